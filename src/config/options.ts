@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json } from "./run-config.ts";
+import { CLIENT_TYPES, type Json } from "./run-config.ts";
 import { isKeyVariable, parseUrl } from "./secrets.ts";
 
 /**
@@ -106,7 +106,7 @@ export const OPTIONS = {
   }),
   api_client_type: option({
     kind: "text",
-    schema: z.enum(["openai_chat_completions"]),
+    schema: z.enum(CLIENT_TYPES),
     default: "openai_chat_completions",
     http: ["eval_config", "api_client_type"],
     value: "TYPE",

@@ -3,7 +3,8 @@
  * the engine knows a request. Serialised as it is (snake_case), stored by the Run and, redacted by construction (keys are
  * named, never carried), as `runs/{run_id}/config.json`.
  */
-export type ClientType = "openai_chat_completions";
+export const CLIENT_TYPES = ["openai_chat_completions"] as const;
+export type ClientType = (typeof CLIENT_TYPES)[number];
 
 /** JSON values; `env_args`, `sampling_args` and `info` hold nothing else. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -34,6 +35,17 @@ export interface RunConfig {
   /** Minutes from the first grant until status `TIMEOUT`; null = none. */
   readonly timeout_minutes: number | null;
   readonly state_columns: readonly string[];
+  // Absent in configs of version 0.1.0, which means the default.
+  /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Header name to the state key whose value it carries. */
+  readonly headers_from_state?: Readonly<Record<string, string>>;
+  /** Options of the environment's constructor, over those its loader chose. */
+  readonly extra_env_kwargs?: JsonObject;
+  /** Judge requests in flight; absent or `<= 0` = unlimited. */
+  readonly max_concurrent_scoring?: number;
+  /** Log at debug level. */
+  readonly verbose?: boolean;
   /** Stored as accepted (`allow_*` flags and other hosted fields); nothing in the engine reads them yet. */
   readonly hosted: JsonObject;
   /**

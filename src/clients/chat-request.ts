@@ -1,26 +1,35 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { AssistantMessage, Message, ModelRequest, Tool } from "../environments/types.ts";
+import type { AssistantMessage, Message, Tool } from "../environments/types.ts";
+import type { NativeCall } from "./base-client.ts";
 
-/** The body of `POST {base}/chat/completions` (spec 9.2). Throws a `RangeError` for arguments that cannot be sent. */
-export function chatBody(request: Pick<ModelRequest, "prompt" | "model" | "sampling_args" | "tools">): JsonObject {
-  const { extra_body: extra, max_tokens, ...sampling } = withoutNulls(request.sampling_args);
-  if (sampling.n !== undefined && sampling.n !== 1)
-    throw new RangeError(`sampling_args.n is ${JSON.stringify(sampling.n)}: one answer per request; more rollouts come from -r`);
-  if (extra !== undefined && (typeof extra !== "object" || extra === null || Array.isArray(extra)))
-    throw new RangeError("sampling_args.extra_body is not an object");
-  return {
-    model: request.model,
-    messages: request.prompt.map(wireMessage),
-    n: 1,
-    ...(request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {}),
-    ...(sampling.modalities === undefined && hasAudio(request.prompt) ? { modalities: ["text"] } : {}),
-    ...sampling,
-    ...(max_tokens === undefined ? {} : { max_completion_tokens: max_tokens }),
-    ...extra,
-  };
+/** Messages of the chat route, and whether one of them carries sound. */
+export interface ChatPrompt {
+  readonly messages: JsonObject[];
+  readonly audio: boolean;
 }
 
-const withoutNulls = (args: JsonObject): JsonObject => Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+/** The body of `POST {base}/chat/completions` (spec 9.2). `sampling` has the names of the route already. */
+export function chatBody({ model, prompt, tools }: NativeCall<ChatPrompt, JsonObject>, sampling: JsonObject): JsonObject {
+  const { extra_body, ...own } = sampling;
+  const extra = extra_body as JsonObject | undefined;
+  const body: JsonObject = {
+    model,
+    messages: prompt.messages,
+    n: 1,
+    ...(tools.length > 0 ? { tools: [...tools] } : {}),
+    ...(own.modalities === undefined && prompt.audio ? { modalities: ["text"] } : {}),
+    ...own,
+    ...extra,
+  };
+  return body.stream === true ? { ...body, ...usageInStream(body) } : body;
+}
+
+/** A streamed answer tells its usage only when asked to; `stream_options` in the arguments wins. */
+export const usageInStream = (body: JsonObject): JsonObject => (body.stream_options === undefined ? { stream_options: { include_usage: true } } : {});
+
+export function wireMessages(prompt: readonly Message[]): ChatPrompt {
+  return { messages: prompt.map(wireMessage), audio: hasAudio(prompt) };
+}
 
 function wireMessage(message: Message): JsonObject {
   if (message.role === "assistant") return wireAssistant(message);
@@ -39,7 +48,7 @@ function wireAssistant({ content, tool_calls, reasoning_content }: AssistantMess
   };
 }
 
-function wireTool({ name, description, parameters, strict }: Tool): JsonObject {
+export function wireTool({ name, description, parameters, strict }: Tool): JsonObject {
   return { type: "function", function: { name, description, parameters, ...(strict === null || strict === undefined ? {} : { strict }) } };
 }
 

@@ -17,13 +17,13 @@ export interface Endpoint {
   readonly headers_from_state?: Readonly<Record<string, string>>;
 }
 
-/** Permits for requests in flight (`src/executor/gate.ts`): held during one attempt, never while waiting for anything else. */
+/** Permits for requests in flight (`src/clients/gate.ts`): held during one attempt, never while waiting for anything else. */
 export interface Permits {
   enter(signal?: AbortSignal | null): Promise<void>;
   leave(): void;
 }
 
-/** An endpoint's wish to be left alone, shared by all that call it (`src/executor/endpoint-pause.ts`). */
+/** An endpoint's wish to be left alone, shared by all that call it (`src/clients/endpoint-pause.ts`). */
 export interface Pause {
   /** Unix milliseconds; null when there is no pause. */
   readonly until: number | null;
@@ -42,9 +42,25 @@ export interface RetryNotice {
   readonly until: number;
 }
 
+/** Cloudflare's own models, as a Worker's binding offers them. */
+export interface AiBinding {
+  run(model: string, inputs: object, options: AiRunOptions): Promise<Response>;
+}
+export interface AiRunOptions {
+  /** The answer as it came, with its status, rather than an exception without one. */
+  readonly returnRawResponse: true;
+  readonly extraHeaders: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
 /** The world as a client sees it; everything that takes time or chance is handed in. */
 export interface ClientPorts {
   readonly gate: Permits;
+  /**
+   * Connections that wait for an answer's headers, where the platform counts them. A streamed answer's headers come when the
+   * model begins, those of any other when it has ended.
+   */
+  readonly connections?: Permits;
   readonly pause: Pause;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Unix milliseconds. */
@@ -55,10 +71,14 @@ export interface ClientPorts {
   readonly onRetry: (notice: RetryNotice) => void;
   /** Something a person should know that is no failure. Called for every occurrence; `kind` tells which are the same. */
   readonly onWarning?: (kind: string, message: string) => void;
+  /** For the client type `workers_ai`. */
+  readonly ai?: AiBinding;
   readonly timeouts: {
     /** One attempt from its permit to the last byte of its answer; default 3,600,000. */
     readonly request_ms?: number;
   };
+  /** Whether a request that failed in this way is taken to another place instead of being repeated here. */
+  readonly elsewhere?: (code: RolloutErrorCode) => boolean;
   /** Request retries (docs/retries.md); default 10. */
   readonly maxRequestRetries?: number;
 }

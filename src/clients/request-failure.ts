@@ -1,6 +1,7 @@
 import { namedCause } from "../environments/failure.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { EmptyModelResponseError, InvalidModelResponseError, ModelError } from "../errors/rollout-errors.ts";
 
 /** One attempt that failed, classified. */
 export interface RequestFailure {
@@ -34,11 +35,8 @@ export const badAnswer = (
   message: string,
 ): RequestFailed => new RequestFailed({ code, message, cause: null, ...plain });
 
-/** Codes of the provider's JSON that decide where a status cannot: the same 429 means "later" or "never". */
-const FATAL_PROVIDER_CODES: Readonly<Record<string, RolloutErrorCode>> = {
-  insufficient_quota: "insufficient_quota",
-  model_not_found: "model_not_found",
-};
+/** What a provider calls its refusals (`code` or `type` of its JSON), where that decides more than the status: the same 429 means "later" or "never". */
+export type ProviderCodes = Readonly<Record<string, RolloutErrorCode>>;
 
 const CLASSES: Readonly<Record<number, string>> = {
   400: "BadRequestError",
@@ -68,11 +66,11 @@ export interface StatusAnswer {
 }
 
 /** A refusal by status and body. `scrub` is applied to everything the provider wrote. */
-export function failureOfStatus(answer: StatusAnswer, scrub: (text: string) => string, now: number): RequestFailure {
+export function failureOfStatus(answer: StatusAnswer, codes: ProviderCodes, scrub: (text: string) => string, now: number): RequestFailure {
   const { status, body, headers } = answer;
   const fields = errorFields(body);
   const named = [fields.code, fields.type]
-    .map((code) => (typeof code === "string" ? FATAL_PROVIDER_CODES[code] : undefined))
+    .map((code) => ((typeof code === "string" || typeof code === "number") && Object.hasOwn(codes, code) ? codes[code] : undefined))
     .find((code) => code !== undefined);
   const said = scrub(fields.message);
   const shouldRetry = headers.get("x-should-retry");
@@ -88,12 +86,16 @@ export function failureOfStatus(answer: StatusAnswer, scrub: (text: string) => s
 /** Everything in a refusal's body, for phrases that tell what it means. */
 export const bodyText = (body: unknown): string => (typeof body === "string" ? body : (JSON.stringify(body) ?? ""));
 
-/** The error of a body in the forms providers use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`, a text. */
+/**
+ * The error of a body in the forms providers use: `{error: {message, code, type}}`, `{error: "…"}`, `{message}`, `{detail}`,
+ * `{errors: [{message, code}]}`, `{internalCode, description}`, a text.
+ */
 function errorFields(body: unknown): { message: string; code: unknown; type: unknown } {
   const outer = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const inner = (typeof outer.error === "object" && outer.error !== null ? outer.error : outer) as Record<string, unknown>;
-  const message = [inner.message, outer.error, outer.detail].find((text) => typeof text === "string");
-  return { message: typeof message === "string" ? message : bodyText(body), code: inner.code, type: inner.type };
+  const listed: unknown = Array.isArray(outer.errors) ? outer.errors[0] : outer.error;
+  const inner = (typeof listed === "object" && listed !== null ? listed : outer) as Record<string, unknown>;
+  const message = [inner.message, inner.description, outer.error, outer.detail].find((text) => typeof text === "string" && text !== "");
+  return { message: typeof message === "string" ? message : bodyText(body), code: inner.code ?? inner.internalCode, type: inner.type };
 }
 
 /** Milliseconds an endpoint asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
@@ -172,8 +174,16 @@ export function requestError({ failure, attempts }: RequestFailed, place: Place)
   const fatal = FATAL_TEXT[failure.code]?.(place);
   const tries = attempts > 1 ? ` (after ${attempts} attempts)` : "";
   const message = fatal === undefined ? `${place.url}, model ${place.model}: ${failure.message}${tries}` : `${fatal.message}: ${failure.message}`;
-  return new EdgewiseError(failure.code, message, {
+  return errorOfCode(failure.code, message, {
     ...(fatal === undefined ? {} : { hint: fatal.hint }),
     ...(failure.cause === null ? {} : { cause: namedCause(failure.cause, failure.message) }),
   });
+}
+
+/** In the class that the code has in rows, for environments that catch by class. */
+function errorOfCode(code: RolloutErrorCode, message: string, options: { readonly hint?: string; readonly cause?: Error }): EdgewiseError {
+  if (code === "empty_response") return new EmptyModelResponseError(message, options);
+  const { name } = ROLLOUT_ERRORS[code];
+  if (name === "InvalidModelResponseError") return new InvalidModelResponseError(message, { ...options, code });
+  return name === "ModelError" ? new ModelError(message, { ...options, code }) : new EdgewiseError(code, message, options);
 }

@@ -36,7 +36,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
     } finally {
       ports.gate.leave();
     }
-    if (!mayRepeat(failure) || attempt >= retries) throw new RequestFailed(failure, attempt + 1);
+    if (!mayRepeat(failure) || attempt >= retries || ports.elsewhere?.(failure.code)) throw new RequestFailed(failure, attempt + 1);
     await waitBefore(attempt, failure, request.signal, ports);
   }
 }

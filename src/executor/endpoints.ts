@@ -1,84 +1,181 @@
 import type { Grant, Vitals } from "../../durable-objects/run/protocol.ts";
-import { createClient } from "../clients/create-client.ts";
-import type { Client } from "../environments/types.ts";
 import type { EndpointSignal } from "../../durable-objects/limiter/limiter.ts";
+import type { ClientPorts } from "../clients/client.ts";
+import { createClient } from "../clients/create-client.ts";
+import { EndpointPause } from "../clients/endpoint-pause.ts";
+import { Gate } from "../clients/gate.ts";
+import { shownUrl } from "../clients/secrets.ts";
+import { callUrl } from "../config/providers.ts";
+import { placesOf, type Replica, type RunConfig } from "../config/run-config.ts";
+import type { BoundEndpoint } from "../environments/definition.ts";
+import type { Client } from "../environments/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
-import { EndpointPause } from "./endpoint-pause.ts";
-import { Gate } from "./gate.ts";
 import type { RunNotes } from "./notes.ts";
-import type { ExecutorPorts } from "./ports.ts";
+import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
+import { PlaceHealth, Replicas } from "./replicas.ts";
 import type { Slice } from "./slice.ts";
 
 export interface OpenEndpoint {
-  readonly client: Client;
+  /** The client of a unit, bound to the place it is called at. */
+  readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
   /** Gives the permits back. */
   readonly close: () => void;
 }
 
+type Notes = Pick<RunNotes, "retry" | "warning">;
+
+/** What all runs of an executor share of a place: a pause asked for by one stops all of them. */
+interface Place {
+  readonly pause: EndpointPause;
+  readonly health: PlaceHealth;
+}
+
 const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
   code === "rate_limited" ? "rate_limited" : ROLLOUT_ERRORS[code].category === "network" ? "unreachable" : "overloaded";
 
-/** Endpoints that an executor calls: a pause asked for by one stops every run of this executor that uses it. */
+/** Endpoints that an executor calls. */
 export class Endpoints {
   readonly #ports: ExecutorPorts;
   readonly #slice: Slice;
-  readonly #pauses = new Map<string, EndpointPause>();
+  readonly #connections: Gate | null;
+  readonly #places = new Map<string, Place>();
 
-  constructor(ports: ExecutorPorts, slice: Slice) {
+  constructor(ports: ExecutorPorts, slice: Slice, { connections }: Pick<ExecutorBudget, "connections">) {
     this.#ports = ports;
     this.#slice = slice;
+    this.#connections = connections === null ? null : new Gate(connections);
   }
 
   /**
-   * A client for one grant, bound to the run's key and limited to the requests of the grant. The key lives in it and nowhere else.
-   * Throws `missing_key`.
+   * Clients for one grant, bound to the run's keys and limited together to the requests of the grant. The keys live in them and
+   * nowhere else. Throws `missing_key`.
    */
-  async open(grant: Grant, notes: Pick<RunNotes, "retry" | "warning">): Promise<OpenEndpoint> {
+  async open(grant: Grant, notes: Notes): Promise<OpenEndpoint> {
     const { config } = grant;
-    const key = this.#ports.keyOf(config.api_key_var, config.base_url);
-    if (!key.ok) throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
-    const endpoint = `${config.base_url} ${config.api_key_var}`;
-    const pause = this.#pauseOf(endpoint);
-    const limiter = this.#ports.limiter(endpoint);
     const holder = `${config.run_id}/${grant.ticket}-${grant.epoch}`;
-    const { granted } = await limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms });
-    const gate = new Gate(Math.min(granted, grant.requests));
+    const places = placesOf(config).map((replica) => ({ replica, key: `${replica.base_url} ${replica.api_key_var}` }));
+    const limiters = places.map(({ key }) => this.#ports.limiter(key));
+    const permits = await Promise.all(limiters.map((limiter) => limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms })));
+    const gate = new Gate(
+      Math.min(
+        grant.requests,
+        permits.reduce((sum, { granted }) => sum + granted, 0),
+      ),
+    );
     const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
     let retries = 0;
-    const client = createClient(
-      config.api_client_type,
-      { base_url: config.base_url, api_key: key.value.key, api_key_var: config.api_key_var, headers: key.value.headers },
-      {
+    const clients = places.map(({ replica, key }, at) => {
+      const { pause, health } = this.#place(key);
+      const ports: Partial<ClientPorts> = {
         gate,
         pause,
-        fetch: (url, init) => {
-          this.#slice.spend();
-          return this.#ports.fetch(url, init);
-        },
-        now: this.#ports.now,
-        sleep: this.#ports.sleep,
-        random: this.#ports.random,
+        elsewhere: (code) => replicas.takes(code),
         onRetry: (notice) => {
           retries++;
           notes.retry(notice);
-          tell(limiter.report({ kind: signalOf(notice.code), until: pause.until }));
+          const told = limiters[at]?.report({ kind: signalOf(notice.code), until: pause.until });
+          if (told !== undefined) tell(told);
         },
-        onWarning: (kind, message) => notes.warning(kind, message),
-        timeouts: {},
-      },
-    );
+      };
+      let told = 0;
+      const onPassedOver = (until: number): void => {
+        if (told === until) return;
+        told = until;
+        const seconds = Math.ceil((until - this.#ports.now()) / 1_000);
+        notes.warning(
+          `replica ${key}`,
+          `the replica ${shownUrl(replica.base_url)} takes no connections; its units go to the others, and it is asked again in ${seconds} s`,
+        );
+      };
+      return { client: this.#client(config, replica, notes, ports, health), health, pause, onPassedOver };
+    });
+    const replicas = new Replicas(clients);
+    const pauses = clients.map(({ pause }) => pause);
     return {
-      client,
-      vitals: () => ({ in_flight: gate.inFlight, retries, waiting: pause.waiting, paused_until: pause.until }),
-      close: () => tell(limiter.release(holder)),
+      clientOf: (unit) => replicas.clientOf(unit),
+      vitals: () => ({
+        in_flight: gate.inFlight,
+        retries,
+        waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
+        paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
+      }),
+      close: () => {
+        for (const limiter of limiters) tell(limiter.release(holder));
+      },
     };
   }
 
-  #pauseOf(key: string): EndpointPause {
-    const known = this.#pauses.get(key) ?? new EndpointPause(this.#ports);
-    this.#pauses.set(key, known);
+  /**
+   * Clients for the models that an environment calls itself, together under this grant's share of the run's limit for scoring. The
+   * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
+   * that this key is not sent to.
+   */
+  bound({ config, scoring = 0 }: Grant, notes: Notes): (endpoint: BoundEndpoint) => Client {
+    const gate = new Gate(scoring);
+    return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
+      const problem = config.attended ? null : this.#ports.placeProblem({ base_url, api_key_var });
+      if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
+      const { pause, health } = this.#place(`${base_url} ${api_key_var}`);
+      const ports: Partial<ClientPorts> = { gate, pause, onRetry: (notice) => notes.retry(notice) };
+      // Headers of the run are for the model under evaluation.
+      return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health);
+    };
+  }
+
+  #client(
+    config: Pick<RunConfig, "api_client_type" | "headers" | "headers_from_state">,
+    { base_url, api_key_var, headers }: Replica,
+    notes: Notes,
+    ports: Partial<ClientPorts>,
+    health: PlaceHealth,
+  ): Client {
+    const key = this.#ports.keyOf(api_key_var, base_url);
+    if (!key.ok) throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
+    const { now, sleep, random, ai } = this.#ports;
+    const client = createClient(
+      config.api_client_type,
+      {
+        base_url: callUrl(base_url),
+        api_key: key.value.key,
+        api_key_var,
+        headers: { ...headers, ...config.headers, ...key.value.headers },
+        ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
+      },
+      {
+        now,
+        sleep,
+        random,
+        ...(this.#connections === null ? {} : { connections: this.#connections }),
+        ...(ai === null ? {} : { ai: { run: (...call) => this.#spending(() => ai.run(...call)) } }),
+        fetch: async (url, init) => {
+          try {
+            const response = await this.#spending(() => this.#ports.fetch(url, init));
+            health.reached();
+            return response;
+          } catch (thrown) {
+            if (!init?.signal?.aborted) health.refused();
+            throw thrown;
+          }
+        },
+        onWarning: (kind, message) => notes.warning(kind, message),
+        timeouts: {},
+        ...ports,
+      },
+    );
+    // Environments hold it, and nothing of it leads to the key.
+    return { type: client.type, getResponse: (request) => client.getResponse(request) };
+  }
+
+  #spending<T>(call: () => Promise<T>): Promise<T> {
+    this.#slice.spend();
+    return call();
+  }
+
+  #place(key: string): Place {
+    const known = this.#places.get(key) ?? { pause: new EndpointPause(this.#ports), health: new PlaceHealth(this.#ports.now) };
+    this.#places.set(key, known);
     return known;
   }
 }

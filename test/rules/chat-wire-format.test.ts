@@ -53,6 +53,24 @@ describe("the request (spec 9.2)", () => {
     expect((await sent({}, { headers_from_state: { "X-Session-ID": "lane" } })).headers).not.toHaveProperty("x-session-id");
   });
 
+  it("has the parts of a message as they are", async () => {
+    const content = [
+      { type: "text", text: "look" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AA", detail: "low" } },
+    ];
+    const { body } = await sent({
+      prompt: [
+        { role: "system", content: "s" },
+        { role: "user", content },
+      ],
+    });
+    expect(body.messages).toEqual([
+      { role: "system", content: "s" },
+      { role: "user", content },
+    ]);
+    expect(body).not.toHaveProperty("modalities");
+  });
+
   it("has every assistant message with both optional keys, text prompts as user messages, no thinking blocks", async () => {
     const { body } = await sent({
       prompt: [

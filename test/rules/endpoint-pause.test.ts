@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EndpointPause } from "../../src/executor/endpoint-pause.ts";
+import { EndpointPause } from "../../src/clients/endpoint-pause.ts";
 
 /** A clock that moves only when someone sleeps on it. */
 function fakeClock(random = 0) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Gate } from "../../src/executor/gate.ts";
+import { Gate } from "../../src/clients/gate.ts";
 
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
 

@@ -1,4 +1,4 @@
-import type { Sleep } from "../clients/client.ts";
+import type { Sleep } from "./client.ts";
 
 /**
  * Longest pause granted at a time. A bogus or hostile `Retry-After` must not stop a run for a day; a server that means it says

@@ -1,0 +1,128 @@
+import type { JsonObject } from "../config/run-config.ts";
+import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../environments/types.ts";
+import { AttemptClock } from "./attempt-clock.ts";
+import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
+import { badAnswer, RequestFailed, requestError, type StatusAnswer } from "./request-failure.ts";
+import { sendWithRetries } from "./request-retry.ts";
+import { scrubber, shownUrl } from "./secrets.ts";
+
+/** What a provider is asked, in its own form. */
+export interface NativeCall<Prompt, NativeTool> {
+  readonly model: string;
+  readonly prompt: Prompt;
+  /** Empty when there are none. */
+  readonly tools: readonly NativeTool[];
+  /** Without nulls, and without `n`: one answer per request. */
+  readonly sampling_args: JsonObject;
+}
+
+/** A call as it is sent, as often as it takes. */
+export interface NativeRequest {
+  readonly model: string;
+  readonly body: JsonObject;
+  /** `body` as it is sent. */
+  readonly text: string;
+}
+
+/** What one attempt may use. */
+export interface Attempt {
+  /** Of the rollout, for headers that carry its values. */
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What every client is made of: how its SDK is set up, how prompt, tools and answer look there, and what its errors mean. All
+ * else is common and here: permits, pauses, retries, time-outs, cancellation, secrets (docs/retries.md).
+ */
+export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implements Client {
+  abstract readonly type: string;
+  /** The SDK's own client, or whatever else stands below. */
+  readonly native: Sdk;
+  protected readonly endpoint: Endpoint;
+  protected readonly ports: ClientPorts;
+  /** Blots out the endpoint's secrets in what its server says, and shortens it. */
+  protected readonly scrub: (text: string) => string;
+  readonly #clock: AttemptClock;
+
+  constructor(endpoint: Endpoint, ports: ClientPorts) {
+    this.endpoint = endpoint;
+    this.ports = ports;
+    this.scrub = scrubber(endpoint.api_key, endpoint.headers);
+    this.#clock = new AttemptClock(ports.timeouts.request_ms ?? DEFAULT_REQUEST_MS, ports.now);
+    this.native = this.setupClient(endpoint, ports);
+  }
+
+  /** Makes the SDK's client; it reads nothing from the process's environment and repeats nothing by itself. Called by the constructor. */
+  protected abstract setupClient(endpoint: Endpoint, ports: ClientPorts): Sdk;
+
+  /** Messages in the provider's form. Throws for what it cannot be sent; the rollout then ends with `bad_request`. */
+  abstract toNativePrompt(messages: readonly Message[]): Prompt;
+
+  abstract toNativeTool(tool: Tool): NativeTool;
+
+  /** The whole body of a request. */
+  abstract toNativeBody(call: NativeCall<Prompt, NativeTool>): JsonObject;
+
+  /** Asks once. Throws `RequestFailed` or `OverlongPromptError`, made by `errorOfRefusal` where the provider refused. */
+  abstract getNativeResponse(request: NativeRequest, attempt: Attempt): Promise<NativeResponse>;
+
+  /** Throws `RequestFailed` for an answer that is none. */
+  abstract raiseFromNativeResponse(response: NativeResponse): void;
+
+  abstract fromNativeResponse(response: NativeResponse): ModelResponse;
+
+  /** What a refusal of the provider stands for: `RequestFailed`, or `OverlongPromptError`. */
+  abstract errorOfRefusal(answer: StatusAnswer): Error;
+
+  /** Lets go of what the client holds. Nothing here holds anything between requests. */
+  async close(): Promise<void> {}
+
+  /** Called with every answer, for what a person should know of it. */
+  protected inspect(_request: ModelRequest, _response: ModelResponse): void {}
+
+  async getResponse(request: ModelRequest): Promise<ModelResponse> {
+    try {
+      const native = this.#prepare(request);
+      const response = await sendWithRetries(
+        { signal: request.signal, clock: this.#clock, onBegin: request.onBegin, attempt: (signal) => this.#attempt(native, { state: request.state, signal }) },
+        this.ports,
+      );
+      this.inspect(request, response);
+      return response;
+    } catch (thrown) {
+      if (!(thrown instanceof RequestFailed)) throw thrown;
+      throw requestError(thrown, { url: shownUrl(this.endpoint.base_url), model: request.model, keyVar: this.endpoint.api_key_var });
+    }
+  }
+
+  async #attempt(request: NativeRequest, attempt: Attempt): Promise<ModelResponse> {
+    const response = await this.getNativeResponse(request, attempt);
+    this.raiseFromNativeResponse(response);
+    return this.fromNativeResponse(response);
+  }
+
+  #prepare(request: ModelRequest): NativeRequest {
+    try {
+      const body = this.toNativeBody({
+        model: request.model,
+        prompt: this.toNativePrompt(request.prompt),
+        tools: request.tools.map((tool) => this.toNativeTool(tool)),
+        sampling_args: sendable(request.sampling_args),
+      });
+      return { model: request.model, body, text: JSON.stringify(body) };
+    } catch (thrown) {
+      throw badAnswer("bad_request", thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  }
+}
+
+/** Arguments without nulls, which mean "not set" (spec 9.1). Throws for what no provider can be asked here. */
+function sendable(args: JsonObject): JsonObject {
+  const { n, ...rest } = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
+  if (n !== undefined && n !== 1) throw new RangeError(`sampling_args.n is ${JSON.stringify(n)}: one answer per request; more rollouts come from -r`);
+  const extra = rest.extra_body;
+  if (extra !== undefined && (typeof extra !== "object" || extra === null || Array.isArray(extra)))
+    throw new RangeError("sampling_args.extra_body is not an object");
+  return rest;
+}

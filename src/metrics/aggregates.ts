@@ -38,6 +38,10 @@ class Mean {
     this.sum += value;
     this.count += 1;
   }
+  merge(other: Mean): void {
+    this.sum += other.sum;
+    this.count += other.count;
+  }
   get value(): number {
     return this.count === 0 ? 0 : this.sum / this.count;
   }
@@ -71,6 +75,23 @@ export class Aggregator {
     const rewards = rollouts.map(({ reward }) => reward);
     this.#spread.addExample(rewards);
     this.#pass.addExample(rewards);
+  }
+
+  /**
+   * Takes in what another has seen of other units: the same numbers as one that saw all of them, but for the rounding of sums. Throws a
+   * `RangeError` for one with other options.
+   */
+  merge(other: Aggregator): void {
+    this.#pass.merge(other.#pass);
+    this.#spread.merge(other.#spread);
+    this.#reward.merge(other.#reward);
+    this.#rewardWithoutErrors.merge(other.#rewardWithoutErrors);
+    this.#input.merge(other.#input);
+    this.#output.merge(other.#output);
+    this.#finalInput.merge(other.#finalInput);
+    this.#finalOutput.merge(other.#finalOutput);
+    for (const [name, mean] of other.#metrics) this.#metricOf(name).merge(mean);
+    for (const [code, count] of other.#errors) this.#errors.set(code, (this.#errors.get(code) ?? 0) + count);
   }
 
   /** May be asked at any time; adding may go on afterwards. */

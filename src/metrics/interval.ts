@@ -24,7 +24,7 @@ const EQUAL = 1e-12;
  * - fewer than two examples: null.
  *
  * So an interval never has zero width. `reward_stderr` is null without spread too: 0 would claim certainty. Rewards are not
- * assumed to be bounded, so ends of a t interval may lie outside [0, 1]. Streaming, constant memory; rewards must be finite.
+ * assumed to be bounded, so ends of a t interval may lie outside [0, 1]. Streaming and mergeable, constant memory; rewards must be finite.
  */
 export class RewardSpread {
   #clusters = 0;
@@ -49,6 +49,21 @@ export class RewardSpread {
     this.#binary &&= rewards.every((reward) => reward === 0 || reward === 1);
     this.#single &&= rewards.length === 1;
     if (mean === 1) this.#passes += 1;
+  }
+
+  /** Takes in what another has seen of other examples; the same to rounding as one that saw all of them. */
+  merge(other: RewardSpread): void {
+    if (other.#clusters === 0) return;
+    const clusters = this.#clusters + other.#clusters;
+    const delta = other.#mean - this.#mean;
+    this.#squares += other.#squares + delta ** 2 * ((this.#clusters * other.#clusters) / clusters);
+    this.#mean += delta * (other.#clusters / clusters);
+    this.#clusters = clusters;
+    this.#low = Math.min(this.#low, other.#low);
+    this.#high = Math.max(this.#high, other.#high);
+    this.#passes += other.#passes;
+    this.#binary &&= other.#binary;
+    this.#single &&= other.#single;
   }
 
   result(): RewardUncertainty {

@@ -69,6 +69,17 @@ export class PassTally {
     });
   }
 
+  /** Takes in what another has seen of other examples. Throws a `RangeError` for one with another number of rollouts or threshold. */
+  merge(other: PassTally): void {
+    if (other.#n !== this.#n || other.#threshold !== this.#threshold) throw new RangeError("only tallies of the same kind can be merged");
+    this.#complete += other.#complete;
+    this.#sums.forEach((sum, i) => {
+      const [atK, allK] = other.#sums[i] ?? [0, 0];
+      sum[0] += atK;
+      sum[1] += allK;
+    });
+  }
+
   /** Keys are k as text; both empty for one rollout per example, or while no example is complete. */
   result(): { readonly pass_at_k: PassRates; readonly pass_all_k: PassRates } {
     const mean = (which: 0 | 1): PassRates =>

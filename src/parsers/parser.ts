@@ -1,5 +1,5 @@
 import { contentText } from "../environments/messages.ts";
-import type { AssistantMessage, Message } from "../environments/types.ts";
+import type { AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage } from "../environments/types.ts";
 
 /** Takes the part of a text that counts. */
 export type Extract = (text: string) => string;
@@ -9,12 +9,20 @@ export type Completion = string | readonly Message[] | null;
 
 export const assistantMessages = (completion: readonly Message[]): AssistantMessage[] => completion.filter((message) => message.role === "assistant");
 
+/** What a parser makes of a text: a part of it, or named parts, null where there is none. */
+export type Parsed = string | null | Readonly<Record<string, string | null>>;
+
 /** Finds the answer in a completion (spec 8.1). The base class takes the whole text, through `extract` when one is given. */
 export class Parser {
   protected readonly extract: Extract;
 
   constructor(extract: Extract = (text) => text) {
     this.extract = extract;
+  }
+
+  /** One text, taken apart. */
+  parse(text: string): Parsed {
+    return this.parseText(text);
   }
 
   /** The answer in one text; null when it holds none. */
@@ -30,9 +38,31 @@ export class Parser {
     return last === undefined ? null : this.parseText(contentText(last.content));
   }
 
+  getAssistantMessages(completion: readonly Message[]): AssistantMessage[] {
+    return assistantMessages(completion);
+  }
+
+  getSystemMessages(completion: readonly Message[]): SystemMessage[] {
+    return completion.filter((message) => message.role === "system");
+  }
+
+  getUserMessages(completion: readonly Message[]): UserMessage[] {
+    return completion.filter((message) => message.role === "user");
+  }
+
+  getToolMessages(completion: readonly Message[]): ToolMessage[] {
+    return completion.filter((message) => message.role === "tool");
+  }
+
   /** How well a completion keeps to the form, 0 to 1; a parser without a form is always content. */
   formatReward(_completion: Completion): number {
     return 1;
+  }
+
+  /** `formatReward` as a reward function; its metric is `format_reward_func`, as in verifiers. */
+  getFormatRewardFunc(): (context: { readonly completion: Completion }) => number {
+    const score = ({ completion }: { readonly completion: Completion }): number => this.formatReward(completion);
+    return Object.defineProperty(score, "name", { value: "format_reward_func" });
   }
 }
 

@@ -12,6 +12,10 @@ const count = (text: string, part: string): number => text.split(part).length - 
 
 /** For models that must think aloud: a text without `</think>` has no answer, which is the empty text (spec 8.3). */
 export class ThinkParser extends Parser {
+  override parse(text: string): string {
+    return this.parseText(text);
+  }
+
   override parseText(text: string): string {
     return this.extract(afterThinking(text) ?? "");
   }
@@ -27,6 +31,10 @@ export class ThinkParser extends Parser {
 
 /** For models that may think aloud: a text without `</think>` is the answer as a whole. */
 export class MaybeThinkParser extends Parser {
+  override parse(text: string): string {
+    return this.parseText(text);
+  }
+
   override parseText(text: string): string {
     return this.extract(afterThinking(text) ?? text.trim());
   }

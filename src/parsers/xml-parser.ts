@@ -13,6 +13,9 @@ function readFields(fields: readonly XmlField[]): Field[] {
   const seen = new Set<string>();
   return fields.map((field) => {
     const tags = typeof field === "string" ? [field] : field;
+    if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === "string")) {
+      throw new TypeError(`XMLParser: a field is a tag or a list of tags, not ${JSON.stringify(field)}`);
+    }
     const name = tags[0];
     if (name === undefined) throw new RangeError("XMLParser: a field needs at least one tag");
     if (seen.has(name)) throw new RangeError(`XMLParser: the field ${name} is named twice`);
@@ -23,6 +26,8 @@ function readFields(fields: readonly XmlField[]): Field[] {
 
 /** Fields in tags: `<answer>4</answer>` (spec 8.2). Tags are matched without attributes, case-sensitively, across lines. */
 export class XMLParser extends Parser {
+  /** The field that holds the answer. */
+  readonly answerField: string;
   readonly #fields: readonly Field[];
   readonly #answerTags: readonly string[];
 
@@ -30,11 +35,12 @@ export class XMLParser extends Parser {
     super();
     this.#fields = readFields(fields);
     const answer = options.answerField ?? "answer";
+    this.answerField = answer;
     this.#answerTags = this.#fields.find((field) => field.name === answer)?.tags ?? [answer];
   }
 
   /** Every alternative tag with its first (or last) trimmed content; null where a tag is missing. */
-  parseFields(text: string, options: { last?: boolean } = {}): Record<string, string | null> {
+  override parse(text: string, options: { last?: boolean } = {}): Record<string, string | null> {
     const values: Record<string, string | null> = {};
     for (const { tags } of this.#fields) for (const tag of tags) values[tag] = this.#match(tag, text, options.last === true);
     return values;
@@ -56,12 +62,12 @@ export class XMLParser extends Parser {
   }
 
   /** The names of the fields, in order. */
-  fields(): string[] {
+  getFields(): string[] {
     return this.#fields.map((field) => field.name);
   }
 
   /** The form to show a model: each field on lines of its own, alternatives as `<[ a | b ]>`. */
-  formatText(): string {
+  getFormatStr(): string {
     return this.#fields
       .map(({ tags }) => {
         const shown = tags.length === 1 ? tags[0] : `[ ${tags.join(" | ")} ]`;
@@ -90,7 +96,7 @@ export class XMLParser extends Parser {
     const first = this.#fields[0];
     const last = this.#fields.at(-1);
     if (first === undefined || last === undefined) return 0;
-    const parsed = this.parseFields(text);
+    const parsed = this.parse(text);
     const trimmed = text.trim();
     let present = 0;
     let anyParsed = false;

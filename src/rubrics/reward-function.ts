@@ -12,6 +12,8 @@ export interface RewardContext {
   /** May be written to: later functions of the same rubric see it. */
   readonly state: State;
   readonly parser: Parser;
+  /** Ends what the function waits for: aborted when nobody wants the score any more. */
+  readonly signal: AbortSignal;
 }
 
 /** The same lists for all rollouts of an example, in rollout order. */
@@ -23,32 +25,35 @@ export interface GroupRewardContext {
   readonly infos: readonly JsonObject[];
   readonly states: readonly State[];
   readonly parser: Parser;
+  readonly signal: AbortSignal;
 }
 
 export type Score = number | boolean;
-export type RewardFunction = (context: RewardContext) => Score | Promise<Score>;
-export type GroupRewardFunction = (context: GroupRewardContext) => readonly Score[] | Promise<readonly Score[]>;
+/** `Objects` are the rubric's class objects, by name: what `Rubric.addClassObject` adds to the context. */
+export type RewardFunction<Objects extends object = object> = (context: RewardContext & Objects) => Score | Promise<Score>;
+export type GroupRewardFunction<Objects extends object = object> = (context: GroupRewardContext & Objects) => readonly Score[] | Promise<readonly Score[]>;
 
-const GROUP = Symbol("edgewise.group-reward");
+/** A registered symbol: an environment may be bundled with a copy of this library of its own. */
+const GROUP = Symbol.for("edgewise.group-reward");
 
-export interface GroupReward {
-  readonly [GROUP]: GroupRewardFunction;
+export interface GroupReward<Objects extends object = object> {
+  readonly [GROUP]: GroupRewardFunction<Objects>;
 }
 
 /** Marks a function that judges all rollouts of an example together and returns one score for each. */
-export const groupReward = (fn: GroupRewardFunction): GroupReward => ({ [GROUP]: fn });
+export const groupReward = <Objects extends object = object>(fn: GroupRewardFunction<Objects>): GroupReward<Objects> => ({ [GROUP]: fn });
 
 /**
  * A function with its weight (default 1; 0 makes it a mere metric) and the metric's name (default: the function's own).
  * Code that is bundled with shortened names must name its metrics here.
  */
-export interface WeightedReward {
-  readonly fn: RewardFunction | GroupReward;
+export interface WeightedReward<Objects extends object = object> {
+  readonly fn: RewardFunction<Objects> | GroupReward<Objects>;
   readonly name?: string;
   readonly weight?: number;
 }
 
-export type RewardEntry = RewardFunction | GroupReward | WeightedReward;
+export type RewardEntry<Objects extends object = object> = RewardFunction<Objects> | GroupReward<Objects> | WeightedReward<Objects>;
 
 interface Named {
   readonly name: string;

@@ -1,13 +1,16 @@
+import { runAll } from "../environments/handlers.ts";
 import type { State } from "../environments/types.ts";
-import type { Parser } from "../parsers/parser.ts";
 import type { RewardEntry } from "./reward-function.ts";
-import { type Evaluation, Rubric } from "./rubric.ts";
+import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";
 
-/** Several rubrics as one, run in order: rewards are added, and so are metrics of the same name (spec 7.4). */
-export class RubricGroup extends Rubric {
-  readonly #rubrics: readonly [Rubric, ...Rubric[]];
+/**
+ * Several rubrics as one, run in order: rewards are added, and so are metrics of the same name (spec 7.4). Each keeps its own
+ * parser and class objects.
+ */
+export class RubricGroup<Objects extends object = object> extends Rubric<Objects> {
+  readonly #rubrics: readonly [Rubric<Objects>, ...Rubric<Objects>[]];
 
-  constructor(rubrics: readonly Rubric[]) {
+  constructor(rubrics: readonly Rubric<Objects>[]) {
     super();
     const [first, ...rest] = rubrics;
     if (first === undefined) throw new RangeError("a rubric group needs at least one rubric");
@@ -15,22 +18,26 @@ export class RubricGroup extends Rubric {
   }
 
   /** Goes to the first rubric: the environment's own, as monitors are appended. */
-  override addReward(entry: RewardEntry, weight = 1): void {
-    this.#rubrics[0].addReward(entry, weight);
+  override addRewardFunc(entry: RewardEntry<Objects>, weight = 1): void {
+    this.#rubrics[0].addRewardFunc(entry, weight);
+  }
+
+  override addClassObject<Name extends keyof Objects>(name: Name, value: Objects[Name]): void {
+    this.#rubrics[0].addClassObject(name, value);
   }
 
   override metricNames(): string[] {
     return [...new Set(this.#rubrics.flatMap((rubric) => rubric.metricNames()))];
   }
 
-  override get hasGroupRewards(): boolean {
-    return this.#rubrics.some((rubric) => rubric.hasGroupRewards);
+  override groupRewardNames(): string[] {
+    return [...new Set(this.#rubrics.flatMap((rubric) => rubric.groupRewardNames()))];
   }
 
-  override async evaluate(states: readonly State[], parser?: Parser): Promise<Evaluation[]> {
+  override async evaluate(states: readonly State[], scoring: Scoring): Promise<Evaluation[]> {
     const totals = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
     for (const rubric of this.#rubrics) {
-      const parts = await rubric.evaluate(states, parser);
+      const parts = await rubric.evaluate(states, scoring);
       for (const [index, total] of totals.entries()) {
         const part = parts[index];
         if (part === undefined) continue;
@@ -40,5 +47,13 @@ export class RubricGroup extends Rubric {
       }
     }
     return totals;
+  }
+
+  override async cleanup(state: State): Promise<void> {
+    await runAll([...this.#rubrics.map((rubric) => () => rubric.cleanup(state)), () => super.cleanup(state)]);
+  }
+
+  override async teardown(): Promise<void> {
+    await runAll([...this.#rubrics.map((rubric) => () => rubric.teardown()), () => super.teardown()]);
   }
 }

@@ -1,4 +1,5 @@
 import { failureOfRollout } from "../environments/failure.ts";
+import { runHandlers } from "../environments/handlers.ts";
 import type { RolloutFailure, State } from "../environments/types.ts";
 import { Parser } from "../parsers/parser.ts";
 import { type GroupRewardContext, type RegisteredReward, type RewardContext, type RewardEntry, registerReward, type Score } from "./reward-function.ts";
@@ -15,6 +16,23 @@ export interface ScoreOptions {
   readonly now: () => number;
   /** Used by rubrics that were not given a parser of their own. */
   readonly parser?: Parser;
+  /** Handed to the functions; one that never aborts when left out. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RubricOptions<Objects extends object = object> {
+  /** For the functions, in order (all 1 when left out); a weight inside an entry goes first. */
+  readonly weights?: readonly number[];
+  /** Default: the environment's. */
+  readonly parser?: Parser;
+  /** Class objects: what the functions find in their context beside the rollout. */
+  readonly objects?: Objects;
+}
+
+/** What all calls of one scoring have in common. */
+export interface Scoring {
+  readonly parser: Parser;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -24,27 +42,45 @@ export interface ScoreOptions {
  * A function that fails (throws, or returns something that is no finite number) gives the rollout the error `scorer_error`:
  * unlike verifiers, which counts it as a score of 0, so that a dead judge looks like a bad model. An error that the rollout
  * already has stays.
+ *
+ * `Objects` types the class objects: `new Rubric<{ words: Set<string> }>([known], { objects: { words } })` for a function
+ * `({ completion, words }) => …`. Handlers marked `@cleanup` run for each rollout once it is scored, those marked `@teardown`
+ * when the environment ends.
  */
-export class Rubric {
+export class Rubric<Objects extends object = object> {
   readonly #functions: RegisteredReward[];
   readonly #parser: Parser | null;
+  #objects: Partial<Objects>;
 
-  /** `weights` stand for the functions in order (all 1 when left out); a weight inside an entry goes first. Throws on a mismatch. */
-  constructor(functions: readonly RewardEntry[] = [], options: { weights?: readonly number[]; parser?: Parser } = {}) {
+  /** Throws a `RangeError` when there are more or fewer weights than functions, a `TypeError` for a function without a name. */
+  constructor(functions: readonly RewardEntry<Objects>[] = [], options: RubricOptions<Objects> = {}) {
     const { weights, parser } = options;
     if (weights !== undefined && weights.length !== functions.length) {
       throw new RangeError(`a rubric with ${functions.length} functions has ${weights.length} weights`);
     }
-    this.#functions = functions.map((entry, index) => registerReward(entry, weights?.[index] ?? 1));
+    this.#functions = functions.map((entry, index) => registerReward(entry as RewardEntry, weights?.[index] ?? 1));
     this.#parser = parser ?? null;
+    this.#objects = { ...options.objects };
   }
 
-  addReward(entry: RewardEntry, weight = 1): void {
-    this.#functions.push(registerReward(entry, weight));
+  /** Null when the rubric uses its environment's. */
+  get parser(): Parser | null {
+    return this.#parser;
   }
 
-  addMetric(entry: RewardEntry): void {
-    this.addReward(entry, 0);
+  /** Adds a function; a weight inside `entry` goes first. Throws a `TypeError` for one without a name. */
+  addRewardFunc(entry: RewardEntry<Objects>, weight = 1): void {
+    this.#functions.push(registerReward(entry as RewardEntry, weight));
+  }
+
+  /** Adds a function that is recorded and, unless it is given a weight, not rewarded. */
+  addMetric(entry: RewardEntry<Objects>, weight = 0): void {
+    this.addRewardFunc(entry, weight);
+  }
+
+  /** Makes `value` known to all functions under `name`; it hides data of the rollout with the same name (spec 7.1). */
+  addClassObject<Name extends keyof Objects>(name: Name, value: Objects[Name]): void {
+    this.#objects = { ...this.#objects, [name]: value };
   }
 
   /** In registration order; a name registered twice appears once. */
@@ -52,15 +88,20 @@ export class Rubric {
     return [...new Set(this.#functions.map(({ name }) => name))];
   }
 
+  /** Names of the functions that judge all rollouts of an example together. */
+  groupRewardNames(): string[] {
+    return this.#functions.filter(({ kind }) => kind === "group").map(({ name }) => name);
+  }
+
   get hasGroupRewards(): boolean {
-    return this.#functions.some(({ kind }) => kind === "group");
+    return this.groupRewardNames().length > 0;
   }
 
   /** Scores all rollouts of one example together and writes reward, metrics, advantage and times into their states. */
   async scoreGroup(states: readonly State[], options: ScoreOptions): Promise<void> {
     if (states.length === 0) return;
     const begin = options.now();
-    const evaluations = await this.evaluate(states, options.parser);
+    const evaluations = await this.evaluate(states, scoringOf(options));
     const took = Math.max(0, options.now() - begin);
     for (const [index, state] of states.entries()) settle(state, evaluations[index], took);
     const mean = states.reduce((sum, state) => sum + (state.reward ?? 0), 0) / states.length;
@@ -72,24 +113,45 @@ export class Rubric {
         step.advantage ??= state.advantage;
       }
     }
+    for (const state of states) await this.#cleanUp(state);
   }
 
   /** Scores one rollout by itself (`independent_scoring`); there is no advantage without a group. */
   async scoreRollout(state: State, options: ScoreOptions): Promise<void> {
-    if (this.hasGroupRewards) throw new TypeError("a rubric with group reward functions cannot score a rollout by itself");
+    const group = this.groupRewardNames();
+    if (group.length > 0) throw new TypeError(`a rubric with group reward functions (${group.join(", ")}) cannot score a rollout by itself`);
     const begin = options.now();
-    const [evaluation] = await this.evaluate([state], options.parser);
+    const [evaluation] = await this.evaluate([state], scoringOf(options));
     settle(state, evaluation, Math.max(0, options.now() - begin));
+    await this.#cleanUp(state);
+  }
+
+  /** Runs the cleanup handlers for a rollout that has been scored. */
+  async cleanup(state: State): Promise<void> {
+    await runHandlers(this, "cleanup", state);
+  }
+
+  /** Runs the teardown handlers, when the environment ends. */
+  async teardown(): Promise<void> {
+    await runHandlers(this, "teardown");
+  }
+
+  /** What the functions find in their context beside the rollout. */
+  protected objectsFor(_scoring: Scoring): Partial<Objects> {
+    return this.#objects;
   }
 
   /** Runs the functions one after another, each on all states at once. One evaluation per state, in their order. */
-  async evaluate(states: readonly State[], parser?: Parser): Promise<Evaluation[]> {
-    const used = this.#parser ?? parser ?? new Parser();
+  async evaluate(states: readonly State[], given: Scoring): Promise<Evaluation[]> {
+    const scoring = { parser: this.#parser ?? given.parser, signal: given.signal };
+    const objects = this.objectsFor(scoring);
     const evaluations = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
-    const contexts = states.map((state) => contextOf(state, used));
+    const contexts = states.map((state) => ({ ...contextOf(state, scoring), ...objects }));
     for (const reward of this.#functions) {
       const outcomes =
-        reward.kind === "individual" ? await Promise.all(contexts.map((context) => callOne(reward, context))) : await callGroup(reward, contexts, used);
+        reward.kind === "individual"
+          ? await Promise.all(contexts.map((context) => callOne(reward, context)))
+          : await callGroup(reward, { ...groupContextOf(states, scoring), ...objects });
       for (const [index, evaluation] of evaluations.entries()) {
         const outcome = outcomes[index];
         if (typeof outcome === "number") {
@@ -102,9 +164,20 @@ export class Rubric {
     }
     return evaluations;
   }
+
+  /** A handler that fails is the rollout's error, like a function that does. */
+  async #cleanUp(state: State): Promise<void> {
+    try {
+      await this.cleanup(state);
+    } catch (thrown) {
+      state.error ??= failureOfRollout(explained("cleanup", thrown), "scorer_error");
+    }
+  }
 }
 
-function contextOf(state: State, parser: Parser): RewardContext {
+const scoringOf = ({ parser = new Parser(), signal = new AbortController().signal }: ScoreOptions): Scoring => ({ parser, signal });
+
+function contextOf(state: State, scoring: Scoring): RewardContext {
   return {
     prompt: state.prompt,
     completion: state.completion ?? [],
@@ -112,7 +185,20 @@ function contextOf(state: State, parser: Parser): RewardContext {
     task: state.task,
     info: state.info ?? {},
     state,
-    parser,
+    ...scoring,
+  };
+}
+
+function groupContextOf(states: readonly State[], scoring: Scoring): GroupRewardContext {
+  const contexts = states.map((state) => contextOf(state, scoring));
+  return {
+    prompts: contexts.map(({ prompt }) => prompt),
+    completions: contexts.map(({ completion }) => completion),
+    answers: contexts.map(({ answer }) => answer),
+    tasks: contexts.map(({ task }) => task),
+    infos: contexts.map(({ info }) => info),
+    states,
+    ...scoring,
   };
 }
 
@@ -136,24 +222,15 @@ async function callOne(reward: RegisteredReward & { kind: "individual" }, contex
   }
 }
 
-async function callGroup(reward: RegisteredReward & { kind: "group" }, contexts: readonly RewardContext[], parser: Parser): Promise<Outcome[]> {
-  const group: GroupRewardContext = {
-    prompts: contexts.map(({ prompt }) => prompt),
-    completions: contexts.map(({ completion }) => completion),
-    answers: contexts.map(({ answer }) => answer),
-    tasks: contexts.map(({ task }) => task),
-    infos: contexts.map(({ info }) => info),
-    states: contexts.map(({ state }) => state),
-    parser,
-  };
+async function callGroup(reward: RegisteredReward & { kind: "group" }, group: GroupRewardContext): Promise<Outcome[]> {
   try {
     const scores = await reward.fn(group);
-    if (!Array.isArray(scores) || scores.length !== contexts.length) {
-      throw new RangeError(`returned ${Array.isArray(scores) ? `${scores.length} scores` : typeof scores} for ${contexts.length} rollouts`);
+    if (!Array.isArray(scores) || scores.length !== group.states.length) {
+      throw new RangeError(`returned ${Array.isArray(scores) ? `${scores.length} scores` : typeof scores} for ${group.states.length} rollouts`);
     }
     return scores.map((score: Score) => checkedScore(reward.name, score));
   } catch (thrown) {
-    return contexts.map(() => explained(reward.name, thrown));
+    return group.states.map(() => explained(reward.name, thrown));
   }
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import type { RolloutErrorCode } from "../../src/errors/codes.ts";
 import { type Aggregates, Aggregator } from "../../src/metrics/aggregates.ts";
+import { passAllK, passAtK } from "../../src/metrics/pass-at-k.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -27,10 +28,6 @@ const failed = (error: RolloutErrorCode, reward = 0): RolloutSummary => rollout(
 
 /** `c` passes and `n - c` failures. */
 const passes = (c: number, n: number): RolloutSummary[] => Array.from({ length: n }, (_, i) => rollout(i < c ? 1 : 0));
-/** counts[c] examples with c passes of n. */
-const distribution = (counts: readonly number[], n: number): RolloutSummary[][] =>
-  counts.flatMap((examples, c) => Array.from({ length: examples }, () => passes(c, n)));
-
 // Cases of tests/test_save_utils.py (verifiers-spec section 17): the metric classes.
 describe("averages over rows", () => {
   it("of the reward take every row, a missing one as 0", () => {
@@ -93,6 +90,51 @@ describe("averages over rows", () => {
   });
 });
 
+describe("parts of a run", () => {
+  const arbitrary = fc.record({
+    reward: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: -2, max: 2, noNaN: true })),
+    error: fc.option(fc.constantFrom<RolloutErrorCode>("timeout", "rate_limited")),
+    tokens: fc.nat({ max: 50 }),
+    metric: fc.constantFrom("a", "b"),
+  });
+  const units = fc.array(
+    fc.array(
+      arbitrary.map(({ reward, error, tokens, metric }) =>
+        rollout(reward, { error, input_tokens: tokens, metrics: { [metric]: reward }, ...(tokens > 25 ? { final_input_tokens: tokens } : {}) }),
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+    { maxLength: 12 },
+  );
+  const close = (a: unknown, b: unknown): boolean =>
+    typeof a === "number" && typeof b === "number"
+      ? Math.abs(a - b) < 1e-9
+      : typeof a === "object" && a !== null && typeof b === "object" && b !== null
+        ? Object.keys({ ...a, ...b }).every((key) => close((a as Row)[key], (b as Row)[key]))
+        : a === b;
+
+  it("merge to what the whole would have given", () => {
+    fc.assert(
+      fc.property(units, units, (first, second) => {
+        const part = (of: typeof first): Aggregator => {
+          const aggregator = new Aggregator({ rolloutsPerExample: 2, passThreshold: 0.5 });
+          for (const unit of of) aggregator.addUnit(unit);
+          return aggregator;
+        };
+        const merged = part(first);
+        merged.merge(part(second));
+        const whole = part([...first, ...second]).result();
+        expect(close(merged.result(), whole)).toBe(true);
+      }),
+    );
+  });
+
+  it("of other settings do not merge", () => {
+    const other = new Aggregator({ rolloutsPerExample: 3, passThreshold: 0.5 });
+    expect(() => new Aggregator({ rolloutsPerExample: 2, passThreshold: 0.5 }).merge(other)).toThrow(RangeError);
+  });
+});
+
 describe("errored rollouts", () => {
   const result = aggregatesOf([
     [rollout(1, { input_tokens: 10, output_tokens: 4 }), failed("rate_limited", 0.25)],
@@ -124,29 +166,164 @@ describe("errored rollouts", () => {
   });
 });
 
-// Published results, recomputed from the distribution of passes that they determine. pass^k and standard errors as in the
-// statistics notes; their clustered error lacks the factor G/(G-1) that ours has.
-describe("real runs", () => {
-  it("tau-bench airline, gpt-4o, 50 x 4", () => {
-    const result = aggregatesOf(distribution([14, 12, 10, 4, 10], 4), 4);
-    expect(result.avg_reward).toBeCloseTo(0.42, 12);
-    expect(result.pass_all_k["2"]).toBeCloseTo(0.2733, 4);
-    expect(result.pass_all_k["4"]).toBeCloseTo(0.2, 12);
-    expect(result.pass_at_k["2"]).toBeCloseTo(0.5667, 4);
-    expect(result.pass_at_k["4"]).toBeCloseTo(0.72, 12);
-    expect(result.reward_stderr).toBeCloseTo(0.052216, 6);
-  });
-  it.each([
-    ["LegalBench, gpt-4o-mini, 10 x 5", [1, 1, 1, 1, 0, 6], 0.72, 0.117303, { "2": 0.8 }, { "2": 0.64 }],
-    ["vpct_1, gpt-4.1-mini, 100 x 3", [43, 32, 20, 5], 0.29, 0.030057, {}, {}],
-    ["SimpleQA-verified, gpt-5-mini, 1000 x 3", [766, 73, 51, 110], 0.168333, 0.010604, {}, {}],
-  ])("%s", (_, counts, mean, clustered, atK, allK) => {
-    const n = counts.length - 1;
-    const units = distribution(counts, n);
-    const result = aggregatesOf(units, n);
+/** Published results (statistics notes, 4.6): passes of each example of `attempts`, as [passes, examples], and what was computed from the transcripts. */
+interface Published {
+  readonly run: string;
+  readonly attempts: number;
+  readonly passes: readonly (readonly [passes: number, examples: number])[];
+  readonly mean: number;
+  /** Clustered standard error without the factor G/(G-1), which ours has. */
+  readonly clustered: number;
+  readonly atK: Readonly<Record<string, number>>;
+  readonly allK: Readonly<Record<string, number>>;
+}
+
+/** A list of passes that the numbers determine; where several do (AIME, GPQA), one of them. */
+const PUBLISHED: readonly Published[] = [
+  {
+    run: "tau-bench airline, gpt-4o",
+    attempts: 4,
+    passes: [
+      [0, 14],
+      [1, 12],
+      [2, 10],
+      [3, 4],
+      [4, 10],
+    ],
+    mean: 0.42,
+    clustered: 0.051691,
+    atK: { "2": 0.5667, "3": 0.66, "4": 0.72 },
+    allK: { "1": 0.42, "2": 0.2733, "3": 0.22, "4": 0.2 },
+  },
+  {
+    run: "AIME 2024, gpt-5",
+    attempts: 64,
+    passes: [
+      [8, 1],
+      [29, 1],
+      [52, 1],
+      [53, 1],
+      [57, 2],
+      [60, 1],
+      [63, 6],
+      [64, 17],
+    ],
+    mean: 0.928125,
+    clustered: 0.033395,
+    atK: { "2": 0.961905, "4": 0.977937, "8": 0.989125, "16": 0.997158, "32": 0.999921, "64": 1 },
+    allK: { "2": 0.894345, "4": 0.85201, "8": 0.798199, "16": 0.736496, "32": 0.668923, "64": 0.566667 },
+  },
+  {
+    run: "AIME 2025, gpt-5",
+    attempts: 64,
+    passes: [
+      [7, 1],
+      [12, 1],
+      [48, 1],
+      [53, 1],
+      [60, 4],
+      [61, 1],
+      [62, 2],
+      [63, 3],
+      [64, 16],
+    ],
+    mean: 0.915625,
+    clustered: 0.038763,
+    atK: { "2": 0.948313 },
+    allK: { "2": 0.882937, "64": 0.533333 },
+  },
+  {
+    run: "GPQA, gpt-5",
+    attempts: 8,
+    passes: [
+      [0, 11],
+      [1, 7],
+      [2, 6],
+      [3, 6],
+      [4, 7],
+      [5, 5],
+      [6, 3],
+      [7, 12],
+      [8, 141],
+    ],
+    mean: 0.833333,
+    clustered: 0.022249,
+    atK: { "2": 0.880051, "4": 0.917605, "8": 0.944444 },
+    allK: { "2": 0.786616, "4": 0.74798, "8": 0.712121 },
+  },
+  {
+    run: "SimpleQA-verified, gpt-5-mini",
+    attempts: 3,
+    passes: [
+      [0, 766],
+      [1, 73],
+      [2, 51],
+      [3, 110],
+    ],
+    mean: 0.168333,
+    clustered: 0.010604,
+    atK: { "3": 0.234 },
+    allK: { "3": 0.11 },
+  },
+  {
+    run: "LegalBench, gpt-4o-mini",
+    attempts: 5,
+    passes: [
+      [0, 1],
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 6],
+    ],
+    mean: 0.72,
+    clustered: 0.117303,
+    atK: { "2": 0.8, "5": 0.9 },
+    allK: { "2": 0.64, "5": 0.6 },
+  },
+  {
+    run: "vpct_1, gpt-4.1-mini",
+    attempts: 3,
+    passes: [
+      [0, 43],
+      [1, 32],
+      [2, 20],
+      [3, 5],
+    ],
+    mean: 0.29,
+    clustered: 0.030057,
+    atK: { "3": 0.57 },
+    allK: { "3": 0.05 },
+  },
+];
+
+describe("published runs", () => {
+  it.each(PUBLISHED)("$run: mean, clustered standard error, pass@k and pass^k", ({ attempts, passes: counts, mean, clustered, atK, allK }) => {
+    const units = counts.flatMap(([c, examples]) => Array.from({ length: examples }, () => passes(c, attempts)));
+    const result = aggregatesOf(units, attempts);
+    const examples = units.length;
+    // As many decimals as were published.
+    const digits = (value: number): number => Math.max(4, String(value).split(".")[1]?.length ?? 0);
+    const overExamples = (estimate: (c: number) => number): number => counts.reduce((sum, [c, count]) => sum + count * estimate(c), 0) / examples;
     expect(result.avg_reward).toBeCloseTo(mean, 6);
-    expect((result.reward_stderr ?? 0) * Math.sqrt((units.length - 1) / units.length)).toBeCloseTo(clustered, 6);
-    for (const [k, value] of Object.entries(atK)) expect(result.pass_at_k[k]).toBeCloseTo(value, 12);
-    for (const [k, value] of Object.entries(allK)) expect(result.pass_all_k[k]).toBeCloseTo(value, 12);
+    expect((result.reward_stderr ?? 0) * Math.sqrt((examples - 1) / examples)).toBeCloseTo(clustered, 6);
+    for (const [k, value] of Object.entries(atK)) {
+      expect(overExamples((c) => passAtK(attempts, c, Number(k)))).toBeCloseTo(value, digits(value));
+      if (k in result.pass_at_k) expect(result.pass_at_k[k]).toBeCloseTo(value, digits(value));
+    }
+    for (const [k, value] of Object.entries(allK)) {
+      expect(overExamples((c) => passAllK(attempts, c, Number(k)))).toBeCloseTo(value, digits(value));
+      if (k in result.pass_all_k) expect(result.pass_all_k[k]).toBeCloseTo(value, digits(value));
+    }
+  });
+
+  it("state the standard error with the factor G/(G-1)", () => {
+    for (const [run, stderr] of [
+      ["tau-bench", 0.052216],
+      ["AIME 2024", 0.033966],
+    ] as const) {
+      const published = PUBLISHED.find((each) => each.run.startsWith(run));
+      const units = published?.passes.flatMap(([c, examples]) => Array.from({ length: examples }, () => passes(c, published.attempts))) ?? [];
+      expect(aggregatesOf(units, published?.attempts).reward_stderr).toBeCloseTo(stderr, 6);
+    }
   });
 });

@@ -4,6 +4,7 @@ import { extractBoxedAnswer, extractHashAnswer } from "../../src/parsers/extract
 import { Parser } from "../../src/parsers/parser.ts";
 import { MaybeThinkParser, ThinkParser } from "../../src/parsers/think-parser.ts";
 import { XMLParser } from "../../src/parsers/xml-parser.ts";
+import { Rubric } from "../../src/rubrics/rubric.ts";
 
 const says = (...texts: (string | null)[]): Message[] => texts.map((content) => ({ role: "assistant", content }));
 
@@ -23,6 +24,66 @@ describe("boxed and hash answers (spec 8.4)", () => {
     expect(extractHashAnswer("9 * 2 = 18\n#### 18")).toBe("18");
     expect(extractHashAnswer("a #### 1 #### 2")).toBe("1");
     expect(extractHashAnswer("no mark")).toBe("no mark");
+  });
+});
+
+// Cases of tests/test_parser.py, test_think_parser.py and test_maybe_think_parser.py (verifiers-spec section 17).
+describe("messages of a completion", () => {
+  const completion: Message[] = [
+    { role: "system", content: "s" },
+    { role: "user", content: "What is 2+2?" },
+    { role: "assistant", content: "<think>Let me calculate</think>The answer is 4" },
+    { role: "tool", tool_call_id: "1", content: "t" },
+  ];
+
+  it("are told apart by role", () => {
+    const parser = new Parser();
+    expect(parser.getSystemMessages(completion)).toEqual([completion[0]]);
+    expect(parser.getUserMessages(completion)).toEqual([completion[1]]);
+    expect(parser.getAssistantMessages(completion)).toEqual([completion[2]]);
+    expect(parser.getToolMessages(completion)).toEqual([completion[3]]);
+  });
+
+  it.each([
+    [new Parser(), "<think>Let me calculate</think>The answer is 4"],
+    [new ThinkParser(), "The answer is 4"],
+    [new MaybeThinkParser(), "The answer is 4"],
+  ])("hold the answer that the parser finds in the last of the model's", (parser, answer) => {
+    expect(parser.parseAnswer(completion)).toBe(answer);
+    expect(parser.parseAnswer([])).toBeNull();
+  });
+});
+
+describe("thinking", () => {
+  it.each([
+    ["<think>First thought</think>\nSome text.\n<think>Second thought</think>\nFinal answer here.", "Final answer here."],
+    ["<think>\nprocess\n</think>\n\nAnswer with spaces around it.\n\n", "Answer with spaces around it."],
+    ["<think>Some thinking</think>", ""],
+    ["Just a simple answer without thinking tags.", ""],
+  ])("%j ends before %j", (text, answer) => {
+    expect(new ThinkParser().parse(text)).toBe(answer);
+  });
+
+  it("may be followed by a boxed answer, or by one that is not", () => {
+    const parser = new ThinkParser(extractBoxedAnswer);
+    expect(parser.parse("<think>\nstep by step\n</think>\nThe answer is \\boxed{42}.")).toBe("42");
+    expect(parser.parse("<think>Thinking</think>\nJust a plain answer.")).toBe("Just a plain answer.");
+  });
+});
+
+describe("the format as a reward function", () => {
+  it("is named as in verifiers, and scores with the parser it came from", () => {
+    const score = new ThinkParser().getFormatRewardFunc();
+    expect(score.name).toBe("format_reward_func");
+    const completion = says("<think>Good</think>Good answer", "Bad answer without thinking", "<think>More</think>Another good answer");
+    expect(score({ completion })).toBeCloseTo(2 / 3, 12);
+    expect(score({ completion: says("<think>First</think><think>Second</think>Answer") })).toBe(0);
+    expect(new Parser().getFormatRewardFunc()({ completion: says("test") })).toBe(1);
+    expect(new XMLParser(["reasoning", "answer"]).getFormatRewardFunc()({ completion: says("Just plain text without XML") })).toBeCloseTo(0.2, 12);
+  });
+
+  it("is a rubric's function as it stands", () => {
+    expect(new Rubric([new ThinkParser().getFormatRewardFunc()]).metricNames()).toEqual(["format_reward_func"]);
   });
 });
 
@@ -66,10 +127,10 @@ describe("XML parser (spec 8.2)", () => {
 
   it("reads each alternative by itself, first or last, across lines and trimmed", () => {
     const text = "<reasoning>\n a \n</reasoning><code>c</code><answer>1</answer><answer> 2 </answer>";
-    expect(parser.parseFields(text)).toEqual({ reasoning: "a", answer: "1", code: "c" });
-    expect(parser.parseFields(text, { last: true }).answer).toBe("2");
-    expect(parser.parseFields("<Answer>x</Answer>").answer).toBeNull();
-    expect(parser.fields()).toEqual(["reasoning", "answer"]);
+    expect(parser.parse(text)).toEqual({ reasoning: "a", answer: "1", code: "c" });
+    expect(parser.parse(text, { last: true }).answer).toBe("2");
+    expect(parser.parse("<Answer>x</Answer>").answer).toBeNull();
+    expect(parser.getFields()).toEqual(["reasoning", "answer"]);
   });
 
   it("answers with the last match of a text, and of messages with the first match in the last one that has any", () => {
@@ -80,14 +141,38 @@ describe("XML parser (spec 8.2)", () => {
   });
 
   it("writes its form and refuses a missing value", () => {
-    expect(parser.formatText()).toBe("<reasoning>\n...\n</reasoning>\n<[ answer | code ]>\n...\n</[ answer | code ]>");
+    expect(parser.getFormatStr()).toBe("<reasoning>\n...\n</reasoning>\n<[ answer | code ]>\n...\n</[ answer | code ]>");
     expect(parser.format({ reasoning: "r", code: "c" })).toBe("<reasoning>\nr\n</reasoning>\n<answer>\nc\n</answer>");
     expect(() => parser.format({ reasoning: "r" })).toThrow(/Missing value for field: answer/);
   });
 
-  it("refuses fields without a tag and fields named twice", () => {
+  it("refuses fields without a tag, fields named twice and what is no tag; no fields at all are allowed", () => {
     expect(() => new XMLParser([[]])).toThrow(RangeError);
     expect(() => new XMLParser(["a", ["a", "b"]])).toThrow(/named twice/);
+    for (const field of [123, null, ["a", 1], {}]) expect(() => new XMLParser(["valid", field as unknown as string])).toThrow(TypeError);
+    expect(new XMLParser([]).getFields()).toEqual([]);
+    expect(new XMLParser([]).formatReward(says("<a>1</a>"))).toBe(0);
+  });
+
+  // Cases of tests/test_xml_parser.py (verifiers-spec section 17).
+  it("reads what is there, an empty field as empty and a missing one as null", () => {
+    const plain = new XMLParser(["reasoning", "answer"]);
+    expect(plain.answerField).toBe("answer");
+    expect(plain.parse("\n<reasoning>\nLet me think.\n</reasoning>\n<answer>\nIt is 42.\n</answer>\n")).toEqual({
+      reasoning: "Let me think.",
+      answer: "It is 42.",
+    });
+    expect(plain.parse("<reasoning></reasoning><answer></answer>")).toEqual({ reasoning: "", answer: "" });
+    expect(plain.parse("<reasoning>Only this</reasoning>")).toEqual({ reasoning: "Only this", answer: null });
+    expect(plain.parse("<answer>  spaced content  </answer>").answer).toBe("spaced content");
+    expect(plain.parseAnswer(says("<reasoning>Only this</reasoning>"))).toBeNull();
+  });
+
+  it("writes the field's own tag for a value that came under an alternative", () => {
+    const other = new XMLParser(["reasoning", ["code", "answer"]]);
+    expect(other.format({ reasoning: "r", answer: "print('hello')" })).toBe("<reasoning>\nr\n</reasoning>\n<code>\nprint('hello')\n</code>");
+    expect(other.getFormatStr()).toContain("code | answer");
+    expect(other.parse("<code>c</code>")).toEqual({ reasoning: null, code: "c", answer: null });
   });
 
   it.each([

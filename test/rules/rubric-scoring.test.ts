@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { addHandler } from "../../src/environments/handlers.ts";
 import { createState } from "../../src/environments/state.ts";
 import type { State, TrajectoryStep } from "../../src/environments/types.ts";
 import { type GroupRewardContext, groupReward, type RewardContext } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { RubricGroup } from "../../src/rubrics/rubric-group.ts";
 import { Parser } from "../../src/parsers/parser.ts";
+import { XMLParser } from "../../src/parsers/xml-parser.ts";
 
 function stateOf(text: string, answer?: string): State {
   const input = { example_id: 0, prompt: [], task: "t", ...(answer === undefined ? {} : { answer }) };
@@ -158,7 +160,109 @@ describe("registration", () => {
   });
 });
 
+// Cases of tests/test_rubric.py, tests/test_rubric_group.py and tests/test_decorator_ranks.py (verifiers-spec section 17).
+describe("what a function gets", () => {
+  it("is the example, the rollout and the class objects, which hide data of the same name", async () => {
+    const seen: unknown[] = [];
+    const look = ({ task, info, answer, words }: RewardContext & { words: Set<string> }): number => {
+      seen.push([task, info, answer, [...words]]);
+      return words.size;
+    };
+    const rubric = new Rubric<{ words: Set<string>; answer: string }>([look], { objects: { words: new Set(["a"]), answer: "hidden" } });
+    rubric.addClassObject("words", new Set(["b", "c"]));
+    const state = stateOf("x", "shown");
+    state.input.info = { extra: 123 };
+    await rubric.scoreRollout(state, { now });
+    expect(seen).toEqual([["t", { extra: 123 }, "hidden", ["b", "c"]]]);
+    expect(state.reward).toBe(2);
+  });
+
+  it("for a group of rollouts has them too, and the signal of the scoring", async () => {
+    const stop = new AbortController();
+    const base = groupReward<{ base: number }>(function based({ states, base, signal }) {
+      expect(signal).toBe(stop.signal);
+      return states.map((_, index) => base + index);
+    });
+    const states = [stateOf("a"), stateOf("b")];
+    await new Rubric<{ base: number }>([base], { objects: { base: 5 } }).scoreGroup(states, { now, signal: stop.signal });
+    expect(states.map(({ reward }) => reward)).toEqual([5, 6]);
+  });
+
+  it("is the whole completion, other roles included", async () => {
+    const messages = ({ completion }: RewardContext): number => completion.length;
+    const state = stateOf("Hi there!");
+    state.completion = [{ role: "user", content: "Hello" }, ...(state.completion ?? [])];
+    await new Rubric([messages]).scoreRollout(state, { now });
+    expect(state).toMatchObject({ reward: 2, metrics: { messages: 2 } });
+  });
+});
+
+describe("handlers of a rubric (spec 7.5)", () => {
+  const cleaning = (seen: string[], name: string, options = {}): Rubric => {
+    const rubric = new Rubric([length]);
+    addHandler(rubric, "cleanup", name, ({ reward }) => void seen.push(`${name} ${reward}`), options);
+    addHandler(rubric, "teardown", name, () => void seen.push(`${name} down`), options);
+    return rubric;
+  };
+
+  it("let go of each rollout once it is scored, those of a group's members before its own, each rubric by priority", async () => {
+    const seen: string[] = [];
+    const first = cleaning(seen, "first");
+    addHandler(first, "cleanup", "urgent", () => void seen.push("urgent"), { priority: 1 });
+    const group = new RubricGroup([first, cleaning(seen, "second")]);
+    addHandler(group, "cleanup", "own", () => void seen.push("own"));
+    await group.scoreGroup([stateOf("ab")], { now });
+    await group.scoreRollout(stateOf("abc"), { now });
+    expect(seen).toEqual(["urgent", "first 4", "second 4", "own", "urgent", "first 6", "second 6", "own"]);
+    seen.length = 0;
+    await group.teardown();
+    expect(seen).toEqual(["first down", "second down"]);
+  });
+
+  it("that fail are an error of the rollout, and keep no other from running", async () => {
+    const seen: string[] = [];
+    const failing = new Rubric([length]);
+    addHandler(failing, "cleanup", "broken", () => {
+      throw new Error("no such file");
+    });
+    const state = stateOf("ab");
+    await new RubricGroup([failing, cleaning(seen, "second")]).scoreGroup([state], { now });
+    expect(state).toMatchObject({ reward: 4, error: { code: "scorer_error", message: "cleanup: no such file" } });
+    expect(seen).toEqual(["second 4"]);
+  });
+});
+
 describe("rubrics in a group (spec 7.4)", () => {
+  it("each use their own parser and objects", async () => {
+    const parsers: unknown[] = [];
+    const guess = ({ parser, completion, answer }: RewardContext): boolean => {
+      parsers.push(parser);
+      return parser.parseAnswer(completion) === answer;
+    };
+    const xml = new XMLParser(["answer"]);
+    const environments = new Parser();
+    const state = stateOf("Let me think\n<answer>42</answer>", "42");
+    await new RubricGroup([new Rubric([guess], { parser: xml }), new Rubric([guess])]).scoreRollout(state, { now, parser: environments });
+    expect(parsers).toEqual([xml, environments]);
+    expect(state).toMatchObject({ reward: 1, metrics: { guess: 1 } });
+  });
+
+  it("are timed as one", async () => {
+    const state = stateOf("a");
+    state.timing.total_ms = 100;
+    let clock = 0;
+    await new RubricGroup([new Rubric([length]), new Rubric([correct])]).scoreRollout(state, { now: () => (clock += 5) });
+    expect(state.timing).toMatchObject({ scoring_ms: 5, total_ms: 105 });
+  });
+
+  it("keep their own weights, and an example of none is nothing", async () => {
+    const group = new RubricGroup([new Rubric([length], { weights: [0.5] }), new Rubric([correct], { weights: [3] })]);
+    const state = stateOf("ab", "ab");
+    await group.scoreGroup([], { now });
+    await group.scoreGroup([state], { now });
+    expect(state.reward).toBe(4);
+  });
+
   it("add up rewards, and metrics of the same name", async () => {
     const group = new RubricGroup([new Rubric([length]), new Rubric([{ name: "length", fn: () => 10 }, correct])]);
     const state = stateOf("ab", "ab");
@@ -170,7 +274,7 @@ describe("rubrics in a group (spec 7.4)", () => {
   it("are at least one; functions added later go to the first", async () => {
     expect(() => new RubricGroup([])).toThrow(/at least one/);
     const first = new Rubric();
-    new RubricGroup([first, new Rubric()]).addReward(length);
+    new RubricGroup([first, new Rubric()]).addRewardFunc(length);
     expect(first.metricNames()).toEqual(["length"]);
   });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { MIB } from "../limits.ts";
+import { decodedText } from "./text.ts";
 
 /** A line beyond this is not a row but a file that has no lines. */
 const MAX_LINE_CHARS = 16 * MIB;
@@ -40,8 +41,6 @@ function parseLine(text: string, line: number): JsonObject {
 }
 
 async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   let open: string[] = [];
   let openChars = 0;
   let lines = 0;
@@ -57,30 +56,14 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
     lines++;
     return text;
   };
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      const text = decode(decoder, done ? undefined : value, lines + 1);
-      let from = 0;
-      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-        take(text.slice(from, end));
-        from = end + 1;
-        yield finish();
-      }
-      take(text.slice(from));
-      if (done) break;
+  for await (const text of decodedText(stream, () => `data set line ${lines + 1}`)) {
+    let from = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
+      take(text.slice(from, end));
+      from = end + 1;
+      yield finish();
     }
-    if (openChars > 0) yield finish();
-  } finally {
-    // Also when the reader stops early: whoever sends the rest may stop too.
-    await reader.cancel().catch(() => undefined);
+    take(text.slice(from));
   }
-}
-
-function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Uint8Array | undefined, line: number): string {
-  try {
-    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
-  } catch {
-    throw unreadable(line, "not UTF-8 text (here or in the lines after it)");
-  }
+  if (openChars > 0) yield finish();
 }

@@ -37,6 +37,10 @@ export function bucketStore(bucket: R2Bucket): ExecutorStore {
       count("r2_class_b");
       return (await bucket.get(key))?.body ?? null;
     },
+    async size(key) {
+      count("r2_class_b");
+      return (await bucket.head(key))?.size ?? null;
+    },
     async startUpload(key, contentType, mark) {
       count("r2_class_a");
       return (await bucket.createMultipartUpload(key, { httpMetadata: { contentType }, customMetadata: { mark } })).uploadId;

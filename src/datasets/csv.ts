@@ -1,0 +1,81 @@
+import Papa from "papaparse";
+import type { JsonObject } from "../config/run-config.ts";
+import { EdgewiseError } from "../errors/result.ts";
+import { MIB } from "../limits.ts";
+import { decodedText } from "./text.ts";
+
+/** A record beyond this is not one but a quote that is never closed. */
+const MAX_RECORD_CHARS = 16 * MIB;
+
+/**
+ * Rows of a CSV file (RFC 4180: quotes, doubled quotes, line breaks in quotes) whose first record names the columns; every value is a
+ * text. Tabs and semicolons separate where the header has more of them than commas. Holds one chunk and one record in memory. Throws
+ * `dataset_unreadable` with the record's number (from 1, the header not counted).
+ */
+export async function* readCsv(stream: ReadableStream<Uint8Array>): AsyncGenerator<JsonObject> {
+  let header: string[] | null = null;
+  let record = 0;
+  for await (const fields of readRecords(stream)) {
+    if (fields.length === 1 && fields[0] === "") continue;
+    if (header === null) {
+      header = checkedHeader(fields);
+      continue;
+    }
+    record++;
+    if (fields.length !== header.length) throw unreadable(record, `it has ${fields.length} fields, the header has ${header.length}`);
+    yield Object.fromEntries(header.map((name, index) => [name, fields[index] ?? ""]));
+  }
+}
+
+const unreadable = (record: number, text: string): EdgewiseError => new EdgewiseError("dataset_unreadable", `data set record ${record}: ${text}`);
+
+function checkedHeader(names: readonly string[]): string[] {
+  const trimmed = names.map((name) => name.trim());
+  const twice = trimmed.find((name, index) => trimmed.indexOf(name) !== index);
+  if (twice !== undefined || trimmed.includes("")) {
+    const problem = twice === undefined ? "a column without a name" : `column ${JSON.stringify(twice)} twice`;
+    throw new EdgewiseError("dataset_unreadable", `The first record of a CSV file names its columns; this one has ${problem}.`);
+  }
+  return trimmed;
+}
+
+/** What separates the fields and the records of a file: what its header uses. */
+interface Dialect {
+  readonly delimiter: string;
+  readonly newline: "\n" | "\r\n" | "\r";
+}
+
+async function* readRecords(stream: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
+  let open = "";
+  let dialect: Dialect | null = null;
+  let records = 0;
+  for await (const text of decodedText(stream, () => `data set record ${Math.max(1, records)}`)) {
+    open += text;
+    // A \r at the end of what is there may be half of a line end.
+    if (dialect === null && !/[\r\n][\s\S]/.test(open)) continue;
+    dialect ??= dialectOf(open);
+    const { data, cursor } = parse(open, dialect, true);
+    records += data.length;
+    yield* data;
+    open = open.slice(cursor);
+    if (open.length > MAX_RECORD_CHARS) throw unreadable(records, `longer than ${MAX_RECORD_CHARS / MIB} MiB; is a quote never closed?`);
+  }
+  if (open !== "") yield* parse(open, dialect ?? dialectOf(open), false).data;
+}
+
+/** With `partial` the last record stays for the next chunk, since it may not be whole. */
+function parse(text: string, dialect: Dialect, partial: boolean): { data: string[][]; cursor: number } {
+  const { data, errors, meta } = new Papa.Parser({ ...dialect }).parse(text, 0, partial) as Papa.ParseResult<string[]>;
+  const error = partial ? undefined : errors[0];
+  if (error !== undefined) throw new EdgewiseError("dataset_unreadable", `The CSV file cannot be read: ${error.message}.`);
+  return { data, cursor: meta.cursor };
+}
+
+/** Of the separators in use the one that the header has most of. */
+function dialectOf(text: string): Dialect {
+  const header = text.split(/[\r\n]/, 1)[0] ?? "";
+  const count = (separator: string): number => header.split(separator).length;
+  const delimiter = [",", "\t", ";"].reduce((best, separator) => (count(separator) > count(best) ? separator : best));
+  const after = text.slice(header.length, header.length + 2);
+  return { delimiter, newline: after === "\r\n" ? "\r\n" : after.startsWith("\r") ? "\r" : "\n" };
+}

@@ -1,24 +1,117 @@
 /** The library: what `import … from "edgewise"` gives. Runs unchanged in workerd and in Node. */
-export type { JsonObject } from "./config/run-config.ts";
+export { CLIENT_TYPES, type ClientType, type JsonObject } from "./config/run-config.ts";
 export { type DatasetReference, datasetReference } from "./datasets/reference.ts";
 export { type JsonlRow, readJsonl } from "./datasets/jsonl.ts";
-export { defineEnvironment, type DefinitionOptions, type EnvironmentDefinition, type LoadContext, type LoaderContext } from "./environments/definition.ts";
-export { Environment, type EnvironmentOptions, type RolloutContext, type StateRequest } from "./environments/environment.ts";
+export type { DatasetSource } from "./environments/dataset-source.ts";
+export { cleanup, stop, teardown } from "./environments/decorators.ts";
+export {
+  type BoundEndpoint,
+  defineEnvironment,
+  type DefinitionOptions,
+  type EnvironmentDefinition,
+  type EnvironmentProblem,
+  type EnvironmentRequest,
+  type LoadContext,
+  type LoaderContext,
+} from "./environments/definition.ts";
+export { EnvGroup, type EnvGroupOptions } from "./environments/env-group.ts";
+export { Environment, type EnvironmentOptions, type ModelCallOptions, type RolloutContext, type StateRequest } from "./environments/environment.ts";
+export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/generate.ts";
+export type { GenerateMetadata, VersionInfo } from "./environments/generate-metadata.ts";
+export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./environments/handlers.ts";
+export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/keys.ts";
 export type { RowSource } from "./environments/examples.ts";
+export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/describe.ts";
+export { environmentOf } from "./environments/environment-of.ts";
 export { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "./environments/load.ts";
 export { contentText, normaliseMessages } from "./environments/messages.ts";
-export { MultiTurnEnv, type MultiTurnOptions, type StopCondition } from "./environments/multi-turn-env.ts";
-export { SingleTurnEnv } from "./environments/single-turn-env.ts";
+export { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "./environments/multi-turn-env.ts";
+export { OpenEnvEnv, type OpenEnvOptions, type PromptRenderer, type RenderContext } from "./environments/openenv/openenv-env.ts";
+export type { OpenEnvBuild, OpenEnvConnect, OpenEnvResult, OpenEnvServer, OpenEnvSession } from "./environments/openenv/openenv-server.ts";
+export {
+  type ErrorInfo,
+  parseOutput,
+  readOutput,
+  type RolloutOutput,
+  type RolloutScore,
+  type RolloutScores,
+  type RolloutTokenUsage,
+  writeOutput,
+} from "./environments/output.ts";
+export type { Row } from "./environments/row.ts";
+export { PythonEnv, type PythonOptions } from "./environments/sandbox/python-env.ts";
+export { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "./environments/sandbox/sandbox.ts";
+export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
+export {
+  ScriptedSandbox,
+  type ScriptedCommand,
+  type ScriptedInstance,
+  type ScriptedSandboxOptions,
+} from "./environments/sandbox/scripted-sandbox.ts";
+export { setting, type Setting, type Settings } from "./environments/setting.ts";
+export { SingleTurnEnv, type SingleTurnOptions } from "./environments/single-turn-env.ts";
+export { StatefulToolEnv } from "./environments/stateful-tool-env.ts";
+export { tool, type ToolContext, toolDef, type ToolFunction } from "./environments/tool.ts";
+export { type StopError, ToolEnv, type ToolOptions, UnknownToolError } from "./environments/tool-env.ts";
 export type * from "./environments/types.ts";
+export { incrementUsage } from "./environments/usage.ts";
 export { type ErrorCode, isInfrastructureError, ROLLOUT_ERRORS, type RolloutErrorCode } from "./errors/codes.ts";
 export { EdgewiseError, type Failure } from "./errors/result.ts";
-export type { ClientPorts, Endpoint, RetryNotice } from "./clients/client.ts";
-export { createClient } from "./clients/create-client.ts";
+export {
+  BrowserSandboxError,
+  EmptyModelResponseError,
+  InfraError,
+  InvalidModelResponseError,
+  ModelError,
+  PythonWorkerDeadError,
+  PythonWorkerNotReadyError,
+  PythonWorkerRequestError,
+  RolloutError,
+  SandboxCreationError,
+  SandboxError,
+  SandboxNotReadyError,
+  ToolCallError,
+  ToolError,
+  ToolParseError,
+  TunnelError,
+} from "./errors/rollout-errors.ts";
+export {
+  type LogFields,
+  type Logger,
+  loggerOf,
+  type LoggingOptions,
+  logLevel,
+  type LogLevel,
+  type LogLine,
+  type LogSink,
+  logText,
+  setupLogging,
+} from "./logging/logger.ts";
+export { printPromptCompletionsSample } from "./report/sample-text.ts";
+export { AnthropicMessagesClient } from "./clients/anthropic-messages.ts";
+export { type Attempt, BaseClient, type NativeCall, type NativeRequest } from "./clients/base-client.ts";
+export { type ClientConfig, clientOf, type EndpointClientConfig, resolveEndpointConfigs, type Variables } from "./clients/client-config.ts";
+export type { AiBinding, ClientPorts, Endpoint, RetryNotice } from "./clients/client.ts";
+export { createClient, type EndpointOptions } from "./clients/create-client.ts";
+export { OpenAIChatCompletionsTokenClient } from "./clients/openai-chat-completions-token.ts";
+export { OpenAIChatCompletionsClient } from "./clients/openai-chat-completions.ts";
+export { OpenAICompletionsClient } from "./clients/openai-completions.ts";
+export { OpenAIResponsesClient } from "./clients/openai-responses.ts";
+export { failureOfStatus, type ProviderCodes, RequestFailed, type RequestFailure, type StatusAnswer } from "./clients/request-failure.ts";
+export { WorkersAIClient } from "./clients/workers-ai.ts";
 export { OverlongPromptError } from "./clients/overlong-prompt-error.ts";
+export { type Aggregates, Aggregator, type TokenMeans } from "./metrics/aggregates.ts";
+export { RewardSpread, type RewardUncertainty } from "./metrics/interval.ts";
+export { passAllK, passAtK, passKs, type PassRates } from "./metrics/pass-at-k.ts";
+export { summaryOfRow } from "./metrics/row-summary.ts";
+export { wilsonInterval } from "./metrics/wilson.ts";
 export { extractBoxedAnswer, extractHashAnswer } from "./parsers/extract.ts";
-export { type Completion, type Extract, Parser } from "./parsers/parser.ts";
+export { type Completion, type Extract, type Parsed, Parser } from "./parsers/parser.ts";
 export { MaybeThinkParser, ThinkParser } from "./parsers/think-parser.ts";
 export { type XmlField, XMLParser } from "./parsers/xml-parser.ts";
+export { DEFAULT_JUDGE_PROMPT, type Judge, type JudgeObjects, JudgeRubric, type JudgeRubricOptions } from "./rubrics/judge-rubric.ts";
+export { MathBoundError } from "./rubrics/math/budget.ts";
+export { MathRubric, type MathRubricOptions } from "./rubrics/math-rubric.ts";
 export {
   type GroupReward,
   type GroupRewardContext,
@@ -26,9 +119,12 @@ export {
   groupReward,
   type RewardContext,
   type RewardEntry,
+  type RewardFunction as RewardFunc,
   type RewardFunction,
   type Score,
   type WeightedReward,
 } from "./rubrics/reward-function.ts";
-export { Rubric, type ScoreOptions } from "./rubrics/rubric.ts";
+export { Rubric, type RubricOptions, type ScoreOptions, type Scoring } from "./rubrics/rubric.ts";
 export { RubricGroup } from "./rubrics/rubric-group.ts";
+/** The schema library of arguments and tools, for environments in folders without packages of their own. */
+export { z } from "zod";

@@ -16,7 +16,7 @@ class NotJson extends Error {}
 /** What `state[name]` is in a row (spec 3.3, step 18): missing → null; dates, errors and typed objects in their text or JSON form. */
 export function columnValue(state: State, name: string): ColumnValue | ColumnProblem {
   try {
-    return { ok: true, value: toJson(state[name], new Set()) };
+    return { ok: true, value: toJson(Object.hasOwn(state, name) ? state[name] : null, new Set()) };
   } catch (thrown) {
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
     return { ok: false, problem: `the state column ${JSON.stringify(name)} cannot be written as JSON: ${reason}` };

@@ -1,21 +1,43 @@
-import { z } from "zod";
-import type { JsonObject } from "../config/run-config.ts";
-import { readJsonl } from "../datasets/jsonl.ts";
-import { datasetReference } from "../datasets/reference.ts";
-import { EdgewiseError, failureOf } from "../errors/result.ts";
+import type { z } from "zod";
+import type { ClientType, JsonObject } from "../config/run-config.ts";
+import type { DatasetHost } from "../datasets/host.ts";
+import { datasetRows } from "../datasets/rows.ts";
+import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, datasetSpec } from "../datasets/spec.ts";
+import { isKeyVariable } from "../config/secrets.ts";
+import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import type { Environment } from "./environment.ts";
 import type { RowSource } from "./examples.ts";
+import { environmentFailed } from "./file-access.ts";
+import { ensureKeys, type KeyLookup, MissingKeyError } from "./keys.ts";
+import type { Client } from "./types.ts";
 
 /** What the host of the library can do for an environment. */
 export interface LoadContext {
-  /** Bytes of a data set: `reference` is `sha256:<hex>` or an https URL. */
-  openDataset(reference: string): Promise<ReadableStream<Uint8Array>>;
+  /** Reads the data set that an environment or its arguments name. */
+  readonly datasets: DatasetHost;
+  /** Values of key variables; only what the definition declares is asked for. Default: the variables of the process. */
+  readonly key?: KeyLookup;
+  /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
+  readonly client?: (endpoint: BoundEndpoint) => Client;
+}
+
+/** A model that an environment calls itself, as a judge or another player: the host reads the key and keeps it. */
+export interface BoundEndpoint {
+  readonly base_url: string;
+  /** The variable that holds the key, by name. */
+  readonly api_key_var: string;
+  /** Default `openai_chat_completions`. */
+  readonly client_type?: ClientType;
 }
 
 /** What a loader is given besides its own arguments. */
-export interface LoaderContext {
-  /** Rows of the data set that the argument `dataset` names; null when the run names none. */
-  readonly dataset: RowSource | null;
+export interface LoaderContext<Dataset extends DatasetDefaults | undefined = undefined> {
+  /** Rows of the data set that the arguments name, or else the definition; null when neither does. */
+  readonly dataset: Dataset extends DatasetDefaults ? RowSource : RowSource | null;
+  /** Values of the keys that the definition declares, and of no others. */
+  readonly keys: Readonly<Record<string, string>>;
+  /** A client that is bound to its key: environments call models without ever holding one. Throws `missing_key`. */
+  readonly client: (endpoint: BoundEndpoint) => Client;
 }
 
 export interface Defaults {
@@ -23,17 +45,37 @@ export interface Defaults {
   readonly rollouts_per_example?: number;
 }
 
-export interface DefinitionOptions<Args extends z.ZodObject> {
+/** What a run asks of an environment. */
+export interface EnvironmentRequest {
+  readonly env_args: JsonObject;
+  /** Options set after loading (`-x`). */
+  readonly extra_env_kwargs?: JsonObject;
+  readonly independent_scoring?: boolean;
+  /** Variables of the keys of the models under evaluation: an environment may not declare them. */
+  readonly model_keys?: readonly string[];
+}
+
+/** Why a run cannot use an environment, and which of its options says so. */
+export interface EnvironmentProblem {
+  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var";
+  readonly message: string;
+}
+
+export interface DefinitionOptions<Args extends z.ZodObject, Dataset extends DatasetDefaults | undefined = undefined> {
   readonly id: string;
   readonly version: string;
   readonly description: string;
-  /** Every environment also takes `dataset`. */
+  /** Every environment also takes `dataset`, `dataset_config`, `dataset_split`, `dataset_revision` and `dataset_columns`. */
   readonly args: Args;
+  /** What is read when the arguments name no data set. */
+  readonly dataset?: Dataset;
+  /** Variables whose values the environment needs, beyond the model's key: `["SERPER_API_KEY"]`. A run without one is refused at creation. */
+  readonly keys?: readonly string[];
   readonly defaults?: Defaults;
   /** What the code was made from (a commit, a package version), for the environment's digest; default: the version. */
   readonly source?: string;
   /** Cheap: no data is read before the examples are asked for. Throws `EdgewiseError` for arguments it cannot work with. */
-  readonly load: (args: z.infer<Args>, context: LoaderContext) => Environment;
+  readonly load: (args: z.infer<Args>, context: LoaderContext<Dataset>) => Environment;
 }
 
 export interface EnvironmentDefinition {
@@ -41,46 +83,86 @@ export interface EnvironmentDefinition {
   readonly version: string;
   readonly description: string;
   readonly defaults: Defaults;
+  readonly keys: readonly string[];
   readonly source: string;
   /** Arguments by name, `dataset` included. */
   readonly argumentNames: readonly string[];
+  readonly argsSchema: z.ZodObject;
   /** The arguments with defaults filled in. Throws `invalid_request` naming the argument that is unknown or wrong. */
   resolveArgs(args: JsonObject): JsonObject;
   /** What is wrong with the arguments, for a person; null when the environment takes them. Reads no data set. */
   checkArgs(args: JsonObject): Promise<string | null>;
-  /** Throws `invalid_request` for its arguments, `environment_failed` when the loader breaks. */
-  load(args: JsonObject, context: LoadContext): Environment;
+  /** What keeps a run from using this environment, by option; null when nothing does. Reads no data set. Throws `MissingKeyError`. */
+  check(request: EnvironmentRequest, key?: KeyLookup): EnvironmentProblem | null;
+  /** `extra` are options set after loading. Throws `invalid_request` for arguments and options, `MissingKeyError`, `environment_failed` when the loader breaks. */
+  load(args: JsonObject, context: LoadContext, extra?: JsonObject): Environment;
 }
 
-const DATASET = z.string().optional();
-
 /** Turns a typed loader into an environment that can be named, checked and loaded (`findEnvironment`, `loadEnvironment`). */
-export function defineEnvironment<Args extends z.ZodObject>(options: DefinitionOptions<Args>): EnvironmentDefinition {
-  const { id, version, description, defaults = {}, source = version } = options;
-  const schema = options.args.extend({ dataset: DATASET }).strict();
+export function defineEnvironment<Args extends z.ZodObject, const Dataset extends DatasetDefaults | undefined = undefined>(
+  options: DefinitionOptions<Args, Dataset>,
+): EnvironmentDefinition {
+  const { id, version, description, defaults = {}, keys = [], source = version } = options;
+  const schema = options.args.extend(DATASET_ARGS).strict();
   const argumentNames = Object.keys(schema.shape);
+  const badKey = keys.find((key) => !isKeyVariable(key));
+  if (badKey !== undefined) throw new TypeError(`environment ${id}: ${JSON.stringify(badKey)} cannot be the name of a key variable (capitals, digits and _)`);
 
   const parse = (args: JsonObject): Record<string, unknown> => {
     const parsed = schema.safeParse(args);
     if (!parsed.success)
       throw new EdgewiseError("invalid_request", `environment ${id}: ${parsed.error.issues.map((issue) => issueText(issue, argumentNames)).join("; ")}`);
-    if (parsed.data.dataset !== undefined) datasetReference(parsed.data.dataset as string);
+    datasetSpec(parsed.data as DatasetArgs, options.dataset ?? null);
     return parsed.data;
   };
 
-  const load = (args: JsonObject, context: LoadContext): Environment => {
-    const { dataset, ...own } = parse(args);
+  const load = (args: JsonObject, context: LoadContext, extra: JsonObject = {}): Environment => {
+    const parsed = parse(args);
+    const own = Object.fromEntries(Object.entries(parsed).filter(([name]) => !Object.hasOwn(DATASET_ARGS, name)));
+    const spec = datasetSpec(parsed as DatasetArgs, options.dataset ?? null);
+    // The conditional type says what `datasetSpec` does: with a default there is always a data set.
+    const dataset = (spec === null ? null : () => datasetRows(spec, context.datasets)) as LoaderContext<Dataset>["dataset"];
+    const given: LoaderContext<Dataset> = {
+      dataset,
+      keys: context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key),
+      client: context.client ?? noClients,
+    };
     let environment: Environment;
     try {
-      environment = options.load(own as z.infer<Args>, { dataset: typeof dataset === "string" ? rowsOf(dataset, context) : null });
+      environment = options.load(own as z.infer<Args>, given);
     } catch (thrown) {
       if (thrown instanceof EdgewiseError) throw thrown;
-      throw new EdgewiseError("environment_failed", `environment ${id} could not be loaded: ${failureOf(thrown).message}`, { cause: thrown });
+      throw environmentFailed(`environment ${id} could not be loaded`, thrown);
     }
     environment.id = environment.id === "" ? id : environment.id;
     environment.version = version;
     environment.args = args;
+    environment.setKwargs(extra);
     return environment;
+  };
+
+  const check: EnvironmentDefinition["check"] = ({ env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [] }, key) => {
+    const shared = keys.filter((name) => model_keys.includes(name));
+    if (shared.length > 0)
+      return {
+        option: "api_key_var",
+        message: `environment ${id} declares ${shared.join(", ")} as a key of its own; no environment gets a key of the model under evaluation`,
+      };
+    const context: LoadContext = key === undefined ? UNREAD : { ...UNREAD, key };
+    let environment: Environment;
+    try {
+      environment = load(env_args, context);
+    } catch (thrown) {
+      if (thrown instanceof MissingKeyError) throw thrown;
+      return { option: "env_args", message: textOf(failureOf(thrown)) };
+    }
+    try {
+      environment.setKwargs(extra_env_kwargs);
+    } catch (thrown) {
+      return { option: "extra_env_kwargs", message: textOf(failureOf(thrown)) };
+    }
+    const problem = environment.scoringProblem(independent_scoring);
+    return problem === null ? null : { option: "independent_scoring", message: textOf(problem) };
   };
 
   return {
@@ -88,32 +170,33 @@ export function defineEnvironment<Args extends z.ZodObject>(options: DefinitionO
     version,
     description,
     defaults,
+    keys,
     source,
     argumentNames,
+    argsSchema: schema,
     resolveArgs: (args) => parse(args) as JsonObject,
-    async checkArgs(args) {
-      try {
-        load(args, UNREAD);
-        return null;
-      } catch (thrown) {
-        const { message, hint } = failureOf(thrown);
-        return hint === undefined ? message : `${message} (${hint})`;
-      }
-    },
+    checkArgs: async (args) => check({ env_args: args }, () => "unread")?.message ?? null,
+    check,
     load,
   };
 }
 
-const UNREAD: LoadContext = {
-  openDataset: () =>
-    Promise.reject(new EdgewiseError("environment_failed", "data sets are read when a run's inputs are prepared, not when its environment is loaded")),
+const textOf = ({ message, hint }: Failure): string => (hint === undefined ? message : `${message} (${hint})`);
+
+const noClients = (): Client => {
+  throw new EdgewiseError("environment_failed", "this host gives environments no model to call beside the one that is evaluated");
 };
 
-function rowsOf(reference: string, context: LoadContext): RowSource {
-  return async function* rows() {
-    for await (const { value } of readJsonl(await context.openDataset(reference))) yield value;
-  };
-}
+const refused = (): never => {
+  throw new EdgewiseError(
+    "environment_failed",
+    "data sets are read when a run's inputs are prepared and models called when its rollouts run, not when its environment is loaded",
+  );
+};
+const UNREAD: LoadContext = {
+  datasets: { fetch: refused, sleep: refused, upload: refused, hub: { endpoint: "", viewer: "", token: null }, allowPrivate: false, note: refused },
+  client: ({ client_type = "openai_chat_completions" }) => ({ type: client_type, getResponse: refused }),
+};
 
 function issueText(issue: z.core.$ZodIssue, known: readonly string[]): string {
   if (issue.code === "unrecognized_keys") return `unknown argument ${issue.keys.join(", ")} (it takes ${known.join(", ")})`;

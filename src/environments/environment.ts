@@ -1,14 +1,26 @@
+import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import type { Failure } from "../errors/result.ts";
+import { loggerOf } from "../logging/logger.ts";
 import { Parser } from "../parsers/parser.ts";
 import { Rubric } from "../rubrics/rubric.ts";
+import { RubricGroup } from "../rubrics/rubric-group.ts";
+import { type DatasetSource, firstExamples, rowSource } from "./dataset-source.ts";
 import { formatExamples, type RowSource } from "./examples.ts";
+import { evaluate, type EvaluateOptions, generate, type GenerateOptions, type GenerateOutputs, type ModelClient, runGroup, runRollout } from "./generate.ts";
+import { addHandler, type CleanupHandler, type HandlerOptions, handlersOf, runHandlers, type StopHandler, type TeardownHandler } from "./handlers.ts";
+import { makeDataset } from "./make-dataset.ts";
+import { rowTool } from "./row.ts";
+import { applySettings, boolean, integer, number, orNull, type Settings, text } from "./setting.ts";
 import { createState } from "./state.ts";
-import type { Client, Message, RolloutInput, State, Tool } from "./types.ts";
+import type { Client, Message, ModelResponse, RolloutInput, State, Tool } from "./types.ts";
+import { addUsage } from "./usage.ts";
 
 export interface EnvironmentOptions {
-  /** Where the examples come from; read once per run, when its inputs are pinned. */
-  readonly rows: RowSource;
+  /** Where the examples come from: rows, or what reads them. Read when examples are asked for: once per run, when its inputs are pinned. */
+  readonly dataset?: DatasetSource;
+  /** What is evaluated, where that is not `dataset`. One of the two must be there. */
+  readonly evalDataset?: DatasetSource;
   readonly systemPrompt?: string | null;
   /** Messages between the system prompt and the question. */
   readonly fewShot?: readonly Message[];
@@ -16,7 +28,11 @@ export interface EnvironmentOptions {
   readonly rubric?: Rubric;
   /** Over `{n: 1, extra_body: {}}`, under the run's own. */
   readonly samplingArgs?: JsonObject;
-  readonly tools?: readonly Tool[];
+  readonly toolDefs?: readonly Tool[];
+  /** Tokens kept of a turn, where the server gives token ids (spec 5.4); null = all (default). */
+  readonly maxSeqLen?: number | null;
+  /** False: rewards are 0 and there are no metrics. Default true. */
+  readonly scoreRollouts?: boolean;
   /** A rollout passes when its reward reaches this (pass@k); default 0.5. */
   readonly passThreshold?: number;
 }
@@ -30,6 +46,8 @@ export interface RolloutContext {
   readonly signal: AbortSignal;
   /** Milliseconds. */
   readonly now: () => number;
+  /** Waits for time limits of a rollout; default: the runtime's timers. */
+  readonly sleep?: Sleep;
 }
 
 export interface StateRequest {
@@ -40,6 +58,16 @@ export interface StateRequest {
   readonly now: number;
 }
 
+/** What differs in one model call from what the state says. */
+export interface ModelCallOptions {
+  readonly client?: Client;
+  readonly model?: string;
+  readonly tools?: readonly Tool[];
+  readonly samplingArgs?: JsonObject;
+}
+
+const log = loggerOf("environment");
+
 /** Data set, interaction and scoring of one evaluation. Subclasses say how a rollout goes. */
 export abstract class Environment {
   /** Filled in by the loader. */
@@ -47,23 +75,41 @@ export abstract class Environment {
   version = "";
   args: JsonObject = {};
   readonly parser: Parser;
-  readonly systemPrompt: string | null;
+  systemPrompt: string | null;
   readonly fewShot: readonly Message[];
-  readonly passThreshold: number;
+  passThreshold: number;
+  maxSeqLen: number | null;
+  scoreRollouts: boolean;
   readonly samplingArgs: JsonObject;
-  readonly tools: readonly Tool[];
-  readonly #rows: RowSource;
+  /** What models are told of the tools, unless an example says otherwise (`info.tool_defs`). */
+  toolDefs: readonly Tool[];
+  readonly #dataset: RowSource | null;
+  readonly #evalDataset: RowSource | null;
+  readonly #contexts = new WeakMap<State, RolloutContext>();
   #rubric: Rubric;
 
+  /** Throws a `TypeError` without a data set, and for tools in OpenAI's nested form. */
   constructor(options: EnvironmentOptions) {
-    this.#rows = options.rows;
+    if (options.dataset === undefined && options.evalDataset === undefined) throw new TypeError("an environment needs a dataset or an evalDataset");
+    this.#dataset = options.dataset === undefined ? null : rowSource(options.dataset);
+    this.#evalDataset = options.evalDataset === undefined ? null : rowSource(options.evalDataset);
     this.#rubric = options.rubric ?? new Rubric();
     this.parser = options.parser ?? new Parser();
     this.systemPrompt = options.systemPrompt ?? null;
     this.fewShot = options.fewShot ?? [];
     this.passThreshold = options.passThreshold ?? 0.5;
+    this.maxSeqLen = options.maxSeqLen ?? null;
+    this.scoreRollouts = options.scoreRollouts ?? true;
     this.samplingArgs = { n: 1, extra_body: {}, ...options.samplingArgs };
-    this.tools = options.tools ?? [];
+    this.toolDefs = options.toolDefs ?? [];
+    for (const tool of this.toolDefs) checkToolDef(tool);
+    const other = this.#rubric.parser;
+    if (other !== null && other.constructor !== this.parser.constructor) {
+      log.warning("the rubric finds answers by another parser than the environment", {
+        rubric: other.constructor.name,
+        environment: this.parser.constructor.name,
+      });
+    }
   }
 
   /** Plays one rollout on `state`. Rejects only when cancelled; every other end is in the state. */
@@ -73,9 +119,9 @@ export abstract class Environment {
     return this.#rubric;
   }
 
-  /** For subclasses that append monitors. */
-  protected set rubric(rubric: Rubric) {
-    this.#rubric = rubric;
+  /** Scores by `rubric` too, after what is there (monitors among it). */
+  addRubric(rubric: Rubric): void {
+    this.#rubric = new RubricGroup([this.#rubric, rubric]);
   }
 
   get hasGroupRewards(): boolean {
@@ -84,13 +130,14 @@ export abstract class Environment {
 
   /** Every metric a row will carry, in order. */
   metricNames(): string[] {
-    return this.#rubric.metricNames();
+    return this.scoreRollouts ? this.#rubric.metricNames() : [];
   }
 
   /** Why these settings cannot be scored; null when they can. */
   scoringProblem(independent: boolean): Failure | null {
     if (!independent || !this.hasGroupRewards) return null;
-    const message = `${this.id} scores the rollouts of an example together, which independent scoring does not allow`;
+    const names = this.#rubric.groupRewardNames().join(", ");
+    const message = `${this.id} scores the rollouts of an example together (${names}), which independent scoring does not allow`;
     return { code: "environment_failed", message, hint: "leave out --independent-scoring (independent_scoring: false)" };
   }
 
@@ -99,19 +146,194 @@ export abstract class Environment {
     return { ...this.samplingArgs, ...run };
   }
 
-  /** The first `count` examples (below 1 = all), read as they are asked for. Throws `dataset_unreadable`. */
+  // Examples
+
+  /**
+   * The first `count` examples that an evaluation runs (below 1 = all), read as they are asked for: of the evaluation data set,
+   * else of the other. Throws `dataset_unreadable`.
+   */
   examples(count: number): AsyncIterable<RolloutInput> {
-    const format = { systemPrompt: this.systemPrompt, fewShot: this.fewShot, task: this.id === "" ? "default" : this.id };
-    return formatExamples(this.#rows(count), count, format);
+    return this.#format(this.#evalDataset ?? this.#dataset, count);
   }
 
+  /** Like `examples`, of the data set for training. */
+  trainingExamples(count: number): AsyncIterable<RolloutInput> {
+    return this.#format(this.#dataset ?? this.#evalDataset, count);
+  }
+
+  /** The first `n` examples of the data set (below 1 = all), of all of them in the order that `seed` gives. Throws `dataset_unreadable`. */
+  async getDataset(n = -1, seed: number | null = null): Promise<RolloutInput[]> {
+    if (this.#dataset === null) log.warning("there is no training data set; the evaluation data set is used");
+    return await firstExamples((count) => this.trainingExamples(count), n, seed);
+  }
+
+  /** Like `getDataset`, of the data set for evaluations. */
+  async getEvalDataset(n = -1, seed: number | null = null): Promise<RolloutInput[]> {
+    if (this.#evalDataset === null) log.warning("there is no evaluation data set; the training data set is used");
+    return await firstExamples((count) => this.examples(count), n, seed);
+  }
+
+  /** Rows for a data set out of what an evaluation gave: the rows without what only a report reads (spec 5.6). */
+  static makeDataset = makeDataset;
+
+  #format(rows: RowSource | null, count: number): AsyncIterable<RolloutInput> {
+    const format = { systemPrompt: this.systemPrompt, fewShot: this.fewShot, task: this.id === "" ? "default" : this.id };
+    return formatExamples((rows ?? nothing)(count), count, format);
+  }
+
+  /** The tools that every rollout has, as rows show them; null where there are none or they differ. Examples may bring their own. */
+  sharedTools(): JsonObject[] | null {
+    return this.toolDefs.length === 0 ? null : this.toolDefs.map(rowTool);
+  }
+
+  // Rollouts
+
+  /** A fresh state for one rollout on a copy of `input` (spec 5.3). */
   initState(input: RolloutInput, request: StateRequest): State {
     return createState(input, {
       client: request.client,
       model: request.model,
       samplingArgs: this.mergeSamplingArgs(request.sampling_args),
-      tools: this.tools,
+      tools: this.toolDefs,
       now: request.now,
     });
   }
+
+  /**
+   * Asks the model for the next message, under the rollout's own signal, and adds the usage to the state. Subclasses may ask it for
+   * more than the loop does. Rejects with a `RolloutError`, or an `OverlongPromptError`.
+   */
+  async getModelResponse(state: State, prompt: readonly Message[], options: ModelCallOptions = {}): Promise<ModelResponse> {
+    const client = options.client ?? state.client;
+    if (client === null) throw new Error("this state has no client to call a model with");
+    const context = this.#contexts.get(state);
+    const response = await client.getResponse({
+      prompt,
+      model: options.model ?? state.model,
+      sampling_args: options.samplingArgs ?? state.sampling_args,
+      tools: options.tools ?? state.tool_defs,
+      state,
+      signal: context?.signal ?? null,
+      onBegin: () => this.callBegins(state),
+    });
+    state.usage = addUsage(state.usage, response.usage);
+    return response;
+  }
+
+  /** A model call of this rollout holds its permit. */
+  protected callBegins(_state: State): void {}
+
+  /** Ends what a rollout waits for when the rollout is ended from outside; null outside of a rollout. */
+  signalOf(state: State): AbortSignal | null {
+    return this.#contexts.get(state)?.signal ?? null;
+  }
+
+  /** For subclasses that play rollouts: who `getModelResponse` and `signalOf` answer to. */
+  protected enter(state: State, context: RolloutContext): void {
+    this.#contexts.set(state, context);
+  }
+
+  /** Whether a stop condition holds, asked in their order; the first that does is noted as `stop_condition`. */
+  async isCompleted(state: State): Promise<boolean> {
+    for (const { name, run } of handlersOf(this, "stop")) {
+      if (!(await run(state))) continue;
+      state.stop_condition = name;
+      return true;
+    }
+    return false;
+  }
+
+  /** Plays and scores one rollout by itself. */
+  async runRollout(input: RolloutInput, client: ModelClient, model: string, options: GenerateOptions = {}): Promise<State> {
+    return await runRollout(this, input, client, model, options);
+  }
+
+  /** Plays `inputs`, rollouts of one example, side by side and scores them together. */
+  async runGroup(inputs: readonly RolloutInput[], client: ModelClient, model: string, options: GenerateOptions = {}): Promise<State[]> {
+    return await runGroup(this, inputs, client, model, options);
+  }
+
+  /** Plays and scores `inputs`; those of one `example_id` are one group. Rows come in the order of the inputs. */
+  async generate(inputs: readonly RolloutInput[], client: ModelClient, model: string, options: GenerateOptions = {}): Promise<GenerateOutputs> {
+    return await generate(this, inputs, client, model, options);
+  }
+
+  /** `generate` over the first `numExamples` examples for evaluation, `rolloutsPerExample` times each. */
+  async evaluate(client: ModelClient, model: string, options: EvaluateOptions = {}): Promise<GenerateOutputs> {
+    return await evaluate(this, client, model, options);
+  }
+
+  // Handlers: the plain form of `@stop`, `@cleanup` and `@teardown`
+
+  /** Adds a stop condition; one of the same name is replaced. */
+  onStop(name: string, check: StopHandler, options: HandlerOptions = {}): void {
+    addHandler(this, "stop", name, check, options);
+  }
+
+  /** Adds what is done when a rollout has ended or was cancelled, before it is rendered and scored. */
+  onCleanup(name: string, run: CleanupHandler, options: HandlerOptions = {}): void {
+    addHandler(this, "cleanup", name, run, options);
+  }
+
+  /** Adds what is done when the environment is no longer needed. */
+  onTeardown(name: string, run: TeardownHandler, options: HandlerOptions = {}): void {
+    addHandler(this, "teardown", name, run, options);
+  }
+
+  /** Lets go of what rubric and environment hold. Whoever loaded the environment calls it, once. */
+  async teardown(): Promise<void> {
+    try {
+      await this.#rubric.teardown();
+    } finally {
+      await runHandlers(this, "teardown");
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.teardown();
+  }
+
+  // Settings
+
+  /** Options that may be set after loading, by their serialised names. Subclasses return these and their own. */
+  settings(): Settings {
+    return {
+      system_prompt: orNull(
+        text((value) => {
+          this.systemPrompt = value;
+        }),
+        () => {
+          this.systemPrompt = null;
+        },
+      ),
+      pass_threshold: number((value) => {
+        this.passThreshold = value;
+      }),
+      max_seq_len: orNull(
+        integer((value) => this.setMaxSeqLen(value)),
+        () => this.setMaxSeqLen(null),
+      ),
+      score_rollouts: boolean((value) => this.setScoreRollouts(value)),
+    };
+  }
+
+  /** Sets options by name (`{"max_turns": 20}`). Throws `invalid_request` for one that this class does not take, listing those it takes. */
+  setKwargs(values: JsonObject): void {
+    applySettings(`environment ${this.id === "" ? this.constructor.name : this.id}`, this.settings(), values);
+  }
+
+  setMaxSeqLen(maxSeqLen: number | null): void {
+    this.maxSeqLen = maxSeqLen;
+  }
+
+  setScoreRollouts(scoreRollouts: boolean): void {
+    this.scoreRollouts = scoreRollouts;
+  }
+}
+
+const nothing: RowSource = async function* () {};
+
+function checkToolDef(tool: Tool): void {
+  if (typeof tool.name !== "string" || "function" in tool)
+    throw new TypeError("toolDefs holds a tool in OpenAI's nested form; give {name, description, parameters}");
 }

@@ -1,5 +1,7 @@
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { RolloutError } from "../errors/rollout-errors.ts";
+import { fileProblem } from "./file-access.ts";
 import type { RolloutFailure } from "./types.ts";
 
 /** Causes followed, and characters kept of each message: provider texts and stacks of causes have no bound of their own. */
@@ -12,9 +14,9 @@ const cut = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice
 const nameOf = (thrown: unknown): string => (thrown instanceof Error && thrown.name !== "" ? thrown.name : typeof thrown);
 const messageOf = (thrown: unknown): string => cut(thrown instanceof Error ? thrown.message : String(thrown));
 
-/** A failure with the class name that verifiers' readers know for `code`, followed by the chain of causes. */
-export function rolloutFailure(code: RolloutErrorCode, message: string, cause?: unknown): RolloutFailure {
-  const chain = [{ name: ROLLOUT_ERRORS[code].name as string, message: cut(message) }];
+/** A failure with the class name that verifiers' readers know for `code`, or `name`, followed by the chain of causes. */
+export function rolloutFailure(code: RolloutErrorCode, message: string, cause?: unknown, name: string = ROLLOUT_ERRORS[code].name): RolloutFailure {
+  const chain = [{ name, message: cut(message) }];
   for (let next = cause; next !== undefined && next !== null && chain.length < MAX_CHAIN; next = (next as { cause?: unknown }).cause) {
     chain.push({ name: nameOf(next), message: messageOf(next) });
   }
@@ -29,9 +31,11 @@ export const isRolloutErrorCode = (code: unknown): code is RolloutErrorCode => t
  */
 export function failureOfRollout(thrown: unknown, otherwise: "environment_error" | "scorer_error" = "environment_error"): RolloutFailure {
   if (thrown instanceof EdgewiseError && isRolloutErrorCode(thrown.code)) {
-    return { ...rolloutFailure(thrown.code, thrown.message, thrown.cause), ...(thrown.hint === undefined ? {} : { hint: thrown.hint }) };
+    const name = thrown instanceof RolloutError ? thrown.name : undefined;
+    return { ...rolloutFailure(thrown.code, thrown.message, thrown.cause, name), ...(thrown.hint === undefined ? {} : { hint: thrown.hint }) };
   }
-  return rolloutFailure(otherwise, messageOf(thrown), thrown);
+  const hint = fileProblem(thrown);
+  return rolloutFailure(otherwise, hint === null ? messageOf(thrown) : `${messageOf(thrown)} (${hint})`, thrown);
 }
 
 /** A cause with the class name Python's SDK would show, so that rows of both libraries group alike. */

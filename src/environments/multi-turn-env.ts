@@ -1,70 +1,70 @@
-import { EdgewiseError } from "../errors/result.ts";
 import { OverlongPromptError } from "../clients/overlong-prompt-error.ts";
-import { Rubric } from "../rubrics/rubric.ts";
-import { RubricGroup } from "../rubrics/rubric-group.ts";
+import { EdgewiseError } from "../errors/result.ts";
+import { loggerOf } from "../logging/logger.ts";
 import { Environment, type EnvironmentOptions, type RolloutContext } from "./environment.ts";
 import { failureOfRollout, isRolloutErrorCode } from "./failure.ts";
+import { runHandlers } from "./handlers.ts";
 import { normaliseMessages } from "./messages.ts";
+import { turnMonitor } from "./monitors.ts";
+import { integer, number, orNull, type Settings } from "./setting.ts";
+import { stepTokens } from "./step-tokens.ts";
+import { TimeLimit } from "./time-limit.ts";
 import type { Message, ModelResponse, State, TrajectoryStep } from "./types.ts";
-import { addUsage } from "./usage.ts";
 
 export interface MultiTurnOptions extends EnvironmentOptions {
   /** Model calls per rollout; below 1 = no limit (default). */
   readonly maxTurns?: number;
   /** Tokens a rollout may write in all; below 1 = no limit (default). */
   readonly maxTotalCompletionTokens?: number;
+  /** Time of one rollout from its first permit on, without scoring; null = no limit (default). */
+  readonly timeoutSeconds?: number | null;
 }
 
-/** Asked before every turn; the first that holds ends the rollout and names its `stop_condition`. */
-export interface StopCondition {
-  readonly name: string;
-  /** Higher first, then by name; default 0. */
-  readonly priority?: number;
-  readonly check: (state: State) => boolean | Promise<boolean>;
+/** What an environment answers: messages, or a text, as data sets write them. */
+export type EnvResponse = string | readonly Message[];
+
+/** What one rollout of the loop works under. */
+interface Play {
+  readonly context: RolloutContext;
+  readonly limit: TimeLimit;
 }
 
-const monitor = (): Rubric => new Rubric([{ name: "num_turns", fn: ({ state }) => state.trajectory.length, weight: 0 }]);
+const log = loggerOf("rollout");
 
-const byPriority = (a: StopCondition, b: StopCondition): number => (b.priority ?? 0) - (a.priority ?? 0) || (a.name < b.name ? -1 : 1);
-
-/** A conversation of model turns and environment answers, in the exact order of spec 6.3. */
+/**
+ * A conversation of model turns and environment answers, in the exact order of spec 6.3. Stop conditions are asked before every
+ * turn: `has_error` first, then by priority and name, subclasses' own among them.
+ */
 export abstract class MultiTurnEnv extends Environment {
-  readonly maxTurns: number;
-  readonly maxTotalCompletionTokens: number;
-  #conditions: readonly StopCondition[] | null = null;
+  maxTurns: number;
+  maxTotalCompletionTokens: number;
+  timeoutSeconds: number | null;
+  readonly #plays = new WeakMap<State, Play>();
 
   constructor(options: MultiTurnOptions) {
     super(options);
     this.maxTurns = options.maxTurns ?? -1;
     this.maxTotalCompletionTokens = options.maxTotalCompletionTokens ?? -1;
-    this.rubric = new RubricGroup([this.rubric, monitor()]);
+    this.timeoutSeconds = options.timeoutSeconds ?? null;
+    this.addRubric(turnMonitor());
+    this.onStop("has_error", (state) => state.error !== null, { priority: 100 });
+    this.onStop("timeout_reached", (state) => state.timed_out, { priority: 90 });
+    this.onStop("has_final_env_response", (state) => state.final_env_response !== null);
+    this.onStop("max_total_completion_tokens_reached", (state) => {
+      return this.maxTotalCompletionTokens > 0 && (state.usage?.output_tokens ?? 0) >= this.maxTotalCompletionTokens;
+    });
+    this.onStop("max_turns_reached", (state) => this.maxTurns > 0 && state.trajectory.length >= this.maxTurns);
+    this.onStop("prompt_too_long", (state) => state.prompt_too_long);
   }
 
   /** What the environment says to the last assistant message. Setting `state.final_env_response` ends the rollout. */
-  abstract envResponse(messages: readonly Message[], state: State): Message[] | Promise<Message[]>;
+  abstract envResponse(messages: readonly Message[], state: State): EnvResponse | Promise<EnvResponse>;
 
   /** Prepares the state before the first turn. */
   async setupState(_state: State): Promise<void> {}
 
-  /** Runs once the rollout has ended or was cancelled, before its completion is rendered and scored; must bear repetition. */
-  async cleanup(_state: State): Promise<void> {}
-
-  /** Subclasses return these and their own. */
-  stopConditions(): StopCondition[] {
-    return [
-      { name: "has_error", priority: 100, check: (state) => state.error !== null },
-      { name: "has_final_env_response", check: (state) => state.final_env_response !== null },
-      {
-        name: "max_total_completion_tokens_reached",
-        check: (state) => this.maxTotalCompletionTokens > 0 && (state.usage?.output_tokens ?? 0) >= this.maxTotalCompletionTokens,
-      },
-      { name: "max_turns_reached", check: (state) => this.maxTurns > 0 && state.trajectory.length >= this.maxTurns },
-      { name: "prompt_too_long", check: (state) => state.prompt_too_long },
-    ];
-  }
-
   /** Messages of the next model call: the prompt, or the last call's with its answer and the environment's. */
-  async promptMessages(state: State): Promise<Message[]> {
+  async getPromptMessages(state: State): Promise<Message[]> {
     const last = state.trajectory.at(-1);
     if (last === undefined) return state.prompt;
     const sent = [...last.prompt, ...last.completion];
@@ -82,52 +82,102 @@ export abstract class MultiTurnEnv extends Environment {
     return [...last.prompt, ...last.completion, ...(state.final_env_response ?? [])].slice(state.prompt.length);
   }
 
+  override settings(): Settings {
+    return {
+      ...super.settings(),
+      max_turns: integer((value) => {
+        this.maxTurns = value;
+      }),
+      max_total_completion_tokens: integer((value) => this.setMaxTotalCompletionTokens(value)),
+      timeout_seconds: orNull(
+        number((value) => {
+          this.timeoutSeconds = value;
+        }),
+        () => {
+          this.timeoutSeconds = null;
+        },
+      ),
+    };
+  }
+
+  setMaxTotalCompletionTokens(tokens: number): void {
+    this.maxTotalCompletionTokens = tokens;
+  }
+
   override async rollout(state: State, context: RolloutContext): Promise<State> {
+    const seconds = this.timeoutSeconds;
+    const limit = new TimeLimit(seconds !== null && seconds > 0 ? seconds * 1_000 : null, context.signal, context.sleep);
+    const play: Play = { context, limit };
+    this.#plays.set(state, play);
+    this.enter(state, { ...context, signal: limit.signal });
     try {
-      await this.#guarded(state, context, () => this.setupState(state));
-      while (!(await this.#stops(state, context))) await this.#guarded(state, context, () => this.#turn(state, context));
+      await this.#guarded(state, play, () => this.setupState(state));
+      while (!(await this.#stops(state, play))) await this.#guarded(state, play, () => this.#turn(state, play));
     } catch (thrown) {
       // A cancellation: what the environment holds is let go, and whoever cancelled hears of it.
-      await this.#guarded(state, context, () => this.cleanup(state)).catch(() => undefined);
+      await this.#cleanUp(state, context).catch(() => undefined);
       throw thrown;
+    } finally {
+      limit.close();
     }
-    await this.#guarded(state, context, () => this.cleanup(state));
-    state.completion = this.renderCompletion(state);
+    await this.#cleanUp(state, context);
+    await this.#noted(state, context, async () => {
+      state.completion = this.renderCompletion(state);
+    });
     return state;
   }
 
-  async #turn(state: State, context: RolloutContext): Promise<void> {
-    context.signal.throwIfAborted();
-    const prompt = await this.promptMessages(state);
-    if (state.final_env_response !== null) return;
-    const response = await this.#callModel(state, prompt, context);
-    state.usage = addUsage(state.usage, response.usage);
-    await this.addTrajectoryStep(state, stepOf(state, prompt, response));
+  /** Time spent waiting for a first permit is the run's, not the rollout's. */
+  protected override callBegins(state: State): void {
+    const play = this.#plays.get(state);
+    if (play === undefined) return;
+    if (state.trajectory.length === 0) state.timing.start_time = play.context.now() / 1_000;
+    play.limit.start();
   }
 
-  async #callModel(state: State, prompt: Message[], context: RolloutContext): Promise<ModelResponse> {
-    if (state.client === null) throw new Error("this state has no client to call a model with");
-    return await state.client.getResponse({
+  async #turn(state: State, { limit }: Play): Promise<void> {
+    limit.signal.throwIfAborted();
+    const prompt = await this.getPromptMessages(state);
+    if (state.final_env_response !== null) return;
+    const response = await this.getModelResponse(state, prompt);
+    await this.addTrajectoryStep(state, this.#stepOf(state, prompt, response));
+  }
+
+  #stepOf(state: State, prompt: Message[], response: ModelResponse): TrajectoryStep {
+    const { finish_reason: _reason, is_truncated, tokens: given, ...message } = response.message;
+    const tokens = stepTokens(given, this.maxSeqLen);
+    return {
       prompt,
-      model: state.model,
-      sampling_args: state.sampling_args,
-      tools: state.tool_defs,
-      state,
-      signal: context.signal,
-      // Time spent waiting for a first permit is the run's, not the rollout's.
-      onBegin: () => {
-        if (state.trajectory.length === 0) state.timing.start_time = context.now() / 1_000;
-      },
+      completion: [message],
+      response,
+      tokens,
+      reward: null,
+      advantage: null,
+      is_truncated: is_truncated || (tokens?.is_truncated ?? false),
+      trajectory_id: state.trajectory_id,
+      extras: {},
+    };
+  }
+
+  /** Runs a part of the rollout within its time. */
+  async #guarded(state: State, { context, limit }: Play, part: () => Promise<void>): Promise<void> {
+    await this.#noted(state, context, async () => {
+      try {
+        await limit.bound(part());
+      } catch (thrown) {
+        if (!limit.reached) throw thrown;
+        state.timed_out = true;
+      }
     });
   }
 
-  /** Runs a part of the rollout; what goes wrong in it is the rollout's outcome, except a cancellation. */
-  async #guarded(state: State, context: RolloutContext, part: () => Promise<void>): Promise<void> {
+  /** What goes wrong in a part of the rollout is the rollout's outcome, except a cancellation. */
+  async #noted(state: State, { signal }: RolloutContext, part: () => Promise<void>): Promise<void> {
     try {
       await part();
     } catch (thrown) {
-      const reason: unknown = context.signal.aborted ? context.signal.reason : thrown;
-      if (context.signal.aborted && !(reason instanceof EdgewiseError && isRolloutErrorCode(reason.code))) throw reason;
+      const reason: unknown = signal.aborted ? signal.reason : thrown;
+      if (signal.aborted && !(reason instanceof EdgewiseError && isRolloutErrorCode(reason.code))) throw reason;
       if (reason instanceof OverlongPromptError) {
         state.prompt_too_long = true;
         state.is_truncated = true;
@@ -137,38 +187,24 @@ export abstract class MultiTurnEnv extends Environment {
     }
   }
 
-  async #stops(state: State, context: RolloutContext): Promise<boolean> {
-    this.#conditions ??= this.stopConditions().sort(byPriority);
-    let met: string | null = null;
-    for (const condition of this.#conditions) {
-      await this.#guarded(state, context, async () => {
-        if (await condition.check(state)) met = condition.name;
-      });
-      if (met !== null) break;
-    }
-    // A condition that failed has left an error, which is a reason to stop.
-    if (met === null && state.error !== null) met = "has_error";
-    if (met === null) return false;
+  async #cleanUp(state: State, context: RolloutContext): Promise<void> {
+    await this.#noted(state, context, () => runHandlers(this, "cleanup", state));
+  }
+
+  async #stops(state: State, play: Play): Promise<boolean> {
+    let completed = false;
+    await this.#guarded(state, play, async () => {
+      completed = await this.isCompleted(state);
+    });
+    // A condition that failed, or took the rest of the time, is a reason to stop itself.
+    if (!completed && state.error !== null) state.stop_condition = "has_error";
+    else if (!completed && state.timed_out) state.stop_condition = "timeout_reached";
+    else if (!completed) return false;
     state.is_completed = true;
     state.is_truncated ||= state.trajectory.some((step) => step.is_truncated);
-    state.stop_condition = met;
-    state.timing.generation_ms = Math.max(0, context.now() - state.timing.start_time * 1_000);
+    state.timing.generation_ms = Math.max(0, play.context.now() - state.timing.start_time * 1_000);
     state.timing.total_ms = state.timing.generation_ms;
+    if (state.stop_condition === "has_error") log.info("a rollout ended in an error", { example_id: state.example_id, code: state.error?.code ?? null });
     return true;
   }
-}
-
-function stepOf(state: State, prompt: Message[], response: ModelResponse): TrajectoryStep {
-  const { finish_reason: _reason, is_truncated, tokens, ...message } = response.message;
-  return {
-    prompt,
-    completion: [message],
-    response,
-    tokens: tokens === null ? null : { ...tokens, overlong_prompt: false, is_truncated: false, routed_experts: null },
-    reward: null,
-    advantage: null,
-    is_truncated,
-    trajectory_id: state.trajectory_id,
-    extras: {},
-  };
 }

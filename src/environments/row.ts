@@ -114,7 +114,8 @@ function isEmpty(value: Json | undefined): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-function rowTool({ name, description, parameters, strict }: Tool): JsonObject {
+/** A tool as rows and `metadata.json` have it. */
+export function rowTool({ name, description, parameters, strict }: Tool): JsonObject {
   return { name, description, parameters, ...(strict === null || strict === undefined ? {} : { strict }) };
 }
 

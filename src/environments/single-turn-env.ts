@@ -1,10 +1,11 @@
-import type { EnvironmentOptions } from "./environment.ts";
-import { MultiTurnEnv } from "./multi-turn-env.ts";
+import { MultiTurnEnv, type MultiTurnOptions } from "./multi-turn-env.ts";
 import type { Message } from "./types.ts";
+
+export type SingleTurnOptions = Omit<MultiTurnOptions, "maxTurns">;
 
 /** One question, one answer. A rollout that went well ends with `max_turns_reached` (spec 6.4). */
 export class SingleTurnEnv extends MultiTurnEnv {
-  constructor(options: EnvironmentOptions) {
+  constructor(options: SingleTurnOptions) {
     super({ ...options, maxTurns: 1 });
   }
 

@@ -34,15 +34,15 @@ const FORWARDED = Object.fromEntries(
 /** A fresh state on a copy of `input` (spec 5.3); never throws. `input` holds the example; its fields are read and written through. */
 export function createState(input: RolloutInput, options: StateOptions): State {
   const copy = copyJson(input);
-  const own: Omit<State, Forwarded> = {
+  const own: Omit<State, Forwarded | "client"> = {
     input: copy,
-    client: options.client,
     model: options.model,
     sampling_args: options.samplingArgs,
     is_completed: false,
     is_truncated: false,
     stop_condition: null,
     prompt_too_long: false,
+    timed_out: false,
     tool_defs: toolsOf(copy, options.tools),
     trajectory: [],
     trajectory_id: crypto.randomUUID().replaceAll("-", ""),
@@ -55,6 +55,8 @@ export function createState(input: RolloutInput, options: StateOptions): State {
     error: null,
     timing: { generation_ms: 0, scoring_ms: 0, total_ms: 0, start_time: options.now / 1_000 },
   };
+  // A client is no data, and may hold a key: it is not serialised with the rest.
+  Object.defineProperty(own, "client", { value: options.client, writable: true, configurable: true });
   return Object.defineProperties(own, FORWARDED) as State;
 }
 

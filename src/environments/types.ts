@@ -35,6 +35,9 @@ export interface ToolCall {
   arguments: string;
 }
 
+/** What a model thought, as its provider signed it: sent back as it came, or the provider refuses the conversation. */
+export type ThinkingBlock = { type: "thinking"; thinking: string; signature?: string | null } | { type: "redacted_thinking"; data: string } | JsonObject;
+
 export interface SystemMessage {
   role: "system";
   content: Content;
@@ -52,7 +55,7 @@ export interface AssistantMessage {
   role: "assistant";
   content: Content | null;
   reasoning_content?: string | null;
-  thinking_blocks?: Json[] | null;
+  thinking_blocks?: ThinkingBlock[] | null;
   tool_calls?: ToolCall[] | null;
 }
 export interface ToolMessage {
@@ -61,6 +64,13 @@ export interface ToolMessage {
   content: Content;
 }
 export type Message = SystemMessage | UserMessage | TextMessage | AssistantMessage | ToolMessage;
+export type Messages = Message[];
+/** verifiers' name for a message. */
+export type ChatMessage = Message;
+/** What an example says of itself beyond prompt and answer. */
+export type Info = JsonObject;
+/** `temperature`, `top_p`, `max_tokens` and whatever else the endpoint takes; nulls are dropped when sent. */
+export type SamplingArgs = JsonObject;
 
 export interface Tool {
   name: string;
@@ -88,6 +98,13 @@ export interface ResponseTokens {
   completion_logprobs: number[];
 }
 
+/** What the model gave each token, by its text: where the server was asked for it (`logprobs`). With `echo` the prompt's tokens come first. */
+export interface TokenLogprobs {
+  tokens: string[];
+  /** Null for the first token of an echoed prompt: nothing stands before it. */
+  token_logprobs: (number | null)[];
+}
+
 export interface ResponseMessage extends AssistantMessage {
   finish_reason: "stop" | "length" | "tool_calls" | null;
   is_truncated: boolean;
@@ -101,7 +118,11 @@ export interface ModelResponse {
   model: string;
   usage: Usage | null;
   message: ResponseMessage;
+  logprobs?: TokenLogprobs;
 }
+
+/** verifiers' name for a model's answer. */
+export type Response = ModelResponse;
 
 export interface ModelRequest {
   readonly prompt: readonly Message[];
@@ -140,6 +161,9 @@ export interface StepTokens extends ResponseTokens {
   routed_experts: null;
 }
 
+/** verifiers' name for the tokens of a step. */
+export type TrajectoryStepTokens = StepTokens;
+
 /** One model call of a rollout: what was sent and what came back. */
 export interface TrajectoryStep {
   prompt: Message[];
@@ -165,6 +189,9 @@ export interface Timing {
   total_ms: number;
   start_time: number;
 }
+
+/** verifiers' name for the times of a rollout. */
+export type RolloutTiming = Timing;
 
 /** Why a rollout ended badly: outermost error first. Plain data, so that it can be a state column. */
 export interface RolloutFailure {
@@ -193,6 +220,8 @@ export interface State {
   is_truncated: boolean;
   stop_condition: string | null;
   prompt_too_long: boolean;
+  /** Its own time limit ended it (`timeout_seconds`). */
+  timed_out: boolean;
   tool_defs: Tool[];
   trajectory: TrajectoryStep[];
   trajectory_id: string;

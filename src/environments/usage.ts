@@ -1,4 +1,4 @@
-import type { TokenUsage, TrajectoryStep, Usage } from "./types.ts";
+import type { State, TokenUsage, TrajectoryStep, Usage } from "./types.ts";
 
 /** Adds one call's usage to the running sums (spec 5.5); null stays null while no call reported any. */
 export function addUsage(sums: TokenUsage | null, usage: Usage | null): TokenUsage | null {
@@ -7,6 +7,15 @@ export function addUsage(sums: TokenUsage | null, usage: Usage | null): TokenUsa
     input_tokens: (sums?.input_tokens ?? 0) + usage.prompt_tokens,
     output_tokens: (sums?.output_tokens ?? 0) + usage.completion_tokens,
   };
+}
+
+/**
+ * Adds tokens to a rollout's sums that no model call reported: of a model that the environment called by itself. Throws a `RangeError` for
+ * what is no number from 0.
+ */
+export function incrementUsage(state: State, { input_tokens = 0, output_tokens = 0 }: Partial<TokenUsage>): void {
+  for (const tokens of [input_tokens, output_tokens]) if (!(tokens >= 0 && Number.isFinite(tokens))) throw new RangeError(`usage grows by ${tokens} tokens`);
+  state.usage = { input_tokens: (state.usage?.input_tokens ?? 0) + input_tokens, output_tokens: (state.usage?.output_tokens ?? 0) + output_tokens };
 }
 
 /**

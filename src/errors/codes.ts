@@ -43,6 +43,8 @@ export const ROLLOUT_ERRORS = {
   invalid_response: row("provider", "InvalidModelResponseError", "r"),
   empty_response: row("provider", "EmptyModelResponseError", "r"),
   bad_request: row("model", "ModelError"),
+  tool_parse_error: row("model", "ToolParseError"),
+  tool_call_error: row("environment", "ToolCallError"),
   sandbox_error: row("sandbox", "SandboxError", "r"),
   timeout: row("timeout", "TimeoutError"),
   scorer_error: row("scorer", "ScorerError"),

@@ -18,7 +18,8 @@ export const fail = (code: ErrorCode, message: string, hint?: string): { readonl
 
 /** Thrown inside one isolate only; turned into a `Failure` at every border (RPC, HTTP, row). */
 export class EdgewiseError extends Error {
-  override readonly name = "EdgewiseError";
+  /** Subclasses say what they are called in rows; a bundler may change the name of a constructor. */
+  override readonly name: string = "EdgewiseError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {

@@ -6,7 +6,7 @@ import type { RolloutInput } from "../../src/environments/types.ts";
 
 function environment(rows: JsonObject[], options: Partial<EnvironmentOptions> = {}): SingleTurnEnv {
   return new SingleTurnEnv({
-    rows: async function* () {
+    dataset: async function* () {
       yield* rows;
     },
     ...options,
@@ -97,7 +97,7 @@ describe("the first n examples", () => {
     let read = 0;
     let closed = false;
     const many = new SingleTurnEnv({
-      rows: async function* () {
+      dataset: async function* () {
         try {
           for (; read < 1_000; read++) yield { question: String(read) };
         } finally {

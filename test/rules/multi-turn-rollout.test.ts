@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { OverlongPromptError } from "../../src/clients/overlong-prompt-error.ts";
-import { MultiTurnEnv, type MultiTurnOptions, type StopCondition } from "../../src/environments/multi-turn-env.ts";
+import { MultiTurnEnv, type MultiTurnOptions } from "../../src/environments/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { Client, Message, ModelRequest, ModelResponse, State } from "../../src/environments/types.ts";
+import type { Client, Message, ModelRequest, ModelResponse, State, TrajectoryStep } from "../../src/environments/types.ts";
+import { incrementUsage } from "../../src/environments/usage.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 
 /** Answers in turn; an Error in the list is thrown. */
@@ -39,19 +40,15 @@ const rows = async function* () {
 class Dialogue extends MultiTurnEnv {
   readonly events: string[] = [];
   answer: (state: State) => Message[] = () => [{ role: "user", content: "go on" }];
-  conditions: StopCondition[] = [];
   constructor(options: Partial<MultiTurnOptions> = {}) {
-    super({ rows, ...options });
+    super({ dataset: rows, ...options });
+    this.onCleanup("note", (state) => {
+      this.events.push(`cleanup completion=${state.completion === null ? "unrendered" : "rendered"} reward=${state.reward}`);
+    });
   }
-  override stopConditions(): StopCondition[] {
-    return [...super.stopConditions(), ...this.conditions];
-  }
-  override envResponse(_messages: readonly Message[], state: State): Message[] {
+  override envResponse(_messages: readonly Message[], state: State): Message[] | Promise<Message[]> {
     this.events.push("env");
     return this.answer(state);
-  }
-  override async cleanup(state: State): Promise<void> {
-    this.events.push(`cleanup completion=${state.completion === null ? "unrendered" : "rendered"} reward=${state.reward}`);
   }
 }
 
@@ -104,7 +101,7 @@ describe("the loop (spec 6.3)", () => {
   });
 
   it("a single turn that went well ends with max_turns_reached", async () => {
-    const state = await play(new SingleTurnEnv({ rows }), clientOf("a"));
+    const state = await play(new SingleTurnEnv({ dataset: rows }), clientOf("a"));
     expect(state).toMatchObject({ stop_condition: "max_turns_reached", is_truncated: false });
     expect(state.completion).toEqual([{ role: "assistant", content: "a" }]);
   });
@@ -118,12 +115,11 @@ describe("stop conditions", () => {
   it("are asked by priority, then by name", async () => {
     const asked: string[] = [];
     const environment = new Dialogue({ maxTurns: 1 });
-    const note = (name: string, priority?: number): StopCondition => ({
-      name,
-      ...(priority === undefined ? {} : { priority }),
-      check: () => asked.push(name) < 0,
-    });
-    environment.conditions = [note("zeta"), note("alpha"), note("first", 200), note("last", -1)];
+    const note = (name: string, priority?: number): void => environment.onStop(name, () => asked.push(name) < 0, priority === undefined ? {} : { priority });
+    note("zeta");
+    note("alpha");
+    note("first", 200);
+    note("last", -1);
     await play(environment, clientOf("a"));
     // `zeta` and `last` come after `max_turns_reached`, which ends the second round.
     expect(asked).toEqual(["first", "alpha", "zeta", "last", "first", "alpha"]);
@@ -161,14 +157,9 @@ describe("what goes wrong in a rollout", () => {
     });
     expect(client.requests).toHaveLength(0);
     const environment = new Dialogue();
-    environment.conditions = [
-      {
-        name: "bad",
-        check: () => {
-          throw new Error("cannot tell");
-        },
-      },
-    ];
+    environment.onStop("bad", () => {
+      throw new Error("cannot tell");
+    });
     expect(await play(environment, client)).toMatchObject({ error: { message: "cannot tell" }, stop_condition: "has_error" });
   });
 
@@ -216,5 +207,68 @@ describe("every conversation", () => {
     await play(environment, client);
     expect(client.requests[0]?.sampling_args).toEqual({ n: 1, top_p: 0.5, extra_body: { a: 1 }, max_tokens: null });
     expect(environment.mergeSamplingArgs({ extra_body: { b: 2 } })).toMatchObject({ extra_body: { b: 2 } });
+  });
+});
+
+describe("what an environment may do beside the loop", () => {
+  it("call a model itself, whose tokens count", async () => {
+    const environment = new Dialogue({ maxTurns: 2 });
+    const other = clientOf("the other says hi");
+    const answers: Message[][] = [];
+    environment.envResponse = async (_messages: readonly Message[], state: State) => {
+      const { message } = await environment.getModelResponse(state, [{ role: "user", content: "speak" }], { client: other, model: "other" });
+      answers.push([{ role: "user", content: String(message.content) }]);
+      return answers.at(-1) ?? [];
+    };
+    const state = await play(environment, clientOf("a", "b"));
+    expect(other.requests[0]).toMatchObject({ model: "other", prompt: [{ content: "speak" }] });
+    expect(state.completion?.map(({ content }) => content)).toEqual(["a", "the other says hi", "b"]);
+    expect(state.usage).toEqual({ input_tokens: 400, output_tokens: 30 });
+    expect(state.trajectory).toHaveLength(2);
+  });
+
+  it("count tokens by hand, never less than none", () => {
+    const state = new Dialogue().initState({ example_id: 0, prompt: [], task: "t" }, { client: null, model: "m", sampling_args: {}, now: 0 });
+    incrementUsage(state, { input_tokens: 3 });
+    incrementUsage(state, { input_tokens: 1, output_tokens: 2 });
+    expect(state.usage).toEqual({ input_tokens: 4, output_tokens: 2 });
+    expect(() => incrementUsage(state, { output_tokens: -1 })).toThrow(RangeError);
+    expect(() => incrementUsage(state, { output_tokens: Number.NaN })).toThrow(RangeError);
+  });
+
+  it("decide the end of a rollout beside its conditions", async () => {
+    class Own extends Dialogue {
+      override async isCompleted(state: State): Promise<boolean> {
+        return (await super.isCompleted(state)) || state.trajectory.length >= 2;
+      }
+    }
+    const state = await play(new Own({ maxTurns: 3 }), clientOf("a", "b", "c"));
+    expect([state.is_completed, state.trajectory.length, state.stop_condition]).toEqual([true, 2, null]);
+    expect((await play(new Own({ maxTurns: 1 }), clientOf("a"))).stop_condition).toBe("max_turns_reached");
+  });
+
+  it("shape prompt, steps and completion", async () => {
+    class Forgetful extends Dialogue {
+      override async getPromptMessages(state: State): Promise<Message[]> {
+        return (await super.getPromptMessages(state)).slice(-1);
+      }
+      override async addTrajectoryStep(state: State, step: TrajectoryStep): Promise<void> {
+        await super.addTrajectoryStep(state, { ...step, extras: { turn: state.trajectory.length } });
+      }
+      override renderCompletion(state: State): Message[] {
+        return state.trajectory.flatMap(({ completion }) => completion);
+      }
+    }
+    const client = clientOf("a", "b");
+    const state = await play(new Forgetful({ maxTurns: 2 }), client);
+    expect(client.requests.map(({ prompt }) => prompt.map(({ content }) => content))).toEqual([["start"], ["go on"]]);
+    expect(state.trajectory.map(({ extras }) => extras)).toEqual([{ turn: 0 }, { turn: 1 }]);
+    expect(state.completion?.map(({ content }) => content)).toEqual(["a", "b"]);
+  });
+
+  it("answer with a text, which is a message of its own", async () => {
+    const environment = new Dialogue({ maxTurns: 2 });
+    environment.envResponse = () => "a text" as unknown as Message[];
+    expect((await play(environment, clientOf("a", "b"))).completion?.[1]).toEqual({ role: "text", content: "a text" });
   });
 });

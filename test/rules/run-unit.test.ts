@@ -8,10 +8,11 @@ import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { Client, ModelResponse, RolloutInput, State } from "../../src/environments/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../src/errors/codes.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
-import { errorLines, runUnit, type UnitOptions, type UnitOutcome } from "../../src/executor/run-unit.ts";
+import { errorLines, runUnit, type UnitOptions, type UnitOutcome } from "../../src/environments/run-unit.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { completion, cutMidBody, json, neverAnswers, refuses, says, scriptedEndpoint, testClient } from "../support/scripted-endpoint.ts";
+import { memoryDatasets } from "../support/memory-datasets.ts";
 
 const input: RolloutInput = { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" };
 
@@ -21,7 +22,7 @@ const correct = {
 };
 
 function environment(options: Partial<EnvironmentOptions> = {}): SingleTurnEnv {
-  return new SingleTurnEnv({ rows: async function* () {}, rubric: new Rubric([correct]), ...options });
+  return new SingleTurnEnv({ dataset: async function* () {}, rubric: new Rubric([correct]), ...options });
 }
 
 function response(content: string): ModelResponse {
@@ -211,7 +212,7 @@ describe("an abort", () => {
     }
     const controller = new AbortController();
     const outcome = runUnit(
-      new Deaf({ rows: async function* () {} }),
+      new Deaf({ dataset: async function* () {} }),
       input,
       options(
         clientOf(() => "4"),
@@ -268,7 +269,7 @@ describe("what an environment does wrong", () => {
         state.board = () => 1;
       }
     }
-    const broken = new Broken({ rows: async function* () {}, rubric: new Rubric([correct]) });
+    const broken = new Broken({ dataset: async function* () {}, rubric: new Rubric([correct]) });
     const run = async (example_id: number, stateColumns: string[] = []) =>
       rowsOf(
         await runUnit(
@@ -324,7 +325,7 @@ describe("what an environment does wrong", () => {
     }
     const before = structuredClone(input);
     await runUnit(
-      new Greedy({ rows: async function* () {} }),
+      new Greedy({ dataset: async function* () {} }),
       input,
       options(
         clientOf(() => "4"),
@@ -371,7 +372,7 @@ describe("against a model server", () => {
   ])("%s", async (_what, plays, code) => {
     await using server = await scriptedEndpoint(...plays);
     const { client, gate } = testClient(server.url, { ports: { maxRequestRetries: 1, timeouts: { request_ms: 150 } } });
-    const reverse = await loadEnvironment("reverse-text", {}, { openDataset: () => Promise.reject(new Error("none")) });
+    const reverse = await loadEnvironment("reverse-text", {}, { datasets: memoryDatasets() });
     const [example] = await Array.fromAsync(reverse.examples(1));
     if (example === undefined) throw new Error("no example");
     const outcome = await runUnit(reverse, example, options(client, { maxRetries: 1 }));

@@ -1,14 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Aggregates, Aggregator } from "../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { wilsonInterval } from "../../src/metrics/wilson.ts";
+import { testData } from "../support/test-data.ts";
 
 /** Result folders that the Python library wrote, kept beside the repository (never in it). */
-const FOLDER = join(import.meta.dirname, "../../../shared/data/verifiers-outputs");
-const there = existsSync(FOLDER);
-if (!there) console.log(`skipped: real verifiers outputs are not at ${FOLDER}`);
+const there = testData("verifiers-outputs");
+const FOLDER = there ?? "";
 
 /**
  * Aggregates of a folder with its stored average. `stride`: rows of that age name the example wrongly; row i belongs to example
@@ -29,7 +29,7 @@ function read(start: string, stride: number, metric?: string): { result: Aggrega
   return { result: aggregator.result(), stored: metadata.avg_reward };
 }
 
-describe.runIf(there)("results that the Python library wrote", () => {
+describe.runIf(there !== null)("results that the Python library wrote", () => {
   it("wiki-search, 100 x 1: stored average, metric average, Wilson", () => {
     const mini = read("vf-wiki-search--gpt-4.1-mini", 100, "total_tool_calls");
     expect(mini.result.avg_reward).toBe(mini.stored);

@@ -1,0 +1,115 @@
+import type { JsonObject } from "../config/run-config.ts";
+import { toolNames } from "./shared-tools.ts";
+import { EnvGroupRubric } from "./env-group-rubric.ts";
+import { Environment, type EnvironmentOptions, type RolloutContext, type StateRequest } from "./environment.ts";
+import type { RowSource } from "./examples.ts";
+import type { Settings } from "./setting.ts";
+import type { RolloutInput, State } from "./types.ts";
+
+export interface EnvGroupOptions extends Pick<EnvironmentOptions, "systemPrompt" | "passThreshold" | "samplingArgs"> {
+  readonly envs: readonly Environment[];
+  /** Names of the members, which become the `task` of their examples; default `env_0`, `env_1` and so on. */
+  readonly envNames?: readonly string[];
+}
+
+/**
+ * Several environments as one (spec 6.8): the members' examples one after another under new ids, each played and scored by the
+ * member that its `task` names. A `systemPrompt` of the group stands before prompts that have none.
+ */
+export class EnvGroup extends Environment {
+  readonly envs: readonly Environment[];
+  readonly envNames: readonly string[];
+  readonly #byName: ReadonlyMap<string, Environment>;
+  /** Between the members' and the run's. */
+  readonly #ownSamplingArgs: JsonObject;
+
+  /** Throws a `RangeError` without members, and when there are more or fewer names, or the same one twice; a `TypeError` for a group in a group. */
+  constructor({ envs, envNames = envs.map((_, index) => `env_${index}`), ...options }: EnvGroupOptions) {
+    const members = namedMembers(envs, envNames);
+    const [first] = envs;
+    const memberOf = (task: string): Environment => members.get(task) ?? (first as Environment);
+    super({
+      ...options,
+      dataset: joined(members, (env, count) => env.trainingExamples(count)),
+      evalDataset: joined(members, (env, count) => env.examples(count)),
+      rubric: new EnvGroupRubric(envs, memberOf),
+    });
+    this.envs = envs;
+    this.envNames = envNames;
+    this.#byName = members;
+    this.#ownSamplingArgs = options.samplingArgs ?? {};
+    for (const [index, env] of envs.entries()) this.onTeardown(`member ${String(index).padStart(4, "0")}`, () => env.teardown());
+  }
+
+  /** The member that plays `task`; the first one for a task that is nobody's. */
+  getEnvForTask(task: string): Environment {
+    return this.#byName.get(task) ?? (this.envs[0] as Environment);
+  }
+
+  override initState(input: RolloutInput, request: StateRequest): State {
+    return this.getEnvForTask(input.task).initState(input, { ...request, sampling_args: { ...this.#ownSamplingArgs, ...request.sampling_args } });
+  }
+
+  override async rollout(state: State, context: RolloutContext): Promise<State> {
+    return await this.getEnvForTask(state.task).rollout(state, context);
+  }
+
+  override sharedTools(): JsonObject[] | null {
+    const [first, ...rest] = this.envs.map((env) => env.sharedTools());
+    return rest.every((tools) => toolNames(tools) === toolNames(first)) ? (first ?? null) : null;
+  }
+
+  /** The group's own, and the options of its members: one that several take is set on all of them. */
+  override settings(): Settings {
+    const merged: Record<string, Settings[string]> = {};
+    for (const settings of this.envs.map((env) => env.settings())) {
+      for (const [name, setting] of Object.entries(settings)) {
+        const before = merged[name];
+        merged[name] =
+          before === undefined
+            ? setting
+            : {
+                kind: before.kind,
+                set: (value) => {
+                  before.set(value);
+                  setting.set(value);
+                },
+              };
+      }
+    }
+    return { ...merged, ...super.settings() };
+  }
+
+  override setMaxSeqLen(maxSeqLen: number | null): void {
+    super.setMaxSeqLen(maxSeqLen);
+    for (const env of this.envs) env.setMaxSeqLen(maxSeqLen);
+  }
+
+  override setScoreRollouts(scoreRollouts: boolean): void {
+    super.setScoreRollouts(scoreRollouts);
+    for (const env of this.envs) env.setScoreRollouts(scoreRollouts);
+  }
+}
+
+function namedMembers(envs: readonly Environment[], names: readonly string[]): ReadonlyMap<string, Environment> {
+  if (envs.length === 0) throw new RangeError("a group of environments needs at least one");
+  if (names.length !== envs.length) throw new RangeError(`${envs.length} environments have ${names.length} names`);
+  if (envs.some((env) => env instanceof EnvGroup)) throw new TypeError("a group of environments cannot be a member of another: give the other its members");
+  const members = new Map(envs.map((env, index) => [names[index] ?? "", env]));
+  if (members.size !== names.length) throw new RangeError(`two environments have the same name: ${names.join(", ")}`);
+  return members;
+}
+
+/** The members' examples, one member after the other, without the ids they had there. */
+function joined(members: ReadonlyMap<string, Environment>, examples: (env: Environment, count: number) => AsyncIterable<RolloutInput>): RowSource {
+  return async function* rows(count) {
+    let left = count > 0 ? count : Number.POSITIVE_INFINITY;
+    for (const [task, env] of members) {
+      if (left < 1) return;
+      for await (const { example_id: _id, ...example } of examples(env, Number.isFinite(left) ? left : -1)) {
+        yield { ...example, task } as unknown as JsonObject;
+        left--;
+      }
+    }
+  };
+}

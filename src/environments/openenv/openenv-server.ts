@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from "../../config/run-config.ts";
+
+/** What an OpenEnv server answers to a reset or a step. */
+export interface OpenEnvResult {
+  readonly observation: Json;
+  readonly reward: number | null;
+  readonly done: boolean;
+}
+
+/** One conversation with an OpenEnv server; its state is the server's. */
+export interface OpenEnvSession {
+  reset(seed: number): Promise<OpenEnvResult>;
+  step(action: JsonObject): Promise<OpenEnvResult>;
+  /** Tools of a server that speaks MCP, as it lists them. */
+  listTools(): Promise<JsonObject[]>;
+  close(): Promise<void>;
+}
+
+/** A running OpenEnv server. */
+export interface OpenEnvServer {
+  /** Whether it answers `/health` with 200. */
+  healthy(): Promise<boolean>;
+  /** What `/schema` says of an action. */
+  actionSchema(): Promise<JsonObject>;
+  session(): Promise<OpenEnvSession>;
+}
+
+/** How a server is reached below a base URL. */
+export type OpenEnvConnect = (baseUrl: string) => OpenEnvServer;
+
+/** Content of an OpenEnv project's `.build.json`. */
+export interface OpenEnvBuild {
+  readonly image: string;
+  readonly port: number;
+  readonly start_command: string;
+  readonly contract: "gym" | "mcp";
+}
+
+const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === "string" && value.trim() !== "";
+
+/** Checks a manifest. Throws a `TypeError` that names the field. */
+export function readBuild(build: unknown): OpenEnvBuild {
+  const invalid = (what: string): TypeError => new TypeError(`.build.json: ${what}; build the project's image again (vf-build)`);
+  if (!isRecord(build)) throw invalid("it is no object");
+  const { image, port = 8000, start_command, contract } = build;
+  if (!isText(image)) throw invalid("image is missing");
+  if (!Number.isSafeInteger(Number(port)) || Number(port) < 1 || Number(port) > 65_535) throw invalid(`port is ${JSON.stringify(port)}, no port`);
+  if (!isText(start_command)) throw invalid("start_command is missing");
+  if (contract !== "gym" && contract !== "mcp") throw invalid('contract is neither "gym" nor "mcp"');
+  return { image: image.trim(), port: Number(port), start_command: start_command.trim(), contract };
+}
+
+/** Whether a schema is one of MCP's tool actions (spec 6.7). */
+export function looksLikeMcp(schema: JsonObject): boolean {
+  const { properties } = schema;
+  if (isRecord(properties) && "tool_name" in properties && "arguments" in properties) return true;
+  const says = (value: Json | undefined): boolean => {
+    if (Array.isArray(value)) return value.some(says);
+    return isRecord(value) ? Object.values(value).some(says) : value === "list_tools" || value === "call_tool";
+  };
+  return says(schema);
+}
+
+/** The only field of an action that is a text, where there is one: the required one, or the only one. */
+function singleTextField({ properties, required }: JsonObject): string | null {
+  if (!isRecord(properties)) return null;
+  const names = Array.isArray(required) && required.length === 1 ? required.map(String) : Object.keys(properties);
+  const [name] = names;
+  if (names.length !== 1 || name === undefined) return null;
+  const field = properties[name];
+  return isRecord(field) && field.type === "string" ? name : null;
+}
+
+/** What the model wrote as an action: a JSON object, in a code fence or not, or the text for the only field. Throws a `TypeError` that tells the model. */
+export function readAction(written: string, schema: JsonObject): JsonObject {
+  const text = /^```[^\n]*\n([\s\S]*)\n?```$/.exec(written.trim())?.[1]?.trim() ?? written.trim();
+  try {
+    const action: unknown = JSON.parse(text);
+    if (isRecord(action)) return action;
+  } catch {
+    // Then it may be the text itself.
+  }
+  const field = singleTextField(schema);
+  if (field !== null) return { [field]: text };
+  throw new TypeError("the answer is no action: write one JSON object that follows the action schema");
+}

@@ -1,0 +1,143 @@
+import type { Sleep } from "../clients/client.ts";
+import type { JsonObject } from "../config/run-config.ts";
+import { ROLLOUT_ERRORS } from "../errors/codes.ts";
+import type { Failure } from "../errors/result.ts";
+import type { Environment } from "./environment.ts";
+import { failureOfRollout, rolloutFailure } from "./failure.ts";
+import { createState } from "./state.ts";
+import type { Client, RolloutInput, State } from "./types.ts";
+import { UnitScope } from "./unit-scope.ts";
+
+export interface PlayOptions {
+  readonly client: Client;
+  readonly model: string;
+  /** The run's own; merged over the environment's. */
+  readonly sampling_args: JsonObject;
+  /** Further attempts at a rollout (docs/retries.md). */
+  readonly maxRetries: number;
+  /** Score each rollout by itself as soon as it ends. */
+  readonly independent: boolean;
+  /** Ends the unit without states. */
+  readonly signal: AbortSignal;
+  /** Age at which the unit ends with `timeout` rows, in milliseconds from now; null = none. */
+  readonly deadlineMs: number | null;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly sleep: Sleep;
+  /** [0, 1). */
+  readonly random: () => number;
+}
+
+/** Finished and scored rollouts. With `fatal` or `aborted` there are none: the unit stays to be done. */
+export interface PlayedUnit {
+  readonly states: readonly State[] | null;
+  readonly fatal: Failure | null;
+  readonly aborted: boolean;
+}
+
+/**
+ * Plays `count` rollouts of one example side by side and scores them. Whatever goes wrong in a rollout is in its state; rejects only
+ * for a fault of this library. The engine and `Environment.generate` both stand on this.
+ */
+export async function playUnit(environment: Environment, input: RolloutInput, count: number, options: PlayOptions): Promise<PlayedUnit> {
+  const problem = environment.scoringProblem(options.independent);
+  if (problem !== null) return { states: null, fatal: problem, aborted: false };
+  if (options.signal.aborted) return { states: null, fatal: null, aborted: true };
+  const scope = new UnitScope({ ...options, alone: count === 1 });
+  try {
+    const states = await playAll(environment, input, count, options, scope);
+    if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
+    if (!options.independent) await score(environment, states, options, scope);
+    if (scope.cancelled) return { states: null, fatal: null, aborted: true };
+    return { states, fatal: null, aborted: false };
+  } finally {
+    scope.close();
+  }
+}
+
+/** The finished states; null when the unit was cancelled or met a fatal refusal. */
+async function playAll(environment: Environment, input: RolloutInput, count: number, options: PlayOptions, scope: UnitScope): Promise<State[] | null> {
+  const settled = await Promise.allSettled(
+    Array.from({ length: count }, async () => {
+      const state = await playWithRetries(environment, input, options, scope);
+      const { error } = state;
+      if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
+        scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+      else if (options.independent) await score(environment, [state], options, scope);
+      return state;
+    }),
+  );
+  if (scope.fatal !== null || scope.cancelled) return null;
+  return settled.map((outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Wait before further attempt number `retry` (from 0): doubling seconds and a little more, up to a minute. */
+const retryDelay = (retry: number, random: number): number => Math.min(60_000, 1_000 * 2 ** retry + 1_000 * random);
+
+async function playWithRetries(environment: Environment, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
+  for (let retry = 0; ; retry++) {
+    const state = await play(environment, input, options, scope);
+    if (state.error === null || !ROLLOUT_ERRORS[state.error.code].rollout || retry >= options.maxRetries || scope.signal.aborted) return state;
+    try {
+      await options.sleep(retryDelay(retry, options.random()), scope.signal);
+    } catch (thrown) {
+      // The deadline came while waiting: the last attempt's own error says more than that.
+      if (scope.lateness === null) throw thrown;
+      return state;
+    }
+  }
+}
+
+async function play(environment: Environment, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
+  const state = newState(environment, input, options);
+  try {
+    await scope.rollout(environment.rollout(state, { signal: scope.signal, now: options.now, sleep: options.sleep }));
+  } catch (thrown) {
+    if (scope.signal.aborted && scope.lateness === null) throw thrown;
+    state.error ??= failureOfRollout(scope.lateness ?? thrown);
+    state.stop_condition ??= "has_error";
+    state.is_completed = true;
+  }
+  return state;
+}
+
+function newState(
+  environment: Environment,
+  input: RolloutInput,
+  { client, model, sampling_args, now }: Pick<PlayOptions, "client" | "model" | "sampling_args" | "now">,
+): State {
+  try {
+    return environment.initState(input, { client, model, sampling_args, now: now() });
+  } catch (thrown) {
+    const state = createState(input, { client, model, samplingArgs: sampling_args, tools: [], now: now() });
+    state.error = failureOfRollout(thrown);
+    return state;
+  }
+}
+
+/** Scores within the unit's time; a rubric that breaks or does not end is the rollouts' error, not the unit's. */
+async function score(environment: Environment, states: readonly State[], options: PlayOptions, scope: UnitScope): Promise<void> {
+  if (!environment.scoreRollouts) {
+    for (const state of states) Object.assign(state, { reward: 0, metrics: {} });
+    return;
+  }
+  const { rubric, parser } = environment;
+  const [first] = states;
+  try {
+    await scope.scoring((signal) => {
+      const scoring = { now: options.now, parser, signal };
+      return options.independent && first !== undefined ? rubric.scoreRollout(first, scoring) : rubric.scoreGroup(states, scoring);
+    });
+  } catch (thrown) {
+    if (scope.signal.aborted && scope.lateness === null) return;
+    const late = scope.lateness !== null && thrown === scope.lateness;
+    for (const state of states) {
+      state.error ??= late
+        ? rolloutFailure("timeout", `the scores of ${environment.id} were not there in time: ${scope.lateness?.message}`)
+        : failureOfRollout(thrown, "scorer_error");
+    }
+  }
+}

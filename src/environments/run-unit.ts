@@ -1,0 +1,112 @@
+import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { JsonObject } from "../config/run-config.ts";
+import type { Environment } from "./environment.ts";
+import { failureOfRollout, rolloutFailure } from "./failure.ts";
+import { playUnit, type PlayOptions } from "./play-unit.ts";
+import { rowOf, summariseRow } from "./row.ts";
+import { createState } from "./state.ts";
+import type { RolloutInput, State } from "./types.ts";
+import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { Failure } from "../errors/result.ts";
+
+/** A rollout of a unit that is done again in part: its row stays as it is. */
+export interface KeptRollout {
+  readonly index: number;
+  readonly line: string;
+  readonly summary: RolloutSummary;
+}
+
+export interface UnitOptions extends PlayOptions {
+  readonly unit: number;
+  /** Rollout indices to run. */
+  readonly rollouts: readonly number[];
+  /** Rows of the others. Ignored where rollouts are scored as a group: then all of them run. */
+  readonly kept: readonly KeptRollout[];
+  readonly rolloutsPerExample: number;
+  readonly stateColumns: readonly string[];
+}
+
+export interface UnitRows {
+  /** One JSON text per rollout, without newlines, in rollout order. */
+  readonly lines: readonly string[];
+  readonly summaries: readonly RolloutSummary[];
+}
+
+/** With `fatal` or `aborted` there are no rows: the unit stays to be done. */
+export interface UnitOutcome extends UnitRows {
+  readonly fatal: Failure | null;
+  readonly aborted: boolean;
+  /** The first error of each code. */
+  readonly firstErrors: readonly { readonly code: RolloutErrorCode; readonly message: string }[];
+}
+
+const NO_ROWS = { lines: [], summaries: [], firstErrors: [] };
+
+/**
+ * Runs the rollouts of one example together, scores them and renders their rows. Whatever goes wrong in a rollout is in its row;
+ * rejects only for a fault of this library.
+ */
+export async function runUnit(environment: Environment, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
+  const indices = environment.hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
+  const { states, fatal, aborted } = await playUnit(environment, input, indices.length, options);
+  if (states === null) return { ...NO_ROWS, fatal, aborted };
+  const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options.stateColumns));
+  const kept = environment.hasGroupRewards ? [] : options.kept;
+  return { ...inOrder([...kept, ...fresh], options.rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrors(states) };
+}
+
+const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function freshRow(state: State, input: RolloutInput, index: number, stateColumns: readonly string[]): KeptRollout {
+  const options = { rolloutIndex: index, stateColumns };
+  try {
+    const { row, line } = rowOf(state, options);
+    return { index, line, summary: summariseRow(row) };
+  } catch (thrown) {
+    // Something an environment wrote into the state is no JSON (a BigInt, a cycle): the example as it was still is.
+    const bare = createState(input, { client: null, model: state.model, samplingArgs: state.sampling_args, tools: [], now: state.timing.start_time * 1_000 });
+    bare.error = failureOfRollout(new Error("the rollout's state cannot be written as JSON", { cause: thrown }));
+    const { row, line } = rowOf(bare, { ...options, stateColumns: [] });
+    return { index, line, summary: summariseRow(row) };
+  }
+}
+
+function inOrder(rollouts: readonly KeptRollout[], count: number): UnitRows {
+  const sorted = [...rollouts].sort((a, b) => a.index - b.index);
+  const complete = sorted.length === count && sorted.every(({ index }, at) => index === at);
+  if (!complete) throw new RangeError(`a unit of ${count} rollouts got rows for ${sorted.map(({ index }) => index).join(", ") || "none"}`);
+  return { lines: sorted.map(({ line }) => line), summaries: sorted.map(({ summary }) => summary) };
+}
+
+function firstErrors(states: readonly State[]): UnitOutcome["firstErrors"] {
+  const messages = new Map<RolloutErrorCode, string>();
+  for (const { error } of states) if (error !== null && !messages.has(error.code)) messages.set(error.code, error.message);
+  return [...messages].map(([code, message]) => ({ code, message }));
+}
+
+export interface ErrorLineOptions {
+  readonly rolloutsPerExample: number;
+  readonly code: RolloutErrorCode;
+  readonly message: string;
+  readonly model: string;
+  readonly sampling_args: JsonObject;
+  readonly stateColumns: readonly string[];
+  readonly now: () => number;
+}
+
+/** Rows of a unit that is not run: every rollout with the same error, reward 0 and no metrics. */
+export function errorLines(environment: Environment, input: RolloutInput, options: ErrorLineOptions): UnitRows {
+  const { code, message, model, sampling_args, stateColumns, now } = options;
+  const rollouts = allIndices(options.rolloutsPerExample).map((index) => {
+    const state = createState(input, {
+      client: null,
+      model,
+      samplingArgs: environment.mergeSamplingArgs(sampling_args),
+      tools: environment.toolDefs,
+      now: now(),
+    });
+    Object.assign(state, { completion: [], is_completed: true, stop_condition: "has_error", error: rolloutFailure(code, message) });
+    return freshRow(state, input, index, stateColumns);
+  });
+  return inOrder(rollouts, options.rolloutsPerExample);
+}

@@ -1,0 +1,167 @@
+import { z } from "zod";
+import type { Sleep } from "../../clients/client.ts";
+import { sleep as realSleep } from "../../clients/sleep.ts";
+import { SandboxError } from "../../errors/rollout-errors.ts";
+import { Rubric } from "../../rubrics/rubric.ts";
+import { StatefulToolEnv } from "../stateful-tool-env.ts";
+import { tool } from "../tool.ts";
+import type { ToolOptions } from "../tool-env.ts";
+import type { Message, State } from "../types.ts";
+import { CommandTimedOut, type CommandResult, type Sandbox, type SandboxSpec } from "./sandbox.ts";
+import { SandboxKeeper } from "./sandbox-keeper.ts";
+
+export interface SandboxOptions extends ToolOptions {
+  /** Who provides sandboxes. */
+  readonly sandbox: Sandbox;
+  /** Prefix of their names; default `sandbox-env`. */
+  readonly sandboxName?: string;
+  /** Default `python:3.11-slim`. */
+  readonly dockerImage?: string;
+  /** Default `tail -f /dev/null`. */
+  readonly startCommand?: string;
+  /** Default 1. */
+  readonly cpuCores?: number;
+  /** Default 2. */
+  readonly memoryGb?: number;
+  /** Default 5. */
+  readonly diskSizeGb?: number;
+  /** Default 0. */
+  readonly gpuCount?: number;
+  /** Default 60. */
+  readonly timeoutMinutes?: number;
+  /** Default 30. */
+  readonly timeoutPerCommandSeconds?: number;
+  readonly environmentVars?: Readonly<Record<string, string>>;
+  readonly teamId?: string | null;
+  readonly advancedConfigs?: Readonly<Record<string, unknown>>;
+  readonly labels?: readonly string[];
+  /** Waits between attempts at a provider; default: the runtime's timers. */
+  readonly sleep?: Sleep;
+}
+
+/** What the state says of a rollout's sandbox, under `sandbox_state`. Seconds. */
+export interface SandboxState {
+  ready: boolean;
+  ready_wait_time: number;
+  command_execution_times: number[];
+}
+
+const seconds = (begin: number): number => Math.max(0, Date.now() - begin) / 1_000;
+
+/** What a command said, as the model reads it. */
+export function outputText(stdout: string, stderr: string): string {
+  const parts = [stdout.trim(), stderr.trim() === "" ? "" : `stderr:\n${stderr.trim()}`].filter((part) => part !== "");
+  return parts.length === 0 ? "(no output)" : parts.join("\n");
+}
+
+/**
+ * Rollouts that each have a sandbox, and a tool `bash` that runs commands in it (spec 6.7). It is asked for before the first turn,
+ * waited for at the first command, and ended with the rollout. A sandbox that fails ends the rollout with an error that is tried
+ * again.
+ */
+export class SandboxEnv extends StatefulToolEnv {
+  readonly sandbox: Sandbox;
+  readonly spec: SandboxSpec;
+  readonly timeoutPerCommandSeconds: number;
+  readonly #keeper: SandboxKeeper;
+
+  constructor(options: SandboxOptions) {
+    super({ stopErrors: [SandboxError], ...options });
+    this.sandbox = options.sandbox;
+    this.timeoutPerCommandSeconds = options.timeoutPerCommandSeconds ?? 30;
+    this.#keeper = new SandboxKeeper(options.sandbox, options.sleep ?? realSleep);
+    this.spec = {
+      name: options.sandboxName ?? "sandbox-env",
+      docker_image: options.dockerImage ?? "python:3.11-slim",
+      start_command: options.startCommand ?? "tail -f /dev/null",
+      cpu_cores: options.cpuCores ?? 1,
+      memory_gb: options.memoryGb ?? 2,
+      disk_size_gb: options.diskSizeGb ?? 5,
+      gpu_count: options.gpuCount ?? 0,
+      timeout_minutes: options.timeoutMinutes ?? 60,
+      environment_vars: options.environmentVars ?? {},
+      labels: options.labels ?? [],
+      team_id: options.teamId ?? null,
+      advanced_configs: options.advancedConfigs ?? {},
+    };
+    this.addRubric(sandboxMonitor());
+    this.addTool(this.#bash(), ["sandbox_id", "working_dir"]);
+    this.onCleanup("destroy_sandbox", (state) => this.#destroy(state));
+    this.onTeardown("delete_sandboxes", () => this.#keeper.closeAll());
+  }
+
+  /** Runs before the sandbox is ended: the place to take files out of it. May run twice. */
+  async postRollout(_state: State): Promise<void> {}
+
+  override async setupState(state: State): Promise<void> {
+    state.sandbox_state = { ready: false, ready_wait_time: 0, command_execution_times: [] } satisfies SandboxState;
+    const id = await this.#keeper.open(this.spec, this.signalOf(state));
+    state.sandbox_id = id;
+  }
+
+  override updateToolArgs(name: string, args: Record<string, unknown>, _messages: readonly Message[], state: State): Record<string, unknown> {
+    return name === "bash" ? { ...args, sandbox_id: state.sandbox_id, working_dir: state.working_dir ?? null } : args;
+  }
+
+  /** Runs a command in the rollout's sandbox, waiting for it to be ready. A command that takes too long is told so to the model; what else fails is a `SandboxError`. */
+  async runCommand(state: State, command: string, workingDir: string | null = null): Promise<string> {
+    try {
+      const { stdout, stderr } = await this.command(state, command, { workingDir });
+      return outputText(stdout, stderr);
+    } catch (thrown) {
+      if (thrown instanceof CommandTimedOut) return `Error: Command timed out after ${this.timeoutPerCommandSeconds}s`;
+      throw thrown;
+    }
+  }
+
+  /** The same, with its output apart and every failure thrown. */
+  protected async command(
+    state: State,
+    command: string,
+    { workingDir = null, timeoutSeconds = this.timeoutPerCommandSeconds }: { workingDir?: string | null; timeoutSeconds?: number } = {},
+  ): Promise<CommandResult> {
+    const id = String(state.sandbox_id);
+    const known = state.sandbox_state as SandboxState;
+    const signal = this.signalOf(state);
+    if (!known.ready) {
+      const begin = Date.now();
+      await this.sandbox.ready(id, signal);
+      known.ready = true;
+      known.ready_wait_time = seconds(begin);
+    }
+    const begin = Date.now();
+    try {
+      return await this.sandbox.execute(id, command, { timeoutSeconds, workingDir, signal });
+    } finally {
+      known.command_execution_times.push(seconds(begin));
+    }
+  }
+
+  #bash() {
+    return tool({
+      name: "bash",
+      description: "Run a command in the shell of the sandbox and return its output.",
+      parameters: z.object({ command: z.string().describe("the command line"), sandbox_id: z.string(), working_dir: z.string().nullable() }),
+      run: ({ command, working_dir }, { state }) => this.runCommand(state, command, working_dir),
+    });
+  }
+
+  async #destroy(state: State): Promise<void> {
+    const id = state.sandbox_id;
+    if (typeof id !== "string" || !this.#keeper.has(id)) return;
+    try {
+      await this.postRollout(state);
+    } finally {
+      await this.#keeper.close(id);
+    }
+  }
+}
+
+const stateOf = (state: State): SandboxState | null => (state.sandbox_state as SandboxState | undefined) ?? null;
+const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
+
+const sandboxMonitor = (): Rubric =>
+  new Rubric([
+    { name: "sandbox_ready_wait_time", weight: 0, fn: ({ state }) => stateOf(state)?.ready_wait_time ?? 0 },
+    { name: "sandbox_command_execution_time", weight: 0, fn: ({ state }) => mean(stateOf(state)?.command_execution_times ?? []) },
+  ]);

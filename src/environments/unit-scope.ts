@@ -1,0 +1,122 @@
+import type { Sleep } from "../clients/client.ts";
+import { onAbort } from "../clients/on-abort.ts";
+import { isRolloutErrorCode } from "./failure.ts";
+import { EdgewiseError, type Failure } from "../errors/result.ts";
+
+/** What a rollout may still do after its unit was ended, before it is left to itself: let go of what it holds. */
+const UNWIND_MS = 2_000;
+/** What scoring may take after the unit's deadline: the rollouts are done, only their worth is not known yet. */
+const SCORING_GRACE_MS = 30_000;
+
+export interface ScopeOptions {
+  /** The executor's: aborted when it must stop. */
+  readonly signal: AbortSignal;
+  readonly deadlineMs: number | null;
+  readonly sleep: Sleep;
+  /** Whether it is one rollout that runs: then none beside it has to be stopped when it is refused. */
+  readonly alone: boolean;
+}
+
+/**
+ * Ends everything that a unit has open, for one of three reasons: the executor stops, the unit is too old, a call was refused for good.
+ * A unit of one rollout without a deadline has nothing of its own to end: its signal is the executor's.
+ */
+export class UnitScope {
+  readonly #outer: AbortSignal;
+  readonly #own: AbortController | null;
+  readonly #letGo: () => void;
+  readonly #bounds = new Set<() => void>();
+  #timer: AbortController | null = null;
+  #fatal: Failure | null = null;
+
+  constructor({ signal, deadlineMs, sleep, alone }: ScopeOptions) {
+    this.#outer = signal;
+    this.#own = alone && deadlineMs === null ? null : new AbortController();
+    this.#letGo = onAbort(signal, () => this.#end(signal.reason));
+    if (signal.aborted) this.#end(signal.reason);
+    if (deadlineMs === null) return;
+    const late = (): void => this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round(deadlineMs / 1_000)} s`));
+    this.#timer = new AbortController();
+    sleep(deadlineMs, this.#timer.signal).then(late, () => undefined);
+  }
+
+  get signal(): AbortSignal {
+    return this.#own?.signal ?? this.#outer;
+  }
+
+  get fatal(): Failure | null {
+    return this.#fatal;
+  }
+
+  /** Whether the unit will have no rows: the executor stopped it. */
+  get cancelled(): boolean {
+    return this.#outer.aborted;
+  }
+
+  /** The deadline as an error; null while it has not passed. */
+  get lateness(): EdgewiseError | null {
+    const { reason } = this.signal;
+    return reason instanceof EdgewiseError && isRolloutErrorCode(reason.code) ? reason : null;
+  }
+
+  /** A refusal that every further call would meet: what is still open of this unit would only meet it too. */
+  refuse(failure: Failure): void {
+    this.#fatal ??= failure;
+    if (this.#own !== null) this.#end(new Error(failure.message));
+  }
+
+  /** `work`, or a rejection with the scope's reason when the scope ended and `work` did not follow in time. */
+  rollout<T>(work: Promise<T>): Promise<T> {
+    return this.#bound(work, () => UNWIND_MS);
+  }
+
+  /** The same with some grace after a deadline. The signal that `work` is given ends only when nobody waits for it any more. */
+  scoring<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const graceMs = (): number => (this.lateness === null ? 0 : SCORING_GRACE_MS);
+    if (this.#own === null) return this.#bound(work(this.#outer), graceMs);
+    const given = new AbortController();
+    return this.#bound(work(given.signal), graceMs, (reason) => given.abort(reason));
+  }
+
+  /** To be called once; leaves no timer and no listener behind. */
+  close(): void {
+    this.#letGo();
+    this.#timer?.abort("the unit is done");
+  }
+
+  /** Nothing listens to the signal for this: a scope ends in one place, and tells what it bounds itself. */
+  #bound<T>(work: Promise<T>, graceMs: () => number, giveUp: (reason: unknown) => void = () => undefined): Promise<T> {
+    return new Promise((resolve, reject) => {
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const ended = (): void => {
+        timer = setTimeout(() => {
+          giveUp(this.signal.reason);
+          reject(this.signal.reason);
+        }, graceMs());
+      };
+      const settled = (): void => {
+        if (timer !== undefined) clearTimeout(timer);
+        this.#bounds.delete(ended);
+      };
+      if (this.signal.aborted) ended();
+      else this.#bounds.add(ended);
+      work.then(
+        (value) => {
+          settled();
+          resolve(value);
+        },
+        (thrown) => {
+          settled();
+          reject(thrown);
+        },
+      );
+    });
+  }
+
+  #end(reason: unknown): void {
+    if (this.#own?.signal.aborted) return;
+    this.#own?.abort(reason);
+    for (const ended of this.#bounds) ended();
+    this.#bounds.clear();
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from "../config/run-config.ts";
+import type { Environment } from "../environments/environment.ts";
+import type { RolloutInput, State } from "../environments/types.ts";
+import { type Script, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+
+export interface RunExampleOptions {
+  /** What the model says. */
+  readonly answers: Script;
+  /** Which example, from 0 (default 0), or an input of the test's own. */
+  readonly example?: number | RolloutInput;
+  readonly samplingArgs?: JsonObject;
+  /** Ends the rollout, for tests of what must not go on. */
+  readonly signal?: AbortSignal;
+}
+
+export interface ExampleRun {
+  /** After rollout and scoring: `reward`, `metrics`, `completion`, `error`, `trajectory`, … */
+  readonly state: State;
+  readonly model: ScriptedModel;
+}
+
+/** Plays and scores one rollout of one example against a scripted model. What goes wrong in the rollout is in `state.error`. */
+export async function runExample(environment: Environment, { answers, example = 0, samplingArgs = {}, signal }: RunExampleOptions): Promise<ExampleRun> {
+  const model = scriptedModel(answers);
+  const input = typeof example === "number" ? await exampleAt(environment, example) : example;
+  const state = await environment.runRollout(input, model, "scripted", { samplingArgs, ...(signal === undefined ? {} : { signal }) });
+  return { state, model };
+}
+
+async function exampleAt(environment: Environment, index: number): Promise<RolloutInput> {
+  let at = 0;
+  for await (const input of environment.examples(index + 1)) if (at++ === index) return input;
+  throw new RangeError(`there is no example ${index}: the data set has ${at}`);
+}

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     name: "rules",
-    include: ["test/rules/**/*.test.ts", "test/simulation/**/*.test.ts"],
+    include: ["src/environments/bundled/**/*.test.ts", "test/rules/**/*.test.ts", "test/simulation/**/*.test.ts"],
     testTimeout: 30_000,
   },
 });

@@ -31,6 +31,7 @@ async function valueImports(root: string, paths: readonly string[]): Promise<Rea
     platform: "node",
     format: "esm",
     logLevel: "error",
+    loader: { ".bin": "empty" },
   });
   return new Map(Object.entries(metafile.inputs).map(([path, input]) => [path, [...new Set(input.imports.map((found) => found.path))]]));
 }

@@ -29,10 +29,11 @@ const GENERATED = ["worker-configuration.d.ts"];
 /** What `import … from "edgewise"` exposes, with what it stands on: the same in workerd and in Node. */
 const LIBRARY = ["environments", "rubrics", "parsers", "clients", "datasets", "metrics", "config", "errors"].map((name) => `src/${name}/`).concat("r2-layout/");
 
-/** Everything that runs in the Worker. */
-const inWorker = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !path.startsWith("src/cli/");
+/** Everything that runs in the Worker; tests beside environments do not. */
+const inWorker = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !path.startsWith("src/cli/") && !path.endsWith(".test.ts");
 const inLibrary = (path: string): boolean => path === "src/limits.ts" || LIBRARY.some((folder) => path.startsWith(folder));
-const isEntry = (path: string): boolean => path === "src/worker.ts";
+/** The Worker, and the one beside it that the local service starts for the embedded model. */
+const isEntry = (path: string): boolean => path === "src/worker.ts" || path === "src/embedded-worker.ts";
 
 /** A file that defines a Durable Object class or the handlers knows the platform; any other file is a rule file. */
 const isPlatform = ({ path, text }: SourceFile): boolean =>
@@ -48,7 +49,7 @@ function reasonsOf(file: SourceFile): readonly string[] {
   const lines = file.text.split("\n").length - (file.text.endsWith("\n") ? 1 : 0);
   if (lines > MAX_LINES && !GENERATED.includes(file.path)) reasons.push(`${lines} lines; the limit is ${MAX_LINES}: split it by concept`);
   if (inWorker(file.path) && !isEntry(file.path) && /^export default\b/m.test(file.text)) {
-    reasons.push("has a default export; handlers are named in src/worker.ts only, everything else exports by name");
+    reasons.push("has a default export; handlers are named in src/worker.ts and src/embedded-worker.ts only, everything else exports by name");
   }
   for (const { target, value } of file.imports) {
     const reason = refusal(file, target, value);
@@ -60,7 +61,7 @@ function reasonsOf(file: SourceFile): readonly string[] {
 /** Why `file` may not import `target`; null when it may. */
 function refusal(file: SourceFile, target: string, value: boolean): string | null {
   const { path } = file;
-  if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only src/worker.ts and Durable Object classes know the platform";
+  if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only the Workers' entries and Durable Object classes know the platform";
   if (!inWorker(path)) return null;
   if (target.startsWith("node:") && value) return "code of the Worker runs without Node's modules";
   if (target.startsWith("src/cli/")) return "the command line is Node only";

@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { JsonObject } from "../../config/run-config.ts";
-import { EdgewiseError } from "../../errors/result.ts";
-import { extractHashAnswer } from "../../parsers/extract.ts";
-import { MaybeThinkParser } from "../../parsers/think-parser.ts";
-import { Rubric } from "../../rubrics/rubric.ts";
-import { defineEnvironment } from "../definition.ts";
-import type { RowSource } from "../examples.ts";
-import { SingleTurnEnv } from "../single-turn-env.ts";
+import type { JsonObject } from "../../../config/run-config.ts";
+import { extractHashAnswer } from "../../../parsers/extract.ts";
+import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
+import { Rubric } from "../../../rubrics/rubric.ts";
+import { defineEnvironment } from "../../definition.ts";
+import type { RowSource } from "../../examples.ts";
+import { SingleTurnEnv } from "../../single-turn-env.ts";
 import { findAnswer, sameAnswer } from "./number-answer.ts";
 
 const SYSTEM_PROMPT = "Solve the problem step by step. Then give the final answer, a number, within \\boxed{}.";
@@ -25,10 +24,8 @@ export const gsm8k = defineEnvironment({
   version: "1.0.0",
   description: "Grade-school word problems; the reward is 1 for the right number. Rows: question, answer ending in `#### N`.",
   args: z.object({ system_prompt: z.string().default(SYSTEM_PROMPT) }),
+  dataset: { dataset: "openai/gsm8k", config: "main", split: "test" },
   load({ system_prompt }, { dataset }) {
-    if (dataset === null) {
-      throw new EdgewiseError("invalid_request", "environment gsm8k: argument dataset is missing", { hint: `for example -a '{"dataset": "data/test.jsonl"}'` });
-    }
     const parser = new MaybeThinkParser((text) => findAnswer(text) ?? "");
     const rubric = new Rubric([
       {
@@ -39,6 +36,6 @@ export const gsm8k = defineEnvironment({
         },
       },
     ]);
-    return new SingleTurnEnv({ rows: withBareAnswers(dataset), systemPrompt: system_prompt, parser, rubric });
+    return new SingleTurnEnv({ dataset: withBareAnswers(dataset), systemPrompt: system_prompt, parser, rubric });
   },
 });

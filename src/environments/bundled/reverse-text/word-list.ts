@@ -1,3 +1,5 @@
+import { mix, mixSeed } from "../../../mix.ts";
+
 /** 256 common words; changing the list or its order changes every generated data set, and so the environment's version. */
 const WORDS = (
   "able about above after air all almost along also always among an animal answer any around as ball base bed before better between black body both boy " +
@@ -12,18 +14,9 @@ const WORDS = (
   "twenty two until wall war water way week west wide wild will winter wish wood word world yard year yesterday young zero"
 ).split(" ");
 
-/** Next value of a 32-bit mixing sequence (splitmix32): a good bit spread from any start, in a few operations. */
-function mix(state: number): number {
-  let z = (state + 0x9e3779b9) | 0;
-  z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);
-  z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
-  return (z ^ (z >>> 15)) >>> 0;
-}
-
 /** Sentence number `index` of a seed: `min` to `max` words, decided by these four numbers alone. */
 export function sentence(seed: number, index: number, min: number, max: number): string {
-  // A seed may be any safe integer; its upper half is mixed in so that none of it is lost.
-  let state = mix(mix(mix(seed >>> 0) ^ Math.floor(seed / 2 ** 32)) ^ index);
+  let state = mix(mixSeed(seed) ^ index);
   const count = min + (state % (max - min + 1));
   const words: string[] = [];
   for (let i = 0; i < count; i++) {

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import type { JsonObject } from "../../config/run-config.ts";
-import { EdgewiseError } from "../../errors/result.ts";
-import { XMLParser } from "../../parsers/xml-parser.ts";
-import type { Completion } from "../../parsers/parser.ts";
-import { Rubric } from "../../rubrics/rubric.ts";
-import { defineEnvironment } from "../definition.ts";
-import type { RowSource } from "../examples.ts";
-import { SingleTurnEnv } from "../single-turn-env.ts";
-import { similarity } from "./similarity.ts";
+import type { JsonObject } from "../../../config/run-config.ts";
+import { EdgewiseError } from "../../../errors/result.ts";
+import { XMLParser } from "../../../parsers/xml-parser.ts";
+import type { Completion } from "../../../parsers/parser.ts";
+import { Rubric } from "../../../rubrics/rubric.ts";
+import { defineEnvironment } from "../../definition.ts";
+import type { RowSource } from "../../examples.ts";
+import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { similarity } from "../similarity.ts";
 import { sentence } from "./word-list.ts";
 
 const SYSTEM_PROMPT = "Reverse the text character by character. Put your answer in <reversed_text> tags.";
@@ -78,6 +78,6 @@ export const reverseText = defineEnvironment({
     const parser = new ReversedTextParser();
     const rubric = new Rubric([{ name: "similarity", fn: ({ completion, answer }) => similarity(parser.parseAnswer(completion) ?? "", String(answer)) }]);
     const rows = dataset === null ? generatedRows(seed, min_words, max_words) : rowsFrom(dataset);
-    return new SingleTurnEnv({ rows, systemPrompt: system_prompt, parser, rubric });
+    return new SingleTurnEnv({ dataset: rows, systemPrompt: system_prompt, parser, rubric });
   },
 });

@@ -1,13 +1,11 @@
-import { createReadStream, existsSync } from "node:fs";
-import { join } from "node:path";
-import { Readable } from "node:stream";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { canonicalNumber, findAnswer, sameAnswer } from "../../src/environments/bundled/number-answer.ts";
-import { loadEnvironment } from "../../src/environments/load.ts";
+import { canonicalNumber, findAnswer, sameAnswer } from "./number-answer.ts";
+import { loadEnvironment } from "../../load.ts";
+import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
+import { testData } from "../../../../test/support/test-data.ts";
 
-const FILE = join(import.meta.dirname, "../../../shared/data/gsm8k/test.jsonl");
-const there = existsSync(FILE);
-if (!there) console.log(`skipped: the real GSM8K is not at ${FILE}`);
+const FILE = testData("gsm8k", "test.jsonl");
 
 const REFERENCE = `sha256:${"0".repeat(64)}`;
 
@@ -75,17 +73,27 @@ describe("comparing answers", () => {
 });
 
 describe("the environment", () => {
-  it("needs a data set, and says so where the arguments are checked", async () => {
-    const { gsm8k } = await import("../../src/environments/bundled/gsm8k.ts");
-    expect(await gsm8k.checkArgs({})).toMatch(/argument dataset is missing .*"dataset"/);
+  it("says what is wrong with its arguments where they are checked, and reads the Hub's test set when they name none", async () => {
+    const { gsm8k } = await import("./gsm8k.ts");
+    expect(await gsm8k.checkArgs({})).toBeNull();
+    const asked: string[] = [];
+    const fetchNothing = async (url: string): Promise<Response> => {
+      asked.push(url);
+      return new Response("{}", { status: 404 });
+    };
+    const environment = await loadEnvironment("gsm8k", {}, { datasets: { ...memoryDatasets(), fetch: fetchNothing } });
+    await expect(Array.fromAsync(environment.examples(1))).rejects.toMatchObject({ code: "dataset_unreadable", message: /openai\/gsm8k/ });
+    expect(asked[0]).toBe("https://datasets-server.huggingface.co/parquet?dataset=openai%2Fgsm8k");
     expect(await gsm8k.checkArgs({ dataset: "test.jsonl" })).toMatch(/dataset: "test.jsonl" is no reference/);
-    expect(await gsm8k.checkArgs({ dataset: REFERENCE, seed: 1 })).toMatch(/unknown argument seed \(it takes system_prompt, dataset\)/);
+    expect(await gsm8k.checkArgs({ dataset: REFERENCE, seed: 1 })).toMatch(
+      /unknown argument seed \(it takes system_prompt, dataset, dataset_config, dataset_split, dataset_revision, dataset_columns\)/,
+    );
     expect(await gsm8k.checkArgs({ dataset: REFERENCE })).toBeNull();
   });
 
   it("asks with its system prompt, keeps the bare answer and ignores thinking", async () => {
     const row = { question: "How many?", answer: "9*2=18\n#### 1,018" };
-    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE }, { openDataset: async () => new Blob([JSON.stringify(row)]).stream() });
+    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE }, { datasets: memoryDatasets(JSON.stringify(row)) });
     const [input] = await Array.fromAsync(environment.examples(1));
     expect(input).toMatchObject({ answer: "1,018", task: "gsm8k", example_id: 0 });
     expect(input?.prompt.map(({ role }) => role)).toEqual(["system", "user"]);
@@ -104,9 +112,8 @@ describe("the environment", () => {
     expect(environment.metricNames()).toEqual(["correct_answer", "num_turns"]);
   });
 
-  it.runIf(there)("reads the real test set: every solution scores 1, every other answer 0", async () => {
-    const openDataset = async (): Promise<ReadableStream<Uint8Array>> => Readable.toWeb(createReadStream(FILE)) as ReadableStream<Uint8Array>;
-    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE }, { openDataset });
+  it.runIf(FILE !== null)("reads the real test set: every solution scores 1, every other answer 0", async () => {
+    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE }, { datasets: memoryDatasets(readFileSync(FILE ?? "")) });
     const inputs = await Array.fromAsync(environment.examples(-1));
     expect(inputs).toHaveLength(1_319);
     expect(inputs.filter(({ answer }) => canonicalNumber(String(answer)) === null)).toEqual([]);

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/config/run-config.ts";
-import { similarity } from "../../src/environments/bundled/similarity.ts";
-import type { Environment } from "../../src/environments/environment.ts";
-import { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "../../src/environments/load.ts";
+import type { JsonObject } from "../../../config/run-config.ts";
+import { similarity } from "../../bundled/similarity.ts";
+import type { Environment } from "../../environment.ts";
+import { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "../../load.ts";
+import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
 
-const nothing = { openDataset: () => Promise.reject(new Error("no data set here")) };
+const nothing = { datasets: memoryDatasets() };
 const load = (args: JsonObject = {}): Promise<Environment> => loadEnvironment("reverse-text", args, nothing);
 const texts = async (args: JsonObject, count: number): Promise<string[]> =>
   (await Array.fromAsync((await load(args)).examples(count))).map(({ question }) => String(question));
@@ -62,11 +63,7 @@ describe("the rows", () => {
 
   it("may come from a data set, whatever its column is called", async () => {
     const lines = ['{"text": "abc", "level": 1}', '{"prompt": "déf"}', '{"question": "g😀"}'].join("\n");
-    const environment = await loadEnvironment(
-      "reverse-text",
-      { dataset: "https://example.com/x.jsonl" },
-      { openDataset: async () => new Blob([lines]).stream() },
-    );
+    const environment = await loadEnvironment("reverse-text", { dataset: `sha256:${"0".repeat(64)}` }, { datasets: memoryDatasets(lines) });
     const inputs = await Array.fromAsync(environment.examples(-1));
     expect(inputs.map(({ question, answer }) => [question, answer])).toEqual([
       ["abc", "cba"],

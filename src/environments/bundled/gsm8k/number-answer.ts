@@ -1,4 +1,4 @@
-import { extractBoxedAnswer, extractHashAnswer } from "../../parsers/extract.ts";
+import { extractBoxedAnswer, extractHashAnswer } from "../../../parsers/extract.ts";
 
 /**
  * How a text's final answer is found and compared, in the manner of GSM8K.

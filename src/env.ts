@@ -1,3 +1,7 @@
+import type { AiBinding } from "./clients/client.ts";
+import { DEFAULT_KEY_VARS, type KeyPlaces } from "./config/key-vars.ts";
+import { OPTIONS } from "./config/options.ts";
+
 /**
  * The environment of the Worker and its Durable Objects: what `wrangler types` derives from wrangler.toml, the secrets a deployment
  * sets, and what only the local service passes. Keys of model endpoints are in it too, under names a run chooses: see
@@ -9,6 +13,12 @@ export interface Env extends Cloudflare.Env {
 
   /** Secret: bearer token of the HTTP door; a deployment without it refuses every request. */
   readonly EDGEWISE_TOKEN?: string;
+  /** Hugging Face Hub and its data set viewer, where they are not the public ones. */
+  readonly HF_ENDPOINT?: string;
+  readonly HF_DATASETS_SERVER?: string;
+  /** How much the library's own log says (`debug` to `silent`; default `warning`), the first that is a level. */
+  readonly EDGEWISE_LOG_LEVEL?: string;
+  readonly VF_LOG_LEVEL?: string;
   /** Milliseconds between two looks at a run for an event stream. */
   readonly EVENTS_POLL_MS?: string;
 
@@ -20,6 +30,10 @@ export interface Env extends Cloudflare.Env {
   readonly LOCAL_SECRETS?: Readonly<Record<string, string>>;
   /** Answers while the process that started the local service lives. */
   readonly PARENT?: Fetcher;
+  /** Cloudflare's own models, for the client type `workers_ai`; a binding that a deployment adds. */
+  readonly AI?: AiBinding;
+  /** The embedded model's routes (`src/embedded-worker.ts`). */
+  readonly EMBEDDED?: Fetcher;
 }
 
 /** Boot id of a deployment: there is one boot that never ends. */
@@ -27,3 +41,11 @@ const DEPLOYED_BOOT = "deployed";
 
 export const isLocal = (env: Env): boolean => env.LOCAL !== undefined;
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
+
+/** Where a run's model is called by default, and where keys may go. */
+export const keyPlacesOf = (env: Env): KeyPlaces => ({
+  local: isLocal(env),
+  baseUrl: env.API_BASE_URL || OPTIONS.api_base_url.default,
+  keyVar: env.API_KEY_VAR || OPTIONS.api_key_var.default,
+  keyVars: env.KEY_VARS || DEFAULT_KEY_VARS,
+});

@@ -9,6 +9,8 @@ export const MIB = 1024 * KIB;
 
 /** D durable-objects/platform/limits: row, string or BLOB. */
 export const MAX_ROW_BYTES = 2 * MIB;
+/** A run's config is one row. Parsing makes numbers longer than they were written (1e20), so a body's bound does not bound it. */
+export const MAX_CONFIG_BYTES = MIB;
 /** D r2/platform/limits. */
 export const MAX_R2_KEY_BYTES = 1024;
 /** D r2/objects/multipart-objects: parts are equal in size except the last, 5 MiB to 5 GiB, at most 10,000. */
@@ -31,6 +33,12 @@ export const INPUT_CHUNK_ROWS = 512;
 export const INPUT_CACHE_BYTES = 4 * MIB;
 /** Response bodies held at once. */
 export const RESPONSE_BYTES = 8 * MIB;
+/** One answer: what a deployed executor may hold of answers, over its five requests. A row of this size would be refused anyway. */
+export const MAX_ANSWER_BYTES = Math.floor(RESPONSE_BYTES / (MAX_CONNECTIONS - 1));
+/** A streamed answer holds its connection slot until its first headers only, so that an executor carries this many times more of them. */
+export const STREAMS_PER_CONNECTION = 4;
+/** Characters of one streamed answer, so that all that an executor carries stay within the same memory. */
+export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STREAMS_PER_CONNECTION);
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
 

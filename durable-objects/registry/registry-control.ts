@@ -24,8 +24,10 @@ export interface RunProjection {
 }
 
 export interface ReserveRequest {
-  /** Wanted ids in order of preference; the first free one is taken. */
+  /** Wanted ids in order of preference; the first free ones are taken. */
   readonly candidates: readonly string[];
+  /** Ids to take; one when absent. */
+  readonly count?: number;
   readonly idempotency_key: string | null;
   /** Digest of the request body: the same key with another body is a conflict. */
   readonly body_digest: string;
@@ -33,9 +35,17 @@ export interface ReserveRequest {
   readonly now: number;
 }
 
+export interface Reservation {
+  readonly run_ids: readonly string[];
+  /** The key was used before with the same body: these are the ids of then. */
+  readonly existing: boolean;
+  /** Of them, those whose runs were deleted meanwhile. */
+  readonly deleted: readonly string[];
+}
+
 export interface RegistryControl {
-  /** One transaction: an id and, when given, its idempotency key. `existing` = the key was used before with the same body. */
-  reserve(request: ReserveRequest): Promise<Result<{ readonly run_id: string; readonly existing: boolean }>>;
+  /** One transaction: ids and, when given, their idempotency key. */
+  reserve(request: ReserveRequest): Promise<Result<Reservation>>;
   /** Gives a reserved id back when the Run could not be created. */
   release(runId: string): Promise<void>;
   project(projection: RunProjection): Promise<void>;

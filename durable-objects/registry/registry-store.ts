@@ -2,14 +2,14 @@ import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
 import { takesProjection, UNPROJECTED_MS } from "./projection-rule.ts";
-import type { ReserveRequest, RunProjection } from "./registry-control.ts";
+import type { Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 
-/** Version of the tables below. */
-export const REGISTRY_SCHEMA = 1;
+/** Version of the tables below. 2: `key_runs`. */
+export const REGISTRY_SCHEMA = 2;
 
 /**
  * `runs`: one row per reserved id; `version` and what follows are null until the Run has reported. A run's own columns repeat what
- * queries ask for, `projection` holds all of it. `keys`: idempotency keys, forgotten with their run.
+ * queries ask for, `projection` holds all of it. `keys`: idempotency keys with the first of their runs, forgotten with the last.
  */
 const TABLES = `
   CREATE TABLE runs (
@@ -32,7 +32,21 @@ const TABLES = `
   CREATE INDEX keys_by_run ON keys (run_id);
 `;
 
+/** Ids behind one key that reserved several, in their order. Schema 1 had one id per key, which is what no row here still means. */
+const KEY_RUNS = `
+  CREATE TABLE key_runs (
+    run_id TEXT PRIMARY KEY,
+    idempotency_key TEXT NOT NULL,
+    position INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX key_runs_by_key ON key_runs (idempotency_key, position);
+`;
+
 type Value = string | number | null;
+interface KeyRow extends Record<string, Value> {
+  readonly run_id: string;
+  readonly body_digest: string;
+}
 
 /** SQL of the Registry; the only place that knows its tables. */
 export class RegistryStore {
@@ -47,8 +61,10 @@ export class RegistryStore {
     const version = storage.transactionSync(() => {
       store.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
       const [row] = store.#rows<{ version: number }>("SELECT version FROM schema_version");
-      if (row !== undefined) return row.version;
-      store.#rows(TABLES);
+      if (row !== undefined && row.version !== 1) return row.version;
+      if (row === undefined) store.#rows(TABLES);
+      store.#rows(KEY_RUNS);
+      store.#rows("DELETE FROM schema_version");
       store.#rows("INSERT INTO schema_version VALUES (?)", REGISTRY_SCHEMA);
       return REGISTRY_SCHEMA;
     });
@@ -60,26 +76,31 @@ export class RegistryStore {
     );
   }
 
-  reserve(request: ReserveRequest): Result<{ readonly run_id: string; readonly existing: boolean }> {
+  reserve(request: ReserveRequest): Result<Reservation> {
     return this.#storage.transactionSync(() => {
-      const { candidates, idempotency_key, body_digest, now } = request;
-      const [known] =
-        idempotency_key === null
-          ? []
-          : this.#rows<{ run_id: string; body_digest: string }>("SELECT run_id, body_digest FROM keys WHERE idempotency_key = ?", idempotency_key);
-      if (known !== undefined) {
-        if (known.body_digest === body_digest) return ok({ run_id: known.run_id, existing: true });
-        return fail("idempotency_conflict", "This idempotency key was used with another body.", "Take a new key for a new request.");
+      const { candidates, count = 1, idempotency_key, body_digest, now } = request;
+      const known =
+        idempotency_key === null ? undefined : this.#rows<KeyRow>("SELECT run_id, body_digest FROM keys WHERE idempotency_key = ?", idempotency_key)[0];
+      if (known !== undefined && idempotency_key !== null) {
+        if (known.body_digest !== body_digest)
+          return fail("idempotency_conflict", "This idempotency key was used with another body.", "Take a new key for a new request.");
+        const ids = this.#idsOf(idempotency_key, known.run_id);
+        return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.#isTaken(id)) });
       }
-      const runId = candidates.find((id) => this.#rows("SELECT 1 FROM runs WHERE run_id = ?", id).length === 0);
-      if (runId === undefined) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
-      this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", runId, now);
-      if (idempotency_key !== null) this.#rows("INSERT INTO keys VALUES (?, ?, ?)", idempotency_key, body_digest, runId);
-      return ok({ run_id: runId, existing: false });
+      const ids = candidates.filter((id) => !this.#isTaken(id)).slice(0, count);
+      const [first] = ids;
+      if (first === undefined || ids.length < count) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
+      for (const id of ids) this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", id, now);
+      if (idempotency_key !== null) {
+        this.#rows("INSERT INTO keys VALUES (?, ?, ?)", idempotency_key, body_digest, first);
+        if (ids.length > 1)
+          for (const [position, id] of ids.entries()) this.#rows("INSERT OR REPLACE INTO key_runs VALUES (?, ?, ?)", id, idempotency_key, position);
+      }
+      return ok({ run_ids: ids, existing: false, deleted: [] });
     });
   }
 
-  /** Removes a run and its idempotency keys; nothing happens when it is not there. */
+  /** Removes a run, and with the last run of an idempotency key the key; nothing happens when it is not there. */
   remove(runId: string): void {
     this.#storage.transactionSync(() => this.#delete(runId));
   }
@@ -114,14 +135,20 @@ export class RegistryStore {
     const { owner, name } = environmentName(environment ?? "");
     const where = environment === null ? "version IS NOT NULL" : "version IS NOT NULL AND env_name = ?1 AND (?2 = '' OR env_owner = '' OR env_owner = ?2)";
     const bound: Value[] = environment === null ? [] : [name, owner];
-    const [counted] = this.#rows<{ total: number }>(`SELECT count(*) AS total FROM runs WHERE ${where}`, ...bound);
+    const [{ total } = { total: 0 }] = this.#rows<{ total: number }>(`SELECT count(*) AS total FROM runs WHERE ${where}`, ...bound);
+    const taken = Math.max(0, Math.min(limit, total - skip));
+    if (taken === 0) return { runs: [], total };
+    // Rows that are skipped are read: from whichever end is nearer, so that the last page costs what the first does.
+    const fromEnd = skip > total / 2;
     const rows = this.#rows<{ projection: string }>(
-      `SELECT projection FROM runs WHERE ${where} ORDER BY created_at DESC, run_id LIMIT ?${bound.length + 1} OFFSET ?${bound.length + 2}`,
+      `SELECT projection FROM runs WHERE ${where} ORDER BY ${fromEnd ? "created_at, run_id DESC" : "created_at DESC, run_id"}
+        LIMIT ?${bound.length + 1} OFFSET ?${bound.length + 2}`,
       ...bound,
-      limit,
-      skip,
+      taken,
+      fromEnd ? total - skip - taken : skip,
     );
-    return { runs: rows.map(({ projection }) => JSON.parse(projection) as RunProjection), total: counted?.total ?? 0 };
+    const runs = rows.map(({ projection }) => JSON.parse(projection) as RunProjection);
+    return { runs: fromEnd ? runs.reverse() : runs, total };
   }
 
   active(after: string, limit: number, now: number): string[] {
@@ -134,9 +161,26 @@ export class RegistryStore {
     return rows.map(({ run_id }) => run_id);
   }
 
+  #isTaken(runId: string): boolean {
+    return this.#rows("SELECT 1 FROM runs WHERE run_id = ?", runId).length > 0;
+  }
+
+  #idsOf(key: string, first: string): string[] {
+    const rows = this.#rows<{ run_id: string }>("SELECT run_id FROM key_runs WHERE idempotency_key = ? ORDER BY position", key);
+    return rows.length === 0 ? [first] : rows.map(({ run_id }) => run_id);
+  }
+
   #delete(runId: string): void {
+    const keys = this.#rows<{ idempotency_key: string; run_id: string }>(
+      "SELECT idempotency_key, run_id FROM keys WHERE run_id = ?1 OR idempotency_key = (SELECT idempotency_key FROM key_runs WHERE run_id = ?1)",
+      runId,
+    );
     this.#rows("DELETE FROM runs WHERE run_id = ?", runId);
-    this.#rows("DELETE FROM keys WHERE run_id = ?", runId);
+    for (const { idempotency_key: key, run_id: first } of keys) {
+      if (this.#idsOf(key, first).some((id) => this.#isTaken(id))) continue;
+      this.#rows("DELETE FROM keys WHERE idempotency_key = ?", key);
+      this.#rows("DELETE FROM key_runs WHERE idempotency_key = ?", key);
+    }
   }
 
   #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: Value[]): Row[] {

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
-import type { RegistryControl, ReserveRequest, RunProjection } from "./registry-control.ts";
+import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import { RegistryStore } from "./registry-store.ts";
 
 /** The one object that knows which runs there are; nothing that happens inside a run passes through it. */
@@ -13,7 +13,7 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
     this.#opened = RegistryStore.open(ctx.storage);
   }
 
-  async reserve(request: ReserveRequest): Promise<Result<{ readonly run_id: string; readonly existing: boolean }>> {
+  async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
     return this.#opened.ok ? this.#opened.value.reserve(request) : this.#opened;
   }
 

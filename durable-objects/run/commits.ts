@@ -1,5 +1,6 @@
 import { addUnit, removeUnit } from "../../src/metrics/totals.ts";
 import type { RunContext } from "./context.ts";
+import { debugEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import { observeHealth } from "./health.ts";
 import type { Claim, DonePlace, Ledger, Ticket } from "./ledger.ts";
@@ -75,6 +76,7 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
     units: units.map((unit) => unit.unit),
     segment,
   });
+  debugEvent(ledger, head, context, () => `Committed segment ${segment}: ${units.length} units, ${rollouts.length} rollouts`);
   const dead = observeHealth(head, rollouts, ticket.lanes, context.now);
   if (dead && head.phase === "open") {
     const { base_url } = ledger.config();

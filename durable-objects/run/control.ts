@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../src/config/run-config.ts";
+import type { RESUME_FIELDS, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { Place, RolloutSummary, RunStatus, Vitals } from "./protocol.ts";
@@ -69,6 +69,20 @@ export interface CommittedRows {
   readonly places: readonly (Place & { readonly unit: number })[];
 }
 
+/** Rows of one done unit, and how many there are (fewer than rollouts only where an adopted folder lacked some). */
+export interface SamplePlace extends Place {
+  readonly unit: number;
+  readonly rows: number;
+}
+/** A page of rows by their places: `count` rows of those at `places`, from the one after the first `skip` on. */
+export interface SamplePage {
+  /** Rows of the run so far. */
+  readonly total: number;
+  readonly skip: number;
+  readonly count: number;
+  readonly places: readonly SamplePlace[];
+}
+
 export interface ResumeRequest {
   readonly boot: string;
   readonly attended: boolean;
@@ -76,11 +90,16 @@ export interface ResumeRequest {
   readonly num_examples: number | null;
   readonly keep_errors: boolean;
   /** What the caller believes the run to be; every difference is named in the refusal. */
-  readonly expect: Partial<Pick<RunConfig, "env_id" | "env_version" | "env_args" | "model" | "rollouts_per_example" | "sampling_args" | "base_url">>;
+  readonly expect: Partial<Pick<RunConfig, (typeof RESUME_FIELDS)[number] | "base_url">>;
   /** Endpoint of this resume; a change from the stored one is allowed and warned about. */
   readonly base_url: string | null;
   readonly api_key_var: string | null;
   readonly max_concurrent: number | null;
+  /** These four were added later: null or absent keeps what the run has. */
+  readonly max_concurrent_scoring?: number | null;
+  readonly headers?: Readonly<Record<string, string>> | null;
+  readonly headers_from_state?: Readonly<Record<string, string>> | null;
+  readonly verbose?: boolean | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
 }
@@ -104,6 +123,10 @@ export interface RunControl {
   events(after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** Rows of the commits with `seq > after`, oldest first, until about `bytes` are named; `next` goes into the next `after`. */
   committed(after: number, bytes: number): Promise<{ readonly commits: readonly CommittedRows[]; readonly next: number; readonly more: boolean } | null>;
+  /** Places of the rows `[offset, offset + limit)` in the order of `results.jsonl`, of a running run too. */
+  samples(offset: number, limit: number): Promise<SamplePage | null>;
+  /** The newest log events, at most `limit`, oldest first. */
+  logTail(limit: number): Promise<readonly StoredEvent[] | null>;
   cancel(): Promise<Result<RunView>>;
   interrupt(): Promise<Result<RunView>>;
   resume(request: ResumeRequest): Promise<Result<Resumed>>;

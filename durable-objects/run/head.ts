@@ -38,6 +38,8 @@ export interface RunHead {
   input_bytes: number;
   pass_threshold: number;
   env_sampling_args: JsonObject;
+  /** Tools that all rows share; absent in runs of before. */
+  tools?: readonly JsonObject[] | null;
   /** First unit never handed out; units below it are claimed, returned, suspect or done. */
   cursor: number;
   /** Units waiting to be claimed: the tail from `cursor`, returned ranges, waiting suspects. */

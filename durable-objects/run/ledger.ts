@@ -14,6 +14,8 @@ export interface Ticket {
   readonly task: TicketTask;
   readonly lanes: number;
   readonly requests: number;
+  /** Requests of judges at once; absent = no limit, and in tickets of versions without one. */
+  readonly scoring?: number;
   /** Unix milliseconds, the Run's clock. */
   lease_until: number;
   /** Units begun and not committed, as last reported. */

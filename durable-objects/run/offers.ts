@@ -15,8 +15,15 @@ export function lanesFor(requests: number, rolloutsPerExample: number): number {
   return Math.ceil(requests / rolloutsPerExample) + (rolloutsPerExample > 1 ? 1 : 0);
 }
 
-/** Requests not granted to any live ticket; Infinity when the run has no limit. */
+/** Requests of judges not granted to any live ticket; Infinity when the run has no limit (`max_concurrent_scoring`). */
+export function freeScoring({ max_concurrent_scoring: limit = 0 }: RunConfig, tickets: readonly Ticket[]): number {
+  if (limit <= 0) return Number.POSITIVE_INFINITY;
+  return Math.max(0, limit - tickets.reduce((granted, ticket) => granted + (ticket.scoring ?? 0), 0));
+}
+
+/** Requests not granted to any live ticket; Infinity when the run has no limit. None without a judge left to score them. */
 export function freeRequests(config: RunConfig, tickets: readonly Ticket[]): number {
+  if (freeScoring(config, tickets) < 1) return 0;
   if (config.max_concurrent <= 0) return Number.POSITIVE_INFINITY;
   let granted = 0;
   for (const ticket of tickets) granted += ticket.requests;

@@ -75,6 +75,8 @@ export interface Grant extends TicketId {
   readonly lanes: number;
   /** Model requests in flight at once. */
   readonly requests: number;
+  /** Requests of judges in flight at once, beside those; absent = no limit. */
+  readonly scoring?: number;
   /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
   readonly lease_ms: number;
   readonly beat_ms: number;
@@ -87,6 +89,8 @@ export interface JoinRequest {
   readonly seq: number;
   /** Model requests this executor can still carry; bounds the grant. */
   readonly free: number;
+  /** Streamed requests that count as one of `free`, since they hold no connection while the model writes; absent = 1. */
+  readonly streams?: number;
   readonly boot: string;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
@@ -176,13 +180,15 @@ export interface PreparedRequest extends TicketId {
   readonly pass_threshold: number;
   /** Defaults of the environment, for `metadata.json`. */
   readonly env_sampling_args: JsonObject;
+  /** The tools that all rows share, for `metadata.json`; absent from executors of before, and null when they differ or take too many bytes. */
+  readonly tools?: readonly JsonObject[] | null;
   /** False when rows of a result folder will be adopted before the run opens. */
   readonly open: boolean;
 }
 
 /** A first-of-its-kind error, a retry burst, a warning: shown by viewers, written to `eval.log`. */
 export interface NoteRequest extends TicketId {
-  readonly level: "INFO" | "WARNING" | "ERROR";
+  readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
   readonly message: string;
 }
 

@@ -14,8 +14,9 @@ import { owedRollouts, oweRepairs } from "./repair.ts";
 export function mismatches(config: RunConfig, expect: ResumeRequest["expect"]): string[] {
   return RESUME_FIELDS.flatMap((field) => {
     const wanted = expect[field];
-    if (wanted === undefined || canonicalJson(wanted) === canonicalJson(config[field])) return [];
-    return [`${field}: the run has ${canonicalJson(config[field])}, this command ${canonicalJson(wanted)}`];
+    const own = config[field] ?? {};
+    if (wanted === undefined || canonicalJson(wanted) === canonicalJson(own)) return [];
+    return [`${field}: the run has ${canonicalJson(own)}, this command ${canonicalJson(wanted)}`];
   });
 }
 
@@ -39,16 +40,29 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, context:
 
 function resumedConfig(config: RunConfig, request: ResumeRequest): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
+  const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
+  const { replicas, ...rest } = config;
   return {
-    ...config,
+    ...rest,
+    // Another address or key stands for all of them.
+    ...(replicas === undefined || moved ? {} : { replicas }),
     num_examples: larger && request.num_examples !== null ? request.num_examples : config.num_examples,
     base_url: request.base_url ?? config.base_url,
     api_key_var: request.api_key_var ?? config.api_key_var,
     max_concurrent: request.max_concurrent ?? config.max_concurrent,
+    ...replaced("max_concurrent_scoring", request.max_concurrent_scoring),
+    ...replaced("headers", request.headers),
+    ...replaced("headers_from_state", request.headers_from_state),
+    ...replaced("verbose", request.verbose),
     max_retries: request.max_retries ?? config.max_retries,
     timeout_minutes: request.timeout_minutes ?? config.timeout_minutes,
     attended: request.attended,
   };
+}
+
+/** What the request says of a field that a config may lack. */
+function replaced<Name extends keyof RunConfig>(name: Name, value: RunConfig[Name] | null | undefined): Partial<RunConfig> {
+  return value === null || value === undefined ? {} : { [name]: value };
 }
 
 /** Rollouts of units never done, plus those that repairs owe. */

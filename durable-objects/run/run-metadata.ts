@@ -17,6 +17,7 @@ export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetad
     num_examples: head.n ?? 0,
     pass_threshold: head.pass_threshold,
     env_sampling_args: head.env_sampling_args,
+    tools: head.tools ?? null,
     env_digest: head.env_digest,
     dataset_digest: head.dataset_digest,
     version: VERSION,

@@ -6,11 +6,12 @@ import { dispatcherStub, registryStub } from "../../src/stubs.ts";
 import { runTiming } from "../timing.ts";
 import { type CommittedPage, committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";
-import type { CreateRequest, ResumeRequest, Resumed, RunControl, RunView, StoredEvent } from "./control.ts";
+import type { CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage, StoredEvent } from "./control.ts";
 import type { Outbox } from "./outbox.ts";
 import type * as P from "./protocol.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./removal.ts";
 import { metadataOf } from "./run-metadata.ts";
+import { samplePage } from "./samples.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { projectionOf, sumVitals, viewOf } from "./view.ts";
@@ -107,6 +108,12 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     const events = this.#ledger.commitsAfter(after, EVENT_PAGE);
     return committedPage(this.#ledger, events, after, bytes, events.length < EVENT_PAGE);
   }
+  async samples(offset: number, limit: number): Promise<SamplePage | null> {
+    return this.#alive() ? samplePage(this.#ledger, offset, limit) : null;
+  }
+  async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
+    return this.#alive() ? this.#ledger.logTail(limit) : null;
+  }
   async cancel(): Promise<Result<RunView>> {
     return this.#decide(this.#transit("cancel", null));
   }
@@ -164,7 +171,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     await registryStub(this.env).forget(config.run_id);
     await this.ctx.storage.deleteAll();
     // The id may be used again while this instance lives.
-    this.#ledger.forgetNames();
+    this.#ledger.forgetCached();
     this.#vitals.clear();
     this.#metadata = null;
   }
@@ -206,7 +213,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
         return result;
       });
     } catch (thrown) {
-      this.#ledger.forgetNames();
+      this.#ledger.forgetCached();
       this.#alarm = null;
       throw thrown;
     }

@@ -1,4 +1,7 @@
-/** Tables of a Run. docs/storage-schema.md describes them; a change raises SCHEMA_VERSION and adds a migration. */
+/**
+ * Tables of a Run. docs/storage-schema.md describes them; a change raises SCHEMA_VERSION and adds a migration. An index is no change:
+ * older tables do without it, more slowly.
+ */
 export const SCHEMA_VERSION = 1;
 
 export const SCHEMA = `
@@ -12,4 +15,5 @@ CREATE TABLE IF NOT EXISTS suspect (unit INTEGER PRIMARY KEY, lapses INTEGER NOT
 CREATE TABLE IF NOT EXISTS chunk (lo INTEGER PRIMARY KEY, hi INTEGER NOT NULL, digest TEXT NOT NULL, bytes INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, type TEXT NOT NULL, level TEXT NOT NULL,
   message TEXT NOT NULL, rollouts INTEGER NOT NULL, units TEXT, segment TEXT);
+CREATE INDEX IF NOT EXISTS event_log ON event (seq) WHERE type = 'log';
 `;

@@ -3,9 +3,10 @@ import type { RunConfig } from "../../src/config/run-config.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
 import { HEAD_VERSION, type RunHead } from "./head.ts";
-import type { StoredEvent } from "./control.ts";
+import type { SamplePlace, StoredEvent } from "./control.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
 import type { ClaimAnswer, InputChunk, RolloutSummary, UnitRange } from "./protocol.ts";
+import { RowCounts } from "./row-counts.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 type Value = SqlStorageValue;
@@ -36,6 +37,8 @@ function unwrap<T>(result: Result<T>): T {
 export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
   #names: readonly string[] | null = null;
+  /** Of all done units; counted anew where `putDones` was. */
+  readonly rowCounts = new RowCounts((lo, hi) => this.#countRows(lo, hi));
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -142,6 +145,7 @@ export class SqlLedger implements Ledger {
       size = 0;
     };
     for (const done of dones) {
+      this.rowCounts.touch(done.unit);
       const row = JSON.stringify(this.#packDone(done));
       if (size + row.length > DONE_BATCH_CHARACTERS) flush();
       rows.push(row);
@@ -163,6 +167,22 @@ export class SqlLedger implements Ledger {
   placesIn({ lo, hi }: UnitRange): readonly DonePlace[] {
     const rows = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? AND unit < ? ORDER BY unit", lo, hi);
     return rows.map(({ unit, segment, start, length, owed }) => ({ unit, segment, offset: start, length, owed: owed === 1 }));
+  }
+  samplePlaces(lo: number, hi: number): readonly SamplePlace[] {
+    const r = this.config().rollouts_per_example;
+    return this.#rows<{ unit: number; segment: string; offset: number; length: number; missing: number }>(
+      `SELECT unit, segment, start AS "offset", length, coalesce(json_array_length(missing), 0) AS missing FROM done WHERE unit >= ? AND unit < ? ORDER BY unit`,
+      lo,
+      hi,
+    ).map(({ missing, ...place }) => ({ ...place, rows: r - missing }));
+  }
+  #countRows(lo: number, hi: number): number {
+    const [{ units, missing } = { units: 0, missing: 0 }] = this.#rows<{ units: number; missing: number }>(
+      "SELECT count(*) AS units, coalesce(sum(json_array_length(missing)), 0) AS missing FROM done WHERE unit >= ? AND unit < ?",
+      lo,
+      hi,
+    );
+    return units * this.config().rollouts_per_example - missing;
   }
   settledIn({ lo, hi }: UnitRange): readonly number[] {
     return this.#rows<{ unit: number }>("SELECT unit FROM done WHERE unit >= ? AND unit < ? AND owed = 0 ORDER BY unit", lo, hi).map(({ unit }) => unit);
@@ -231,6 +251,14 @@ export class SqlLedger implements Ledger {
     );
     return rows as unknown as StoredEvent[];
   }
+  /** The newest log events, oldest first. */
+  logTail(limit: number): StoredEvent[] {
+    const rows = this.#rows<Record<string, Value>>(
+      "SELECT seq, time, type, level, message, rollouts FROM event WHERE type = 'log' ORDER BY seq DESC LIMIT ?",
+      limit,
+    );
+    return rows.reverse() as unknown as StoredEvent[];
+  }
   commitsAfter(after: number, limit: number): CommitEvent[] {
     const rows = this.#rows<Record<string, Value>>("SELECT * FROM event WHERE seq > ? AND units IS NOT NULL ORDER BY seq LIMIT ?", after, limit);
     return rows.map((row) => ({ ...(row as unknown as CommitEvent), units: JSON.parse(String(row.units)) as number[] }));
@@ -240,9 +268,10 @@ export class SqlLedger implements Ledger {
     this.#names ??= JSON.parse(this.#record("names") ?? "[]") as string[];
     return this.#names;
   }
-  /** Names grown in a transaction that was rolled back must not be remembered. */
-  forgetNames(): void {
+  /** What was learned in a transaction that was rolled back must not be remembered. */
+  forgetCached(): void {
     this.#names = null;
+    this.rowCounts.forget();
   }
 
   #readDone(row: DoneRecord): Done {

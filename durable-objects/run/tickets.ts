@@ -1,7 +1,10 @@
+import type { RunConfig } from "../../src/config/run-config.ts";
+import { asksForStream } from "../../src/config/sampling.ts";
 import type { RunContext } from "./context.ts";
+import { debugEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import { freeRequests, isSuspended, lanesFor } from "./offers.ts";
+import { freeRequests, freeScoring, isSuspended, lanesFor } from "./offers.ts";
 import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
@@ -24,6 +27,8 @@ export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
   if (ticket.epoch !== id.epoch) return null;
   return ticket;
 }
+
+const nameOf = ({ id, epoch, executor }: Ticket): string => `${id}-${epoch} to executor ${executor}`;
 
 /** Ends a grant and gives back what it still holds, in the transaction of the caller. */
 export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
@@ -48,6 +53,7 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
       head.lapses++;
     }
     endTicket(ledger, head, ticket);
+    debugEvent(ledger, head, context, () => `Grant ${nameOf(ticket)} ended: ${foreign ? "its service was started again" : "its executor fell silent"}`);
     lapsed++;
   }
   return lapsed;
@@ -63,6 +69,7 @@ function grantOf(ledger: Ledger, ticket: Ticket, context: RunContext): Grant {
     config: ledger.config(),
     lanes: ticket.lanes,
     requests: ticket.requests,
+    ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
   };
@@ -83,17 +90,26 @@ function taskFor(head: RunHead): TicketTask {
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
 }
 
+/** Its part of the judges, as large as its part of the requests and at least one, so that what it runs can be scored; nothing without a limit. */
+function scoringShare(config: RunConfig, tickets: readonly Ticket[], requests: number): { scoring?: number } {
+  const free = freeScoring(config, tickets);
+  if (!Number.isFinite(free)) return {};
+  const part = config.max_concurrent > 0 ? ((config.max_concurrent_scoring ?? 0) * requests) / config.max_concurrent : free / 2;
+  return { scoring: Math.min(free, Math.ceil(part)) };
+}
+
 /** Lanes and requests a new ticket may have; null when there is nothing to grant. */
-function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): { lanes: number; requests: number } | null {
+function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Pick<Ticket, "lanes" | "requests" | "scoring"> | null {
   const tickets = ledger.tickets();
   if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   if (head.pending === 0 || context.now < head.health.backoff_until) return null;
   const config = ledger.config();
   // A run without a limit leaves half of the executor to others.
-  const room = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
+  const share = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
+  const room = share * (asksForStream(config.sampling_args) ? (request.streams ?? 1) : 1);
   const requests = Math.min(room, freeRequests(config, tickets));
   if (requests <= 0) return null;
-  return { lanes: lanesFor(requests, config.rollouts_per_example), requests };
+  return { lanes: lanesFor(requests, config.rollouts_per_example), requests, ...scoringShare(config, tickets, requests) };
 }
 
 /**
@@ -132,6 +148,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
   };
   ledger.putTicket(ticket);
   startClock(ledger, head, context);
+  debugEvent(ledger, head, context, () => `Granted ${nameOf(ticket)}: ${ticket.task.kind}, lanes ${ticket.lanes}, requests ${ticket.requests}`);
   return grantOf(ledger, ticket, context);
 }
 

@@ -1,4 +1,4 @@
-import { isLoopbackHost, parseUrl } from "../config/secrets.ts";
+import { isLoopbackHost, parseUrl } from "../config/addresses.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import type { AppFacts } from "./app-ports.ts";
 
@@ -15,10 +15,39 @@ export async function checkAccess(request: Request, facts: AppFacts): Promise<Re
     if (facts.local) return ok(null);
     return fail("unauthorized", "This deployment has no token yet and refuses every request.", "Type `wrangler secret put EDGEWISE_TOKEN`.");
   }
-  const given = /^Bearer +(.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? "";
-  if (await isSame(given, facts.token)) return ok(null);
+  if (await isSame(tokenIn(request), facts.token)) return ok(null);
+  if (isForBrowser(request))
+    return fail("unauthorized", "The token is missing or wrong.", "Give the EDGEWISE_TOKEN as password; the user name does not matter.");
   return fail("unauthorized", "The token is missing or wrong.", "Send `Authorization: Bearer <EDGEWISE_TOKEN>`.");
 }
+
+/** Looking at a run's page, and nothing else: a browser sends a password again by itself, also where another site made it ask. */
+const isForBrowser = ({ method, url }: Request): boolean => (method === "GET" || method === "HEAD") && new URL(url).pathname.startsWith("/dashboard/");
+
+/** What makes a browser ask for a password (docs/decisions/token-as-password.md). */
+export const challengeOf = (request: Request, facts: AppFacts): Readonly<Record<string, string>> =>
+  facts.token !== null && isForBrowser(request) ? { "www-authenticate": 'Basic realm="edgewise", charset="UTF-8"' } : {};
+
+/** "" when there is none that counts here. */
+function tokenIn(request: Request): string {
+  const [, scheme = "", credentials = ""] = /^(\w+) +(.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
+  if (scheme.toLowerCase() === "bearer") return credentials;
+  return scheme.toLowerCase() === "basic" && isForBrowser(request) ? passwordIn(credentials) : "";
+}
+
+/** Of `base64(name:password)` (RFC 7617). */
+function passwordIn(credentials: string): string {
+  try {
+    const pair = new TextDecoder().decode(Uint8Array.from(atob(credentials), (character) => character.charCodeAt(0)));
+    return pair.slice(pair.indexOf(":") + 1);
+  } catch {
+    // Not base64: no password.
+    return "";
+  }
+}
+
+/** Whether a person of this machine waits for the run at a terminal; only the local service believes it. */
+export const isAttended = (facts: AppFacts, request: Request): boolean => facts.local && request.headers.get("x-edgewise-attended") === "1";
 
 function hostsOf(request: Request): readonly string[] {
   const [host, origin] = ["host", "origin"].map((name) => request.headers.get(name));

@@ -11,8 +11,11 @@ export interface AppFacts {
   readonly boot: string;
   readonly token: string | null;
   readonly version: string;
-  /** Where a model is called when a request names no endpoint. */
+  /** Where a model is called when a request names no endpoint, and the variable of its key. */
   readonly baseUrl: string;
+  readonly keyVar: string;
+  /** Which variables a request may name, and where their keys may go (config/key-vars.ts). */
+  readonly keyVars: string;
   /** Milliseconds between two looks at a run for an event stream. */
   readonly pollMs: number;
 }
@@ -39,6 +42,8 @@ export interface AppPorts {
   readonly store: ObjectStore;
   /** A fresh stub per call: after an exception the old one stays broken. */
   run(runId: string): RunControl;
+  /** The routes of the embedded model; null where there is none. */
+  readonly embedded: { fetch(request: Request): Promise<Response> } | null;
   findEnvironment(id: string): EnvironmentFacts | null;
   readonly environmentIds: readonly string[];
   /** Unix milliseconds. */

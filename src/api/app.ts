@@ -1,25 +1,36 @@
 import { Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EdgewiseError } from "../errors/result.ts";
-import { checkAccess } from "./access.ts";
+import { challengeOf, checkAccess } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
+import { dashboard } from "./dashboard.ts";
 import { datasets } from "./datasets.ts";
+import { embedded } from "./embedded.ts";
+import { environments } from "./environments.ts";
 import { renderError, unwrap } from "./errors.ts";
 import { evaluations } from "./evaluations.ts";
 import { events } from "./events.ts";
 import { files } from "./files.ts";
 import { hostedEvaluations } from "./hosted-evaluations.ts";
 import { internal } from "./internal.ts";
+import { logs } from "./logs.ts";
+import { openapi } from "./openapi.ts";
 import { rows } from "./rows.ts";
+import { user } from "./user.ts";
+import { RunWatches } from "./run-watch.ts";
+import { samples } from "./samples.ts";
 
 /** The HTTP door. `portsOf` is asked once per request, with the bindings the platform passes. */
 export function createApp<Bindings extends object>(portsOf: (bindings: Bindings) => AppPorts) {
   // Clients write collections with a slash at the end (prime-api 3); without it they mean the same.
   const app = new Hono<AppContext & { Bindings: Bindings }>({ strict: false });
 
+  const watches = new RunWatches();
+
   app.use(async (c, next) => {
     c.set("ports", portsOf(c.env));
+    c.set("watches", watches);
     await next();
   });
   /** Open to everyone: says that the service is there, and locally which boot of it. */
@@ -33,17 +44,22 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   });
 
   const v1 = "/api/v1";
-  app.route(`${v1}/hosted-evaluations`, hostedEvaluations);
-  for (const resource of [evaluations, events, rows, files]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
+  for (const resource of [evaluations, events, rows, samples, files]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/datasets`, datasets);
+  app.route(`${v1}/environmentshub`, environments);
+  app.route(`${v1}/user`, user);
+  app.route(`${v1}/openapi.json`, openapi);
+  for (const resource of [dashboard, files]) app.route("/dashboard/evaluations", resource);
   app.route("/internal", internal);
+  app.route("/embedded", embedded);
 
   app.notFound(() => {
     throw new EdgewiseError("not_found", "No such route.");
   });
   app.onError((thrown, c) => {
     const { status, body } = renderError(thrown);
-    return c.json(body, status as ContentfulStatusCode);
+    return c.json(body, status as ContentfulStatusCode, status === 401 ? challengeOf(c.req.raw, c.var.ports.facts) : {});
   });
   return app;
 }

@@ -1,10 +1,15 @@
 import type { z } from "zod";
 import { EdgewiseError } from "../errors/result.ts";
-import { KIB, MIB } from "../limits.ts";
+import { KIB, MAX_BODY_BYTES, MIB } from "../limits.ts";
 import { type FieldIssue, InvalidRequest, invalid } from "./errors.ts";
 
 /** Arguments and settings only; data goes to `PUT /datasets/{sha256}`. */
 export const MAX_JSON_BYTES = MIB;
+/** Deeper values would overflow the stack of whatever walks them. */
+const MAX_DEPTH = 64;
+/** Issues told of one request. */
+const MAX_ISSUES = 50;
+const MAX_NAME = 128;
 
 const tooLarge = (): EdgewiseError =>
   new EdgewiseError("body_too_large", `The body is larger than ${MAX_JSON_BYTES / KIB} KiB.`, {
@@ -16,16 +21,17 @@ export async function readJsonText(request: Request): Promise<string> {
   if (request.body === null || request.headers.get("content-length") === "0") return "";
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") throw new EdgewiseError("not_json", "The body must be JSON.", { hint: "Send `Content-Type: application/json`." });
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_JSON_BYTES) throw tooLarge();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   let text = "";
   let bytes = 0;
   try {
     for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
-      if (bytes > MAX_JSON_BYTES) throw tooLarge();
-      text += decoder.decode(chunk, { stream: true });
+      // Read on to its end, or a client that is still sending sees a broken connection instead of the answer.
+      if (bytes <= MAX_JSON_BYTES) text += decoder.decode(chunk, { stream: true });
+      else if (bytes > MAX_BODY_BYTES) break;
     }
+    if (bytes > MAX_JSON_BYTES) throw tooLarge();
     return text + decoder.decode();
   } catch (error) {
     throw error instanceof TypeError ? invalid(["body"], "Not UTF-8 text") : error;
@@ -34,24 +40,54 @@ export async function readJsonText(request: Request): Promise<string> {
 
 /** Parses and checks a JSON body; an empty one counts as `{}`. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, text: string): z.infer<Schema> {
+  if (depthOf(text) > MAX_DEPTH) throw invalid(["body"], `Nested deeper than ${MAX_DEPTH} levels`);
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text);
   } catch {
     throw invalid(["body"], "Not valid JSON");
   }
+  const path = unusableName(value);
+  if (path !== null) throw invalid(["body", ...path], "Not usable as a name");
   return check(schema, value, "body");
 }
 
 /** Checks anything against a schema; every issue is named with its place below `root`. */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown, root: string): z.infer<Schema> {
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new InvalidRequest(parsed.error.issues.flatMap((issue) => issuesOf(issue, root)));
-  return parsed.data;
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.flatMap((issue) => issuesOf(issue, root));
+  const more = issues.length - MAX_ISSUES;
+  throw new InvalidRequest(more > 0 ? [...issues.slice(0, MAX_ISSUES), { loc: [root], msg: `${more} more problems` }] : issues);
 }
 
 function issuesOf(issue: z.core.$ZodIssue, root: string): FieldIssue[] {
-  const loc = [root, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ loc: [...loc, key], msg: "Unknown field" }));
+  const loc = [root, ...issue.path.map((part) => (typeof part === "number" ? part : String(part).slice(0, MAX_NAME)))];
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ loc: [...loc, key.slice(0, MAX_NAME)], msg: "Unknown field" }));
   return [{ loc, msg: issue.message }];
+}
+
+/** How deep the brackets outside of texts go; looked at before parsing. */
+function depthOf(text: string): number {
+  let [depth, deepest, inText] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (inText) {
+      if (character === "\\") at++;
+      else if (character === '"') inText = false;
+    } else if (character === '"') inText = true;
+    else if (character === "{" || character === "[") deepest = Math.max(deepest, ++depth);
+    else if (character === "}" || character === "]") depth--;
+  }
+  return deepest;
+}
+
+/** Path of a member called `__proto__`: copies of an object lose it without a word. */
+function unusableName(value: unknown): (string | number)[] | null {
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const below = name === "__proto__" && !Array.isArray(value) ? [] : unusableName(member);
+    if (below !== null) return [Array.isArray(value) ? Number(name) : name.slice(0, MAX_NAME), ...below];
+  }
+  return null;
 }

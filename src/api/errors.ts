@@ -39,7 +39,7 @@ const isServiceCode = (code: unknown): code is ServiceErrorCode => typeof code =
  */
 export function expectedFailure(thrown: unknown): Failure | null {
   const { name, code, message, hint, retryable, overloaded } = (thrown ?? {}) as Partial<Record<string, unknown>>;
-  if (name === "EdgewiseError" && typeof code === "string") {
+  if ((name === "EdgewiseError" || thrown instanceof EdgewiseError) && typeof code === "string") {
     return { code: code as ErrorCode, message: String(message), ...(typeof hint === "string" ? { hint } : {}) };
   }
   if (retryable === true || overloaded === true)

@@ -2,18 +2,21 @@ import type { RunProjection } from "../../durable-objects/registry/registry-cont
 import type { RunView } from "../../durable-objects/run/control.ts";
 import type { RunConfig } from "../config/run-config.ts";
 import type { Failure } from "../errors/result.ts";
-import type { Totals } from "../metrics/totals.ts";
+import { erroredRollouts, type Totals } from "../metrics/totals.ts";
+import { withoutMarkup } from "../report/client-markup.ts";
+import { singleLine } from "../report/printable.ts";
 
 /** A run as the service shows it: the evaluation object of prime-api 5.1, and our own `edgewise` object inside it. */
 
 const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 const isTerminal = (status: string): boolean => status !== "PENDING" && status !== "RUNNING";
-const defaultName = (envId: string, model: string): string => `${envId}-${model}`;
+/** A run without a name of its own is called after what it does. */
+export const nameOf = ({ name, env_id, model }: Pick<RunConfig, "name" | "env_id" | "model">): string => name ?? `${env_id}-${model}`;
 
-/** What a failed run says for itself, in one line. */
-function errorMessage(failure: Failure | null): string | null {
+/** What a failed run says for itself, in one line that the `prime` client can print (prime-api 4.4). */
+function errorMessage(failure: Pick<Failure, "message" | "hint"> | null): string | null {
   if (failure === null) return null;
-  return failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`;
+  return withoutMarkup(singleLine(failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`));
 }
 
 /** State of a run in our own terms; also the data of the `progress` and `end` events. */
@@ -48,10 +51,11 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
   };
 }
 
-export function evaluationObject(view: RunView): Record<string, unknown> {
+/** `origin`: of the request, where the run's page is too. */
+export function evaluationObject(view: RunView, origin: string): Record<string, unknown> {
   const { config } = view;
   return {
-    ...commonFields(config.run_id, config.name, config.env_id, config.model),
+    ...commonFields(config, origin),
     status: view.status,
     error_message: errorMessage(view.failure),
     eval_config: evalConfig(config),
@@ -63,6 +67,7 @@ export function evaluationObject(view: RunView): Record<string, unknown> {
       num_examples: view.dataset_digest === null ? config.num_examples : view.units.total,
       rollouts_per_example: config.rollouts_per_example,
       sampling_args: config.sampling_args,
+      ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       pass_threshold: view.pass_threshold,
       state_columns: config.state_columns,
     },
@@ -78,11 +83,11 @@ export function evaluationObject(view: RunView): Record<string, unknown> {
 }
 
 /** A row of the list: what the projection knows, in the same shape. */
-export function listedEvaluation(run: RunProjection): Record<string, unknown> {
+export function listedEvaluation(run: RunProjection, origin: string): Record<string, unknown> {
   return {
-    ...commonFields(run.run_id, run.name, run.env_id, run.model),
+    ...commonFields(run, origin),
     status: run.status,
-    error_message: run.error_message,
+    error_message: errorMessage(run.error_message === null ? null : { message: run.error_message }),
     metadata: { env_id: run.env_id, model: run.model, num_examples: run.num_examples, rollouts_per_example: run.rollouts_per_example },
     metrics: run.avg_reward === null ? {} : { reward: run.avg_reward },
     total_samples: run.done_rollouts,
@@ -101,25 +106,26 @@ export function listedEvaluation(run: RunProjection): Record<string, unknown> {
 }
 
 /** Fields that say the same of every run of this service. */
-function commonFields(runId: string, name: string | null, envId: string, model: string): Record<string, unknown> {
+function commonFields(run: Pick<RunConfig, "run_id" | "name" | "env_id" | "model">, origin: string): Record<string, unknown> {
   return {
-    evaluation_id: runId,
-    name: name ?? defaultName(envId, model),
-    model_name: model,
-    dataset: envId,
+    evaluation_id: run.run_id,
+    name: nameOf(run),
+    // A cell of the client's table, which reads markup too; `metadata` has the name as it is.
+    model_name: withoutMarkup(run.model),
+    dataset: run.env_id,
     framework: "verifiers",
     task_type: null,
     eval_type: null,
     description: null,
-    environment_ids: [envId],
-    environment_names: [envId],
+    environment_ids: [run.env_id],
+    environment_names: [run.env_id],
     suite_id: null,
     run_id: null,
     version_id: null,
     tags: [],
     is_hosted: true,
     is_public: false,
-    viewer_url: null,
+    viewer_url: `${origin}/dashboard/evaluations/${run.run_id}`,
     user_id: null,
     team_id: null,
   };
@@ -138,9 +144,16 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     timeout_minutes: config.timeout_minutes,
     state_columns: config.state_columns,
     independent_scoring: config.independent_scoring,
-    api_base_url: config.base_url,
+    ...(config.replicas === undefined
+      ? { api_base_url: config.base_url }
+      : { replicas: config.replicas.map(({ base_url, ...place }) => ({ api_base_url: base_url, ...place })) }),
     api_key_var: config.api_key_var,
     api_client_type: config.api_client_type,
+    ...(config.headers === undefined ? {} : { headers: Object.entries(config.headers).map(([name, value]) => `${name}: ${value}`) }),
+    ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
+    ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
+    ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
+    ...(config.verbose === undefined ? {} : { verbose: config.verbose }),
     ...allowed,
   };
 }
@@ -148,9 +161,9 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
 const mean = (sum: number, count: number): number | null => (count === 0 ? null : sum / count);
 
 /** As `prime eval push` sends them: `reward`, `metrics` by name, `error` = share of rollouts that ended in one. */
-function metricsOf({ rollouts, reward_sum, errors, metrics }: Totals): Record<string, unknown> {
+function metricsOf(totals: Totals): Record<string, unknown> {
+  const { rollouts, reward_sum, metrics } = totals;
   if (rollouts === 0) return {};
-  const errored = Object.values(errors).reduce((sum, count) => sum + count, 0);
   const means = Object.entries(metrics).flatMap(([name, { sum, count }]) => (count === 0 ? [] : [[name, sum / count] as const]));
-  return { reward: reward_sum / rollouts, metrics: Object.fromEntries(means), error: errored / rollouts };
+  return { reward: reward_sum / rollouts, metrics: Object.fromEntries(means), error: erroredRollouts(totals) / rollouts };
 }

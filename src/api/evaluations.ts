@@ -2,24 +2,35 @@ import { Hono } from "hono";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import { configKey } from "../../r2-layout/keys.ts";
 import { isInfrastructureError } from "../errors/codes.ts";
+import { placesOf } from "../config/run-config.ts";
 import { resolveKey } from "../config/secrets.ts";
+import { isAttended } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
+import { checkEndpoint } from "./endpoint-access.ts";
 import { unwrap } from "./errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
-import { runIdOf, runOf, viewOf } from "./run-of.ts";
+import { readTwice, runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "./schemas.ts";
 
 /** `/evaluations`: list, look at, interrupt, resume and delete runs. */
 export const evaluations = new Hono<AppContext>();
 
 evaluations.get("/", async (c) => {
-  const { skip, limit, environment_name } = check(listQuery, c.req.query(), "query");
-  const { runs, total } = await c.var.ports.registry.list({ skip, limit, environment_name: environment_name ?? null });
-  return c.json({ evaluations: runs.map(listedEvaluation), total, skip, limit });
+  const { skip, limit, environment_name, suite_id } = check(listQuery, c.req.query(), "query");
+  // No run of this service belongs to a suite.
+  if (suite_id !== undefined) return c.json({ evaluations: [], total: 0, skip, limit });
+  const { ports } = c.var;
+  const query = { skip, limit, environment_name: environment_name ?? null };
+  const { runs, total } = await readTwice(
+    () => ports.registry,
+    (registry) => registry.list(query),
+  );
+  const { origin } = new URL(c.req.url);
+  return c.json({ evaluations: runs.map((run) => listedEvaluation(run, origin)), total, skip, limit });
 });
 
-evaluations.get("/:id", async (c) => c.json(evaluationObject(await viewOf(c))));
+evaluations.get("/:id", async (c) => c.json(evaluationObject(await viewOf(c), new URL(c.req.url).origin)));
 
 evaluations.post("/:id/interrupt", async (c) => {
   parseBody(emptyBody, await readJsonText(c.req.raw));
@@ -31,12 +42,17 @@ evaluations.post("/:id/resume", async (c) => {
   const { facts, keys, store } = c.var.ports;
   const body = parseBody(resumeBody, await readJsonText(c.req.raw));
   const view = await viewOf(c);
+  const attended = isAttended(facts, c.req.raw);
   const baseUrl = body.api_base_url ?? body.expect.base_url ?? null;
-  if (mayCall(view, body)) unwrap(resolveKey(keys, body.api_key_var ?? view.config.api_key_var, baseUrl ?? view.config.base_url));
+  const endpoint = { base_url: baseUrl ?? view.config.base_url, api_key_var: body.api_key_var ?? view.config.api_key_var };
+  const moved = endpoint.base_url === view.config.base_url ? undefined : endpoint.base_url;
+  if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"]);
+  const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
+  for (const place of mayCall(view, body) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
   const { owed_rollouts, warnings } = unwrap(
     await runOf(c).resume({
       boot: facts.boot,
-      attended: facts.local && c.req.header("x-edgewise-attended") === "1",
+      attended,
       num_examples: body.num_examples ?? null,
       keep_errors: body.keep_errors ?? false,
       // A run made with another version of its environment is another evaluation, whatever the caller believes.
@@ -44,6 +60,10 @@ evaluations.post("/:id/resume", async (c) => {
       base_url: baseUrl,
       api_key_var: body.api_key_var ?? null,
       max_concurrent: body.max_concurrent ?? null,
+      max_concurrent_scoring: body.max_concurrent_scoring ?? null,
+      headers: body.headers ?? null,
+      headers_from_state: body.headers_from_state ?? null,
+      verbose: body.verbose ?? null,
       max_retries: body.max_retries ?? null,
       timeout_minutes: body.timeout_minutes ?? null,
     }),

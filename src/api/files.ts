@@ -1,15 +1,23 @@
 import { type Context, Hono } from "hono";
 import type { RunView } from "../../durable-objects/run/control.ts";
-import { OUTPUT_FILES, outputKey } from "../../r2-layout/keys.ts";
+import { OUTPUT_FILES, type OutputFile, outputKey } from "../../r2-layout/keys.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { evalLog } from "../report/eval-log.ts";
 import type { AppContext } from "./app-context.ts";
 import { byteRange } from "./byte-range.ts";
-import { found, runIdOf, runOf, viewOf } from "./run-of.ts";
+import { found, readRun, readTwice, runIdOf, viewOf } from "./run-of.ts";
 import { streamOf } from "./stream-of.ts";
 
-/** The files of a results folder, by their names in it. */
+/** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */
 export const files = new Hono<AppContext>();
+
+/** What a model wrote is never run or shown as a page, whatever it looks like. */
+const HARMLESS = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-origin",
+};
+const attached = (file: OutputFile) => ({ ...HARMLESS, "content-disposition": `attachment; filename="${file}"` });
 
 files.get("/:id/files/:file", async (c) => {
   const file = OUTPUT_FILES.find((name) => name === c.req.param("file"));
@@ -17,13 +25,20 @@ files.get("/:id/files/:file", async (c) => {
     case "results.jsonl":
       return results(c, await viewOf(c));
     case "metadata.json": {
-      const metadata = found(await runOf(c).metadata());
-      return c.body(`${JSON.stringify(metadata)}\n`, 200, { "content-type": "application/json" });
+      const metadata = found(await readRun(c, (run) => run.metadata()));
+      return c.body(`${JSON.stringify(metadata)}\n`, 200, { ...attached(file), "content-type": "application/json" });
     }
     case "eval.log": {
       await viewOf(c);
       const [{ ports }, runId] = [c.var, runIdOf(c)];
-      return c.body(streamOf(evalLog((after, limit) => ports.run(runId).events(after, limit))), 200, { "content-type": "text/plain; charset=utf-8" });
+      const lines = evalLog((after, limit) =>
+        readTwice(
+          () => ports.run(runId),
+          (run) => run.events(after, limit),
+        ),
+      );
+      // Plain text that a browser shows as such.
+      return c.body(streamOf(lines), 200, { ...HARMLESS, "content-type": "text/plain; charset=utf-8" });
     }
     case undefined:
       throw new EdgewiseError("not_found", "No such file.", { hint: `A run has ${OUTPUT_FILES.join(", ")}.` });
@@ -42,7 +57,7 @@ async function results(c: Context<AppContext>, view: RunView): Promise<Response>
   // A run that ended before its first row has no rows, which is what an empty file says.
   if (size === null && view.totals.rollouts > 0) throw new EdgewiseError("storage_unavailable", "The results of this run are missing in storage.");
   const range = byteRange(c.req.header("range"), size ?? 0);
-  const headers = { "content-type": "application/x-ndjson", "accept-ranges": "bytes" };
+  const headers = { ...attached("results.jsonl"), "content-type": "application/x-ndjson", "accept-ranges": "bytes" };
   if (range === "unsatisfiable") {
     // RFC 9110 has a status of its own for this, so the catalogue's does not apply.
     return c.json({ detail: "The range lies behind the end of the file.", code: "invalid_request" }, 416, {

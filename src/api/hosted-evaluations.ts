@@ -1,7 +1,9 @@
 import { Hono } from "hono";
+import { sha256Hex } from "../config/sha256.ts";
 import type { AppContext } from "./app-context.ts";
 import { parseBody, readJsonText } from "./body.ts";
-import { createRun } from "./create-run.ts";
+import { isAttended } from "./access.ts";
+import { createRuns } from "./create-runs.ts";
 import { invalid, unwrap } from "./errors.ts";
 import { runOf } from "./run-of.ts";
 import { createBody } from "./schemas.ts";
@@ -14,25 +16,20 @@ const MAX_KEY = 255;
 hostedEvaluations.post("/", async (c) => {
   const { facts } = c.var.ports;
   const idempotencyKey = c.req.header("idempotency-key") ?? null;
-  if (idempotencyKey !== null && (idempotencyKey === "" || idempotencyKey.length > MAX_KEY)) {
-    throw invalid(["header", "Idempotency-Key"], `must have 1 to ${MAX_KEY} characters`);
+  if (idempotencyKey !== null && !(/^[\x20-\x7e]+$/.test(idempotencyKey) && idempotencyKey.length <= MAX_KEY)) {
+    throw invalid(["header", "Idempotency-Key"], `must have 1 to ${MAX_KEY} characters of ASCII`);
   }
   const text = await readJsonText(c.req.raw);
-  const runId = await createRun(c.var.ports, {
+  const ids = await createRuns(c.var.ports, {
     body: parseBody(createBody, text),
     idempotencyKey,
-    bodyDigest: await sha256(text),
-    attended: facts.local && c.req.header("x-edgewise-attended") === "1",
+    bodyDigest: await sha256Hex(text),
+    attended: isAttended(facts, c.req.raw),
   });
-  return c.json({ evaluation_id: runId, evaluation_ids: [runId] });
+  return c.json({ evaluation_id: ids[0], evaluation_ids: ids });
 });
 
 hostedEvaluations.patch("/:id/cancel", async (c) => {
   const view = unwrap(await runOf(c).cancel());
   return c.json({ message: view.phase === "settled" ? "Evaluation cancelled." : "Evaluation cancelled; what is in progress is finished first." });
 });
-
-async function sha256(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}

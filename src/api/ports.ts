@@ -1,6 +1,5 @@
 import { numberVar } from "../../durable-objects/timing.ts";
-import { OPTIONS } from "../config/options.ts";
-import { bootOf, type Env, isLocal } from "../env.ts";
+import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { findEnvironment, listEnvironments } from "../environments/load.ts";
 import { registryStub, runStub } from "../stubs.ts";
 import { VERSION } from "../version.ts";
@@ -16,17 +15,21 @@ export function portsOf(env: Env): AppPorts {
   const pollMs = numberVar("EVENTS_POLL_MS", env.EVENTS_POLL_MS, local ? POLL_MS.local : POLL_MS.deployed);
   return {
     facts: {
-      local,
+      ...keyPlacesOf(env),
       boot: bootOf(env),
-      token: env.EDGEWISE_TOKEN ?? null,
+      // A blank one would let everybody in who sends nothing.
+      token: env.EDGEWISE_TOKEN?.trim() || null,
       version: VERSION,
-      baseUrl: env.API_BASE_URL || OPTIONS.api_base_url.default,
       pollMs: Math.max(POLL_MS.least, pollMs),
     },
     keys: env,
-    registry: registryStub(env),
+    // As with `run`: one that met a restart stays broken.
+    get registry() {
+      return registryStub(env);
+    },
     store: new R2ObjectStore(env.BUCKET),
     run: (runId) => runStub(env, runId),
+    embedded: env.EMBEDDED ?? null,
     findEnvironment,
     environmentIds: listEnvironments().map(({ id }) => id),
     now: Date.now,

@@ -6,7 +6,7 @@ import { EdgewiseError } from "../errors/result.ts";
 import type { AppContext } from "./app-context.ts";
 import type { ObjectStore } from "./app-ports.ts";
 import { check } from "./body.ts";
-import { found, runIdOf, runOf } from "./run-of.ts";
+import { found, readRun, runIdOf } from "./run-of.ts";
 import { rowsQuery } from "./schemas.ts";
 import { streamOf } from "./stream-of.ts";
 
@@ -15,7 +15,7 @@ export const rows = new Hono<AppContext>();
 
 rows.get("/:id/rows", async (c) => {
   const { after, limit_bytes } = check(rowsQuery, c.req.query(), "query");
-  const answer = found(await runOf(c).committed(after, limit_bytes));
+  const answer = found(await readRun(c, (run) => run.committed(after, limit_bytes)));
   const chunks = rowsAt(c.var.ports.store, runIdOf(c), answer.commits.flatMap(readsOf));
   return c.body(streamOf(chunks), 200, {
     "content-type": "application/x-ndjson",

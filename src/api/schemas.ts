@@ -2,6 +2,8 @@ import { z } from "zod";
 import { isDigest, isRunId } from "../../r2-layout/keys.ts";
 import { evalConfigShape, resumeShape } from "../config/option-schemas.ts";
 import { OPTIONS } from "../config/options.ts";
+import { plainText } from "../config/plain-text.ts";
+import { ENVIRONMENT_ID } from "./environment-ids.ts";
 
 /** Bodies and queries of the HTTP door. Unknown fields are refused at every level: a misspelt setting must not be a silent default. */
 
@@ -11,20 +13,56 @@ const hostedFields = {
   allow_instances_access: z.boolean().optional(),
   allow_tunnel_access: z.boolean().optional(),
 };
+
+/** Not stored anywhere yet, so that none is taken that would be lost, or kept in the clear. */
+const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.keys(given).length === 0, {
+  error:
+    "secrets of a single run are not supported yet: set the key as a variable of the service (`wrangler secret put NAME`; locally `export NAME=…` or .dev.vars) and name it in api_key_var",
+});
+
 export const HOSTED_FIELDS = Object.keys(hostedFields) as readonly (keyof typeof hostedFields)[];
 
 const digest = z.string().refine(isDigest, "must be a sha256 digest in lower-case hex");
 const runId = z.string().refine(isRunId, "must be a run id: eight hex characters");
+const environmentId = z.string().max(200).regex(ENVIRONMENT_ID, "must be an environment id: name, owner/name or owner/name@version");
+/** Runs of one creation: each takes a write and a call, and clients wait 30 seconds (prime-api 2). */
+export const MAX_ENVIRONMENTS = 32;
 
-export const createBody = z.strictObject({
-  environment_ids: z.array(z.string().min(1).max(200)).length(1, "must name one environment"),
-  inference_model: OPTIONS.model.schema,
-  name: z.string().max(200).nullable().optional(),
-  team_id: z.string().max(200).nullable().optional(),
-  eval_config: z.strictObject({ ...evalConfigShape(), ...hostedFields }).default({}),
-  /** Goes on with a run of which only its result folder is left; `results` is the upload of its results.jsonl. */
-  resume_from: z.strictObject({ run_id: runId, results: digest, dataset_digest: digest.nullable(), keep_errors: z.boolean() }).optional(),
+/** One of several places that serve the model; a key variable it does not name is the request's. */
+const replica = z.strictObject({
+  api_base_url: OPTIONS.api_base_url.schema,
+  api_key_var: OPTIONS.api_key_var.schema.optional(),
+  headers: OPTIONS.headers.schema.optional(),
 });
+/** Each takes a client of its own in every executor. */
+const MAX_REPLICAS = 64;
+
+const evalConfig = z
+  .strictObject({
+    ...evalConfigShape(),
+    ...hostedFields,
+    replicas: z.array(replica).min(1).max(MAX_REPLICAS).optional(),
+    custom_secrets: noSecrets.optional(),
+  })
+  .refine(({ replicas, api_base_url, api_client_type }) => replicas === undefined || (api_base_url === undefined && api_client_type !== "workers_ai"), {
+    path: ["replicas"],
+    error: "say themselves where the model is called: leave out api_base_url, and the client type workers_ai",
+  });
+
+export const createBody = z
+  .strictObject({
+    environment_ids: z.array(environmentId).min(1, "must name an environment").max(MAX_ENVIRONMENTS),
+    inference_model: OPTIONS.model.schema,
+    name: plainText(200).nullable().optional(),
+    team_id: plainText(200).nullable().optional(),
+    eval_config: evalConfig.default({}),
+    /** Goes on with a run of which only its result folder is left; `results` is the upload of its results.jsonl. */
+    resume_from: z.strictObject({ run_id: runId, results: digest, dataset_digest: digest.nullable(), keep_errors: z.boolean() }).optional(),
+  })
+  .refine(({ environment_ids, resume_from }) => resume_from === undefined || environment_ids.length === 1, {
+    path: ["environment_ids"],
+    error: "must name one environment where a folder is gone on with",
+  });
 export type CreateBody = z.infer<typeof createBody>;
 
 export const resumeBody = z.strictObject({
@@ -32,12 +70,13 @@ export const resumeBody = z.strictObject({
   /** What the caller believes the run to be; a difference is refused, except in `base_url`, which is taken over with a warning. */
   expect: z
     .strictObject({
-      env_id: z.string().optional(),
-      env_version: z.string().optional(),
+      env_id: plainText(200).optional(),
+      env_version: plainText(200).optional(),
       env_args: OPTIONS.env_args.schema.optional(),
-      model: z.string().optional(),
-      rollouts_per_example: z.int().optional(),
+      model: plainText(256).optional(),
+      rollouts_per_example: OPTIONS.rollouts_per_example.schema.optional(),
       sampling_args: OPTIONS.sampling_args.schema.optional(),
+      extra_env_kwargs: OPTIONS.extra_env_kwargs.schema.optional(),
       base_url: OPTIONS.api_base_url.schema.optional(),
     })
     .default({}),
@@ -46,26 +85,43 @@ export type ResumeBody = z.infer<typeof resumeBody>;
 
 export const emptyBody = z.strictObject({});
 
-/** Digits only, up to the largest exact integer. */
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,15}$/, "must be a whole number, not negative")
-  .transform(Number);
+/** What stands in a query as text and means a number: schema → JSON Schema of its meaning. */
+export const WIRE = new Map<unknown, { readonly type: "integer"; readonly minimum: number; readonly maximum: number }>();
+
+/** A whole number in a query: digits only, up to the largest exact integer. */
+function wholeNumber(least = 0, most = 999_999_999_999_999) {
+  const wanted = most === 999_999_999_999_999 ? `must be a whole number of at least ${least}` : `must be a whole number between ${least} and ${most}`;
+  const digits = z.string().refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most, wanted);
+  const schema = digits.transform(Number);
+  WIRE.set(schema, { type: "integer", minimum: least, maximum: most });
+  return schema;
+}
 
 export const MAX_LIST = 1000;
 export const listQuery = z.strictObject({
-  skip: wholeNumber.default(0),
+  skip: wholeNumber().default(0),
   // Refused rather than cut: a client that counts pages by its own limit would skip rows.
-  limit: wholeNumber.refine((limit) => limit >= 1 && limit <= MAX_LIST, `must be between 1 and ${MAX_LIST}`).default(50),
-  environment_name: z.string().max(200).optional(),
-  suite_id: z.string().optional(),
-  team_id: z.string().optional(),
+  limit: wholeNumber(1, MAX_LIST).default(50),
+  environment_name: plainText(200).optional(),
+  suite_id: plainText(200).optional(),
+  team_id: plainText(200).optional(),
 });
 
-export const eventsQuery = z.strictObject({ after: wholeNumber.default(0) });
+/** What the `prime` client asks of the user; teams are not known here (prime-api 3, rows 2 and 3). */
+export const whoamiQuery = z.strictObject({ teamId: plainText(200).optional() });
+export const teamsQuery = z.strictObject({ offset: wholeNumber().default(0), limit: wholeNumber().default(50) });
+
+export const eventsQuery = z.strictObject({ after: wholeNumber().default(0) });
 
 export const MAX_ROWS_BYTES = 64 * 1024 * 1024;
 export const rowsQuery = z.strictObject({
-  after: wholeNumber.default(0),
-  limit_bytes: wholeNumber.refine((bytes) => bytes >= 1 && bytes <= MAX_ROWS_BYTES, `must be between 1 and ${MAX_ROWS_BYTES}`).default(4 * 1024 * 1024),
+  after: wholeNumber().default(0),
+  limit_bytes: wholeNumber(1, MAX_ROWS_BYTES).default(4 * 1024 * 1024),
+});
+
+/** Rows of one page of samples. */
+export const MAX_SAMPLES = 1000;
+export const samplesQuery = z.strictObject({
+  page: wholeNumber(1).default(1),
+  limit: wholeNumber(1, MAX_SAMPLES).default(100),
 });

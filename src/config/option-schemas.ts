@@ -16,6 +16,10 @@ const RESUMABLE = [
   "api_base_url",
   "api_key_var",
   "max_concurrent",
+  "max_concurrent_scoring",
+  "headers",
+  "headers_from_state",
+  "verbose",
   "max_retries",
   "timeout_minutes",
 ] as const satisfies OptionName[];
@@ -23,7 +27,9 @@ type ResumeShape = { [Name in (typeof RESUMABLE)[number]]: z.ZodOptional<Table[N
 
 /** Options of `eval_config`, all optional, under their HTTP names. */
 export function evalConfigShape(): EvalConfigShape {
-  const fields = Object.values(OPTIONS).flatMap(({ http, schema }) => (http?.[0] === "eval_config" ? [[http[1], schema.optional()] as const] : []));
+  const fields = Object.values(OPTIONS).flatMap(({ http, schema, help }) =>
+    http?.[0] === "eval_config" ? [[http[1], schema.optional().describe(help)] as const] : [],
+  );
   return Object.fromEntries(fields) as EvalConfigShape;
 }
 

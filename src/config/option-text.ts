@@ -1,4 +1,5 @@
-import { OPTIONS, type Option, type OptionName } from "./options.ts";
+import type { Option } from "./option.ts";
+import { OPTIONS, type OptionName } from "./options.ts";
 
 export type ParsedOption = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly msg: string };
 
@@ -8,7 +9,12 @@ export function parseOptionText(name: OptionName, text: string): ParsedOption {
   const raw = rawValue(kind, text);
   if (!raw.ok) return raw;
   const parsed = schema.safeParse(raw.value);
-  return parsed.success ? { ok: true, value: parsed.data } : { ok: false, msg: parsed.error.issues.map(({ message }) => message).join("; ") };
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : {
+        ok: false,
+        msg: parsed.error.issues.map(({ path, message }) => (kind === "table" || path.length === 0 ? message : `${path.join(".")} ${message}`)).join("; "),
+      };
 }
 
 function rawValue(kind: Option["kind"], text: string): ParsedOption {
@@ -29,6 +35,8 @@ function rawValue(kind: Option["kind"], text: string): ParsedOption {
           .map((item) => item.trim())
           .filter((item) => item !== ""),
       };
+    case "table":
+      return { ok: true, value: [text] };
     case "switch":
       return { ok: true, value: true };
     default:

@@ -1,74 +1,36 @@
 import { z } from "zod";
-import { CLIENT_TYPES, type Json } from "./run-config.ts";
-import { isKeyVariable, parseUrl } from "./secrets.ts";
+import { stateHeaderNames, staticHeaders } from "./headers.ts";
+import { type Option, option } from "./option.ts";
+import { clientType, endpointUrl, jsonObject, shortText } from "./option-values.ts";
+import { plainText } from "./plain-text.ts";
+import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "./providers.ts";
+import { CLIENT_TYPES } from "./run-config.ts";
+import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
+import { isKeyVariable } from "./secrets.ts";
 
 /**
  * Every setting of a run, defined once: the flags and help of the command line, the keys of a TOML table and the schema of a
  * creation over HTTP are derived from this table. Values are meant as in verifiers-spec 1.1 unless the help says otherwise.
  */
 
-/** How the text after a flag is read; `switch` takes none, `optional_path` may be left out (`-R`). */
-export type OptionKind = "text" | "integer" | "number" | "json" | "list" | "path" | "optional_path" | "switch";
-
-export interface Option {
-  readonly kind: OptionKind;
-  /** One letter, without the dash. */
-  readonly short: string | null;
-  /** Of the value, whichever door it comes in by. */
-  readonly schema: z.ZodType;
-  /** Used when nothing is given; undefined = the option stays unset. */
-  readonly default: Json | undefined;
-  /** Place in the body of `POST /hosted-evaluations`; null = not part of it. */
-  readonly http: readonly ["eval_config" | "body", string] | null;
-  /** May be given again when a run is resumed, under the option's own name. */
-  readonly resume: boolean;
-  /** Name of the value in the help, for kinds that take one. */
-  readonly value: string | null;
-  readonly help: string;
-}
-
-/** Keeps the literal types (schema, place) that the derived schemas need. */
-function option<const S extends z.ZodType<Json>, const H extends Option["http"], D extends z.infer<S> | undefined>(definition: {
-  kind: OptionKind;
-  schema: S;
-  default: D;
-  http: H;
-  help: string;
-  short?: string;
-  resume?: boolean;
-  value?: string;
-}): Option & { readonly schema: S; readonly http: H; readonly default: D } {
-  const { short = null, resume = false, value = null } = definition;
-  return { ...definition, short, resume, value };
-}
-
-const hasControlCharacters = (text: string): boolean => [...text].some((character) => character < " " || character === "\x7f");
-const shortText = (most: number) =>
-  z
-    .string()
-    .min(1, { abort: true })
-    .max(most)
-    .refine((text) => text.trim() !== "" && !hasControlCharacters(text), "must hold more than blanks, and no control characters");
-const jsonObject = z.record(z.string(), z.json());
-
-/** An address that may appear in metadata and logs: no user or password in it. */
-const httpUrl = z
-  .string()
-  .max(2048)
-  .refine((text) => {
-    const url = parseUrl(text);
-    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
-  }, "must be an http or https URL without user and password");
-
 /** All rollouts of an example are one unit with one row in the ledger; at this bound it stays below the 2 MB of a row. */
 export const MAX_ROLLOUTS_PER_EXAMPLE = 1024;
 /** Minutes a run created over HTTP may take when the request says nothing. */
 export const HTTP_TIMEOUT_MINUTES = 120;
 
+/** Most examples of one run; units are numbered densely, and nobody evaluates this many. */
+const MAX_EXAMPLES = 100_000_000;
+/** Above it a limit is none. */
+const MAX_CONCURRENT = 1_000_000;
+
+const NO_HUB = "results are not exported to the Hugging Face Hub; upload the results folder with `huggingface-cli upload`";
+const NO_SERVER = "environments run in the service's executors, and no environment server is started that could be left out";
+
 export const OPTIONS = {
   env_args: option({
     kind: "json",
     short: "a",
+    aliases: ["args"],
     schema: jsonObject,
     default: {},
     http: ["eval_config", "env_args"],
@@ -84,11 +46,37 @@ export const OPTIONS = {
     value: "MODEL",
     help: "model id, as the endpoint knows it",
   }),
+  endpoint_id: option({
+    kind: "text",
+    schema: shortText(256),
+    default: undefined,
+    http: null,
+    only: "toml",
+    help: "entry of the endpoint registry: its model, addresses and key variables",
+  }),
+  endpoints_path: option({
+    kind: "path",
+    short: "e",
+    schema: z.string().min(1),
+    default: "./configs/endpoints.toml",
+    http: null,
+    value: "PATH",
+    help: "endpoint registry, or a folder with endpoints.toml: a name that it has may be given as -m",
+  }),
+  provider: option({
+    kind: "text",
+    short: "p",
+    schema: z.enum(PROVIDER_NAMES, `there is no such provider; known are ${PROVIDER_NAMES.join(", ")}`),
+    default: undefined,
+    http: null,
+    value: "NAME",
+    help: `endpoint and key variable by name: ${PROVIDER_NAMES.join(", ")} (${EMBEDDED_BASE_URL}: the small model that comes along, no key); -b and -k win`,
+  }),
   api_base_url: option({
     kind: "text",
     short: "b",
-    schema: httpUrl,
-    default: "https://api.pinference.ai/api/v1",
+    schema: endpointUrl,
+    default: PROVIDERS.prime.base_url,
     http: ["eval_config", "api_base_url"],
     resume: true,
     value: "URL",
@@ -98,7 +86,7 @@ export const OPTIONS = {
     kind: "text",
     short: "k",
     schema: z.string().refine(isKeyVariable, "must be the name of a variable that holds a key: capitals, digits and _, none of the service's own"),
-    default: "PRIME_API_KEY",
+    default: PROVIDERS.prime.api_key_var,
     http: ["eval_config", "api_key_var"],
     resume: true,
     value: "NAME",
@@ -106,21 +94,21 @@ export const OPTIONS = {
   }),
   api_client_type: option({
     kind: "text",
-    schema: z.enum(CLIENT_TYPES),
+    schema: clientType,
     default: "openai_chat_completions",
     http: ["eval_config", "api_client_type"],
     value: "TYPE",
-    help: "how the endpoint is spoken to: openai_chat_completions",
+    help: `how the endpoint is spoken to: ${CLIENT_TYPES.join(", ")}`,
   }),
   num_examples: option({
     kind: "integer",
     short: "n",
-    schema: z.int(),
+    schema: z.int().min(-1).max(MAX_EXAMPLES),
     default: 5,
     http: ["eval_config", "num_examples"],
     resume: true,
     value: "N",
-    help: "examples from the front of the data set; below 1 = all",
+    help: "examples from the front of the data set; 0 or -1 = all",
   }),
   rollouts_per_example: option({
     kind: "integer",
@@ -134,17 +122,34 @@ export const OPTIONS = {
   max_concurrent: option({
     kind: "integer",
     short: "c",
-    schema: z.int(),
+    schema: z.int().min(-1).max(MAX_CONCURRENT),
     default: 32,
     http: ["eval_config", "max_concurrent"],
     resume: true,
     value: "N",
-    help: "requests in flight at the model endpoint, never more; below 1 = no limit",
+    help: "requests in flight at the model endpoint, never more; 0 or -1 = no limit",
+  }),
+  max_concurrent_total: option({
+    kind: "integer",
+    schema: z.int().min(1).max(MAX_CONCURRENT),
+    default: undefined,
+    http: null,
+    value: "N",
+    help: "of several evaluations together: the most requests in flight, shared fairly; each keeps its own -c below that",
+  }),
+  max_concurrent_scoring: option({
+    kind: "integer",
+    schema: z.int().min(-1).max(MAX_CONCURRENT),
+    default: undefined,
+    http: ["eval_config", "max_concurrent_scoring"],
+    resume: true,
+    value: "N",
+    help: "requests of judges in flight, beside those of -c; 0 or -1, and not given, = no limit",
   }),
   max_tokens: option({
     kind: "integer",
     short: "t",
-    schema: z.int().min(1),
+    schema: z.int().min(1).max(MAX_TOKENS),
     default: undefined,
     http: null,
     value: "N",
@@ -153,7 +158,7 @@ export const OPTIONS = {
   temperature: option({
     kind: "number",
     short: "T",
-    schema: z.number().min(0),
+    schema: z.number().min(0).max(100),
     default: undefined,
     http: null,
     value: "X",
@@ -162,16 +167,46 @@ export const OPTIONS = {
   sampling_args: option({
     kind: "json",
     short: "S",
-    schema: jsonObject,
+    aliases: ["sampling"],
+    schema: samplingArgs,
     default: {},
     http: ["eval_config", "sampling_args"],
     value: "JSON",
     help: "sampling arguments as a JSON object; fields only the provider knows go in `extra_body`",
   }),
+  extra_env_kwargs: option({
+    kind: "json",
+    short: "x",
+    schema: jsonObject,
+    default: {},
+    http: ["eval_config", "extra_env_kwargs"],
+    value: "JSON",
+    help: "options of the environment itself (such as max_turns), as a JSON object, over those that its loader chose",
+  }),
+  headers: option({
+    kind: "table",
+    flag: "header",
+    schema: staticHeaders,
+    default: {},
+    http: ["eval_config", "headers"],
+    resume: true,
+    value: "NAME: VALUE",
+    help: "sent with every model request; may be given again; never a key (see -k)",
+  }),
+  headers_from_state: option({
+    kind: "table",
+    flag: "header-from-state",
+    schema: stateHeaderNames,
+    default: {},
+    http: ["eval_config", "headers_from_state"],
+    resume: true,
+    value: "NAME: STATE_KEY",
+    help: "sent with every model request, with the value that the rollout's state has then; may be given again",
+  }),
   state_columns: option({
     kind: "list",
     short: "C",
-    schema: z.array(z.string().max(128)).max(64),
+    schema: z.array(plainText(128).refine((name) => name !== "__proto__", "is no name of a column")).max(64),
     default: [],
     http: ["eval_config", "state_columns"],
     value: "A,B",
@@ -194,6 +229,14 @@ export const OPTIONS = {
     value: "N",
     help: "times a rollout that ended in an infrastructure error is run again, after the retries of its requests",
   }),
+  timeout: option({
+    kind: "number",
+    schema: z.number().positive().max(86_400),
+    default: undefined,
+    http: null,
+    value: "SECONDS",
+    help: "time for generating one rollout, after which it ends as it is (the environment's timeout_seconds; -x wins)",
+  }),
   timeout_minutes: option({
     kind: "integer",
     schema: z.int().min(1).max(1440),
@@ -203,22 +246,42 @@ export const OPTIONS = {
     value: "N",
     help: `end the run after so many minutes, keeping its results (1 to 1440; over HTTP ${HTTP_TIMEOUT_MINUTES} when not given)`,
   }),
+  verbose: option({
+    kind: "switch",
+    short: "v",
+    schema: z.boolean(),
+    default: false,
+    http: ["eval_config", "verbose"],
+    resume: true,
+    besideToml: true,
+    help: "log at debug level: grants, commits and every repeated request",
+  }),
   keep_errors: option({
     kind: "switch",
     schema: z.boolean(),
     default: false,
     http: null,
     resume: true,
+    besideToml: true,
     help: "when resuming, leave rollouts that ended in an infrastructure error as they are",
   }),
   resume: option({
     kind: "optional_path",
     short: "R",
+    aliases: ["resume_path"],
     schema: z.union([z.boolean(), z.string().min(1)]),
     default: undefined,
     http: null,
     value: "PATH",
     help: "go on with the run in this results folder; without PATH with the newest unfinished one of the same settings",
+  }),
+  env_dir_path: option({
+    kind: "path",
+    schema: z.string().min(1),
+    default: "./environments",
+    http: null,
+    value: "DIR",
+    help: "folder of your own environments: NAME is looked for in its folder NAME first",
   }),
   output_dir: option({
     kind: "path",
@@ -235,13 +298,15 @@ export const OPTIONS = {
     schema: z.boolean(),
     default: true,
     http: null,
-    help: "accepted for compatibility: results are always saved (see --no-save)",
+    help: "accepted for compatibility: results are saved unless --no-save, or save_results = false in a TOML file, says otherwise",
   }),
   no_save: option({
     kind: "switch",
     schema: z.boolean(),
     default: false,
     http: null,
+    only: "flag",
+    besideToml: true,
     help: "write no results folder",
   }),
   disable_tui: option({
@@ -250,7 +315,35 @@ export const OPTIONS = {
     schema: z.boolean(),
     default: false,
     http: null,
+    besideToml: true,
     help: "plain lines instead of a progress bar",
+  }),
+  save_to_hf_hub: option({
+    kind: "switch",
+    short: "H",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    refused: NO_HUB,
+    help: `not possible: ${NO_HUB}`,
+  }),
+  hf_hub_dataset_name: option({
+    kind: "text",
+    short: "D",
+    schema: z.string(),
+    default: undefined,
+    http: null,
+    value: "NAME",
+    refused: NO_HUB,
+    help: `not possible: ${NO_HUB}`,
+  }),
+  disable_env_server: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    refused: NO_SERVER,
+    help: `not possible: ${NO_SERVER}`,
   }),
 } as const;
 
@@ -261,7 +354,10 @@ export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 export type OptionValue<Name extends OptionName> = z.infer<(typeof OPTIONS)[Name]["schema"]>;
 
 /** `num_examples` → `--num-examples`. */
-export const longFlag = (name: OptionName): string => `--${name.replaceAll("_", "-")}`;
+export function longFlag(name: OptionName): string {
+  const { flag }: Option = OPTIONS[name];
+  return `--${flag ?? name.replaceAll("_", "-")}`;
+}
 
 /** Where a creation names the option, as a path from `body`; for options that are not part of one, the option's name. */
 export function locationOf(name: OptionName): readonly string[] {

@@ -1,32 +1,48 @@
+import type { EnvironmentProblem, EnvironmentRequest } from "../environments/definition.ts";
+import type { KeyLookup } from "../environments/keys.ts";
 import { runFolder } from "../../r2-layout/keys.ts";
 import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "./options.ts";
-import type { JsonObject, RunConfig } from "./run-config.ts";
+import { MAX_CONFIG_BYTES } from "../limits.ts";
+import { WORKERS_AI_BASE_URL } from "./providers.ts";
+import type { JsonObject, Replica, RunConfig } from "./run-config.ts";
 import { foldSamplingArgs } from "./sampling.ts";
 
 /** What the resolution needs to know of an environment; its definition has more. */
 export interface EnvironmentFacts {
   readonly id: string;
   readonly version: string;
+  readonly description: string;
+  /** What its code was made from. */
+  readonly source: string;
   /** Used where the request says nothing (verifiers-spec 2.4). */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
-  /** What is wrong with the arguments, for a person; null when the environment takes them. Reads no data set. */
-  checkArgs(args: JsonObject): Promise<string | null>;
+  /** What keeps a run from using it, by option; null when nothing does. Reads no data set. Throws `missing_key`. */
+  check(request: EnvironmentRequest, key?: KeyLookup): EnvironmentProblem | null;
 }
 
-/** Options that end up in a run's config. */
-type ConfigOption = Exclude<OptionName, "max_tokens" | "temperature" | "keep_errors" | "resume" | "output_dir" | "save_results" | "no_save" | "disable_tui">;
+/** Options that a creation carries. */
+type ConfigOption = { [Name in OptionName]: (typeof OPTIONS)[Name]["http"] extends null ? never : Name }[OptionName];
 
 /** A creation as it was asked for: validated one by one, nothing filled in. */
 export type RunRequest = { readonly [Name in ConfigOption]?: OptionValue<Name> | undefined } & {
   readonly name?: string | null | undefined;
+  /** Several places that serve the model; what one leaves open is the request's. */
+  readonly replicas?:
+    | readonly {
+        readonly api_base_url: string;
+        readonly api_key_var?: string | undefined;
+        readonly headers?: Readonly<Record<string, string>> | undefined;
+      }[]
+    | undefined;
   readonly hosted?: JsonObject | undefined;
 };
 
 export interface ResolveContext {
   readonly environment: EnvironmentFacts;
   readonly attended: boolean;
-  /** Endpoint of a request that names none. */
+  /** Endpoint of a request that names none, and the variable of its key. */
   readonly baseUrl: string;
+  readonly keyVar: string;
 }
 
 /** A config that still lacks its identity, which the Registry gives. */
@@ -37,39 +53,67 @@ export type Resolution =
   | { readonly ok: false; readonly issues: readonly { readonly loc: readonly string[]; readonly msg: string }[] };
 
 /** Fills in what the request leaves open, and checks what no option can check alone. Pure. */
-export function resolveRun(request: RunRequest, { environment, attended, baseUrl }: ResolveContext): Resolution {
+export function resolveRun(request: RunRequest, { environment, attended, baseUrl, keyVar }: ResolveContext): Resolution {
   const model = request.model ?? OPTIONS.model.default;
-  if (!fitsFolder(environment.id, model)) return { ok: false, issues: [{ loc: locationOf("model"), msg: "too long for the name of a results folder" }] };
-  return {
-    ok: true,
-    config: {
-      version: 1,
-      name: blankToNull(request.name),
-      env_id: environment.id,
-      env_version: environment.version,
-      env_args: request.env_args ?? {},
-      model,
-      base_url: request.api_base_url ?? baseUrl,
-      api_key_var: request.api_key_var ?? OPTIONS.api_key_var.default,
-      api_client_type: request.api_client_type ?? OPTIONS.api_client_type.default,
-      num_examples: request.num_examples ?? environment.defaults.num_examples ?? OPTIONS.num_examples.default,
-      rollouts_per_example: request.rollouts_per_example ?? environment.defaults.rollouts_per_example ?? OPTIONS.rollouts_per_example.default,
-      max_concurrent: request.max_concurrent ?? OPTIONS.max_concurrent.default,
-      sampling_args: foldSamplingArgs(request.sampling_args ?? {}),
-      independent_scoring: request.independent_scoring ?? OPTIONS.independent_scoring.default,
-      max_retries: request.max_retries ?? OPTIONS.max_retries.default,
-      timeout_minutes: request.timeout_minutes ?? (attended ? null : HTTP_TIMEOUT_MINUTES),
-      state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
-      hosted: request.hosted ?? {},
-      attended,
-    },
+  const problem = folderProblem(environment.id, model);
+  if (problem !== null) return { ok: false, issues: [{ loc: locationOf("model"), msg: problem }] };
+  const config: UnnamedConfig = {
+    version: 1,
+    name: blankToNull(request.name),
+    env_id: environment.id,
+    env_version: environment.version,
+    env_args: request.env_args ?? {},
+    model,
+    ...placesFor(request, { baseUrl, keyVar }),
+    api_client_type: request.api_client_type ?? OPTIONS.api_client_type.default,
+    num_examples: request.num_examples ?? environment.defaults.num_examples ?? OPTIONS.num_examples.default,
+    rollouts_per_example: request.rollouts_per_example ?? environment.defaults.rollouts_per_example ?? OPTIONS.rollouts_per_example.default,
+    max_concurrent: request.max_concurrent ?? OPTIONS.max_concurrent.default,
+    sampling_args: foldSamplingArgs(request.sampling_args ?? {}),
+    independent_scoring: request.independent_scoring ?? OPTIONS.independent_scoring.default,
+    max_retries: request.max_retries ?? OPTIONS.max_retries.default,
+    timeout_minutes: request.timeout_minutes ?? (attended ? null : HTTP_TIMEOUT_MINUTES),
+    state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
+    ...filled("headers", request.headers),
+    ...filled("headers_from_state", request.headers_from_state),
+    ...filled("extra_env_kwargs", request.extra_env_kwargs),
+    ...(request.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: request.max_concurrent_scoring }),
+    ...(request.verbose === true ? { verbose: true } : {}),
+    hosted: request.hosted ?? {},
+    attended,
   };
+  const bytes = bytesOf(JSON.stringify(config));
+  if (bytes <= MAX_CONFIG_BYTES) return { ok: true, config };
+  return { ok: false, issues: [{ loc: ["body", "eval_config"], msg: `makes a config of ${bytes} bytes; at most ${MAX_CONFIG_BYTES} are stored` }] };
 }
+
+/** Where the model is called: the place a request names, or its replicas with the first of them in the place's fields. */
+function placesFor({ api_client_type, api_base_url, api_key_var, replicas = [] }: RunRequest, own: Pick<ResolveContext, "baseUrl" | "keyVar">) {
+  const key = api_key_var ?? own.keyVar;
+  const places = replicas.map(
+    (replica): Replica => ({ base_url: replica.api_base_url, api_key_var: replica.api_key_var ?? key, ...filled("headers", replica.headers) }),
+  );
+  const [first] = places;
+  if (first !== undefined) return { base_url: first.base_url, api_key_var: first.api_key_var, replicas: places };
+  return { base_url: api_client_type === "workers_ai" ? WORKERS_AI_BASE_URL : (api_base_url ?? own.baseUrl), api_key_var: key };
+}
+
+/** A table that says something; an empty one is as good as none. */
+function filled<Name extends string, Table extends object>(name: Name, table: Table | undefined): { [Key in Name]?: Table } {
+  return table === undefined || Object.keys(table).length === 0 ? {} : ({ [name]: table } as { [Key in Name]?: Table });
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 const blankToNull = (name: string | null | undefined): string | null => (name === undefined || name === null || name.trim() === "" ? null : name.trim());
 
-/** A results folder is a folder on disk too: one name there has at most 255 bytes. */
-function fitsFolder(envId: string, model: string): boolean {
-  const folder = runFolder(envId, model, "00000000").split("/").at(-2) ?? "";
-  return new TextEncoder().encode(folder).byteLength <= 255;
+/** What keeps a run from having a results folder, which is a folder on disk too: one name there has at most 255 bytes. */
+function folderProblem(envId: string, model: string): string | null {
+  try {
+    const folder = runFolder(envId, model, "00000000").split("/").at(-2) ?? "";
+    return bytesOf(folder) <= 255 ? null : "too long for the name of a results folder";
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return "holds characters that no results folder can be named with (a backslash, a control character)";
+    throw thrown;
+  }
 }

@@ -3,12 +3,27 @@
  * the engine knows a request. Serialised as it is (snake_case), stored by the Run and, redacted by construction (keys are
  * named, never carried), as `runs/{run_id}/config.json`.
  */
-export const CLIENT_TYPES = ["openai_chat_completions"] as const;
+export const CLIENT_TYPES = [
+  "openai_chat_completions",
+  "openai_completions",
+  "openai_chat_completions_token",
+  "openai_responses",
+  "anthropic_messages",
+  "workers_ai",
+] as const;
 export type ClientType = (typeof CLIENT_TYPES)[number];
 
 /** JSON values; `env_args`, `sampling_args` and `info` hold nothing else. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
+
+/** One of several places that serve the same model. */
+export interface Replica {
+  readonly base_url: string;
+  readonly api_key_var: string;
+  /** Under those of the run, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 export interface RunConfig {
   /** Version of this shape; a stored config of another version is refused by name. */
@@ -36,6 +51,8 @@ export interface RunConfig {
   readonly timeout_minutes: number | null;
   readonly state_columns: readonly string[];
   // Absent in configs of version 0.1.0, which means the default.
+  /** Where the model is called, when there are several places: unit i goes to place i mod n. The first is `base_url` with `api_key_var`. */
+  readonly replicas?: readonly Replica[];
   /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
   readonly headers?: Readonly<Record<string, string>>;
   /** Header name to the state key whose value it carries. */
@@ -57,5 +74,12 @@ export interface RunConfig {
   readonly created_at: number;
 }
 
-/** Fields in which a resume must agree with the first run (issue 3; `dataset_digest` is compared when inputs are pinned). */
-export const RESUME_FIELDS = ["env_id", "env_version", "env_args", "model", "rollouts_per_example", "sampling_args"] as const;
+/** The places a run's model is called at: one, or its replicas. */
+export const placesOf = ({ replicas, base_url, api_key_var }: Pick<RunConfig, "replicas" | "base_url" | "api_key_var">): readonly Replica[] =>
+  replicas !== undefined && replicas.length > 0 ? replicas : [{ base_url, api_key_var }];
+
+/**
+ * Fields in which a resume must agree with the first run, since they decide what is measured (`dataset_digest` is compared when inputs
+ * are pinned). Headers say how a model is reached, as its address does: a resume may bring others, and keeps them if it brings none.
+ */
+export const RESUME_FIELDS = ["env_id", "env_version", "env_args", "model", "rollouts_per_example", "sampling_args", "extra_env_kwargs"] as const;

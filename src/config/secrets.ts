@@ -1,10 +1,16 @@
 import { fail, ok, type Result } from "../errors/result.ts";
+import { isPrivateAddress, parseUrl } from "./addresses.ts";
+import { EMBEDDED_BASE_URL, WORKERS_AI_BASE_URL } from "./providers.ts";
 
 /** What may hold keys: the Worker's environment (deployed: its secrets), and `LOCAL_SECRETS`, which only the local service passes. */
 export interface KeySource {
   /** Set by the local service only. */
   readonly LOCAL?: string | undefined;
   readonly LOCAL_SECRETS?: Readonly<Record<string, string>> | undefined;
+  /** The embedded model; in the local service only. */
+  readonly EMBEDDED?: object | undefined;
+  /** Cloudflare's own models; deployed only, where the binding is set. */
+  readonly AI?: object | undefined;
 }
 
 export interface EndpointKey {
@@ -16,19 +22,35 @@ export interface EndpointKey {
 /** What verifiers sends when there is no key; local model servers accept anything. */
 const NO_KEY = "EMPTY";
 
+const NO_AI_BINDING =
+  'Deploy with `[ai]` and `binding = "AI"` in wrangler.toml. Over HTTP these models answer at https://api.cloudflare.com/client/v4/accounts/ACCOUNT_ID/ai/v1, with a key.';
+
 /** The service's own settings and bindings are in the same environment as the keys and must not be sent to a model endpoint. */
-const OWN = /^(EDGEWISE_|CLOUDFLARE_|CF_|ROLLOUTS_|LOCAL$|LOCAL_SECRETS$|BOOT_ID$|PARENT$|RUN$|DISPATCHER$|REGISTRY$|BUCKET$)/;
+const OWN = /^(EDGEWISE_|CLOUDFLARE_|CF_|ROLLOUTS_|LOCAL$|LOCAL_SECRETS$|BOOT_ID$|PARENT$|EMBEDDED$|AI$|RUN$|DISPATCHER$|REGISTRY$|BUCKET$)/;
 
 /** Whether a run may name `name` as the variable that holds its key. */
 export const isKeyVariable = (name: string): boolean => /^[A-Z][A-Z0-9_]{0,127}$/.test(name) && !OWN.test(name);
 
 /**
  * The key for one endpoint. A missing one is `missing_key`, except at loopback and private addresses. `name` is checked again
- * here, since it may come from a stored config.
+ * here, since it may come from a stored config. The embedded model has no key, whatever is named; where it is not, it is
+ * `invalid_request`.
  */
 export function resolveKey(source: KeySource, name: string, baseUrl: string): Result<EndpointKey> {
+  if (baseUrl === EMBEDDED_BASE_URL) {
+    if (source.EMBEDDED !== undefined) return ok({ key: NO_KEY, headers: {} });
+    return fail(
+      "invalid_request",
+      "The embedded model is part of the local service only; this one has none.",
+      "Name another endpoint: its base URL and key variable.",
+    );
+  }
+  if (baseUrl === WORKERS_AI_BASE_URL) {
+    if (source.AI !== undefined) return ok({ key: NO_KEY, headers: {} });
+    return fail("invalid_request", "The client type workers_ai calls models through an AI binding, and this service has none.", NO_AI_BINDING);
+  }
   if (!isKeyVariable(name)) return fail("missing_key", `${name} cannot be the name of a key variable.`, "Name a variable of capitals, digits and _.");
-  const key = lookUp(source, name);
+  const key = lookUpSecret(source, name);
   if (key === null) {
     if (isPrivateAddress(baseUrl)) return ok({ key: NO_KEY, headers: {} });
     const local = source.LOCAL !== undefined;
@@ -37,13 +59,13 @@ export function resolveKey(source: KeySource, name: string, baseUrl: string): Re
   }
   // Not the value itself, nor where it goes wrong: errors are logged.
   if (!/^[\x21-\x7e]+$/.test(key)) return fail("missing_key", `The value of ${name} is not a key: it holds blanks or characters that no header can carry.`);
-  const team = name === "PRIME_API_KEY" ? lookUp(source, "PRIME_TEAM_ID") : null;
+  const team = name === "PRIME_API_KEY" ? lookUpSecret(source, "PRIME_TEAM_ID") : null;
   const headers: EndpointKey["headers"] = team === null ? {} : { "X-Prime-Team-ID": team };
   return ok({ key, headers });
 }
 
-/** Blank counts as unset, as for the `prime` client. */
-function lookUp(source: KeySource, name: string): string | null {
+/** A secret by name; null when it is not set. Blank counts as unset, as for the `prime` client. */
+export function lookUpSecret(source: KeySource, name: string): string | null {
   for (const holder of [source.LOCAL_SECRETS ?? {}, source] as readonly Readonly<Record<string, unknown>>[]) {
     const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
     if (typeof value === "string" && value.trim() !== "") return value.trim();
@@ -51,43 +73,4 @@ function lookUp(source: KeySource, name: string): string | null {
   return null;
 }
 
-/** Null when `text` is no absolute URL. (`URL.parse` is younger than the oldest Node the command runs on.) */
-export const parseUrl = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
-
 const hostOf = (url: string): string => parseUrl(url)?.host ?? "the endpoint";
-
-/** This machine, or one that only the local network reaches. */
-export function isPrivateAddress(url: string): boolean {
-  const host = parseUrl(url)?.hostname ?? "";
-  return host.startsWith("[") ? isPrivateV6(host.slice(1, -1)) : isPrivateName(host) || isPrivateV4(host);
-}
-
-/** Whether `host`, as `URL.hostname` gives it, is this machine itself. */
-export function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-function isPrivateName(host: string): boolean {
-  const name = host.replace(/\.$/, "");
-  return name === "localhost" || name.endsWith(".localhost") || name.endsWith(".local");
-}
-
-/** RFC 1918, loopback, link-local, and 0.0.0.0, which reaches this machine. URL parsing has brought every notation to four numbers. */
-function isPrivateV4(host: string): boolean {
-  const numbers = /^(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(host)?.slice(1).map(Number);
-  if (numbers === undefined) return false;
-  const [a = -1, b = -1] = numbers;
-  return a === 127 || a === 10 || (a === 172 && b >= 16 && b <= 31) || (a === 192 && b === 168) || (a === 169 && b === 254) || host === "0.0.0.0";
-}
-
-/** ::1, ::, fc00::/7 (unique local), fe80::/10 (link-local), and IPv4 mapped into IPv6. */
-function isPrivateV6(host: string): boolean {
-  if (host === "::1" || host === "::") return true;
-  const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
-  if (mapped !== null) {
-    const [high = 0, low = 0] = mapped.slice(1).map((part) => Number.parseInt(part, 16));
-    return isPrivateV4(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`);
-  }
-  const first = Number.parseInt(host.split(":")[0] ?? "", 16);
-  return (first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfe80;
-}

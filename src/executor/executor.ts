@@ -3,7 +3,10 @@ import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
 import { loadEnvironment } from "../environments/load.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
-import { openDataset } from "./datasets.ts";
+import { placesOf } from "../config/run-config.ts";
+import { asksForStream } from "../config/sampling.ts";
+import { STREAMS_PER_CONNECTION } from "../limits.ts";
+import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
 import { finaliseRun } from "./finalise.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
@@ -46,7 +49,7 @@ export class Executor {
     this.#ports = ports;
     this.#budget = budget;
     this.#slice = new Slice(budget, ports.now);
-    this.#endpoints = new Endpoints(ports, this.#slice);
+    this.#endpoints = new Endpoints(ports, this.#slice, budget);
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
 
@@ -94,6 +97,11 @@ export class Executor {
     service.ticket?.stop("drain");
   }
 
+  /** Streamed requests that count as one. */
+  get #streams(): number {
+    return this.#budget.connections === null ? 1 : STREAMS_PER_CONNECTION;
+  }
+
   #free(): number {
     let used = 0;
     for (const { requests } of this.#serving.values()) used += requests;
@@ -130,13 +138,21 @@ export class Executor {
       for (let granted = 0; !service.yielding && !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver; granted++) {
         const sentAt = this.#ports.now();
         this.#slice.spend();
-        const answer = await this.#ports.run(runId).join({ protocol: PROTOCOL, executor: this.#ports.id, seq: ++this.#joins, free, boot: this.#ports.boot });
+        const answer = await this.#ports.run(runId).join({
+          protocol: PROTOCOL,
+          executor: this.#ports.id,
+          seq: ++this.#joins,
+          free,
+          streams: this.#streams,
+          boot: this.#ports.boot,
+        });
         if (answer.kind !== "grant") {
           if (granted === 0) this.#refused.push({ run: runId, seq });
           return;
         }
-        service.requests = answer.requests;
+        service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
         notes.ticket = ticketOf(answer);
+        notes.verbose = answer.config.verbose === true;
         await this.#work(answer, sentAt, service, notes);
         service.requests = free;
       }
@@ -156,19 +172,30 @@ export class Executor {
     if (task.kind === "finalise") {
       return keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal));
     }
-    const environment = await this.#load(grant);
+    const environment = await this.#load(grant, notes);
     if (environment === null) return;
-    if (task.kind === "prepare") {
-      return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
-        try {
-          await prepareRun(this.#ports, grant, task, environment, signal);
-        } catch (thrown) {
-          // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
-          if (signal.aborted || !(thrown instanceof EdgewiseError) || thrown.code === "storage_unavailable") throw thrown;
-          await this.#ports.run(runId).fail({ ...ticketOf(grant), failure: failureOf(thrown) });
-        }
-      });
+    try {
+      if (task.kind === "prepare") await this.#prepare(grant, task, environment);
+      else await this.#runUnits(grant, sentAt, service, notes, environment);
+    } finally {
+      await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
     }
+  }
+
+  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, environment: Environment): Promise<void> {
+    const { run_id: runId } = grant.config;
+    return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
+      try {
+        await prepareRun(this.#ports, grant, task, environment, signal);
+      } catch (thrown) {
+        // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
+        if (signal.aborted || !(thrown instanceof EdgewiseError) || thrown.code === "storage_unavailable") throw thrown;
+        await this.#ports.run(runId).fail({ ...ticketOf(grant), failure: failureOf(thrown) });
+      }
+    });
+  }
+
+  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, environment: Environment): Promise<void> {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
     const ticket = new UnitsTicket(
@@ -186,10 +213,16 @@ export class Executor {
   }
 
   /** What cannot be loaded ends the run, naming why. */
-  async #load(grant: Grant): Promise<Environment | null> {
+  async #load(grant: Grant, notes: RunNotes): Promise<Environment | null> {
     const { config } = grant;
     try {
-      return await loadEnvironment(config.env_id, config.env_args, { openDataset: (reference) => openDataset(this.#ports, reference) });
+      const context = {
+        datasets: datasetHost(this.#ports, (message) => notes.info(message)),
+        // The key of the model under evaluation is no environment's, whatever it declares.
+        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
+        client: this.#endpoints.bound(grant, notes),
+      };
+      return await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
     } catch (thrown) {
       await this.#ports.run(config.run_id).fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed") });
       await this.#ports.run(config.run_id).leave(ticketOf(grant));

@@ -1,30 +1,11 @@
-import type { Grant, TicketTask, WindowAnswer } from "../../durable-objects/run/protocol.ts";
+import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
-import { planReads } from "../../r2-layout/results-window.ts";
+import { readPart } from "../../r2-layout/read-part.ts";
 import { evalLog } from "../report/eval-log.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
 type FinaliseTask = Extract<TicketTask, { kind: "finalise" }>;
-type Part = Extract<WindowAnswer, { kind: "part" }>;
-
-/** Segments read at once while a part is put together: with the part buffer this bounds the memory. */
-const READS_AT_ONCE = 2;
-
-/** One part of `results.jsonl`, put together from as few range reads as its segments allow. */
-async function assemble(ports: ExecutorPorts, runId: string, window: Part, room: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-  const part = room.subarray(0, window.bytes);
-  const reads = planReads(window.pointers, window.skip, window.bytes);
-  const readNext = async (): Promise<void> => {
-    for (let read = reads.shift(); read !== undefined; read = reads.shift()) {
-      signal.throwIfAborted();
-      const bytes = await ports.store.read(segmentKey(runId, read.segment), read.offset, read.length);
-      for (const { from, to, length } of read.copies) part.set(bytes.subarray(from, from + length), to);
-    }
-  };
-  await Promise.all(Array.from({ length: READS_AT_ONCE }, readNext));
-  return part;
-}
 
 /** Writes `results.jsonl` window by window; the Run keeps the position, so that any executor can go on where one stopped. False when the ticket is lost. */
 async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mark: string, signal: AbortSignal): Promise<boolean> {
@@ -41,7 +22,10 @@ async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mar
     }
     if (window.kind !== "part") return false;
     if (room.byteLength < window.bytes) room = new Uint8Array(window.bytes);
-    const bytes = await assemble(ports, runId, window, room, signal);
+    const bytes = await readPart(window, room, (segment, offset, length) => {
+      signal.throwIfAborted();
+      return ports.store.read(segmentKey(runId, segment), offset, length);
+    });
     if (window.last && window.part === 1) {
       await ports.store.put(key, bytes, "application/x-ndjson");
       return true;

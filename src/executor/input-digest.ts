@@ -1,9 +1,6 @@
-const BLOCK_ROWS = 256;
+import { sha256Hex } from "../config/sha256.ts";
 
-export async function sha256Hex(bytes: Uint8Array | string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", typeof bytes === "string" ? new TextEncoder().encode(bytes) : (bytes as Uint8Array<ArrayBuffer>));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
+const BLOCK_ROWS = 256;
 
 /**
  * Digest of pinned inputs that can be asked for at any row, in constant memory: blocks of 256 lines are chained,

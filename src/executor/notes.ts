@@ -1,8 +1,11 @@
-import type { TicketId } from "../../durable-objects/run/protocol.ts";
+import type { NoteRequest, TicketId } from "../../durable-objects/run/protocol.ts";
 import type { RetryNotice } from "../clients/client.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { failureOf } from "../errors/result.ts";
 import type { ExecutorPorts } from "./ports.ts";
+
+/** Further occurrences that one executor tells of one run; each is a row of the log. */
+const MAX_DETAILS = 1_000;
 
 /** What a viewer should read when it happens: the first error and the first retry of each kind. Never waited for. */
 export class RunNotes {
@@ -10,6 +13,9 @@ export class RunNotes {
   readonly #runId: string;
   readonly #said = new Set<string>();
   ticket: TicketId | null = null;
+  /** A run with `verbose` hears of every occurrence, up to a bound. */
+  verbose = false;
+  #details = 0;
 
   constructor(ports: ExecutorPorts, runId: string) {
     this.#ports = ports;
@@ -25,13 +31,25 @@ export class RunNotes {
     this.#once(`retry ${code}`, "WARNING", `First ${code}, trying again in ${seconds} s: ${message}`);
   }
 
+  /** What stands on the record: which revision of a data set was read. */
+  info(message: string): void {
+    this.#once(`info ${message}`, "INFO", message);
+  }
+
   warning(kind: string, message: string): void {
     this.#once(`warning ${kind}`, "WARNING", message);
   }
 
-  #once(kind: string, level: "WARNING" | "ERROR", message: string): void {
-    if (this.#said.has(kind) || this.ticket === null) return;
+  #once(kind: string, level: "INFO" | "WARNING" | "ERROR", message: string): void {
+    if (this.ticket === null) return;
+    const known = this.#said.has(kind);
+    if (known && (!this.verbose || ++this.#details > MAX_DETAILS)) return;
     this.#said.add(kind);
+    this.#note(known ? "DEBUG" : level, known ? message.replace(/^First /, "Another ") : message);
+  }
+
+  #note(level: NoteRequest["level"], message: string): void {
+    if (this.ticket === null) return;
     this.#ports
       .run(this.#runId)
       .note({ ...this.ticket, level, message })

@@ -2,7 +2,9 @@ import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatc
 import type { Limiter } from "../../durable-objects/limiter/limiter.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { RunExecution } from "../../durable-objects/run/protocol.ts";
+import type { AiBinding } from "../clients/client.ts";
 import type { EndpointKey } from "../config/secrets.ts";
+import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
 
 /** Outcome of a create-only put: `other` = the key holds something else. */
@@ -22,6 +24,8 @@ export interface ExecutorStore {
   read(key: string, offset: number, length: number): Promise<Uint8Array>;
   readAll(key: string): Promise<Uint8Array | null>;
   stream(key: string): Promise<ReadableStream<Uint8Array> | null>;
+  /** Bytes of an object; null when there is none. */
+  size(key: string): Promise<number | null>;
   startUpload(key: string, contentType: string, mark: string): Promise<string>;
   uploadPart(key: string, uploadId: string, part: number, bytes: Uint8Array): Promise<string>;
   /** Completing an upload that is complete already (its `mark` is on the object) succeeds. */
@@ -43,7 +47,15 @@ export interface ExecutorPorts {
   /** The limiter of one endpoint key (`{base_url} {key variable}`). */
   readonly limiter: (endpoint: string) => Limiter;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
+  /** Why an environment may not have a client for this place with this key; null when it may. */
+  readonly placeProblem: (place: { readonly base_url: string; readonly api_key_var: string }) => string | null;
+  /** The value of a variable that holds a key, for environments that declare it; null when it is not set. */
+  readonly secret: (name: string) => string | null;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Cloudflare's own models, where the Worker is bound to them. */
+  readonly ai: AiBinding | null;
+  /** The Hugging Face Hub that data sets are read from. */
+  readonly hub: HubAccess;
   /** Whether the process that started the local service lives; always true when deployed. */
   readonly parentLives: () => Promise<boolean>;
   /** Milliseconds; the clock of leases, slices and rows. */
@@ -57,6 +69,8 @@ export interface ExecutorPorts {
 export interface ExecutorBudget {
   /** Model requests at once, over all runs. */
   readonly requests: number;
+  /** Requests at once that wait for the headers of their answer; null = the platform does not count them. */
+  readonly connections: number | null;
   readonly margin: number;
   readonly poll: number;
   readonly slice: number;

@@ -1,13 +1,15 @@
 import type { Grant, InputChunk, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { inputsKey } from "../../r2-layout/keys.ts";
+import { sha256Hex } from "../config/sha256.ts";
 import type { Environment } from "../environments/environment.ts";
+import { environmentFailed } from "../environments/file-access.ts";
 import { environmentDigest, findEnvironment } from "../environments/load.ts";
 import { reservedMetricNames } from "../environments/row.ts";
 import type { RolloutInput } from "../environments/types.ts";
-import { EdgewiseError, failureOf } from "../errors/result.ts";
-import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS } from "../limits.ts";
+import { EdgewiseError } from "../errors/result.ts";
+import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB } from "../limits.ts";
 import { adoptResults } from "./adopt.ts";
-import { InputDigest, sha256Hex } from "./input-digest.ts";
+import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
@@ -15,6 +17,10 @@ type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
 
 /** Most metrics of an environment: r rollouts of them must fit one row of the ledger. */
 const MAX_METRICS = 64;
+
+/** Most bytes of tools that a Run keeps for `metadata.json`: they are stored with every transition. */
+const MAX_TOOLS_BYTES = 16 * KIB;
+const small = <T>(tools: T): T | null => (new TextEncoder().encode(JSON.stringify(tools)).byteLength > MAX_TOOLS_BYTES ? null : tools);
 
 /** What would go wrong with every rollout is found before the first model call. */
 function checkMetrics(environment: Environment, independent: boolean): void {
@@ -76,7 +82,7 @@ async function* examplesOf(environment: Environment, count: number): AsyncGenera
     yield* environment.examples(count);
   } catch (thrown) {
     if (thrown instanceof EdgewiseError) throw thrown;
-    throw new EdgewiseError("environment_failed", `Environment ${environment.id} could not make its examples: ${failureOf(thrown).message}`, { cause: thrown });
+    throw environmentFailed(`Environment ${environment.id} could not make its examples`, thrown);
   }
 }
 
@@ -98,6 +104,8 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   const writer = new ChunkWriter(ports, config.run_id, pinned);
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
+  /** Whether examples bring tools: then rows may differ in theirs. */
+  let ownTools = false;
   let count = 0;
   for await (const input of examplesOf(environment, config.num_examples)) {
     signal.throwIfAborted();
@@ -107,6 +115,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
     if (count > pinned) await writer.add(line);
     if (task.adopt !== null) ids.push(input.example_id);
+    ownTools ||= input.info?.tool_defs !== undefined;
   }
   if (count < pinned) throw changed(pinned);
   await writer.close();
@@ -123,9 +132,10 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     chunks: writer.chunks,
     count,
     digest: datasetDigest,
-    env_digest: await environmentDigest(definition, config.env_args),
+    env_digest: await environmentDigest(definition, config.env_args, config.extra_env_kwargs),
     pass_threshold: environment.passThreshold,
     env_sampling_args: environment.samplingArgs,
+    tools: ownTools ? null : small(environment.sharedTools()),
     open: task.adopt === null,
   });
   if (answer.kind === "ok" && task.adopt !== null) await adoptResults(ports, grant, task.adopt.results, ids, signal);

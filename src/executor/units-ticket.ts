@@ -10,7 +10,7 @@ import type { JsonObject } from "../config/run-config.ts";
 import { Inputs } from "./inputs.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorBudget, ExecutorPorts, RunStub } from "./ports.ts";
-import { errorLines, type KeptRollout, runUnit, type UnitRows } from "./run-unit.ts";
+import { errorLines, type KeptRollout, runUnit, type UnitRows } from "../environments/run-unit.ts";
 import { Session, type Effect, type SessionEvent, type UnitWork } from "./session.ts";
 import type { Slice } from "./slice.ts";
 
@@ -19,7 +19,7 @@ export interface TicketHost {
   readonly budget: ExecutorBudget;
   readonly slice: Slice;
   readonly environment: Environment;
-  readonly client: Client;
+  readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
   /** Says something once per run and executor: the first error of a code. */
   readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
@@ -223,7 +223,7 @@ export class UnitsTicket {
 
   /** Null when the unit has no rows: aborted, or a refusal that ended the run. */
   async #rowsOf({ unit, block }: UnitWork): Promise<UnitRows | null> {
-    const { ports, budget, slice, environment, client } = this.#host;
+    const { ports, budget, slice, environment, clientOf } = this.#host;
     const { config } = this.#grant;
     const r = config.rollouts_per_example;
     const input = await this.#inputs.of(unit, block.chunks);
@@ -250,7 +250,7 @@ export class UnitsTicket {
       rollouts,
       kept,
       rolloutsPerExample: r,
-      client,
+      client: clientOf(unit),
       model: config.model,
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,

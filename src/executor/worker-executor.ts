@@ -2,13 +2,20 @@ import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatc
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../durable-objects/timing.ts";
 import { sleep } from "../clients/sleep.ts";
-import { resolveKey } from "../config/secrets.ts";
-import { bootOf, type Env, isLocal } from "../env.ts";
-import { CONSUMER_WALL_MS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
+import { calledPlaceProblem } from "../config/called-place.ts";
+import { isEmbeddedUrl } from "../config/providers.ts";
+import { lookUpSecret, resolveKey } from "../config/secrets.ts";
+import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
+import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
+import { readLevel, setupLogging } from "../logging/logger.ts";
+import { CONSUMER_WALL_MS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
 import { dispatcherStub, runStub } from "../stubs.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "./executor.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
+
+/** As it is before the code of an environment runs, which could put itself in its place and read the keys. */
+const platformFetch = fetch;
 
 const PARENT_LOOK_MS = 1_000;
 /** Time to flush and leave before the platform ends the invocation. */
@@ -35,7 +42,11 @@ export function portsOf(env: Env): ExecutorPorts {
     store: bucketStore(env.BUCKET),
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
-    fetch: (url, init) => fetch(url, init),
+    secret: (name) => lookUpSecret(env, name),
+    fetch: (url, init) => (env.EMBEDDED !== undefined && isEmbeddedUrl(url) ? env.EMBEDDED.fetch(url, init) : platformFetch(url, init)),
+    hub: { endpoint: env.HF_ENDPOINT || HUB_ENDPOINT, viewer: env.HF_DATASETS_SERVER || HUB_VIEWER, token: lookUpSecret(env, "HF_TOKEN") },
+    placeProblem: (place) => calledPlaceProblem(keyPlacesOf(env), place),
+    ai: env.AI ?? null,
     parentLives: () => parentLives(env),
     now: () => Date.now(),
     sleep,
@@ -50,6 +61,8 @@ export function budgetOf(env: Env): Omit<ExecutorBudget, "wanted"> {
   const local = isLocal(env);
   return {
     requests: numberVar("EXECUTOR_REQUESTS", env.EXECUTOR_REQUESTS, 5),
+    // One is kept for R2.
+    connections: local ? null : MAX_CONNECTIONS - 1,
     margin: numberVar("LEASE_MARGIN_MS", env.LEASE_MARGIN_MS, 5_000),
     poll: numberVar("NEXT_POLL_MS", env.NEXT_POLL_MS, 10_000),
     slice: local ? unlimited : numberVar("SLICE_MS", env.SLICE_MS, SLICE_MS),
@@ -60,8 +73,15 @@ export function budgetOf(env: Env): Omit<ExecutorBudget, "wanted"> {
   };
 }
 
+/** The Worker's variables are not the process's: what they say of the log is said here. */
+function setLogLevel(env: Env): void {
+  const level = readLevel(env.EDGEWISE_LOG_LEVEL) ?? readLevel(env.VF_LOG_LEVEL);
+  if (level !== null) setupLogging({ level });
+}
+
 /** `firstSlice`: length of the slice while runs still want lanes, as the wake-up names it; null = no shorter than any. */
 export function runExecutor(env: Env, firstSlice: number | null = null): Promise<void> {
   const budget = budgetOf(env);
+  setLogLevel(env);
   return new Executor(portsOf(env), { ...budget, wanted: firstSlice === null ? budget.slice : Math.min(firstSlice, budget.slice) }).run();
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
-import { CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
+import { CONFIG, type Door, FakeRun, MemoryStore, openDoor, viewFor } from "../support/fake-ports.ts";
 
 /** What `prime eval run gsm8k --hosted` sends when no flag is given. */
 const PRIME: JsonObject = {
@@ -85,7 +85,35 @@ describe("a creation that is refused", () => {
 
   it.each([
     ["no environment", { ...PRIME, environment_ids: [] }, "body.environment_ids"],
-    ["two environments", { ...PRIME, environment_ids: ["gsm8k", "gsm8k"] }, "body.environment_ids"],
+    ["more environments than one request may name", { ...PRIME, environment_ids: Array.from({ length: 33 }, () => "gsm8k") }, "body.environment_ids"],
+    ["an environment id with characters of a path", { ...PRIME, environment_ids: ["gsm8k", "../gsm8k"] }, "body.environment_ids.1"],
+    ["secrets of the run", withConfig({ custom_secrets: { A: "b" } }), "body.eval_config.custom_secrets"],
+    ["a header that carries a key", withConfig({ headers: ["X-Api-Key: k"] }), "body.eval_config.headers.0"],
+    ["a header of the connection", withConfig({ headers: { Host: "h" } }), "body.eval_config.headers.Host"],
+    ["several answers per request", withConfig({ sampling_args: { n: 2 } }), "body.eval_config.sampling_args.n"],
+    [
+      "a prompt among the sampling arguments",
+      withConfig({ sampling_args: { extra_body: { messages: [] } } }),
+      "body.eval_config.sampling_args.extra_body.messages",
+    ],
+    ["a variable that KEY_VARS does not allow", withConfig({ api_key_var: "HF_TOKEN" }), "body.eval_config.api_key_var"],
+    ["a model that no folder can be named with", { ...PRIME, inference_model: "a\\b" }, "body.inference_model"],
+    [
+      "settings that make too large a config",
+      `{"environment_ids":["gsm8k"],"inference_model":"m","eval_config":{"env_args":{"x":[${Array.from({ length: 60_000 }, () => "1e20").join()}]}}}`,
+      "body.eval_config",
+    ],
+    [
+      "a name that copies lose",
+      '{"environment_ids":["gsm8k"],"inference_model":"m","eval_config":{"env_args":{"a":{"__proto__":1}}}}',
+      "body.eval_config.env_args.a.__proto__",
+    ],
+    ["deep nesting", `{"eval_config":{"env_args":{"a":${"[".repeat(100_000)}`, "body"],
+    [
+      "two environments for one folder",
+      { ...PRIME, environment_ids: ["gsm8k", "gsm8k"], resume_from: { run_id: "0123abcd", results: "a".repeat(64), dataset_digest: null, keep_errors: false } },
+      "body.environment_ids",
+    ],
     ["no model", { ...PRIME, inference_model: "" }, "body.inference_model"],
     ["arguments the environment does not take", withConfig({ env_args: { bad: 1 } }), "body.eval_config.env_args"],
     ["arguments that are no object", withConfig({ env_args: [1] }), "body.eval_config.env_args"],
@@ -139,6 +167,114 @@ describe("a creation that is refused", () => {
     expect([tooLarge.status, ((await tooLarge.json()) as { code: string }).code]).toEqual([413, "body_too_large"]);
     const form = await create(openDoor(), JSON.stringify(PRIME), { "content-type": "text/plain" });
     expect([form.status, ((await form.json()) as { code: string }).code]).toEqual([415, "not_json"]);
+  });
+});
+
+describe("a creation of several environments", () => {
+  const several = { ...PRIME, environment_ids: ["gsm8k", "edgewise/reverse-text", "gsm8k", "reverse-text@0.2.0"] };
+  const key = { "idempotency-key": "k1" };
+  const idsOf = async (response: Promise<Response>): Promise<string[]> => ((await (await response).json()) as { evaluation_ids: string[] }).evaluation_ids;
+  const environmentsOf = (door: Door, ids: readonly string[]) =>
+    ids.map((id) => door.run(id).creations.map(({ config }) => `${config.run_id} ${config.env_id}`));
+
+  it("makes one run for each, in their order, doubles too", async () => {
+    const door = openDoor();
+    const response = await create(door, several);
+    const { evaluation_id, evaluation_ids: ids } = (await response.json()) as { evaluation_id: string; evaluation_ids: string[] };
+    expect(evaluation_id).toBe(ids[0]);
+    expect(new Set(ids).size).toBe(4);
+    expect(environmentsOf(door, ids)).toEqual([[`${ids[0]} gsm8k`], [`${ids[1]} reverse-text`], [`${ids[2]} gsm8k`], [`${ids[3]} reverse-text`]]);
+  });
+
+  it.each([
+    ["unknown", "gsm9k", "environment_ids.1: There is no environment"],
+    ["of another owner", "other/gsm8k", "environment_ids.1"],
+    ["of another version", "edgewise/gsm8k@9.9.9", "gsm8k@0.1.0"],
+  ])("starts none when one is %s", async (_, id, said) => {
+    const door = openDoor();
+    const response = await create(door, { ...PRIME, environment_ids: ["gsm8k", id] });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ code: "environment_not_found", detail: expect.stringContaining(said) });
+    expect(door.registry.reserved).toEqual([]);
+  });
+
+  it("that broke off in the middle is finished by the same request, without doubles", async () => {
+    const door = openDoor();
+    const put = door.store.putText.bind(door.store);
+    let puts = 0;
+    door.store.putText = async (name, text) => {
+      if (++puts === 3) throw new Error("R2 is away");
+      return put(name, text);
+    };
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const broken = await create(door, several, key);
+    expect(await broken.json()).toMatchObject({
+      code: "storage_unavailable",
+      detail: expect.stringContaining("2 of 4"),
+      hint: expect.stringContaining("Idempotency-Key"),
+    });
+    const ids = await idsOf(create(door, several, key));
+    expect(environmentsOf(door, ids).map((runs) => runs.length)).toEqual([1, 1, 1, 1]);
+    expect(await idsOf(create(door, several, key))).toEqual(ids);
+    expect(door.registry.taken.size).toBe(4);
+    vi.restoreAllMocks();
+  });
+
+  it("that broke off and cannot be repeated is taken back", async () => {
+    const door = openDoor();
+    door.store.failPuts = true;
+    const put = MemoryStore.prototype.putText.bind(door.store);
+    let puts = 0;
+    door.store.putText = async (name, text) => {
+      door.store.failPuts = ++puts === 2;
+      return put(name, text);
+    };
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const response = await create(door, several);
+    expect(await response.json()).toMatchObject({ code: "storage_unavailable", detail: expect.stringContaining("cancelled") });
+    const [first = ""] = door.registry.reserved[0]?.candidates ?? [];
+    expect(door.run(first).cancels).toBe(1);
+    expect([...door.registry.taken]).toEqual([first]);
+    vi.restoreAllMocks();
+  });
+
+  it("does not bring back a run that was deleted since", async () => {
+    const door = openDoor();
+    const ids = await idsOf(create(door, several, key));
+    door.registry.taken.delete(ids[1] ?? "");
+    door.run(ids[1] ?? "").state = null;
+    expect(await idsOf(create(door, several, key))).toEqual(ids);
+    expect(door.run(ids[1] ?? "").creations).toHaveLength(1);
+  });
+});
+
+describe("settings of a creation", () => {
+  const configOf = async (door: Door, config: JsonObject) => door.run(await created(door, withConfig(config))).creations[0]?.config;
+
+  it("hold every field of the client, the headers in either form", async () => {
+    const given = {
+      verbose: true,
+      headers: ["X-One: 1", "x-one: 2", "X-Two: a: b"],
+      headers_from_state: { "X-Example": "example_id" },
+      extra_env_kwargs: { max_turns: 3 },
+      max_concurrent_scoring: 4,
+      custom_secrets: {},
+      allow_sandbox_access: true,
+    };
+    expect(await configOf(openDoor(), given)).toMatchObject({
+      verbose: true,
+      headers: { "x-one": "2", "X-Two": "a: b" },
+      headers_from_state: { "X-Example": "example_id" },
+      extra_env_kwargs: { max_turns: 3 },
+      max_concurrent_scoring: 4,
+      hosted: { allow_sandbox_access: true },
+    });
+    expect(await configOf(openDoor(), { headers: { "X-One": "1" } })).toMatchObject({ headers: { "X-One": "1" } });
+  });
+
+  it("are the service's own where the request names no endpoint", async () => {
+    const door = openDoor({ baseUrl: "https://own.example/v1", keyVar: "OWN_API_KEY" }, { OWN_API_KEY: "k" });
+    expect(await configOf(door, {})).toMatchObject({ base_url: "https://own.example/v1", api_key_var: "OWN_API_KEY" });
   });
 });
 

@@ -75,6 +75,21 @@ describe("an evaluation", () => {
     expect(body).toMatchObject({ status: "FAILED", error_message: "The key was refused. Check it.", edgewise: { failure } });
   });
 
+  it("links to its page on the service that was asked", async () => {
+    const { viewer_url: url } = (await (await doorWith().call("GET", `/evaluations/${ID}`)).json()) as { viewer_url: string };
+    expect(url).toBe(`http://127.0.0.1/dashboard/evaluations/${ID}`);
+    expect((await doorWith().call("GET", `/${new URL(url).pathname}`)).status).toBe(200);
+  });
+
+  it("tells errors in one line without what a terminal or the client's markup would act on", async () => {
+    const failure = { code: "auth_failed", message: "HTTP 401:\n\u001b[2J[/red] :boom: done", hint: "See [link=x]here[/link]." } as const;
+    const body = (await (await doorWith({ ...settled, failure }, { model: "m[/x]" }).call("GET", `/evaluations/${ID}`)).json()) as Record<string, string>;
+    // Zero width non-joiners: what is seen is what was written.
+    expect(body.error_message?.replaceAll("\u200c", "")).toBe("HTTP 401:\\n[/red] :boom: done See [link=x]here[/link].");
+    for (const text of [body.error_message, body.model_name]) expect(text).not.toMatch(/\[[a-z#/@]|:boom:/);
+    expect(body.metadata).toMatchObject({ model: "m[/x]" });
+  });
+
   it("without a finished rollout has no averages, and shows the requested number until the inputs are pinned", async () => {
     const door = doorWith({ units: { total: 0, done: 0, open: 0, pending: 0 }, dataset_digest: null }, { num_examples: 50 });
     expect(await (await door.call("GET", `/evaluations/${ID}`)).json()).toMatchObject({
@@ -211,6 +226,10 @@ describe("a resume", () => {
         base_url: "http://localhost:1/v1",
         api_key_var: null,
         max_concurrent: 4,
+        max_concurrent_scoring: null,
+        headers: null,
+        headers_from_state: null,
+        verbose: null,
         max_retries: null,
         timeout_minutes: null,
       },

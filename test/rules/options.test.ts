@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { evalConfigShape, resumeShape } from "../../src/config/option-schemas.ts";
 import { parseOptionText } from "../../src/config/option-text.ts";
-import { locationOf, longFlag, OPTION_NAMES, OPTIONS, type Option } from "../../src/config/options.ts";
+import type { Option } from "../../src/config/option.ts";
+import { locationOf, longFlag, OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 
 describe("the table of options", () => {
   it("has no flag twice", () => {
@@ -82,7 +83,7 @@ describe("the text after a flag", () => {
     ["api_base_url", "https://user:password@host/v1"],
     ["api_key_var", "EDGEWISE_TOKEN"],
     ["api_key_var", "sk-1234"],
-    ["api_client_type", "anthropic_messages"],
+    ["api_client_type", "nemorl_chat_completions"],
   ] as const)("--%s %j is refused with a reason", (name, text) => {
     const parsed = parseOptionText(name, text);
     expect(parsed.ok).toBe(false);

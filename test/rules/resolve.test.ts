@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { type EnvironmentFacts, type RunRequest, resolveRun, type UnnamedConfig } from "../../src/config/resolve.ts";
 import { foldSamplingArgs } from "../../src/config/sampling.ts";
 
-const environment: EnvironmentFacts = { id: "reverse-text", version: "0.2.0", defaults: {}, checkArgs: async () => null };
+const environment: EnvironmentFacts = { id: "reverse-text", version: "0.2.0", description: "", source: "0.2.0", defaults: {}, check: () => null };
 const resolution = (request: RunRequest, more: Partial<Parameters<typeof resolveRun>[1]> = {}) =>
-  resolveRun(request, { environment, attended: false, baseUrl: "https://models.example/v1", ...more });
+  resolveRun(request, { environment, attended: false, baseUrl: "https://models.example/v1", keyVar: "PRIME_API_KEY", ...more });
 
 function resolved(...args: Parameters<typeof resolution>): UnnamedConfig {
   const outcome = resolution(...args);

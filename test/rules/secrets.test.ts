@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isKeyVariable, isLoopbackHost, isPrivateAddress, resolveKey } from "../../src/config/secrets.ts";
+import { isLoopbackHost, isPrivateAddress } from "../../src/config/addresses.ts";
+import { isKeyVariable, resolveKey } from "../../src/config/secrets.ts";
 
 const REMOTE = "https://api.example.com/v1";
 

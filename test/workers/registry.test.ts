@@ -51,26 +51,26 @@ afterEach(() => reset());
 
 describe("a reservation", () => {
   it("takes the first candidate that is free", async () => {
-    expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"]))).toEqual({ ok: true, value: { run_id: "aaaaaaaa", existing: false } });
-    expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"]))).toEqual({ ok: true, value: { run_id: "bbbbbbbb", existing: false } });
+    expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"]))).toEqual({ ok: true, value: { run_ids: ["aaaaaaaa"], existing: false, deleted: [] } });
+    expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"]))).toEqual({ ok: true, value: { run_ids: ["bbbbbbbb"], existing: false, deleted: [] } });
     expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"]))).toMatchObject({ ok: false, error: { code: "illegal_transition" } });
   });
 
   it("gives each of many at the same time its own id", async () => {
     const candidates = Array.from({ length: 20 }, (_, index) => String(index).padStart(8, "0"));
     const answers = await Promise.all(candidates.map(() => registry().reserve(wish(candidates))));
-    expect(new Set(answers.map((answer) => answer.ok && answer.value.run_id)).size).toBe(20);
+    expect(new Set(answers.map((answer) => answer.ok && answer.value.run_ids[0])).size).toBe(20);
   });
 
   it("with a known idempotency key is the earlier one; with another body a conflict that takes no id", async () => {
     const key = { idempotency_key: "k" };
     await registry().reserve(wish(["aaaaaaaa"], key));
-    expect(await registry().reserve(wish(["bbbbbbbb"], key))).toEqual({ ok: true, value: { run_id: "aaaaaaaa", existing: true } });
+    expect(await registry().reserve(wish(["bbbbbbbb"], key))).toEqual({ ok: true, value: { run_ids: ["aaaaaaaa"], existing: true, deleted: [] } });
     expect(await registry().reserve(wish(["bbbbbbbb"], { ...key, body_digest: "other" }))).toMatchObject({
       ok: false,
       error: { code: "idempotency_conflict" },
     });
-    expect(await registry().reserve(wish(["bbbbbbbb"]))).toMatchObject({ value: { run_id: "bbbbbbbb" } });
+    expect(await registry().reserve(wish(["bbbbbbbb"]))).toMatchObject({ value: { run_ids: ["bbbbbbbb"] } });
   });
 
   it("can be given back with its key, as long as no run has reported", async () => {
@@ -88,6 +88,35 @@ describe("a reservation", () => {
     await evictDurableObject(raw());
     expect(await registry().reserve(wish(["aaaaaaaa"]))).toMatchObject({ ok: false });
     expect(await listed()).toEqual(["aaaaaaaa"]);
+  });
+});
+
+describe("a reservation of several ids", () => {
+  const three = wish(["aaaaaaaa", "bbbbbbbb", "cccccccc", "dddddddd"], { count: 3, idempotency_key: "k" });
+  const first = { ok: true, value: { run_ids: ["aaaaaaaa", "bbbbbbbb", "cccccccc"], existing: false, deleted: [] } };
+
+  it("takes the free ones in their order, all or none", async () => {
+    await known("bbbbbbbb");
+    expect(await registry().reserve(wish(["aaaaaaaa", "bbbbbbbb"], { count: 2 }))).toMatchObject({ ok: false });
+    expect(await registry().reserve({ ...three, idempotency_key: null })).toMatchObject({ value: { run_ids: ["aaaaaaaa", "cccccccc", "dddddddd"] } });
+  });
+
+  it("is one for one key, in the same order, after an eviction too", async () => {
+    expect(await registry().reserve(three)).toEqual(first);
+    await evictDurableObject(raw());
+    expect(await registry().reserve({ ...three, candidates: ["eeeeeeee", "ffffffff", "00000000"] })).toEqual({
+      ok: true,
+      value: { ...first.value, existing: true },
+    });
+    expect(await registry().reserve({ ...three, body_digest: "other" })).toMatchObject({ ok: false, error: { code: "idempotency_conflict" } });
+  });
+
+  it("keeps its key until the last of its runs is deleted, and names those that are", async () => {
+    await registry().reserve(three);
+    for (const id of ["aaaaaaaa", "cccccccc"]) await registry().forget(id);
+    expect(await registry().reserve(three)).toEqual({ ok: true, value: { ...first.value, existing: true, deleted: ["aaaaaaaa", "cccccccc"] } });
+    await registry().forget("bbbbbbbb");
+    expect(await registry().reserve(three)).toEqual(first);
   });
 });
 
@@ -146,6 +175,20 @@ describe("runs the watchdog pokes", () => {
 });
 
 describe("stored tables of another version", () => {
+  it("of version 1 go on, their keys included", async () => {
+    const request = wish(["aaaaaaaa"], { idempotency_key: "k" });
+    await registry().reserve(request);
+    await runInDurableObject(raw(), (_, state) => {
+      state.storage.sql.exec("DROP TABLE key_runs");
+      state.storage.sql.exec("UPDATE schema_version SET version = 1");
+    });
+    await evictDurableObject(raw());
+    expect(await registry().reserve(request)).toEqual({ ok: true, value: { run_ids: ["aaaaaaaa"], existing: true, deleted: [] } });
+    expect(await registry().reserve(wish(["bbbbbbbb", "cccccccc"], { count: 2, idempotency_key: "l" }))).toMatchObject({ ok: true });
+    await registry().forget("aaaaaaaa");
+    expect(await registry().reserve(request)).toMatchObject({ value: { existing: false } });
+  });
+
   it("are refused by name and left as they are", async () => {
     await known("11111111");
     await runInDurableObject(raw(), (_, state) => void state.storage.sql.exec("UPDATE schema_version SET version = 99"));

@@ -1,0 +1,140 @@
+import type { ImportSource } from "../../durable-objects/run/control.ts";
+import { datasetKey } from "../../r2-layout/keys.ts";
+import { locationOf } from "../config/options.ts";
+import { type RunRequest, resolveRun, type UnnamedConfig } from "../config/resolve.ts";
+import { type JsonObject, placesOf } from "../config/run-config.ts";
+import { lookUpSecret, resolveKey } from "../config/secrets.ts";
+import type { EdgewiseError, Failure } from "../errors/result.ts";
+import type { AppPorts } from "./app-ports.ts";
+import { checkEndpoint } from "./endpoint-access.ts";
+import { findByReference } from "./environment-ids.ts";
+import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "./errors.ts";
+import { type CreateBody, HOSTED_FIELDS } from "./schemas.ts";
+import { startRun } from "./start-run.ts";
+
+export interface Creation {
+  readonly body: CreateBody;
+  /** The same key with the same `bodyDigest` is the same creation. */
+  readonly idempotencyKey: string | null;
+  readonly bodyDigest: string;
+  readonly attended: boolean;
+}
+
+/** Ids drawn beyond those needed; that all of them are taken among a million runs happens once in 10^29 creations. */
+const SPARE_IDS = 7;
+
+/**
+ * Creates one run per environment named and gives their ids, in that order. Everything that can be refused is refused before anything
+ * is stored; then the ids are reserved together, and the runs created one by one. A creation that breaks off in the middle
+ * is finished by the same request under the same idempotency key, without doubles; one without a key is taken back, since
+ * nobody could find its runs.
+ */
+export async function createRuns(ports: AppPorts, creation: Creation): Promise<readonly string[]> {
+  const { body } = creation;
+  const configs = plan(ports, creation);
+  const source = await importSource(ports, body);
+
+  const now = ports.now();
+  const { run_ids, existing, deleted } = unwrap(
+    await ports.registry.reserve({
+      candidates: body.resume_from === undefined ? randomIds(configs.length + SPARE_IDS) : [body.resume_from.run_id],
+      count: configs.length,
+      idempotency_key: creation.idempotencyKey,
+      body_digest: creation.bodyDigest,
+      now,
+    }),
+  );
+  const ours: string[] = [];
+  for (const [index, config] of configs.entries()) {
+    const runId = run_ids[index];
+    if (runId === undefined || deleted.includes(runId)) continue;
+    // Reserved by an earlier request that may have got no further.
+    const done = existing && (await ports.run(runId).view()) !== null;
+    const failure = done ? null : await startRun(ports, { ...config, run_id: runId, created_at: now }, source, existing);
+    if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
+    ours.push(runId);
+  }
+  return run_ids;
+}
+
+/** The configs of all runs. Throws for whatever is wrong with any of them. */
+function plan(ports: AppPorts, { body, attended }: Creation): readonly UnnamedConfig[] {
+  const { facts } = ports;
+  const configs: UnnamedConfig[] = [];
+  for (const [index, reference] of body.environment_ids.entries()) {
+    const found = findByReference(ports, reference);
+    if (!found.ok) throw refused({ ...found.error, message: `environment_ids.${index}: ${found.error.message}` });
+    const resolution = resolveRun(requestOf(body), { environment: found.value, attended, baseUrl: facts.baseUrl, keyVar: facts.keyVar });
+    if (!resolution.ok) throw new InvalidRequest(resolution.issues);
+    const { config } = resolution;
+    const { api_base_url, api_key_var } = body.eval_config;
+    const replicas = body.eval_config.replicas ?? [];
+    if (!attended) {
+      checkEndpoint(facts, { api_base_url, api_key_var }, config, ["body", "eval_config"]);
+      const places = placesOf(config);
+      for (const [at, replica] of replicas.entries())
+        checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, ["body", "eval_config", "replicas", at]);
+    }
+    const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
+    const wanted = { env_args, extra_env_kwargs, independent_scoring, model_keys: placesOf(config).map((place) => place.api_key_var) };
+    const problem = found.value.check(wanted, (name) => lookUpSecret(ports.keys, name));
+    if (problem !== null) throw invalid(locationOf(problem.option), problem.message);
+    configs.push(config);
+  }
+  // All of them have the same endpoint.
+  const [config] = configs;
+  for (const place of config === undefined ? [] : placesOf(config)) unwrap(resolveKey(ports.keys, place.api_key_var, place.base_url));
+  return configs;
+}
+
+function requestOf(body: CreateBody): RunRequest {
+  const { custom_secrets: _, ...evalConfig } = body.eval_config;
+  const hosted: JsonObject = {};
+  for (const name of HOSTED_FIELDS) {
+    const value = evalConfig[name];
+    if (value !== undefined) hosted[name] = value;
+  }
+  if (body.team_id !== undefined && body.team_id !== null) hosted.team_id = body.team_id;
+  return { ...evalConfig, model: body.inference_model, name: body.name, hosted };
+}
+
+async function importSource(ports: AppPorts, body: CreateBody): Promise<ImportSource | null> {
+  if (body.resume_from === undefined) return null;
+  const { results, dataset_digest, keep_errors } = body.resume_from;
+  if ((await ports.store.size(datasetKey(results))) === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
+  return { results, dataset_digest, keep_errors };
+}
+
+interface Break {
+  readonly failure: Failure;
+  /** Runs that are there. */
+  readonly started: readonly string[];
+  readonly reserved: readonly string[];
+  readonly existing: boolean;
+}
+
+/** The answer for a creation that broke off, after what must not be left behind is gone. */
+async function brokenOff(ports: AppPorts, { idempotencyKey }: Creation, { failure, started, reserved, existing }: Break): Promise<EdgewiseError> {
+  const repeatable = idempotencyKey !== null;
+  if (repeatable && started.length > 0) {
+    const message = `${failure.message} ${started.length} of ${reserved.length} runs are created.`;
+    return refused({ ...failure, message, hint: "Send the same request with the same Idempotency-Key again: it goes on here." });
+  }
+  for (const runId of started) await attemptTo("cancel", ports.run(runId).cancel());
+  // What another request with this key holds stays, unless the Run itself said no; what became a run stays in any case.
+  if (!existing || failure.code !== "storage_unavailable") {
+    for (const runId of reserved) if (!started.includes(runId)) await attemptTo("release", ports.registry.release(runId));
+  }
+  if (started.length === 0) return refused(failure);
+  return refused({ ...failure, message: `${failure.message} The ${started.length} runs created before it are cancelled.` });
+}
+
+/** What fails here leaves an id or a run behind; the failure that led here is what the caller must see. */
+async function attemptTo(what: string, work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => logUnexpected(what, error));
+}
+
+function randomIds(count: number): string[] {
+  const words = crypto.getRandomValues(new Uint32Array(count));
+  return [...words].map((word) => word.toString(16).padStart(8, "0"));
+}

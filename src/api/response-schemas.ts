@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
+
+/** What the service answers. Serves the OpenAPI document; that real answers are as described is tested, not checked at run time. */
+
+const json = z.json();
+const text = z.string();
+const count = z.int().min(0);
+const moment = z.iso.datetime().nullable();
+const object = z.record(z.string(), json);
+const nothing = z.null();
+
+export const errorBody = z.strictObject({
+  detail: z
+    .union([text, z.array(z.strictObject({ loc: z.array(z.union([text, z.int()])), msg: text }))])
+    .describe("A sentence; with status 422 and code invalid_request a list with the place of each wrong field."),
+  code: z.enum(Object.keys(SERVICE_ERRORS) as [string, ...string[]]).describe("What went wrong, for programs."),
+  hint: text.optional().describe("What to type or change next."),
+});
+
+const failure = z.strictObject({
+  code: z.enum([...Object.keys(SERVICE_ERRORS), ...Object.keys(ROLLOUT_ERRORS)] as [string, ...string[]]),
+  message: text,
+  hint: text.optional(),
+});
+
+const status = z.enum(["PENDING", "RUNNING", "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"]);
+const metrics = z
+  .strictObject({ reward: z.number(), metrics: z.record(z.string(), z.number()), error: z.number() })
+  .partial()
+  .describe("Means over rollouts; error is the share that ended in one. Empty while there are no rollouts.");
+
+/** Fields of a run that the list and the single run share (prime-api 5.1). */
+const common = {
+  evaluation_id: text,
+  name: text,
+  model_name: text,
+  dataset: text,
+  framework: z.literal("verifiers"),
+  task_type: nothing,
+  eval_type: nothing,
+  description: nothing,
+  status,
+  environment_ids: z.array(text),
+  environment_names: z.array(text),
+  suite_id: nothing,
+  run_id: nothing,
+  version_id: nothing,
+  tags: z.array(text),
+  metrics,
+  total_samples: count,
+  is_hosted: z.boolean(),
+  is_public: z.boolean(),
+  viewer_url: text,
+  error_message: text.nullable(),
+  created_at: moment,
+  updated_at: moment,
+  user_id: nothing,
+};
+
+const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
+/** What both forms of our own object have. */
+const state = { run_id: text, settled: z.boolean(), suspended: z.boolean(), done_rollouts: count, total_rollouts: count, reward: z.number().nullable() };
+
+export const runState = z.strictObject({
+  ...state,
+  phase: z.enum(["preparing", "open", "draining", "finalising", "settled"]),
+  generation: count,
+  done_units: count,
+  total_units: count,
+  open_units: count,
+  owed_rollouts: count,
+  errors: z.record(z.string(), count),
+  tokens: z.strictObject({ input: z.number(), output: z.number() }),
+  vitals: z.strictObject({ in_flight: count, retries: count, waiting: count, paused_until: z.number().nullable() }),
+  executors: count,
+  grants: count,
+  lapses: count,
+  seq: count,
+  env_version: text,
+  env_digest: text.nullable(),
+  dataset_digest: text.nullable(),
+  failure: failure.optional(),
+});
+
+export const evaluation = z.strictObject({
+  ...common,
+  team_id: json,
+  eval_config: object.describe("The settings in the form in which a creation takes them; never a key."),
+  metadata: z.strictObject({
+    ...metadata,
+    env_args: object,
+    base_url: text,
+    sampling_args: object,
+    extra_env_kwargs: object.optional(),
+    pass_threshold: z.number(),
+    state_columns: z.array(text),
+  }),
+  started_at: moment,
+  finalized_at: moment,
+  edgewise: runState,
+});
+
+export const evaluationList = z.strictObject({
+  evaluations: z.array(
+    z.strictObject({ ...common, team_id: nothing, metadata: z.strictObject(metadata), edgewise: z.strictObject({ ...state, active: z.boolean() }) }),
+  ),
+  total: count,
+  skip: count,
+  limit: count,
+});
+
+export const created = z.strictObject({
+  evaluation_id: text.describe("The first of evaluation_ids."),
+  evaluation_ids: z.array(text).describe("One id per entry of environment_ids, in that order."),
+});
+export const message = z.strictObject({ message: text });
+export const resumed = z.strictObject({ evaluation_id: text, owed_rollouts: count, warnings: z.array(text) });
+export const runLogs = z.strictObject({ logs: text.nullable().describe("Null before the first line.") });
+export const row = z.looseObject({ example_id: json, reward: z.number() }).describe("A row of results.jsonl, as the verifiers library writes it.");
+export const samplePage = z.strictObject({ samples: z.array(row), total: count, page: z.int().min(1), limit: z.int().min(1), has_more: z.boolean() });
+export const uploaded = z.strictObject({ dataset: text.describe("sha256:<digest>, as the argument `dataset` takes it.") });
+export const upload = z.strictObject({ dataset: text, bytes: count });
+
+const described = {
+  id: text.describe("What environment_ids takes."),
+  name: text,
+  owner: z.strictObject({ name: text }),
+  description: text,
+  visibility: z.literal("PUBLIC"),
+  latest_version: z.strictObject({ semantic_version: text, content_hash: text }),
+  metadata: z.strictObject({ description: text }),
+};
+export const environment = z.strictObject({ ...described, data: z.strictObject(described) });
+export const whoami = z.strictObject({
+  data: z.strictObject({
+    id: text,
+    email: nothing,
+    name: text,
+    slug: text,
+    scope: z.record(z.string(), z.strictObject({ read: z.boolean(), write: z.boolean() })),
+    account_limits: nothing,
+    key_limits: nothing,
+  }),
+});
+export const teams = z.strictObject({ data: z.array(object), total_count: count, offset: count, limit: count });

@@ -1,0 +1,21 @@
+import { isPublicAddress, parseUrl } from "./addresses.ts";
+import { type KeyPlaces, keyPlaceProblem, keyVarProblem } from "./key-vars.ts";
+
+/** What a deployed service does not call at a request's word; null for what it does, and for the names that stand for no address. */
+export function addressProblem(text: string): string | null {
+  const url = parseUrl(text);
+  if (url === null) return null;
+  if (url.protocol !== "https:") return "must be an https URL: keys are not sent in the clear";
+  return isPublicAddress(text) ? null : "must be a public address: no private, link-local, loopback, metadata or reserved one, and no name of a local network";
+}
+
+/**
+ * Why a service does not call a model that an environment names (a judge), with the key it names; null when it does. An
+ * environment's arguments come from requests, so what holds for a request's own endpoint holds here.
+ */
+export function calledPlaceProblem(places: KeyPlaces, { base_url, api_key_var }: { readonly base_url: string; readonly api_key_var: string }): string | null {
+  const name = keyVarProblem(places.keyVars, api_key_var);
+  if (name !== null) return `${api_key_var} ${name}`;
+  const address = places.local || base_url === places.baseUrl ? null : addressProblem(base_url);
+  return address === null ? keyPlaceProblem(places, api_key_var, base_url) : `${base_url} ${address}`;
+}

@@ -1,0 +1,69 @@
+import { isPrivateAddress, parseUrl } from "./addresses.ts";
+import { PROVIDERS, providerOfKey } from "./providers.ts";
+
+/**
+ * Which keys of the service a request may use, and where they may go. A request names both the variable and the address, so
+ * without a rule whoever may start a run could have any key sent to a server of their own.
+ */
+
+/** Of `KEY_VARS`, when a deployment sets none. */
+export const DEFAULT_KEY_VARS = "*_API_KEY,*_KEY";
+
+/** One entry of `KEY_VARS`: `NAME` or `NAME@host`, with `*` for any characters. */
+interface Entry {
+  readonly name: RegExp;
+  /** Null: wherever the key belongs. */
+  readonly host: RegExp | null;
+}
+
+const glob = (text: string, flags = ""): RegExp =>
+  new RegExp(
+    `^${text
+      .split("*")
+      .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
+      .join(".*")}$`,
+    flags,
+  );
+
+function entriesOf(keyVars: string): readonly Entry[] {
+  const texts = keyVars
+    .split(",")
+    .map((text) => text.trim())
+    .filter((text) => text !== "");
+  return texts.map((text) => {
+    const [name = "", host] = text.split("@");
+    return { name: glob(name), host: host === undefined ? null : glob(host, "i") };
+  });
+}
+
+/** Why a request may not name this variable; null when it may. `isKeyVariable` is checked before, whatever `KEY_VARS` says. */
+export function keyVarProblem(keyVars: string, name: string): string | null {
+  if (entriesOf(keyVars).some((entry) => entry.name.test(name))) return null;
+  return `is no variable that requests may use: KEY_VARS of this service allows ${keyVars}`;
+}
+
+export interface KeyPlaces {
+  readonly keyVars: string;
+  /** The service's own endpoint, and the variable of its key. */
+  readonly baseUrl: string;
+  readonly keyVar: string;
+  /** The local service: its own machine and network are the user's. */
+  readonly local: boolean;
+}
+
+/** Why the key in `name` may not be sent to `baseUrl`; null when it may. A known provider's key goes to that provider, the service's own to its endpoint. */
+export function keyPlaceProblem({ keyVars, baseUrl: own, keyVar, local }: KeyPlaces, name: string, baseUrl: string): string | null {
+  const host = parseUrl(baseUrl)?.hostname;
+  // A model that is called without the network has a name there, and gets no key.
+  if (host === undefined || (local && isPrivateAddress(baseUrl))) return null;
+  const entries = entriesOf(keyVars).filter((entry) => entry.name.test(name));
+  if (entries.some((entry) => entry.host?.test(host))) return null;
+  const provider = providerOfKey(name);
+  const homes = [...(name === keyVar ? [hostOf(own)] : []), ...(provider === null ? [] : [hostOf(PROVIDERS[provider].base_url)])];
+  const bound = entries.length > 0 && entries.every((entry) => entry.host !== null);
+  if (homes.includes(host) || (homes.length === 0 && !bound)) return null;
+  const owner = homes.length === 0 ? "is bound to other hosts by KEY_VARS" : `holds the key of ${[...new Set(homes)].join(" and ")}`;
+  return `${name} ${owner} and is not sent to ${host}; name the variable of that host's key, or allow ${name}@${host} in KEY_VARS of this service`;
+}
+
+const hostOf = (url: string): string => parseUrl(url)?.hostname ?? url;

@@ -1,0 +1,32 @@
+/** Schemas of values that options take. */
+import { z } from "zod";
+import { parseUrl } from "./addresses.ts";
+import { plainText } from "./plain-text.ts";
+import { EMBEDDED_BASE_URL } from "./providers.ts";
+import { CLIENT_TYPES } from "./run-config.ts";
+
+export const shortText = (most: number) =>
+  plainText(most)
+    .min(1, { abort: true })
+    .refine((text) => text.trim() !== "", "must hold more than blanks");
+export const jsonObject = z.record(z.string(), z.json(), "must be a JSON object");
+
+/** An address that may appear in metadata and logs: no user or password in it. Or the name of the embedded model's. */
+export const endpointUrl = z
+  .string()
+  .max(2048)
+  .refine((text) => {
+    if (text === EMBEDDED_BASE_URL) return true;
+    const url = parseUrl(text);
+    return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.username === "" && url.password === "";
+  }, `must be an http or https URL without user and password, or ${EMBEDDED_BASE_URL}`);
+
+/** Client types of the Python tools that need what only their own servers have. */
+const FOREIGN_CLIENT_TYPES = ["renderer", "nemorl_chat_completions"];
+
+export const clientType = z.enum(CLIENT_TYPES, {
+  error: ({ input }) => {
+    const known = `one of ${CLIENT_TYPES.join(", ")}`;
+    return FOREIGN_CLIENT_TYPES.includes(String(input)) ? `${String(input)} is not supported here: use ${known}` : `must be ${known}`;
+  },
+});

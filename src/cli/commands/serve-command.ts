@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { OPTIONS } from "../../config/options.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import type { CommandContext } from "./context.ts";
 
@@ -9,9 +10,11 @@ export function serveCommand(context: CommandContext, done: (code: ExitCode) => 
   return new Command("serve")
     .description("run the service on this machine until Ctrl-C; unfinished runs created over HTTP go on by themselves")
     .addOption(new Option("--port <N>", "port to listen on (0 = any free one)").default(DEFAULT_PORT).argParser(readPort))
-    .action(async ({ port }: { port: number }) => {
+    .addOption(new Option("--env <PATH...>", "environments of this machine to serve, beside those in --env-dir-path").default([]))
+    .addOption(new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default))
+    .action(async ({ port, env, envDirPath }: { port: number; env: string[]; envDirPath: string }) => {
       const { serve } = await import("../serve.ts");
-      done(await serve({ ...context, port }));
+      done(await serve({ ...context, port, paths: env, envDir: envDirPath }));
     });
 }
 

@@ -1,0 +1,44 @@
+import { Command, Option } from "commander";
+import { OPTIONS } from "../../config/options.ts";
+import { type ExitCode, usageError } from "../cli-error.ts";
+import type { CommandContext } from "./context.ts";
+
+/** `env init NAME`, `env list`, `env install`. */
+export function envCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+  const environments = new Command("env").description("write your own environments, and see which there are");
+  const envDir = (): Option => new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default);
+  environments
+    .command("init")
+    .description("write a small environment that runs, with its test, to the folder of environments")
+    .argument("<name>", "its id, such as my-env")
+    .addOption(envDir())
+    .action(async (name: string, { envDirPath }: { envDirPath: string }) => {
+      const { envInit } = await import("../env-init.ts");
+      done(envInit(context, { name, envDir: envDirPath }));
+    });
+  environments
+    .command("list")
+    .alias("ls")
+    .description("show what can be run here, with arguments and defaults")
+    .addOption(envDir())
+    .addOption(new Option("-o, --output <FORM>", "form of what is printed").choices(["table", "json"]).default("table"))
+    .action(async ({ envDirPath, output }: { envDirPath: string; output: "table" | "json" }) => {
+      const { envList } = await import("../env-list.ts");
+      done(await envList(context, { envDir: envDirPath, output }));
+    });
+  environments
+    .command("install", { hidden: true })
+    .description("not needed: environments are run from where they are")
+    .argument("[names...]")
+    .allowUnknownOption()
+    .action((names: string[]) => {
+      const name = names[0] ?? "my-env";
+      throw usageError(
+        "environments are not installed here: they are run from where they are",
+        `A file or folder: npx edgewise eval run ./${name.split("/").at(-1)}.ts`,
+        `A package: npm install NAME, and a file with \`export { default } from "NAME"\``,
+        "`npx edgewise env list` shows what there is, `npx edgewise env init NAME` writes an example.",
+      );
+    });
+  return environments;
+}

@@ -1,0 +1,121 @@
+/** Turns environments in files of this machine into modules of a Worker. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Message, Plugin } from "esbuild";
+import { CliError, EXIT } from "../cli-error.ts";
+import type { EnvironmentFile } from "./find-environment.ts";
+
+/** `dist/lib` beside the built command, also when the command runs from its sources. */
+const LIBRARY = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../dist/lib/" : "./lib/", import.meta.url));
+const PACKAGE: Readonly<Record<string, string>> = { edgewise: "index.js", "edgewise/worker": "worker.js", "edgewise/testing": "testing.js" };
+/** Stands for the library's folder in the code of an environment. */
+const PLACE = "edgewise-library:";
+
+/** What was made of one file. */
+export interface EnvironmentModule extends EnvironmentFile {
+  /** sha256 of its code in hex: another digest is another environment. */
+  readonly digest: string;
+  /** The environment and everything it imports but this package, which it imports from `library` (a path or URL that ends in a slash). */
+  code(library: string): string;
+}
+
+/** A module of a Worker; `path` is what others import it by, the first one is the main module. */
+export interface WorkerModule {
+  readonly path: string;
+  readonly contents: string;
+}
+
+/** Bundles one environment. Throws a usage error with the place in the source for what cannot be compiled or may not be imported. */
+export async function bundleEnvironment(file: EnvironmentFile): Promise<EnvironmentModule> {
+  const code = await bundled(file.entry);
+  return { ...file, digest: createHash("sha256").update(code).digest("hex"), code: (library) => code.replaceAll(PLACE, library) };
+}
+
+/** The modules of a Worker with these environments beside the bundled ones. */
+export function workerModules(modules: readonly EnvironmentModule[]): readonly WorkerModule[] {
+  const main = [
+    'import { createWorker, environmentOf } from "./lib/worker.js";',
+    'export { Dispatcher, Registry, Run } from "./lib/worker.js";',
+    ...modules.map((_, index) => `import * as module${index} from "./environment-${index}.js";`),
+    `export default createWorker({ environments: [${modules.map(({ digest }, index) => `environmentOf(module${index}, ${JSON.stringify(digest)})`).join(", ")}] });`,
+  ];
+  return [
+    { path: "main.js", contents: main.join("\n") },
+    ...modules.map(({ code }, index) => ({ path: `environment-${index}.js`, contents: code("./lib/") })),
+    ...readdirSync(LIBRARY)
+      .filter((name) => name.endsWith(".js"))
+      .map((name) => ({ path: `lib/${name}`, contents: readFileSync(join(LIBRARY, name), "utf8") })),
+  ];
+}
+
+/** A Node program, as a module text, that prints `describeEnvironment` of each of them as a JSON array. */
+export function describer(modules: readonly EnvironmentModule[]): string {
+  const library = pathToFileURL(LIBRARY).href;
+  const urls = modules.map(({ code }) => `data:text/javascript;base64,${Buffer.from(code(library)).toString("base64")}`);
+  return [
+    `import { describeEnvironment, environmentOf } from "${library}index.js";`,
+    "const facts = [];",
+    ...urls.map((url) => `facts.push(describeEnvironment(environmentOf(await import("${url}"), "")));`),
+    "console.log(JSON.stringify(facts));",
+  ].join("\n");
+}
+
+async function bundled(entry: string): Promise<string> {
+  const { build } = await import("esbuild");
+  try {
+    const { outputFiles } = await build({
+      entryPoints: [entry],
+      absWorkingDir: dirname(entry),
+      plugins: [imports],
+      bundle: true,
+      write: false,
+      format: "esm",
+      // Reward functions are known by their names.
+      keepNames: true,
+      target: "es2024",
+      platform: "browser",
+      conditions: ["workerd", "worker", "browser"],
+      logLevel: "silent",
+    });
+    return outputFiles[0]?.text ?? "";
+  } catch (error) {
+    const { errors } = error as { errors?: readonly Message[] };
+    if (errors === undefined) throw error;
+    throw new CliError(`the environment ${entry} cannot be built`, { exitCode: EXIT.usage, hints: errors.slice(0, 5).map(lineOf) });
+  }
+}
+
+const lineOf = ({ location, text }: Message): string => (location === null ? text : `${location.file}:${location.line}:${location.column + 1}: ${text}`);
+
+const NO_FILES =
+  "environments run in the Worker, which has no files and no processes: rows come by reference (the argument `dataset`: a path, an https URL, a Hugging Face id), and small data can be imported as JSON";
+
+/**
+ * This package is the one whose command runs, wherever the environment lies, so that both sides share its classes; `zod` too, where the
+ * environment brings none of its own. What only the host may use is refused where it is imported.
+ */
+const imports: Plugin = {
+  name: "imports",
+  setup(build) {
+    build.onResolve({ filter: /^edgewise($|\/)/ }, ({ path }) => {
+      const file = PACKAGE[path];
+      if (file === undefined) return { errors: [{ text: `this package has no ${JSON.stringify(path)}; it has ${Object.keys(PACKAGE).join(", ")}` }] };
+      return { path: `${PLACE}${file}`, external: true };
+    });
+    build.onResolve({ filter: /^zod$/ }, async ({ path, resolveDir, importer, kind, pluginData }) => {
+      if (pluginData === "looked") return null;
+      const found = await build.resolve(path, { resolveDir, importer, kind, pluginData: "looked" });
+      return found.errors.length === 0 ? found : { path: `${PLACE}zod.js`, external: true };
+    });
+    build.onResolve({ filter: /^(node:|cloudflare:)/ }, ({ path }) => ({ errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] }));
+    build.onResolve({ filter: new RegExp(`^(${builtinModules.filter((name) => !name.startsWith("_")).join("|")})$`) }, ({ path, importer, kind }) =>
+      // Packages ask for Node's modules behind checks of their own; the code of the environment itself means it.
+      importer.includes("node_modules") || kind === "require-call"
+        ? { path, external: true }
+        : { errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] },
+    );
+  },
+};

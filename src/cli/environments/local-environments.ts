@@ -1,0 +1,73 @@
+/** The environments that a command works with: those of this package, and those of this machine that it names. */
+import { bareName } from "../../api/environment-ids.ts";
+import { describeEnvironment, type EnvironmentFacts } from "../../environments/describe.ts";
+import { listEnvironments } from "../../environments/load.ts";
+import { usageError } from "../cli-error.ts";
+import type { LocalWorker, Surroundings } from "../service.ts";
+import { bundleEnvironment, workerModules } from "./bundle.ts";
+import { describeModules } from "./describe.ts";
+import { type EnvironmentFile, environmentFile, environmentsIn } from "./find-environment.ts";
+
+export interface KnownEnvironment extends EnvironmentFacts {
+  /** Where its code is; null for those of this package. */
+  readonly file: EnvironmentFile | null;
+}
+
+export interface LocalEnvironments {
+  /** Of this package and of this machine; one of the machine takes the place of one of the package with the same id. */
+  readonly environments: readonly KnownEnvironment[];
+  /** The Worker that has them all; null = the built one. */
+  readonly worker: LocalWorker | null;
+}
+
+/** One environment that a command was told to run. */
+export interface WantedEnvironment extends LocalEnvironments {
+  /** As it was typed: an id or a path. */
+  readonly named: string;
+  /** What a creation asks the service for: `name`, `edgewise/name` or `edgewise/name@version`. */
+  readonly reference: string;
+  /** Id of the environment, as runs and results folders carry it. */
+  readonly envId: string;
+}
+
+/** Builds what `files` need. Throws usage errors for what cannot be compiled or loaded, and for two of one id. */
+export async function localEnvironments(files: readonly EnvironmentFile[]): Promise<LocalEnvironments> {
+  const ours = listEnvironments().map((definition) => ({ ...describeEnvironment(definition), file: null }));
+  if (files.length === 0) return { environments: ours, worker: null };
+  const modules = await Promise.all(files.map(bundleEnvironment));
+  const own = (await describeModules(modules)).map((facts, index) => ({ ...facts, file: files[index] ?? null }));
+  const twice = own.find(({ id }, index) => own.findIndex((other) => other.id === id) < index);
+  if (twice !== undefined)
+    throw usageError(
+      `two environments have the id ${JSON.stringify(twice.id)}`,
+      ...own.flatMap(({ id, file }) => (id === twice.id && file !== null ? [file.entry] : [])),
+    );
+  return {
+    environments: [...ours.filter(({ id }) => !own.some((each) => each.id === id)), ...own],
+    worker: { modules: workerModules(modules), environments: Object.fromEntries(own.map(({ id }, index) => [id, modules[index]?.digest ?? ""])) },
+  };
+}
+
+/** What `name` means to `eval run`: a file of this machine, which is built, or an id. Throws usage errors. */
+export async function wantedEnvironment(name: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">, envDir?: string): Promise<WantedEnvironment> {
+  if (env.EDGEWISE_URL) {
+    if (/^[./~]|\.m?[jt]s$/.test(name))
+      throw usageError(
+        `${name} is a file of this machine, and EDGEWISE_URL names a service elsewhere`,
+        "Deploy the environment with that service, or unset EDGEWISE_URL.",
+      );
+    return { ...(await localEnvironments([])), named: name, reference: name, envId: bareName(name) };
+  }
+  const file = environmentFile(name, cwd, envDir);
+  if (file === null) return { ...(await localEnvironments([])), named: name, reference: name, envId: bareName(name) };
+  const built = await localEnvironments([file]);
+  const envId = built.environments.at(-1)?.id ?? name;
+  return { ...built, named: name, reference: envId, envId };
+}
+
+/** What a service has that is started in `cwd`: everything in its folder of environments, and `paths`. */
+export async function servedEnvironments(paths: readonly string[], cwd: string, envDir?: string): Promise<LocalEnvironments> {
+  const named = paths.flatMap((path) => environmentFile(path, cwd, envDir) ?? []);
+  const files = new Map([...environmentsIn(cwd, envDir), ...named].map((file) => [file.entry, file]));
+  return await localEnvironments([...files.values()]);
+}

@@ -1,0 +1,35 @@
+import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts";
+import { isRunId } from "../r2-layout/keys.ts";
+import { createApp } from "./api/app.ts";
+import { portsOf } from "./api/ports.ts";
+import type { Env } from "./env.ts";
+import { registerEnvironments } from "./environments/load.ts";
+import { runExecutor } from "./executor/worker-executor.ts";
+import { count } from "./operations.ts";
+import { poke, pokeActiveRuns } from "./watchdog.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+
+const DEAD_LETTERS = "rollouts-dead";
+
+/** The handlers of a service; everything behind them is in the folder its name says. Throws `TypeError` for two environments of one id. */
+export function createWorker({ environments = [] }: WorkerOptions = {}) {
+  registerEnvironments(environments);
+  const app = createApp<Env>(portsOf);
+  return {
+    fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
+
+    /** A message is a hint that a run wants executors: acknowledged on arrival, worth nothing once read. */
+    async queue(batch: MessageBatch<WakeUp>, env: Env): Promise<void> {
+      // Read and delete; the write was counted where it was sent.
+      count("queue_operations", 2 * batch.messages.length);
+      batch.ackAll();
+      if (batch.queue !== DEAD_LETTERS) return runExecutor(env, batch.messages[0]?.body.slice_ms ?? null);
+      for (const { body } of batch.messages) {
+        console.warn(`dead letter for run ${String(body.run)}`);
+        if (isRunId(body.run)) await poke(env, body.run);
+      }
+    },
+
+    scheduled: (_controller: ScheduledController, env: Env) => pokeActiveRuns(env),
+  } satisfies ExportedHandler<Env, WakeUp>;
+}

@@ -1,0 +1,29 @@
+/**
+ * What a project deploys its own environments with: `import { createWorker, Run, Dispatcher, Registry } from "edgewise/worker"`. Its types
+ * name nothing of the platform, so that the project chooses its own types of Workers.
+ */
+import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
+import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
+import { Run as RunClass } from "../durable-objects/run/run.ts";
+import { createWorker as create } from "./create-worker.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+
+export { environmentOf } from "./environments/environment-of.ts";
+export type { WorkerOptions } from "./worker-options.ts";
+
+/** A class that the main module exports by its name in `wrangler.toml`. */
+export type DurableObjectClass = new (...args: never[]) => object;
+
+/** What the main module exports by default. */
+export interface WorkerHandlers {
+  fetch(...args: never[]): Response | Promise<Response>;
+  queue(...args: never[]): Promise<void>;
+  scheduled(...args: never[]): Promise<void>;
+}
+
+export const Dispatcher: DurableObjectClass = DispatcherClass;
+export const Registry: DurableObjectClass = RegistryClass;
+export const Run: DurableObjectClass = RunClass;
+
+/** The handlers of a service with environments of one's own beside the bundled ones. Throws `TypeError` for two environments of one id. */
+export const createWorker: (options?: WorkerOptions) => WorkerHandlers = create;

@@ -1,0 +1,6 @@
+import type { EnvironmentDefinition } from "./environments/definition.ts";
+
+export interface WorkerOptions {
+  /** Environments that this service has beside the bundled ones; one of the same id takes the place of the bundled one. */
+  readonly environments?: readonly EnvironmentDefinition[];
+}

@@ -1,0 +1,125 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { metadataOf, rowsOf, Workplace } from "../support/cli-process.ts";
+import { type ModelServer, startModelServer } from "../support/model-server.ts";
+
+let place: Workplace;
+let model: ModelServer;
+beforeEach(async () => {
+  place = new Workplace();
+  model = await startModelServer();
+});
+afterEach(async () => {
+  place.remove();
+  await model.close();
+});
+
+const write = (name: string, text: string): void => writeFileSync(join(place.folder, name), text);
+const endpoint = (): string[] => ["-m", "scripted", "-b", model.url];
+
+/** Asks what the host should keep to itself, and puts what it found into its question. */
+const CURIOUS = `
+import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+async function look() {
+  const found = [JSON.stringify(globalThis.process?.env ?? {})];
+  for (const name of [["cloudflare", "workers"].join(":"), ["node", "fs"].join(":")]) {
+    try {
+      const module = await import(name);
+      found.push(JSON.stringify(module.env ?? {}), String(module.readFileSync?.("/etc/passwd") ?? ""));
+    } catch {}
+  }
+  return found.join(" ");
+}
+export default defineEnvironment({
+  id: "curious", version: "1.0.0", description: "Looks around.", args: z.object({}), keys: ["MAP_API_KEY"],
+  load: (_args, { keys }) => new SingleTurnEnv({
+    dataset: async function* () { yield { question: "found: " + (await look()) + " own: " + keys.MAP_API_KEY }; },
+    rubric: new Rubric([function nothing() { return 0; }]),
+  }),
+});
+`;
+
+describe("an environment of one's own", () => {
+  it("is written by env init, runs by its name, is listed, and is resumed by its name", async () => {
+    expect(await place.run(["env", "init", "my-sums"])).toMatchObject({ code: 0, stdout: expect.stringContaining("wrote environments/my_sums/my_sums.ts") });
+    expect(await place.run(["env", "init", "my_sums"])).toMatchObject({ code: 2, stderr: expect.stringContaining("exists already") });
+    const { code, stdout, stderr } = await place.run(["eval", "run", "my-sums", ...endpoint(), "-n", "3", "-a", '{"largest": 2}']);
+    expect(stderr).toMatch(/^Run [0-9a-f]{8}: my-sums with scripted/);
+    expect(code).toBe(0);
+    const folder = /Results: (\S+)/.exec(stdout)?.[1] ?? "";
+    expect(folder).toMatch(/^environments\/my_sums\/outputs\/evals\/my-sums--scripted\/[0-9a-f]{8}$/);
+    const rows = rowsOf(join(place.folder, folder));
+    expect(rows).toHaveLength(6);
+    expect(rows[0]).toMatchObject({ correctNumber: expect.any(Number), answerLength: expect.any(Number), error: null });
+    expect(metadataOf(join(place.folder, folder))).toMatchObject({ edgewise: { status: "COMPLETED", env_version: "0.1.0" } });
+    const grown = await place.run(["eval", "run", "my-sums", "-R", folder, "-n", "4"]);
+    expect(grown).toMatchObject({ code: 0, stderr: expect.stringContaining("2 rollouts to do") });
+    const listed = await place.run(["env", "list", "-o", "json"]);
+    expect(JSON.parse(listed.stdout)).toContainEqual(
+      expect.objectContaining({
+        id: "my-sums",
+        defaults: { num_examples: 10, rollouts_per_example: 2 },
+        args: [expect.objectContaining({ name: "largest", default: 20 })],
+      }),
+    );
+    expect((await place.run(["env", "list"])).stdout).toMatch(
+      /my-sums 0\.1\.0 \(environments\/my_sums\/my_sums\.ts\)\n.*\n.*\n {2}largest \(integer, default 20\): largest number in a sum/,
+    );
+  });
+
+  it("sees neither the keys of models nor bindings nor files, only the keys that it declares", async () => {
+    write("curious.ts", CURIOUS);
+    const secrets = { MODEL_API_KEY: "sk-of-the-model", MAP_API_KEY: "of-the-map", OTHER_TOKEN: "of-somebody" };
+    const { code } = await place.run(["eval", "run", "./curious.ts", ...endpoint(), "-k", "MODEL_API_KEY", "-n", "1", "-r", "1"], secrets);
+    expect(code).toBe(0);
+    expect(model.ledger.stats().total).toBe(1);
+    const row = JSON.stringify(rowsOf(place.results)[0]);
+    expect(row).toContain("own: of-the-map");
+    for (const hidden of ["sk-of-the-model", "of-somebody", "LOCAL_SECRETS", "BOOT_ID", "root:"]) expect(row).not.toContain(hidden);
+    expect(await place.run(["eval", "run", "./curious.ts", ...endpoint(), "-n", "1"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("MAP_API_KEY"),
+    });
+  });
+
+  it.each([
+    ["there is nothing at the path", "./none.ts", null, /there is no environment at .*none\.ts/],
+    ["it cannot be compiled", "./torn.ts", "export default {", /torn\.ts:1:1\d: .*end of file/],
+    [
+      "it wants files",
+      "./files.ts",
+      'import { readFileSync } from "node:fs";\nexport default readFileSync;',
+      /files\.ts:1:\d+: node:fs cannot be imported: .*rows come by reference/,
+    ],
+    ["it exports none", "./empty.ts", "export const x = 1;", /exports no environment/],
+    ["its code breaks", "./broken.ts", 'throw new Error("no such thing");', /broken\.ts cannot be loaded: Error: no such thing/],
+  ])("is refused before anything starts when %s", async (_, path, text, message) => {
+    if (text !== null) write(path, text);
+    const { code, stderr } = await place.run(["eval", "run", path, ...endpoint()]);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(code).toBe(2);
+  });
+
+  it("is served with the others, and a changed one is not run by a service that has the old one", async () => {
+    mkdirSync(join(place.folder, "environments", "little"), { recursive: true });
+    write("environments/little/index.ts", CURIOUS.replace('"curious"', '"little"').replace('keys: ["MAP_API_KEY"],', ""));
+    const serve = place.start(["serve", "--port", "0"]);
+    await serve.says("Environments: ");
+    expect(serve.stdout()).toMatch(/Environments: .*\blittle\b/);
+    const run = ["eval", "run", "little", ...endpoint(), "-n", "1", "-r", "1"];
+    expect(await place.run(run)).toMatchObject({ code: 0 });
+    appendFileSync(join(place.folder, "environments/little/index.ts"), "\nexport const more = 1;\n");
+    expect(await place.run(run)).toMatchObject({ code: 1, stderr: expect.stringMatching(/has little as it was before it was changed.*kill \d+/s) });
+    serve.interrupt();
+    await serve.ended;
+    expect(await place.run(run)).toMatchObject({ code: 0 });
+  });
+
+  it("need not be installed, and says what replaces that", async () => {
+    const { code, stderr } = await place.run(["env", "install", "someone/wordle"]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/run from where they are.*npx edgewise eval run \.\/wordle\.ts.*npm install NAME/s);
+  });
+});

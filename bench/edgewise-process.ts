@@ -84,8 +84,11 @@ export async function evalRun(
 /** `edgewise serve`, for what is measured over several commands. */
 export interface Service {
   readonly place: Workplace;
+  readonly url: string;
   /** Resident memory of the runtime in bytes. */
   memory(): number;
+  /** Processor time of the runtime since it started, in seconds. */
+  processorTime(): number;
   /** Counted since the service started. */
   operations(): Promise<Operations>;
   /** Waits until the run has written its final files. */
@@ -106,7 +109,9 @@ export async function startService(place: Workplace): Promise<Service> {
   const { port, workerd_pid: pid } = owner;
   return {
     place,
+    url: `http://127.0.0.1:${port}`,
     memory: () => residentBytes(pid),
+    processorTime: () => processorSeconds(pid),
     operations: async () => must(await get({ port }, "/internal/operations"), "the counts of operations") as Operations,
     settled: async (runId) => {
       for (;;) {
@@ -187,4 +192,10 @@ function residentBytes(pid: number): number {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   if (kib === undefined) throw new Error(`no memory figure of process ${pid}`);
   return Number(kib) * 1024;
+}
+
+/** Linux only, too: user and system time in hundredths of a second (proc(5), fields 14 and 15). */
+function processorSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

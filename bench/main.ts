@@ -12,13 +12,19 @@ import type { Scenario } from "./scenario.ts";
 import { bareLoop } from "./scenarios/bare-loop.ts";
 import { coldStart } from "./scenarios/cold-start.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
+import { followers } from "./scenarios/followers.ts";
 import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
+import { overhead } from "./scenarios/overhead.ts";
+import { paging } from "./scenarios/paging.ts";
 import { throughput } from "./scenarios/throughput.ts";
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = { "cold-start": coldStart, throughput, efficiency, memory, operations, "bare-loop": bareLoop };
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, followers, paging },
+  "bare-loop": bareLoop,
+};
 /** `bare-loop` alone is part of `throughput`. */
-const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations"];
+const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "followers", "paging"];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: "string", default: "outputs/bench.json" } } });
 const unknown = positionals.filter((name) => !Object.hasOwn(SCENARIOS, name));

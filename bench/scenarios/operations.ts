@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Operations } from "../../src/operations.ts";
 import { startWithDeployedNumbers } from "../deployed-numbers.ts";
+import { create, getJson, settled } from "../http-run.ts";
 import type { Measure } from "../measure.ts";
 import { spanOf, startModelProcess } from "../model-process.ts";
 import { difference, dollarsPerMillion, durationDollarsPerMillion, OPERATIONS, perThousand } from "../prices.ts";
@@ -22,8 +22,9 @@ export const operations: Scenario = async (places) => {
   const service = await startWithDeployedNumbers(places("operations").state, EXECUTORS);
   try {
     const before = (await getJson(`${service.url}/internal/operations`)) as Operations;
-    const id = await create(service.url, model.url);
-    const { status } = await settled(service.url, id);
+    const id = await create({ url: service.url, modelUrl: model.url, examples: ROLLOUTS, concurrency: CONCURRENCY });
+    // One look in two seconds is what a viewer costs, too.
+    const { status } = await settled(service.url, id, 2_000);
     if (status !== "COMPLETED") throw new Error(`the run ended ${status}`);
     const counted = difference((await getJson(`${service.url}/internal/operations`)) as Operations, before);
     const rate = (ROLLOUTS * 1000) / spanOf(await model.stats());
@@ -44,36 +45,3 @@ export const operations: Scenario = async (places) => {
     await model.close();
   }
 };
-
-async function create(url: string, modelUrl: string): Promise<string> {
-  const body = {
-    environment_ids: ["reverse-text"],
-    inference_model: "scripted",
-    eval_config: { num_examples: ROLLOUTS, rollouts_per_example: 1, max_concurrent: CONCURRENCY, api_base_url: modelUrl },
-  };
-  const response = await fetch(`${url}/api/v1/hosted-evaluations`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const answer = (await response.json()) as { evaluation_id?: string };
-  if (answer.evaluation_id === undefined) throw new Error(`the run was not created: ${JSON.stringify(answer)}`);
-  return answer.evaluation_id;
-}
-
-async function settled(url: string, id: string): Promise<{ readonly status: string }> {
-  const deadline = Date.now() + 10 * 60_000;
-  for (;;) {
-    const evaluation = (await getJson(`${url}/api/v1/evaluations/${id}`)) as { status: string; edgewise: { settled: boolean; done_rollouts: number } };
-    if (evaluation.edgewise.settled) return evaluation;
-    if (Date.now() > deadline) throw new Error(`the run is not over: ${JSON.stringify(evaluation.edgewise)}`);
-    // Each look is a call on the Run that is counted: one in two seconds is what a viewer costs, too.
-    await sleep(2_000);
-  }
-}
-
-async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return response.json();
-}

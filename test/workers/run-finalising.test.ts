@@ -1,21 +1,15 @@
-import { reset, runInDurableObject } from "cloudflare:test";
+import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Done } from "../../durable-objects/run/ledger.ts";
-import { SqlLedger } from "../../durable-objects/run/sql-ledger.ts";
-import { outputKey, segmentKey, segmentName } from "../../r2-layout/keys.ts";
+import { outputKey } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
-import { addUnit } from "../../src/metrics/totals.ts";
-import { sha256Hex } from "../../src/executor/input-digest.ts";
+import { sha256Hex } from "../../src/config/sha256.ts";
 import { PART_BYTES } from "../../src/limits.ts";
 import { operations } from "../../src/operations.ts";
 import { type Call, Fleet, type FleetOptions, NEVER } from "./support/fleet.ts";
-import { createRun, viewOf } from "./support/runs.ts";
+import { viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { rawRun, restoreClock, run, service, setQueue, setVars, skip, STEADY, STEADY_LAPSE_MS } from "./support/service.ts";
-
-const EXECUTORS = 8;
-const CLAIM = 64;
-const SEGMENT_UNITS = 128;
+import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS } from "./support/service.ts";
+import { SEGMENT_UNITS, storedRun } from "./support/stored-run.ts";
 
 let fleet: Fleet | null = null;
 afterEach(async () => {
@@ -29,60 +23,9 @@ const open = (options: Partial<FleetOptions> = {}): void => {
 };
 const lineOf = (unit: number, bytes: number): string => `{"example_id":${unit},"reward":1,"rollout_index":0,"text":"${String(unit % 10).repeat(bytes)}"}\n`;
 
-/** Units in the order in which executors that claim in turns would write them: each its own blocks, finished in any order. */
-function segmentsOf(units: number): number[][] {
-  const written: number[][] = Array.from({ length: EXECUTORS }, () => []);
-  for (let lo = 0, turn = 0; lo < units; lo += CLAIM, turn++) {
-    const block = Array.from({ length: Math.min(CLAIM, units - lo) }, (_, index) => lo + index);
-    // Any fixed disorder will do.
-    written[turn % EXECUTORS]?.push(...block.sort((a, b) => ((a * 37) % CLAIM) - ((b * 37) % CLAIM)));
-  }
-  return written.flatMap((mine) =>
-    Array.from({ length: Math.ceil(mine.length / SEGMENT_UNITS) }, (_, n) => mine.slice(n * SEGMENT_UNITS, (n + 1) * SEGMENT_UNITS)),
-  );
-}
-
 /** A run whose `units` are all done and in R2, with its final files yet to be written. */
 async function allDone(units: number, bytes: number): Promise<{ config: RunConfig; text: string }> {
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
-  const config = await createRun({ num_examples: units });
-  const encoder = new TextEncoder();
-  const places: Done[] = [];
-  const puts: (() => Promise<unknown>)[] = [];
-  for (const [index, members] of segmentsOf(units).entries()) {
-    const segment = segmentName(1, 1, index + 1);
-    const lines = members.map((unit) => lineOf(unit, bytes));
-    let offset = 0;
-    for (const [at, unit] of members.entries()) {
-      const { length } = lines[at] ?? "";
-      places.push({
-        unit,
-        segment,
-        offset,
-        length,
-        rollouts: [{ reward: 1, error: null, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} }],
-        owed: false,
-      });
-      offset += length;
-    }
-    puts.push(() => service.BUCKET.put(segmentKey(config.run_id, segment), encoder.encode(lines.join(""))));
-  }
-  const putNext = async (): Promise<void> => {
-    for (let put = puts.shift(); put !== undefined; put = puts.shift()) await put();
-  };
-  await Promise.all(Array.from({ length: 8 }, putNext));
-  await runInDurableObject(rawRun(config.run_id), (_, { storage }) =>
-    storage.transactionSync(() => {
-      const ledger = new SqlLedger(storage.sql);
-      const head = ledger.head();
-      if (head === null) throw new Error("the run is gone");
-      for (const place of places) {
-        ledger.putDone(place);
-        head.totals = addUnit(head.totals, place.rollouts as Parameters<typeof addUnit>[1]);
-      }
-      ledger.putHead({ ...head, status: "RUNNING", phase: "open", n: units, pinned_for: units, cursor: units, pending: 0, done: units });
-    }),
-  );
+  const config = await storedRun(units, { lineOf: (unit) => lineOf(unit, bytes) });
   return { config, text: Array.from({ length: units }, (_, unit) => lineOf(unit, bytes)).join("") };
 }
 

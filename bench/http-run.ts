@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** A run created and watched over HTTP, as a program does it. */
+export interface HttpRun {
+  readonly url: string;
+  readonly modelUrl: string;
+  readonly examples: number;
+  readonly concurrency: number;
+}
+
+export interface Settled {
+  readonly status: string;
+  /** When the last rollout was committed, ISO 8601. */
+  readonly finalized_at: string;
+}
+
+/** Of `reverse-text`, one rollout per example; gives its id. */
+export async function create({ url, modelUrl, examples, concurrency }: HttpRun): Promise<string> {
+  const body = {
+    environment_ids: ["reverse-text"],
+    inference_model: "scripted",
+    eval_config: { num_examples: examples, rollouts_per_example: 1, max_concurrent: concurrency, api_base_url: modelUrl },
+  };
+  const response = await fetch(`${url}/api/v1/hosted-evaluations`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as { evaluation_id?: string };
+  if (answer.evaluation_id === undefined) throw new Error(`the run was not created: ${JSON.stringify(answer)}`);
+  return answer.evaluation_id;
+}
+
+/** Looks every `everyMs` until the run has settled; each look is a call on the Run that is counted. */
+export async function settled(url: string, id: string, everyMs: number): Promise<Settled> {
+  const deadline = Date.now() + 10 * 60_000;
+  for (;;) {
+    const evaluation = (await getJson(`${url}/api/v1/evaluations/${id}`)) as Settled & { edgewise: { settled: boolean } };
+    if (evaluation.edgewise.settled) return evaluation;
+    if (Date.now() > deadline) throw new Error(`the run is not over: ${JSON.stringify(evaluation.edgewise)}`);
+    await sleep(everyMs);
+  }
+}
+
+export async function getJson(url: string): Promise<unknown> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return response.json();
+}

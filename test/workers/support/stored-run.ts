@@ -1,0 +1,73 @@
+import { runInDurableObject } from "cloudflare:test";
+import type { Done } from "../../../durable-objects/run/ledger.ts";
+import type { RolloutSummary } from "../../../durable-objects/run/protocol.ts";
+import { runsOf } from "../../../durable-objects/run/runs-of.ts";
+import { SqlLedger } from "../../../durable-objects/run/sql-ledger.ts";
+import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { addUnit } from "../../../src/metrics/totals.ts";
+import { createRun } from "./runs.ts";
+import { rawRun, service, setQueue } from "./service.ts";
+
+const EXECUTORS = 8;
+const CLAIM = 64;
+/** Units of one segment. */
+export const SEGMENT_UNITS = 128;
+
+export interface StoredOptions {
+  /** Row of a rollout, with its line feed; ASCII. */
+  readonly lineOf: (unit: number, rollout: number) => string;
+  readonly rollouts?: number;
+  /** What is not done waits to be handed out again. */
+  readonly isDone?: (unit: number) => boolean;
+}
+
+/** A run of `units` whose done ones are in the ledger and in R2, as many executors would have left them. Nothing works on it. */
+export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = () => true }: StoredOptions): Promise<RunConfig> {
+  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  const config = await createRun({ num_examples: units, rollouts_per_example: rollouts });
+  const encoder = new TextEncoder();
+  const places: Done[] = [];
+  const puts: (() => Promise<unknown>)[] = [];
+  const summary: RolloutSummary = { reward: 1, error: null, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} };
+  for (const [index, members] of segmentsOf(units).entries()) {
+    const segment = segmentName(1, 1, index + 1);
+    let text = "";
+    for (const unit of members.filter(isDone)) {
+      const lines = Array.from({ length: rollouts }, (_, rollout) => lineOf(unit, rollout)).join("");
+      places.push({ unit, segment, offset: text.length, length: lines.length, rollouts: Array.from({ length: rollouts }, () => summary), owed: false });
+      text += lines;
+    }
+    puts.push(() => service.BUCKET.put(segmentKey(config.run_id, segment), encoder.encode(text)));
+  }
+  const putNext = async (): Promise<void> => {
+    for (let put = puts.shift(); put !== undefined; put = puts.shift()) await put();
+  };
+  await Promise.all(Array.from({ length: 8 }, putNext));
+  await runInDurableObject(rawRun(config.run_id), (_, { storage }) =>
+    storage.transactionSync(() => {
+      const ledger = new SqlLedger(storage.sql);
+      const head = ledger.head();
+      if (head === null) throw new Error("the run is gone");
+      ledger.putDones(places);
+      for (const place of places) head.totals = addUnit(head.totals, place.rollouts as Parameters<typeof addUnit>[1]);
+      const open = Array.from({ length: units }, (_, unit) => unit).filter((unit) => !isDone(unit));
+      for (const range of runsOf(open)) ledger.putReturned(range);
+      ledger.putHead({ ...head, status: "RUNNING", phase: "open", n: units, pinned_for: units, cursor: units, pending: open.length, done: places.length });
+    }),
+  );
+  return config;
+}
+
+/** Units in the order in which executors that claim in turns would write them: each its own blocks, finished in any order. */
+function segmentsOf(units: number): number[][] {
+  const written: number[][] = Array.from({ length: EXECUTORS }, () => []);
+  for (let lo = 0, turn = 0; lo < units; lo += CLAIM, turn++) {
+    const block = Array.from({ length: Math.min(CLAIM, units - lo) }, (_, index) => lo + index);
+    // Any fixed disorder will do.
+    written[turn % EXECUTORS]?.push(...block.sort((a, b) => ((a * 37) % CLAIM) - ((b * 37) % CLAIM)));
+  }
+  return written.flatMap((mine) =>
+    Array.from({ length: Math.ceil(mine.length / SEGMENT_UNITS) }, (_, n) => mine.slice(n * SEGMENT_UNITS, (n + 1) * SEGMENT_UNITS)),
+  );
+}

@@ -32,11 +32,25 @@ export interface RunState {
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }
 
+/** Of a service that is there; the local one says more. */
+export interface Health {
+  readonly status: "ok";
+  readonly version: string;
+}
+
 export interface Evaluation {
   readonly evaluation_id: string;
+  readonly name: string;
   readonly status: RunStatus;
   readonly error_message: string | null;
   readonly eval_config: JsonObject;
+  /** Empty before the first row. */
+  readonly metrics: { readonly reward?: number; readonly metrics?: Readonly<Record<string, number>>; readonly error?: number };
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  /** When the status became terminal. */
+  readonly finalized_at: string | null;
   readonly metadata: {
     readonly env_id: string;
     readonly model: string;
@@ -56,7 +70,32 @@ export interface ListedEvaluation {
   readonly evaluation_id: string;
   readonly status: RunStatus;
   readonly metadata: { readonly env_id: string; readonly model: string };
-  readonly edgewise: { readonly settled: boolean; readonly active: boolean };
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly edgewise: {
+    readonly settled: boolean;
+    readonly active: boolean;
+    readonly suspended: boolean;
+    readonly done_rollouts: number;
+    readonly total_rollouts: number;
+    readonly reward: number | null;
+  };
+}
+
+export interface EvaluationPage {
+  readonly evaluations: readonly ListedEvaluation[];
+  readonly total: number;
+}
+
+/** Rows as they stand in `results.jsonl`. */
+export interface SamplePage {
+  readonly samples: readonly Readonly<Record<string, unknown>>[];
+  readonly total: number;
+  readonly has_more: boolean;
+}
+
+export interface Cancelled {
+  readonly message: string;
 }
 
 export interface Resumed {
@@ -68,6 +107,8 @@ export interface Resumed {
 /** Data of a `log` event. */
 export interface LogEvent {
   readonly seq: number;
+  /** Unix milliseconds. */
+  readonly time: number;
   readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
   readonly message: string;
 }

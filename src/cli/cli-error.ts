@@ -19,13 +19,26 @@ export class CliError extends Error {
 export const usageError = (message: string, ...hints: readonly string[]): CliError => new CliError(message, { exitCode: EXIT.usage, hints });
 
 /** `code` of a Node system error (`ENOENT`, `ENOSPC` …), of the error itself or of what caused it; null when there is none. */
-export function systemCode(error: unknown): string | null {
-  for (let at = error, depth = 0; at !== null && typeof at === "object" && depth < 5; depth += 1) {
-    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
-    if (typeof code === "string" && /^E[A-Z0-9]+$/.test(code)) return code;
-    at = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+export const systemCode = (error: unknown): string | null => codesOf(error).find((code) => /^E[A-Z0-9]+$/.test(code)) ?? null;
+
+/** Why a connection is not to be trusted, in words; null when it is not about TLS. */
+export function tlsReason(error: unknown): string | null {
+  for (const code of codesOf(error)) {
+    const reason = TLS_REASONS.find(([pattern]) => pattern.test(code))?.[1];
+    if (reason !== undefined) return reason;
   }
   return null;
+}
+
+/** Codes of an error and of what caused it, the outermost first. */
+function codesOf(error: unknown): readonly string[] {
+  const codes: string[] = [];
+  for (let at = error, depth = 0; at !== null && typeof at === "object" && depth < 5; depth += 1) {
+    const { code, cause, errors } = at as { code?: unknown; cause?: unknown; errors?: unknown };
+    if (typeof code === "string") codes.push(code);
+    at = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return codes;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -49,8 +62,21 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "no answer in time",
 };
 
+/** Codes of Node's TLS (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and of OpenSSL. */
+const TLS_REASONS: readonly (readonly [RegExp, string])[] = [
+  [/SELF_SIGNED/, "its certificate is self-signed"],
+  [/^CERT_HAS_EXPIRED$/, "its certificate has expired"],
+  [/^CERT_NOT_YET_VALID$/, "its certificate is not valid yet: is the clock of this machine right?"],
+  [/^UNABLE_TO_|^CERT_UNTRUSTED$|^INVALID_CA$/, "nobody this machine trusts has signed its certificate"],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$|^HOSTNAME_MISMATCH$/, "its certificate is for another name"],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, "what listens there does not speak TLS (http:// instead of https://?)"],
+  [/^ERR_SSL_|^CERT_|^EPROTO$/, "no secure connection could be made"],
+];
+
 /** A system error in words a person understands; other errors keep their message. */
 export function reasonOf(error: unknown): string {
+  const tls = tlsReason(error);
+  if (tls !== null) return tls;
   const code = systemCode(error);
   if (code !== null) return REASONS[code] ?? code;
   if (!(error instanceof Error)) return String(error);

@@ -11,6 +11,8 @@ export function shortPath(path: string, cwd: string): string {
 }
 
 /** `what`: the results folder, or the run's id where nothing was saved. The key variable is not part of a results folder. */
-export function resumeCommand(envId: string, what: string, keyName: string | undefined): string {
-  return ["npx", "edgewise", "eval", "run", quoted(envId), ...(keyName === undefined ? [] : ["-k", keyName]), "-R", quoted(what)].join(" ");
+export function resumeCommand(environment: string, what: string, keyName: string | undefined): string {
+  return ["npx", "edgewise", "eval", "run", quoted(environment), ...(keyName === undefined ? [] : ["-k", keyName]), "-R", quoted(what)].join(" ");
 }
+
+export const stopCommand = (runId: string): string => `npx edgewise eval stop ${runId}`;

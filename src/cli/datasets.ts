@@ -1,9 +1,10 @@
 /** Data sets in files of this machine: uploaded under their digest, so that the same file is sent once and a changed one is another. */
 import { createHash } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { JsonObject } from "../config/run-config.ts";
+import { isDataFileName } from "../datasets/reference.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import { CliError, EXIT, reasonOf, usageError } from "./cli-error.ts";
 import { firstBytes } from "./files.ts";
@@ -22,8 +23,9 @@ export function datasetPath(envArgs: JsonObject, cwd: string): string | null {
   const path = dataset === "~" || dataset.startsWith("~/") ? join(homedir(), dataset.slice(1)) : resolve(cwd, dataset);
   if (/^[./~]/.test(dataset)) return path;
   if (/^([a-z][a-z0-9+.-]*:\/\/|sha256:)/i.test(dataset)) return null;
-  // A name with the ending of a data file is meant as one, also when it is misspelt; the service knows no such names.
-  return existsSync(path) || /\.jsonl?$/i.test(dataset) ? path : null;
+  // A name with the ending of a data file is meant as one, also when it is misspelt; a folder that is called like a data set of the
+  // Hugging Face Hub is none.
+  return isDataFileName(dataset) || statSync(path, { throwIfNoEntry: false })?.isFile() === true ? path : null;
 }
 
 /** Refuses a file that cannot be sent, before anything is started for it. `length`: how much of it is meant. */

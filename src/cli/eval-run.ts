@@ -1,19 +1,20 @@
 /** `edgewise eval run ENV`: one run from the command line to its report. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JsonObject } from "../config/run-config.ts";
-import { listEnvironments } from "../environments/load.ts";
 import { singleLine } from "../report/printable.ts";
-import type { Evaluation, RunState } from "./api-types.ts";
-import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "./cli-error.ts";
-import { resumeCommand, shortPath } from "./command-line.ts";
+import type { RunState } from "./api-types.ts";
+import { EXIT, type ExitCode, reasonOf, usageError } from "./cli-error.ts";
 import { CrashLoop } from "./crash-loop.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./datasets.ts";
 import { watchDisk } from "./disk-watch.ts";
+import type { WantedEnvironment } from "./environments/local-environments.ts";
 import { environmentHints, explain } from "./explain.ts";
 import { reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "./flags.ts";
-import { ServiceUnreachable } from "./http-client.ts";
+import { type ServiceClient, ServiceUnreachable } from "./http-client.ts";
 import { Interrupted, Interrupts } from "./interrupts.ts";
+import { detachedLines, failureLines, type RunNames, resultLines, withResume } from "./last-words.ts";
+import { patiently } from "./patience.ts";
 import { Progress } from "./progress.ts";
 import { namedFolder } from "./resume-folder.ts";
 import { outputBase, ResultsFolder, resultsFolderOf } from "./results-folder.ts";
@@ -26,8 +27,7 @@ import { RunWatch } from "./watch-run.ts";
 /** Time for finished rollouts to reach the store after Ctrl-C. */
 const FLUSH_MS = 3000;
 
-interface Command extends Surroundings {
-  readonly envId: string;
+interface Command extends Surroundings, WantedEnvironment {
   readonly given: GivenOptions;
   readonly terminal: Terminal;
 }
@@ -39,6 +39,9 @@ interface Work {
   readonly folder: ResultsFolder | null;
 }
 
+/** Another command interrupted the run: it does not go on, wherever it is. */
+class Suspended extends Interrupted {}
+
 export async function evalRun(command: Command): Promise<ExitCode> {
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
@@ -47,7 +50,7 @@ export async function evalRun(command: Command): Promise<ExitCode> {
   let progress: Progress | null = null;
   let unwatchDisk = (): void => undefined;
   try {
-    const { envId, given, cwd, env, terminal } = command;
+    const { envId, environments, given, cwd, env, terminal } = command;
     checkEnvironment(command);
     if (typeof given.resume === "string") namedFolder(given.resume, cwd);
     const file = datasetPath((given.env_args ?? {}) as JsonObject, cwd);
@@ -59,7 +62,7 @@ export async function evalRun(command: Command): Promise<ExitCode> {
     };
     const open = (): Promise<Service> => {
       const keyNames = [given.api_key_var ?? "PRIME_API_KEY"];
-      return openService({ ...command, command: `edgewise eval run ${envId}`, port: 0, keyNames, attended: true, onCrash });
+      return openService({ ...command, command: `edgewise eval run ${command.named}`, port: 0, keyNames, attended: true, worker: command.worker, onCrash });
     };
     const [opened, dataset] = await both(open(), file === null ? null : describeDataset(file));
     service = opened;
@@ -67,11 +70,12 @@ export async function evalRun(command: Command): Promise<ExitCode> {
     const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
     const wish = {
       envId,
+      reference: command.reference,
       given: withDataset(given, dataset),
       dataset,
-      base: outputBase(cwd, envId, given.output_dir),
+      base: outputBase(cwd, envId, given),
       cwd,
-      envVersion: service.role === "remote" ? null : (listEnvironments().find(({ id }) => id === envId)?.version ?? null),
+      envVersion: service.role === "remote" ? null : (environments.find(({ id }) => id === envId)?.version ?? null),
     };
     const started = await interrupts.during(startRun(service.client, wish, signal));
     announce(started, command);
@@ -92,14 +96,16 @@ export async function evalRun(command: Command): Promise<ExitCode> {
     const end = await watch.untilEnd();
     service = watch.service;
     progress.end();
-    if (end.suspended) throw new Interrupted(`run ${evaluation.evaluation_id} was interrupted by another command`);
+    if (end.suspended) throw new Suspended(`run ${evaluation.evaluation_id} was interrupted by another command`);
     return await finish(command, work);
   } catch (error) {
     service = work?.watch.service ?? service;
     progress?.end();
-    if (error instanceof Interrupted) return await interrupted(command, work, error.message);
-    if (work !== null) await interruptQuietly(work);
-    throw service === null ? error : withResume(explainIn(service, command, error), work, command);
+    if (error instanceof Interrupted) return await interrupted(command, service, work, error);
+    if (work !== null) await leaveRun(work);
+    if (service === null) throw error;
+    const explained = explainIn(service, command, error);
+    throw work === null ? explained : withResume(explained, namesOf(command, work), service);
   } finally {
     unwatchDisk();
     service = work?.watch.service ?? service;
@@ -120,10 +126,10 @@ async function both(opening: Promise<Service>, describing: Promise<LocalDataset>
 }
 
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
-function checkEnvironment({ envId, env }: Command): void {
-  const environments = listEnvironments().map(({ id }) => id);
-  if (env.EDGEWISE_URL || environments.includes(envId)) return;
-  throw usageError(`there is no environment ${JSON.stringify(envId)}`, ...environmentHints({ envId, environments }));
+function checkEnvironment({ envId, environments, env }: Command): void {
+  const ids = environments.map(({ id }) => id);
+  if (env.EDGEWISE_URL || ids.includes(envId)) return;
+  throw usageError(`there is no environment ${JSON.stringify(envId)}`, ...environmentHints({ envId, environments: ids }));
 }
 
 function withDataset(given: GivenOptions, dataset: LocalDataset | null): GivenOptions {
@@ -140,10 +146,9 @@ function announce({ evaluation, how, owed, warnings }: StartedRun, { given, term
   else if (how === "nothing owed") terminal.tell(`Run ${evaluation_id} has nothing left to do: ${what}`);
   else terminal.tell(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owed} rollouts to do)`}: ${what}`);
   for (const warning of warnings) terminal.tell(`warning: ${singleLine(warning)}`);
-  if (how === "created" && rollouts_per_example > 1 && sampling_args.temperature === 0) {
-    terminal.tell(
-      `warning: at temperature 0 the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`,
-    );
+  const fixed = sampling_args.temperature === 0 ? "at temperature 0" : typeof sampling_args.seed === "number" ? "with a fixed seed" : null;
+  if (how === "created" && rollouts_per_example > 1 && fixed !== null) {
+    terminal.tell(`warning: ${fixed} the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`);
   }
 }
 
@@ -167,58 +172,62 @@ async function finish(command: Command, work: Work): Promise<ExitCode> {
   const { terminal, given } = command;
   const { started, watch, folder } = work;
   const { client } = watch.service;
-  await watch.finalise();
-  const evaluation = await client.run(started.evaluation.evaluation_id);
-  const kept = folder !== null && watch.folderFailure === null ? folder : null;
-  const { metadata, status, edgewise } = evaluation;
-  if (edgewise.done_rollouts > 0) {
-    const lines =
-      kept === null
-        ? await reportOfRun(metadata, client, evaluation.evaluation_id, terminal.columns)
-        : await reportOfFolder(metadata, kept.path, terminal.columns);
-    for (const line of lines) terminal.print(line);
-  }
-  const completed = status === "COMPLETED" || started.how === "nothing owed";
-  if (!completed) for (const line of failureLines(evaluation)) terminal.tell(line);
-  lastLines(command, work, kept);
-  const saved = given.no_save === true || kept !== null;
-  return completed && saved ? EXIT.completed : EXIT.failed;
-}
-
-function failureLines({ evaluation_id, status, error_message, edgewise }: Evaluation): readonly string[] {
-  const failure = edgewise.failure ?? null;
-  const why = failure?.message ?? error_message;
-  const lines = [`error: run ${evaluation_id} ended ${status}${why === null ? "" : `: ${singleLine(why)}`}`];
-  return failure?.hint === undefined ? lines : [...lines, `  ${singleLine(failure.hint)}`];
-}
-
-/** Where the results are, and how to go on; always the last that is printed. */
-function lastLines({ terminal, envId, given, cwd }: Command, { started, folder }: Work, kept: ResultsFolder | null): void {
   const runId = started.evaluation.evaluation_id;
-  if (kept !== null) terminal.print(`Results: ${shortPath(kept.path, cwd)}`);
-  else if (given.no_save === true) terminal.print("Results: in the service only (--no-save)");
-  else terminal.print(`Results: in the service only, since ${folder?.path ?? "the results folder"} could not be written; mend that and type the next line`);
-  terminal.print(`Resume: ${resumeCommand(envId, kept === null ? runId : shortPath(kept.path, cwd), given.api_key_var)}`);
+  await watch.finalise();
+  const { evaluation, report } = await patiently(async () => {
+    const evaluation = await client.run(runId);
+    const { metadata, edgewise } = evaluation;
+    if (edgewise.done_rollouts === 0) return { evaluation, report: [] };
+    const kept = folder !== null && watch.folderFailure === null;
+    const report = kept ? reportOfFolder(metadata, folder.path, terminal.columns) : reportOfRun(metadata, client, runId, terminal.columns);
+    return { evaluation, report: await report };
+  }, watch.patience());
+  for (const line of report) terminal.print(line);
+  const completed = evaluation.status === "COMPLETED" || started.how === "nothing owed";
+  if (!completed) for (const line of failureLines(evaluation)) terminal.tell(line);
+  const names = namesOf(command, work);
+  for (const line of resultLines(names)) terminal.print(line);
+  return completed && (given.no_save === true || names.saved) ? EXIT.completed : EXIT.failed;
 }
 
-/** Ctrl-C: everything that is finished is kept, and the run waits for a resume. */
-async function interrupted(command: Command, work: Work | null, why: string): Promise<ExitCode> {
+const namesOf = ({ named, given, cwd }: Command, { started, watch, folder }: Work): RunNames => ({
+  environment: named,
+  given,
+  cwd,
+  runId: started.evaluation.evaluation_id,
+  folder: folder?.path ?? null,
+  saved: folder !== null && watch.folderFailure === null,
+});
+
+/** Ctrl-C: everything that is finished is kept. On this machine the run waits for a resume; elsewhere it goes on. */
+async function interrupted(command: Command, service: Service | null, work: Work | null, error: Interrupted): Promise<ExitCode> {
   const { terminal } = command;
   if (work === null) {
     terminal.tell("Interrupted before the run began.");
+    if (service?.role === "remote") terminal.tell("Should the service have had the request already, `npx edgewise eval list` shows the run.");
     return EXIT.interrupted;
   }
+  const { service: last } = work.watch;
+  const why = error.message;
   terminal.tell(`${why.charAt(0).toUpperCase()}${why.slice(1)}; saving what is finished. Press Ctrl-C again to end at once.`);
-  await interruptQuietly(work);
-  const { folder, watch } = work;
-  lastLines(command, work, watch.folderFailure === null ? folder : null);
+  await leaveRun(work);
+  const names = namesOf(command, work);
+  const lines = last.role === "remote" && !(error instanceof Suspended) ? detachedLines(names, last) : resultLines(names);
+  for (const line of lines) terminal.print(line);
   return EXIT.interrupted;
 }
 
-/** Suspends the run, waits a moment for what was finished to be stored, and brings the folder up to date. Failures change nothing. */
-async function interruptQuietly({ started, watch, folder }: Work): Promise<void> {
-  const { client } = watch.service;
+/** Suspends a run of this machine, and brings the folder up to date. A run elsewhere is not this command's to end. Failures change nothing. */
+async function leaveRun({ started, watch, folder }: Work): Promise<void> {
+  const { client, role } = watch.service;
   const runId = started.evaluation.evaluation_id;
+  if (role !== "remote") await suspend(client, runId);
+  await watch.catchUp(role === "remote" ? AbortSignal.timeout(FLUSH_MS) : undefined);
+  await folder?.close().catch(() => undefined);
+}
+
+/** And waits a moment for what was finished to be stored. */
+async function suspend(client: ServiceClient, runId: string): Promise<void> {
   try {
     const deadline = Date.now() + FLUSH_MS;
     await client.interruptRun(runId, FLUSH_MS);
@@ -228,23 +237,10 @@ async function interruptQuietly({ started, watch, folder }: Work): Promise<void>
   } catch {
     // The run has ended meanwhile, or its service has: either way nothing more can be saved than what is there.
   }
-  await watch.catchUp();
-  await folder?.close().catch(() => undefined);
 }
 
-/** An error that ends the command still says where the results are. */
-function withResume(error: unknown, work: Work | null, { envId, given, cwd }: Command): unknown {
-  if (work === null || !(error instanceof CliError)) return error;
-  const what = work.folder === null ? work.started.evaluation.evaluation_id : shortPath(work.folder.path, cwd);
-  return new CliError(error.message, {
-    exitCode: error.exitCode,
-    hints: [...error.hints, `What is finished is kept. Resume: ${resumeCommand(envId, what, given.api_key_var)}`],
-    cause: error.cause,
-  });
-}
-
-function explainIn(service: Service, { envId, given, env }: Command, error: unknown): unknown {
-  return explain(error, { service, envId, given, env, environments: listEnvironments().map(({ id }) => id) });
+function explainIn(service: Service, { envId, environments, given, env }: Command, error: unknown): unknown {
+  return explain(error, { service, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
 }
 
 /** Other terminals may work through this one's service: it stays until they are done, or Ctrl-C hands over to one of them. */

@@ -1,41 +1,41 @@
 /** What to do about a refusal or a failed run, as far as the command line knows more than the service. */
+import { EMBEDDED_BASE_URL, PROVIDERS, providerOfKey } from "../config/providers.ts";
 import { CliError, usageError } from "./cli-error.ts";
 import type { GivenOptions } from "./flags.ts";
-import { ServiceError, ServiceUnreachable } from "./http-client.ts";
+import { FOREIGN, ServiceError, ServiceUnreachable } from "./http-client.ts";
 import { nearest } from "./nearest.ts";
-import { type Service, serviceLost } from "./service.ts";
-
-/** Endpoints that belong to key variables people have (verifiers-spec 1.3). */
-const ENDPOINTS: Readonly<Record<string, string>> = {
-  OPENAI_API_KEY: "https://api.openai.com/v1",
-  OPENROUTER_API_KEY: "https://openrouter.ai/api/v1",
-  PRIME_API_KEY: "https://api.pinference.ai/api/v1",
-  DEEPSEEK_API_KEY: "https://api.deepseek.com/v1",
-  MINIMAX_API_KEY: "https://api.minimax.chat/v1",
-  GLM_API_KEY: "https://open.bigmodel.cn/api/paas/v4",
-};
+import type { Service } from "./service.ts";
+import { accessRefused, foreignAnswer, serviceLost } from "./service-errors.ts";
 
 export interface ExplainContext {
   readonly service: Service;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What was to be run; null for commands that run nothing. */
+  readonly wish: Wish | null;
+}
+
+interface Wish {
   readonly envId: string;
   readonly given: GivenOptions;
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Environments that come with this version. */
   readonly environments: readonly string[];
 }
 
 /** Turns what the service said, or its silence, into what is printed. Other errors come back as they are. */
-export function explain(error: unknown, context: ExplainContext): unknown {
-  if (error instanceof ServiceUnreachable) return serviceLost(context.service, error);
+export function explain(error: unknown, { service, env, wish }: ExplainContext): unknown {
+  if (error instanceof ServiceUnreachable) return serviceLost(service, error);
   if (!(error instanceof ServiceError)) return error;
   const own = error.hint === null ? [] : [error.hint];
   switch (error.code) {
-    case "environment_not_found":
-      return usageError(error.message.replace(/\.$/, ""), ...environmentHints(context));
-    case "missing_key":
-      return new CliError(error.message, { hints: [...own, ...keyHints(context)] });
+    case FOREIGN:
+      return foreignAnswer(service, error);
     case "unauthorized":
-      return new CliError(`${context.service.url} refuses this command: ${error.message}`, { hints: ["Set EDGEWISE_TOKEN to the token of the service."] });
+      return accessRefused(service, error, env.EDGEWISE_TOKEN || null);
+    case "environment_not_found":
+      // Another service may have others than this installation.
+      return usageError(error.message.replace(/\.$/, ""), ...(wish === null || service.role === "remote" ? own : environmentHints(wish)));
+    case "missing_key":
+      return new CliError(error.message, { hints: [...own, ...keyHints({ message: error.message, service, env, given: wish?.given ?? {} })] });
     case "invalid_request":
       return usageError(error.message, ...own);
     default:
@@ -43,15 +43,22 @@ export function explain(error: unknown, context: ExplainContext): unknown {
   }
 }
 
-export function environmentHints({ envId, environments }: Pick<ExplainContext, "envId" | "environments">): readonly string[] {
+export function environmentHints({ envId, environments }: Pick<Wish, "envId" | "environments">): readonly string[] {
   const close = nearest(envId, environments);
   const available = environments.length === 0 ? [] : [`Available: ${environments.join(", ")}.`];
   return [...(close === null ? [] : [`Did you mean ${close}?`]), ...available];
 }
 
-/** Which other keys are there, and how to use one. Names only; values are nobody's business. */
-export function keyHints({ service, given, env }: Pick<ExplainContext, "service" | "given" | "env">): readonly string[] {
-  const wanted = given.api_key_var ?? "PRIME_API_KEY";
+/** Which other keys are there and how to use each, and what needs none. Names only; values are nobody's business. */
+export function keyHints({
+  message,
+  service,
+  given,
+  env,
+}: Pick<ExplainContext, "service" | "env"> & Pick<Wish, "given"> & { readonly message: string }): readonly string[] {
+  const wanted = given.api_key_var ?? PROVIDERS.prime.api_key_var;
+  // A key that the environment asks for is not the model's: another model needs it as well.
+  if (!message.includes(wanted)) return [];
   const hints: string[] = [];
   if (service.role === "client" && env[wanted]) {
     const { pid, command } = service.owner ?? { pid: 0, command: "" };
@@ -61,10 +68,10 @@ export function keyHints({ service, given, env }: Pick<ExplainContext, "service"
   const others = Object.keys(env)
     .filter((name) => name.endsWith("_API_KEY") && name !== wanted && env[name])
     .sort();
-  if (others.length === 0) return hints;
-  hints.push(`Keys that are set: ${others.join(", ")}.`);
-  const known = others.find((name) => ENDPOINTS[name] !== undefined);
-  if (known !== undefined) hints.push(`To use one of them: -b ${ENDPOINTS[known]} -k ${known} -m <a model of that endpoint>`);
-  else hints.push(`To use one of them: -b <URL of its endpoint> -k ${others[0]} -m <a model of that endpoint>`);
+  for (const name of others) {
+    const provider = providerOfKey(name);
+    hints.push(`${name} is set: add ${provider === null ? `-b <URL of its endpoint> -k ${name}` : `--provider ${provider}`} -m <a model of that endpoint>`);
+  }
+  hints.push(`No key is needed for the small model that comes along: add --provider ${EMBEDDED_BASE_URL}`);
   return hints;
 }

@@ -1,12 +1,12 @@
 /** Command-line flags, derived from the one table of options: names, help, checks. */
 import { type Command, Option as CommanderOption } from "commander";
+import type { Option } from "../config/option.ts";
 import { parseOptionText } from "../config/option-text.ts";
-import { longFlag, OPTION_NAMES, OPTIONS, type Option, type OptionName, type OptionValue } from "../config/options.ts";
+import { longFlag, OPTION_NAMES, OPTIONS, type GivenOptions, type OptionName } from "../config/options.ts";
 import type { Json } from "../config/run-config.ts";
 import { usageError } from "./cli-error.ts";
 
-/** What was typed, and nothing else: an option that is absent was not given. */
-export type GivenOptions = { readonly [Name in OptionName]?: OptionValue<Name> };
+export type { GivenOptions } from "../config/options.ts";
 
 const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   env_args: `-a '{"dataset": "data/test.jsonl"}'`,
@@ -15,6 +15,9 @@ const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   state_columns: "-C turn,parsed_answer",
   api_base_url: "-b https://api.openai.com/v1",
   api_key_var: "-k OPENAI_API_KEY",
+  headers: "--header 'OpenAI-Organization: org-1'",
+  headers_from_state: "--header-from-state 'X-Example: example_id'",
+  extra_env_kwargs: `-x '{"max_turns": 3}'`,
 };
 
 /** Adds every option of the table to a command. */
@@ -46,7 +49,8 @@ function flagOf(name: OptionName): CommanderOption {
   const names = `${short === null ? "" : `-${short}, `}${longFlag(name)}`;
   const taken = kind === "switch" ? "" : kind === "optional_path" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;
   const flag = new CommanderOption(`${names}${taken}`, `${help}${defaultText(kind, usual)}`);
-  if (kind !== "switch") flag.argParser((text: string) => readFlag(name, text));
+  if (kind === "table") flag.argParser((text: string, before: object | undefined) => ({ ...before, ...(readFlag(name, text) as object) }));
+  else if (kind !== "switch") flag.argParser((text: string) => readFlag(name, text));
   return flag;
 }
 

@@ -48,24 +48,22 @@ export class FolderMirror {
   }
 
   /** Brings everything up to date that can be had now; for the end of an interrupted run. */
-  async catchUp(): Promise<void> {
+  async catchUp(signal?: AbortSignal): Promise<void> {
     if (this.failed) return;
     this.rowsDue = true;
     this.filesDue = true;
     this.filesAt = 0;
-    await this.step(undefined);
+    await this.step(signal);
   }
 
-  async finalise(): Promise<void> {
+  /** Puts the final files in place. Throws what the service is to blame for; may be repeated. */
+  async finalise(signal?: AbortSignal): Promise<void> {
     if (this.failed) return;
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.folder.finalise(this.client);
-      } catch (error) {
-        if (isOwnFault(error)) return this.fail(error);
-        if (attempt >= 3) throw error;
-        await sleep(300 * 2 ** attempt);
-      }
+    try {
+      await this.folder.finalise(this.client, signal);
+    } catch (error) {
+      if (!isOwnFault(error)) throw error;
+      this.fail(error);
     }
   }
 

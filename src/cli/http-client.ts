@@ -3,14 +3,18 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Evaluation, ListedEvaluation, Resumed } from "./api-types.ts";
+import type { Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
 import { reasonOf } from "./cli-error.ts";
 import { firstBytes } from "./files.ts";
+
+/** Code of an answer that the service does not give: something else listens there, or stands in front of it. */
+export const FOREIGN = "foreign";
 
 /** An answer of the service that is an error, decoded. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly status: number;
+  /** From the service's catalogue, or `FOREIGN`. */
   readonly code: string;
   readonly hint: string | null;
   constructor(status: number, code: string, message: string, hint: string | null) {
@@ -42,6 +46,9 @@ export interface CallOptions {
 }
 
 const TIMEOUT_MS = 30_000;
+const HEALTH_MS = 10_000;
+/** A page of long rows is read from many places. */
+const SAMPLES_MS = 120_000;
 const UPLOAD_MS = 15 * 60_000;
 /** A download that stands still for so long is broken. */
 const IDLE_MS = 60_000;
@@ -59,14 +66,27 @@ export class ServiceClient {
     };
   }
 
+  /** Answers without a token: whether an edgewise service is there at all. */
+  async health(): Promise<Health> {
+    const url = `${this.url}/health`;
+    const response = await this.callUrl("GET", url, { retries: 2, timeoutMs: HEALTH_MS });
+    const health = await this.parsed<Partial<Health>>(response, url);
+    if (health?.status === "ok" && typeof health.version === "string") return { status: "ok", version: health.version };
+    throw new ServiceError(response.status, FOREIGN, `${url} does not answer as an edgewise service does`, null);
+  }
   createRun(body: unknown, idempotencyKey: string): Promise<{ readonly evaluation_id: string }> {
     return this.json("POST", "/hosted-evaluations", { body, headers: { "idempotency-key": idempotencyKey }, retries: 2 });
   }
   run(id: string, options: CallOptions = {}): Promise<Evaluation> {
     return this.json("GET", `/evaluations/${id}`, { retries: 2, ...options });
   }
-  runs(skip: number, limit: number): Promise<{ readonly evaluations: readonly ListedEvaluation[]; readonly total: number }> {
-    return this.json("GET", `/evaluations/?skip=${skip}&limit=${limit}`, { retries: 2 });
+  runs(skip: number, limit: number, environment: string | null = null): Promise<EvaluationPage> {
+    const filter = environment === null ? "" : `&environment_name=${encodeURIComponent(environment)}`;
+    return this.json("GET", `/evaluations/?skip=${skip}&limit=${limit}${filter}`, { retries: 2 });
+  }
+  /** Rows of a run, sorted by example; pages count from 1. */
+  samples(id: string, page: number, limit: number): Promise<SamplePage> {
+    return this.json("GET", `/evaluations/${id}/samples?page=${page}&limit=${limit}`, { retries: 2, timeoutMs: SAMPLES_MS });
   }
   resumeRun(id: string, body: unknown): Promise<Resumed> {
     return this.json("POST", `/evaluations/${id}/resume`, { body });
@@ -75,14 +95,18 @@ export class ServiceClient {
   interruptRun(id: string, timeoutMs: number): Promise<unknown> {
     return this.json("POST", `/evaluations/${id}/interrupt`, { body: {}, timeoutMs });
   }
-  cancelRun(id: string): Promise<unknown> {
+  cancelRun(id: string): Promise<Cancelled> {
     return this.json("PATCH", `/hosted-evaluations/${id}/cancel`, { retries: 2 });
   }
   deleteRun(id: string): Promise<unknown> {
     return this.json("DELETE", `/evaluations/${id}`, { retries: 2 });
   }
-  events(id: string, after: number, signal: AbortSignal): Promise<Response> {
-    return this.call("GET", `/evaluations/${id}/events?after=${after}`, { headers: { accept: "text/event-stream", "last-event-id": String(after) }, signal });
+  async events(id: string, after: number, signal: AbortSignal): Promise<Response> {
+    const path = `/evaluations/${id}/events?after=${after}`;
+    const response = await this.call("GET", path, { headers: { accept: "text/event-stream", "last-event-id": String(after) }, signal });
+    if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+    await response.body?.cancel();
+    throw new ServiceError(response.status, FOREIGN, `${this.address(path)} did not answer with events`, null);
   }
   rows(id: string, after: number, limitBytes: number, signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/rows?after=${after}&limit_bytes=${limitBytes}`, { ...(signal ? { signal } : {}), retries: 2 });
@@ -124,20 +148,18 @@ export class ServiceClient {
   }
 
   async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    const response = await this.call(method, path, options);
-    const text = await this.reading(path, response.text());
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      throw new ServiceError(response.status, "internal", `${this.address(path)} did not answer with JSON: ${text.slice(0, 200)}`, this.notEdgewise());
-    }
+    return await this.parsed<T>(await this.call(method, path, options), this.address(path));
   }
 
   /** A successful response whose body is still to be read; everything else is thrown. */
-  async call(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+  call(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+    return this.callUrl(method, this.address(path), options);
+  }
+
+  private async callUrl(method: string, url: string, options: CallOptions): Promise<Response> {
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.once(method, path, options);
+        return await this.once(method, url, options);
       } catch (error) {
         if (!(error instanceof ServiceUnreachable) || attempt >= (options.retries ?? 0) || options.signal?.aborted) throw error;
         await sleep(200 * 2 ** attempt);
@@ -145,8 +167,7 @@ export class ServiceClient {
     }
   }
 
-  private async once(method: string, path: string, { body, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
-    const url = this.address(path);
+  private async once(method: string, url: string, { body, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new DOMException("no answer in time", "TimeoutError")), timeoutMs);
     let response: Response;
@@ -156,7 +177,8 @@ export class ServiceClient {
         headers: { ...this.headers, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
-        redirect: "error",
+        // Followed, it would carry the token to another place.
+        redirect: "manual",
       });
     } catch (error) {
       if (signal?.aborted) throw error;
@@ -165,10 +187,22 @@ export class ServiceClient {
       clearTimeout(timer);
     }
     if (response.ok) return response;
-    throw decodeError(response.status, await this.reading(path, response.text()));
+    const text = await this.reading(url, response.text());
+    const target = response.headers.get("location");
+    if (response.status < 400 && target !== null) throw new ServiceError(response.status, FOREIGN, `${url} redirects to ${target}`, null);
+    throw decodeError(response.status, text);
   }
 
-  private async reading(path: string, body: Promise<string>): Promise<string> {
+  private async parsed<T>(response: Response, url: string): Promise<T> {
+    const text = await this.reading(url, response.text());
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new ServiceError(response.status, FOREIGN, `${url} did not answer with JSON: ${text.slice(0, 200)}`, null);
+    }
+  }
+
+  private async reading(url: string, body: Promise<string>): Promise<string> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new DOMException("the answer stopped half way", "TimeoutError")), IDLE_MS);
@@ -176,7 +210,7 @@ export class ServiceClient {
     try {
       return await Promise.race([body, late]);
     } catch (error) {
-      throw new ServiceUnreachable(this.address(path), error);
+      throw new ServiceUnreachable(url, error);
     } finally {
       clearTimeout(timer);
     }
@@ -184,10 +218,6 @@ export class ServiceClient {
 
   private address(path: string): string {
     return `${this.url}/api/v1${path}`;
-  }
-
-  private notEdgewise(): string {
-    return `Is ${this.url} an edgewise service?`;
   }
 }
 
@@ -230,12 +260,16 @@ export function decodeError(status: number, text: string): ServiceError {
     : typeof detail === "string"
       ? detail
       : `status ${status}${text === "" ? "" : `: ${text.slice(0, 300)}`}`;
-  return new ServiceError(status, typeof code === "string" ? code : "internal", message, typeof hint === "string" ? hint : null);
+  return new ServiceError(status, typeof code === "string" ? code : FOREIGN, message, typeof hint === "string" ? hint : null);
 }
+
+/** Fields of queries are typed as flags. */
+const FLAGS: Readonly<Record<string, string>> = { "query.limit": "-n", "query.page": "-p", "query.skip": "-p", "query.environment_name": "-e" };
 
 function fieldMessage(entry: unknown): string {
   const { loc, msg } = (entry ?? {}) as { loc?: unknown; msg?: unknown };
-  const place = Array.isArray(loc) ? loc.filter((part) => part !== "body" && part !== "eval_config").join(".") : "";
+  const path = Array.isArray(loc) ? loc.filter((part) => part !== "body" && part !== "eval_config").join(".") : "";
+  const place = FLAGS[path] ?? path;
   return place === "" ? String(msg) : `${place}: ${String(msg)}`;
 }
 

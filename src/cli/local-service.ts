@@ -2,24 +2,18 @@
  * The Worker in a runtime of this machine: the same `dist/worker.js` that is deployed, with the bindings of `wrangler.toml` and smaller
  * numbers. Queue messages are lost when it stops and its clock has no cron, so its parent calls the watchdog.
  */
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
 import { CliError, reasonOf } from "./cli-error.ts";
+import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
 import { inOwnProcessGroup } from "./own-process-group.ts";
 import type { ServiceLog } from "./service-log.ts";
 
-export interface LocalServiceOptions {
-  /** Absolute path of the built Worker. */
-  readonly workerPath: string;
+export interface LocalServiceOptions extends WorkerSettings {
   /** Where Durable Objects and R2 are stored. */
   readonly persistTo: string;
-  readonly bootId: string;
   /** 0 = any free port. */
   readonly port: number;
-  readonly secrets: Readonly<Record<string, string>>;
-  /** Queues, and so executors that work at the same time; 1 to 8. */
-  readonly executors: number;
   readonly log: ServiceLog;
   /** The runtime's process, at the start and after each restart. */
   readonly onRuntime: (pid: number) => void;
@@ -33,19 +27,8 @@ export interface LocalService {
   close(): Promise<void>;
 }
 
-const COMPATIBILITY_DATE = "2026-11-01";
 const START_MS = 30_000;
 const WATCHDOG_MS = 60_000;
-
-/** One executor with hundreds of lanes, and leases that end soon after a kill; deployed numbers are in `wrangler.toml`. */
-const NUMBERS = {
-  LEASE_MS: "6000",
-  BEAT_MS: "1000",
-  LEASE_MARGIN_MS: "1500",
-  GRACE_MS: "2000",
-  EXECUTOR_REQUESTS: "4096",
-  NEXT_POLL_MS: "200",
-} as const;
 
 /** `dist/worker.js` beside the built command, also when the command runs from its sources. */
 export const builtWorker = (): string => fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../dist/worker.js" : "./worker.js", import.meta.url));
@@ -56,6 +39,15 @@ export function executorCount(env: NodeJS.ProcessEnv): number {
   if (!/^[1-8]$/.test(text)) throw new CliError(`EDGEWISE_EXECUTORS must be a whole number from 1 to 8, not ${JSON.stringify(text)}`, { exitCode: 2 });
   return Number(text);
 }
+
+/**
+ * Settings that a person may set in the environment: a mirror of the Hugging Face Hub, under the name that its own tools read,
+ * which keys requests over HTTP may name, how much the library's own log says.
+ */
+const VARS = ["HF_ENDPOINT", "HF_DATASETS_SERVER", "KEY_VARS", "EDGEWISE_LOG_LEVEL", "VF_LOG_LEVEL"];
+
+export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { log, onRuntime, onCrash } = options;
@@ -105,9 +97,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 }
 
 function runtimeOptions(options: LocalServiceOptions, quiet: Log, onRestart: () => void): V4MiniflareOptions {
-  const { bootId, executors, log, persistTo, port, secrets, workerPath } = options;
-  const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
-  const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
+  const { log, persistTo, port } = options;
   return {
     host: "127.0.0.1",
     port,
@@ -120,26 +110,7 @@ function runtimeOptions(options: LocalServiceOptions, quiet: Log, onRestart: () 
     handleUncaughtError: (error) => log.write("error", error.stack ?? error.message),
     unsafeHandleRuntimeRestart: onRestart,
     resourcePersistencePath: persistTo,
-    name: "edgewise",
-    // Named relative to its own folder: the runtime refuses a module whose name leaves the working directory.
-    modulesRoot: dirname(workerPath),
-    modules: [{ type: "ESModule", path: workerPath }],
-    compatibilityDate: COMPATIBILITY_DATE,
-    compatibilityFlags: ["nodejs_compat"],
-    bindings: { ...NUMBERS, LOCAL: "1", BOOT_ID: bootId, LOCAL_SECRETS: { ...secrets } },
-    durableObjects: {
-      RUN: { className: "Run", useSQLite: true },
-      DISPATCHER: { className: "Dispatcher", useSQLite: true },
-      REGISTRY: { className: "Registry", useSQLite: true },
-    },
-    r2Buckets: { BUCKET: "edgewise" },
-    queueProducers: Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
-    queueConsumers: {
-      ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
-      "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
-    },
-    // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
-    serviceBindings: { PARENT: async () => new Response(bootId) as never },
+    workers: [serviceWorker(options), embeddedWorker(options)],
   };
 }
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { VERSION } from "../version.ts";
 import { CliError, EXIT, type ExitCode } from "./cli-error.ts";
 import type { CommandContext } from "./commands/context.ts";
+import { envCommand } from "./commands/env-command.ts";
 import { evalCommand } from "./commands/eval-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
@@ -16,7 +17,8 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   };
   const program = new Command("edgewise").description("Evaluate language models: runs that survive any crash and end in verifiers-compatible files.");
   program.version(VERSION, "-V, --version");
-  for (const command of [evalCommand(context, done), serveCommand(context, done), pruneCommand(context, done)]) program.addCommand(command);
+  for (const command of [evalCommand(context, done), envCommand(context, done), serveCommand(context, done), pruneCommand(context, done)])
+    program.addCommand(command);
   prepare(program, context);
   try {
     await program.parseAsync(args, { from: "user" });

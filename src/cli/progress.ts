@@ -63,7 +63,7 @@ export class Progress {
   }
 
   /** The first error of each kind, and warnings, as the service reports them. */
-  log({ level, message }: LogEvent): void {
+  log({ level, message }: Omit<LogEvent, "time">): void {
     if (level !== "WARNING" && level !== "ERROR") return;
     this.note(`${level === "ERROR" ? this.paint("31", "error") : this.paint("33", "warning")}: ${singleLine(message)}`);
   }

@@ -18,7 +18,7 @@ const SHRINK_MS = 10_000;
 export async function prune(command: CommandContext): Promise<ExitCode> {
   const { terminal, env } = command;
   if (env.EDGEWISE_URL) throw new CliError("prune works on the state of this machine; unset EDGEWISE_URL", { exitCode: EXIT.usage });
-  const service = await openService({ ...command, command: "edgewise prune", port: 0, keyNames: [], attended: false, onCrash: () => undefined });
+  const service = await openService({ ...command, command: "edgewise prune", port: 0, keyNames: [], attended: false, idle: true, onCrash: () => undefined });
   const folder = service.stateFolder ?? "";
   try {
     const before = bytesIn(folder);
@@ -39,7 +39,7 @@ export async function prune(command: CommandContext): Promise<ExitCode> {
     terminal.print(`${removed.length} ${removed.length === 1 ? "run" : "runs"} removed, ${megabytes(Math.max(0, before - after))} freed.`);
     return EXIT.completed;
   } catch (error) {
-    throw explain(error, { service, envId: "", given: {}, env, environments: [] });
+    throw explain(error, { service, env, wish: null });
   } finally {
     await service.close();
   }
@@ -56,7 +56,10 @@ async function allRuns(client: ServiceClient): Promise<readonly ListedEvaluation
 }
 
 /** Null when nothing would be lost. */
-export function reasonToKeep({ evaluation_id, edgewise }: ListedEvaluation, results: string | null): string | null {
+export function reasonToKeep(
+  { evaluation_id, edgewise }: Pick<ListedEvaluation, "evaluation_id"> & { readonly edgewise: Pick<ListedEvaluation["edgewise"], "settled"> },
+  results: string | null,
+): string | null {
   if (!edgewise.settled) return "it is not finished";
   if (results === null) return "it has no results folder on this machine";
   const position = readPosition(results);

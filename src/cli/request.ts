@@ -1,5 +1,6 @@
 /** What a command line asks for, as the bodies of the service's requests. The service fills in what is not given. */
-import { OPTION_NAMES, OPTIONS, type Option } from "../config/options.ts";
+import type { Option } from "../config/option.ts";
+import { OPTION_NAMES, OPTIONS } from "../config/options.ts";
 import type { Json, JsonObject } from "../config/run-config.ts";
 import { foldSamplingArgs } from "../config/sampling.ts";
 import type { GivenOptions } from "./flags.ts";
@@ -33,6 +34,7 @@ export function expectedSettings(given: GivenOptions, storedSampling: JsonObject
   const expected: JsonObject = {};
   if (given.env_args !== undefined) expected.env_args = given.env_args;
   if (given.model !== undefined) expected.model = given.model;
+  if (given.extra_env_kwargs !== undefined) expected.extra_env_kwargs = given.extra_env_kwargs;
   if (given.rollouts_per_example !== undefined) expected.rollouts_per_example = given.rollouts_per_example;
   const sampling = expectedSampling(given, storedSampling);
   if (sampling !== null) expected.sampling_args = sampling;

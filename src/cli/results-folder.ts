@@ -6,8 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:f
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isRunId, type OutputFile, runFolder } from "../../r2-layout/keys.ts";
+import { OPTIONS } from "../config/options.ts";
 import { systemCode } from "./cli-error.ts";
 import { draftOf, writeWhole } from "./files.ts";
+import type { GivenOptions } from "./flags.ts";
 import { chunksOf, type ServiceClient } from "./http-client.ts";
 import { startOf } from "./state/processes.ts";
 
@@ -25,10 +27,12 @@ export interface Position {
 const POSITION = ".edgewise.json";
 const PULL_BYTES = 4 * 1024 * 1024;
 
-/** Base of all results: `outputDir`, else the outputs of the environment's own folder where there is one, else `./outputs`. */
-export function outputBase(cwd: string, envId: string, outputDir: string | undefined): string {
-  if (outputDir !== undefined) return resolve(cwd, outputDir);
-  const own = resolve(cwd, "environments", envId.replaceAll("-", "_"));
+type OutputOptions = Pick<GivenOptions, "output_dir" | "env_dir_path">;
+
+/** Base of all results: `output_dir`, else the outputs of the environment's own folder where there is one, else `./outputs`. */
+export function outputBase(cwd: string, envId: string, { output_dir, env_dir_path = OPTIONS.env_dir_path.default }: OutputOptions): string {
+  if (output_dir !== undefined) return resolve(cwd, output_dir);
+  const own = resolve(cwd, env_dir_path, envId.replaceAll("-", "_"));
   return existsSync(own) ? join(own, "outputs") : resolve(cwd, "outputs");
 }
 
@@ -112,14 +116,14 @@ export class ResultsFolder {
   }
 
   /** Puts the sorted rows and the last metadata of the settled run in place of what was written on the way. */
-  async finalise(client: ServiceClient): Promise<void> {
+  async finalise(client: ServiceClient, signal?: AbortSignal): Promise<void> {
     const results = join(this.path, "results.jsonl");
     const draft = `${draftOf(results)}.final`;
     let bytes = 0;
     try {
       const file = await open(draft, "w");
       try {
-        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl"))) bytes += await writeAll(file, chunk, bytes);
+        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl", signal))) bytes += await writeAll(file, chunk, bytes);
       } finally {
         await file.close();
       }
@@ -129,8 +133,8 @@ export class ResultsFolder {
     } finally {
       rmSync(draft, { force: true });
     }
-    await this.refresh(client, "metadata.json");
-    await this.refresh(client, "eval.log");
+    await this.refresh(client, "metadata.json", signal);
+    await this.refresh(client, "eval.log", signal);
     this.position = { ...this.position, bytes, final: true };
     writePosition(this.path, this.position);
     await this.close();

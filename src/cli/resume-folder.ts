@@ -26,6 +26,7 @@ export interface FolderMetadata {
     readonly status: string | null;
     readonly env_version: string | null;
     readonly dataset_digest: string | null;
+    readonly extra_env_kwargs: JsonObject;
   } | null;
 }
 
@@ -86,7 +87,13 @@ function readMetadata(path: string): FolderMetadata | string {
     edgewise:
       own === null
         ? null
-        : { run_id: textOf(own.run_id), status: textOf(own.status), env_version: textOf(own.env_version), dataset_digest: textOf(own.dataset_digest) },
+        : {
+            run_id: textOf(own.run_id),
+            status: textOf(own.status),
+            env_version: textOf(own.env_version),
+            dataset_digest: textOf(own.dataset_digest),
+            extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
+          },
   };
 }
 

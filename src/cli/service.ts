@@ -3,11 +3,12 @@
  * or one that this process starts and owns.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isLoopbackHost, parseUrl } from "../config/secrets.ts";
-import { CliError, reasonOf, usageError } from "./cli-error.ts";
+import { CliError } from "./cli-error.ts";
+import type { WorkerModule } from "./environments/bundle.ts";
 import { ServiceClient, ServiceUnreachable } from "./http-client.ts";
 import { collectSecrets } from "./local-secrets.ts";
-import { builtWorker, executorCount, type LocalService, startLocalService } from "./local-service.ts";
+import { builtWorker, executorCount, type LocalService, startLocalService, workerVars } from "./local-service.ts";
+import { openRemoteService, serviceToken } from "./remote-service.ts";
 import { ServiceLog } from "./service-log.ts";
 import { announceClient, livingClients } from "./state/clients.ts";
 import { markOf } from "./state/processes.ts";
@@ -29,8 +30,18 @@ export interface ServiceOptions extends Surroundings {
   readonly keyNames: readonly string[];
   /** Runs created through this service end with it, and go on at `-R`. */
   readonly attended: boolean;
+  /** Only to be asked for a moment: a service that has to be started for it runs nothing, and takes no clients. */
+  readonly idle?: boolean;
+  /** A Worker with environments of this machine, and the digests of their code by id; null = the built one. */
+  readonly worker?: LocalWorker | null;
   /** The runtime ended by itself and is being started again. */
   readonly onCrash: () => void;
+}
+
+/** What a command brings to the service of its folder. */
+export interface LocalWorker {
+  readonly modules: readonly WorkerModule[];
+  readonly environments: Readonly<Record<string, string>>;
 }
 
 export type ServiceRole = "remote" | "client" | "owner";
@@ -57,7 +68,7 @@ const OWNER_LOOK_MS = 500;
 
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { env, cwd } = options;
-  if (env.EDGEWISE_URL) return remoteService(env.EDGEWISE_URL, env.EDGEWISE_TOKEN || null);
+  if (env.EDGEWISE_URL) return await openRemoteService(env);
   const folder = stateFolder(env, cwd);
   prepareStateFolder(folder);
   const mine = newLockRecord(options.command);
@@ -85,27 +96,10 @@ export async function bootIdAt(url: string): Promise<string | null> {
   }
 }
 
-function remoteService(text: string, token: string | null): Service {
-  const url = parseUrl(text);
-  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) throw usageError(`EDGEWISE_URL is not a URL: ${JSON.stringify(text)}`);
-  if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    throw usageError(`EDGEWISE_URL must be https, except on this machine: ${text}`, "The token in EDGEWISE_TOKEN would travel unprotected.");
-  }
-  const address = url.href.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
-  return {
-    role: "remote",
-    url: address,
-    client: new ServiceClient(address, { token }),
-    stateFolder: null,
-    owner: null,
-    orphaned: null,
-    clients: () => [],
-    close: () => Promise.resolve(),
-  };
-}
-
-async function clientService(folder: string, owner: LockRecord, { attended, command }: ServiceOptions): Promise<Service | null> {
+async function clientService(folder: string, owner: LockRecord, { attended, command, env, worker = null }: ServiceOptions): Promise<Service | null> {
   if (owner.port === null) return null;
+  const missing = Object.entries(worker?.environments ?? {}).find(([id, digest]) => owner.environments[id] !== digest);
+  if (missing !== undefined) throw otherEnvironments(missing[0], owner);
   const url = `http://127.0.0.1:${owner.port}`;
   const withdraw = announceClient(folder);
   if ((await bootIdAt(url)) !== owner.boot_id) {
@@ -120,7 +114,7 @@ async function clientService(folder: string, owner: LockRecord, { attended, comm
   return {
     role: "client",
     url,
-    client: new ServiceClient(url, { attended }),
+    client: new ServiceClient(url, { attended, token: serviceToken(env) }),
     stateFolder: folder,
     owner,
     orphaned: orphaned.signal,
@@ -140,16 +134,21 @@ async function endOrphan(folder: string, command: string): Promise<void> {
 }
 
 async function ownedService(folder: string, lock: HeldLock, options: ServiceOptions): Promise<Service> {
-  const { env, cwd, home, keyNames, port, attended, onCrash } = options;
+  const { env, cwd, home, keyNames, port, attended, onCrash, idle = false } = options;
   let local: LocalService;
+  let token: string | null;
   try {
+    token = serviceToken(env);
     local = await startLocalService({
       workerPath: builtWorker(),
+      modules: options.worker?.modules ?? null,
       persistTo: runtimeStateFolder(folder),
       bootId: lock.record.boot_id,
       port,
       secrets: collectSecrets({ env, cwd, home, named: keyNames }),
-      executors: executorCount(env),
+      token,
+      vars: workerVars(env),
+      executors: idle ? 0 : executorCount(env),
       log: new ServiceLog(folder),
       // At once and synchronously: from this moment on a kill of this process leaves that one behind.
       onRuntime: (pid) => lock.update({ workerd_pid: pid, workerd_started: markOf(pid).started }),
@@ -159,11 +158,12 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
     lock.release();
     throw error;
   }
-  lock.update({ port: local.port });
+  // Who finds no port waits for the end of this command and starts a service that works.
+  if (!idle) lock.update({ port: local.port, environments: options.worker?.environments ?? {} });
   return {
     role: "owner",
     url: local.url,
-    client: new ServiceClient(local.url, { attended }),
+    client: new ServiceClient(local.url, { attended, token }),
     stateFolder: folder,
     owner: null,
     orphaned: null,
@@ -178,22 +178,16 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
   };
 }
 
-function ownerSilent(folder: string, { command, pid, port }: LockRecord): CliError {
-  return new CliError(`process ${pid} (${command}) owns the state folder ${folder} and does not answer${port === null ? "" : ` on port ${port}`}`, {
-    hints: [`Wait for it, end it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
+/** Its environments were put together when it was started: what was changed since is another environment. */
+function otherEnvironments(id: string, { environments, pid, command }: LockRecord): CliError {
+  const has = Object.hasOwn(environments, id) ? `${id} as it was before it was changed` : `no ${id}`;
+  return new CliError(`process ${pid} (${command}) runs the service of this folder, which has ${has}`, {
+    hints: [`End it and start it again (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
   });
 }
 
-/** What to say when a service stopped answering for good. */
-export function serviceLost(service: Pick<Service, "role" | "url" | "stateFolder">, error: unknown): CliError {
-  if (service.role === "remote") {
-    return new CliError(`${service.url} (EDGEWISE_URL) cannot be reached: ${reasonOf(error)}`, {
-      hints: ["Check the address and the network, or unset EDGEWISE_URL to run on this machine."],
-      cause: error,
-    });
-  }
-  return new CliError(`the local service at ${service.url} stopped answering: ${reasonOf(error)}`, {
-    hints: [`Details are in ${service.stateFolder}/service.log.`],
-    cause: error,
+function ownerSilent(folder: string, { command, pid, port }: LockRecord): CliError {
+  return new CliError(`process ${pid} (${command}) owns the state folder ${folder} and does not answer${port === null ? "" : ` on port ${port}`}`, {
+    hints: [`Wait for it, end it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
   });
 }

@@ -7,6 +7,7 @@ import { canonicalJson } from "../config/canonical-json.ts";
 import type { Json, JsonObject } from "../config/run-config.ts";
 import type { Evaluation } from "./api-types.ts";
 import { CliError } from "./cli-error.ts";
+import { stopCommand } from "./command-line.ts";
 import { describeDataset, type LocalDataset, uploadDataset } from "./datasets.ts";
 import type { GivenOptions } from "./flags.ts";
 import { type ServiceClient, ServiceError } from "./http-client.ts";
@@ -18,6 +19,8 @@ import { sortRows, wholeLinesOf } from "./row-file.ts";
 /** What is asked for, with data set files replaced by their digests. */
 export interface RunWish {
   readonly envId: string;
+  /** How a new run asks for the environment: maybe with owner and version. */
+  readonly reference: string;
   readonly given: GivenOptions;
   readonly dataset: LocalDataset | null;
   /** Base of the results, where `-R` without a path looks. */
@@ -61,8 +64,8 @@ export async function startRun(client: ServiceClient, wish: RunWish, signal: Abo
   return await createFromFolder(client, wish, folder, folder.metadata);
 }
 
-async function create(client: ServiceClient, { envId, given }: RunWish): Promise<StartedRun> {
-  const { evaluation_id } = await client.createRun(createBody(envId, given), randomUUID());
+async function create(client: ServiceClient, { reference, given }: RunWish): Promise<StartedRun> {
+  const { evaluation_id } = await client.createRun(createBody(reference, given), randomUUID());
   return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings: [] };
 }
 
@@ -117,12 +120,12 @@ const isWorking = ({ edgewise }: Evaluation): boolean => !edgewise.suspended && 
 function mustAgree({ metadata, evaluation_id }: Evaluation, { envId, given }: RunWish): void {
   const expected: JsonObject = { env_id: envId, ...expectedSettings(given, metadata.sampling_args) };
   if (given.num_examples !== undefined && given.num_examples !== metadata.num_examples) expected.num_examples = given.num_examples;
-  const actual = metadata as unknown as JsonObject;
+  const actual: JsonObject = { extra_env_kwargs: {}, ...(metadata as unknown as JsonObject) };
   const differences = differencesOf(actual, expected);
   if (differences.length > 0) {
     throw new CliError(`run ${evaluation_id} is working with other settings: ${differences.join("; ")}`, {
       exitCode: 2,
-      hints: [`Leave them out to join it, or end it first: npx edgewise eval stop ${evaluation_id}`],
+      hints: [`Leave them out to join it, or end it first: ${stopCommand(evaluation_id)}`],
     });
   }
 }
@@ -140,7 +143,8 @@ async function createFromFolder(client: ServiceClient, wish: RunWish, { path, ru
   const { envId, given, envVersion } = wish;
   const sampling = ownSampling(metadata.sampling_args);
   const expected: JsonObject = { env_id: envId, ...expectedSettings(given, sampling) };
-  const actual: JsonObject = { ...(metadata as unknown as JsonObject), sampling_args: sampling };
+  const kwargs = metadata.edgewise?.extra_env_kwargs ?? given.extra_env_kwargs ?? {};
+  const actual: JsonObject = { ...(metadata as unknown as JsonObject), sampling_args: sampling, extra_env_kwargs: kwargs };
   const stored = metadata.edgewise?.env_version ?? null;
   if (stored !== null && envVersion !== null) {
     expected.env_version = envVersion;
@@ -165,6 +169,7 @@ async function createFromFolder(client: ServiceClient, wish: RunWish, { path, ru
     num_examples,
     rollouts_per_example: given.rollouts_per_example ?? metadata.rollouts_per_example,
     sampling_args: (expected.sampling_args ?? sampling) as JsonObject,
+    ...(Object.keys(kwargs).length === 0 ? {} : { extra_env_kwargs: kwargs }),
     state_columns: given.state_columns ?? [...metadata.state_columns],
   });
   const { evaluation_id } = await client.createRun(

@@ -1,4 +1,5 @@
 /** Where a command prints: its report to standard output, everything that happens on the way to standard error. */
+import { printable } from "../report/printable.ts";
 import { CliError, EXIT, type ExitCode } from "./cli-error.ts";
 
 export interface Terminal {
@@ -26,11 +27,11 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** Prints what ended a command, and gives its exit code. A stack is only worth something where the error is ours. */
+/** Prints what ended a command, whatever a server put into it, and gives its exit code. A stack is only worth something where the error is ours. */
 export function reportError(error: unknown, terminal: Pick<Terminal, "tell">): ExitCode {
   if (error instanceof CliError) {
-    terminal.tell(`error: ${error.message}`);
-    for (const hint of error.hints) terminal.tell(`  ${hint}`);
+    terminal.tell(`error: ${printable(error.message)}`);
+    for (const hint of error.hints) terminal.tell(`  ${printable(hint)}`);
     return error.exitCode;
   }
   terminal.tell(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

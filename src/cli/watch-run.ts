@@ -4,13 +4,17 @@ import { CliError, reasonOf } from "./cli-error.ts";
 import { FolderMirror } from "./folder-mirror.ts";
 import { type FollowPoint, followRun } from "./follow-run.ts";
 import { ServiceError, ServiceUnreachable } from "./http-client.ts";
+import { type Patience, patiently } from "./patience.ts";
 import { pause } from "./pause.ts";
 import type { Progress } from "./progress.ts";
 import type { ResultsFolder } from "./results-folder.ts";
-import { type Service, serviceLost } from "./service.ts";
+import type { Service } from "./service.ts";
+import { serviceLost } from "./service-errors.ts";
 
-/** How long a service may be silent before the command gives it up, by who runs it. */
-const PATIENCE_MS = { owner: 30_000, client: 1500, remote: 120_000 } as const;
+/** How long a service may be silent before the command gives it up, by who runs it: a run elsewhere goes on without this machine's network. */
+const PATIENCE_MS = { owner: 30_000, client: 1500, remote: 600_000 } as const;
+/** Longest wait between two attempts to reach it. */
+const MAX_WAIT_MS = { owner: 2000, client: 500, remote: 10_000 } as const;
 /** Open units of the dead service's run end within lease and grace. */
 const TAKE_OVER_MS = 30_000;
 
@@ -55,13 +59,10 @@ export class RunWatch {
     };
     for (;;) {
       this.startMirror();
-      const { client, orphaned, role, url } = this.service;
+      const { client, orphaned, role } = this.service;
       const until = orphaned === null ? signal : AbortSignal.any([signal, orphaned]);
-      const onOutage = (): void => {
-        if (role === "remote") progress.note(`${url} does not answer; trying again`);
-      };
       try {
-        return await followRun(client, runId, point, watcher, { patienceMs: PATIENCE_MS[role], signal: until, onOutage });
+        return await followRun(client, runId, point, watcher, { ...this.patience(), signal: until });
       } catch (error) {
         if (!(error instanceof ServiceUnreachable)) throw error;
         if (role !== "client") throw serviceLost(this.service, error);
@@ -72,14 +73,31 @@ export class RunWatch {
     }
   }
 
-  /** Puts the final files of the settled run in the folder; after `untilEnd`. */
+  /** Puts the final files of the settled run in the folder; after `untilEnd`. From elsewhere that may take long, so it can be interrupted. */
   async finalise(): Promise<void> {
-    await this.mirror?.finalise();
+    const { mirror, service, watch } = this;
+    if (mirror !== null) await patiently(() => mirror.finalise(service.role === "remote" ? watch.signal : undefined), this.patience());
+  }
+
+  /** How long this service is waited for, and what is said meanwhile: one on this machine has a reason of its own to be silent. */
+  patience(): Patience {
+    const { role, url } = this.service;
+    const { progress, signal } = this.watch;
+    const note = (line: string): void => {
+      if (role === "remote") progress.note(line);
+    };
+    return {
+      patienceMs: PATIENCE_MS[role],
+      maxWaitMs: MAX_WAIT_MS[role],
+      signal,
+      onOutage: (error) => note(`${url} does not answer (${reasonOf(causeOf(error))}); trying again. The run goes on there.`),
+      onReturn: () => note(`${url} answers again.`),
+    };
   }
 
   /** Puts what there is now in the folder; after `untilEnd`, whether it ended well or not. */
-  async catchUp(): Promise<void> {
-    await this.mirror?.catchUp();
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    await this.mirror?.catchUp(signal);
   }
 
   private startMirror(): void {
@@ -114,6 +132,9 @@ export class RunWatch {
     }
   }
 }
+
+/** Of a silent service, why it is silent; its message names the address once more. */
+const causeOf = (error: unknown): unknown => (error instanceof ServiceUnreachable ? error.cause : error);
 
 /** The end of a run is reported in full when it has ended. */
 const isEndOfRun = (message: string): boolean => /^Run (FAILED|TIMEOUT|CANCELLED|interrupted)\b/.test(message);

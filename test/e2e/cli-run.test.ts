@@ -111,8 +111,8 @@ describe("what goes wrong", () => {
     const { code, stderr } = await place.run(["eval", "reverse-text", "-n", "1", "-b", "https://api.example.org/v1"], { OPENAI_API_KEY: "sk-hidden" });
     expect(code).toBe(1);
     expect(stderr).toContain("PRIME_API_KEY is not set");
-    expect(stderr).toContain("Keys that are set: OPENAI_API_KEY.");
-    expect(stderr).toContain("-k OPENAI_API_KEY");
+    expect(stderr).toContain("OPENAI_API_KEY is set: add --provider openai");
+    expect(stderr).toContain("add --provider embedded");
     expect(stderr).not.toContain("sk-hidden");
   });
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
 import type { LogEvent, RunState } from "../../src/cli/api-types.ts";
 import { followRun } from "../../src/cli/follow-run.ts";
-import { ServiceClient, ServiceError, ServiceUnreachable } from "../../src/cli/http-client.ts";
+import { FOREIGN, ServiceClient, ServiceError, ServiceUnreachable } from "../../src/cli/http-client.ts";
 import { SseParser } from "../../src/cli/sse.ts";
 import { type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
@@ -198,6 +198,6 @@ describe("the client of the service", () => {
     });
     const error = await new ServiceClient(service.url).run("x").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ServiceError);
-    expect((error as ServiceError).hint).toContain("Is http://127.0.0.1");
+    expect(error).toMatchObject({ code: FOREIGN, message: expect.stringContaining("did not answer with JSON: <html>") });
   });
 });

@@ -17,6 +17,35 @@ function given(...args: readonly string[]): GivenOptions {
 }
 
 describe("flags", () => {
+  it("that may be given again add up, the last of a name winning", () => {
+    const typed = given(
+      "--header",
+      "X-A: 1",
+      "--header",
+      "X-B: 2",
+      "--header",
+      "X-A: 3",
+      "--header-from-state",
+      "X-C: task",
+      "-x",
+      '{"max_turns":2}',
+      "-v",
+      "--max-concurrent-scoring",
+      "4",
+    );
+    expect(typed).toEqual({
+      headers: { "X-A": "3", "X-B": "2" },
+      headers_from_state: { "X-C": "task" },
+      extra_env_kwargs: { max_turns: 2 },
+      verbose: true,
+      max_concurrent_scoring: 4,
+    });
+    expect(createBodySchema.parse(createBody("gsm8k", typed)).eval_config).toMatchObject(typed);
+    const { expect: expected, ...resumed } = resumeBodySchema.parse(resumeBody("gsm8k", typed, {}));
+    expect(expected).toMatchObject({ extra_env_kwargs: { max_turns: 2 } });
+    expect(resumed).toEqual({ headers: { "X-A": "3", "X-B": "2" }, headers_from_state: { "X-C": "task" }, verbose: true, max_concurrent_scoring: 4 });
+  });
+
   it("give exactly what was typed", () => {
     expect(given()).toEqual({});
     expect(

@@ -211,10 +211,10 @@ describe("the mirror of a run", () => {
 
 describe("where results go", () => {
   it("follows --output-dir, else the environment's own folder, else ./outputs", () => {
-    expect(outputBase(root, "my-env", undefined)).toBe(join(root, "outputs"));
+    expect(outputBase(root, "my-env", {})).toBe(join(root, "outputs"));
     mkdirSync(join(root, "environments", "my_env"), { recursive: true });
-    expect(outputBase(root, "my-env", undefined)).toBe(join(root, "environments", "my_env", "outputs"));
-    expect(outputBase(root, "my-env", "elsewhere")).toBe(join(root, "elsewhere"));
+    expect(outputBase(root, "my-env", {})).toBe(join(root, "environments", "my_env", "outputs"));
+    expect(outputBase(root, "my-env", { output_dir: "elsewhere" })).toBe(join(root, "elsewhere"));
     expect(resultsFolderOf("/b", "my-env", "a/b/c", RUN)).toBe(`/b/evals/my-env--a--b--c/${RUN}`);
   });
 });

@@ -54,6 +54,7 @@ function folder(runId: string, options: { metadata?: object | string; rows?: str
 
 const wish = (given: GivenOptions, change: Partial<RunWish> = {}): RunWish => ({
   envId: "gsm8k",
+  reference: "gsm8k",
   given,
   dataset: null,
   base: join(root, "outputs"),

@@ -9,7 +9,7 @@ import { Interrupts } from "../../src/cli/interrupts.ts";
 import { collectSecrets } from "../../src/cli/local-secrets.ts";
 import { executorCount } from "../../src/cli/local-service.ts";
 import { nearest } from "../../src/cli/nearest.ts";
-import { openService, type Service } from "../../src/cli/service.ts";
+import type { Service } from "../../src/cli/service.ts";
 import { prepareStateFolder } from "../../src/cli/state/state-folder.ts";
 import { newLockRecord } from "../../src/cli/state/state-lock.ts";
 
@@ -66,22 +66,27 @@ describe("keys for the local service", () => {
 
 describe("what is said about a missing key", () => {
   it("names other keys that are set and how to use one, never a value", () => {
-    const hints = keyHints({ service: serviceOf("owner"), given: {}, env: { OPENAI_API_KEY: "sk-secret", ZETA_API_KEY: "z", PATH: "x" } }).join("\n");
-    expect(hints).toContain("Keys that are set: OPENAI_API_KEY, ZETA_API_KEY.");
-    expect(hints).toContain("-b https://api.openai.com/v1 -k OPENAI_API_KEY");
+    const hints = keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: {}, env: { OPENAI_API_KEY: "sk-secret", ZETA_API_KEY: "z", PATH: "x" } }).join("\n");
+    expect(hints).toContain("OPENAI_API_KEY is set: add --provider openai -m");
+    expect(hints).toContain("ZETA_API_KEY is set: add -b <URL of its endpoint> -k ZETA_API_KEY -m");
     expect(hints).not.toContain("sk-secret");
-    expect(keyHints({ service: serviceOf("owner"), given: {}, env: { ZETA_API_KEY: "z" } }).join()).toContain("-k ZETA_API_KEY");
-    expect(keyHints({ service: serviceOf("owner"), given: {}, env: {} })).toEqual([]);
+    expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: {}, env: {} })).toEqual([expect.stringContaining("add --provider embedded")]);
+    expect(keyHints({ message: "the environment needs a key that is not set: SERPER_API_KEY", service: serviceOf("owner"), given: {}, env: {} })).toEqual([]);
+    expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("remote"), given: {}, env: { ZETA_API_KEY: "z" } })).toEqual([]);
   });
 
   it("says when another terminal's service lacks a key that this one has", () => {
-    const [hint] = keyHints({ service: serviceOf("client"), given: { api_key_var: "MY_KEY" }, env: { MY_KEY: "x" } });
+    const [hint] = keyHints({ message: "MY_KEY is not set", service: serviceOf("client"), given: { api_key_var: "MY_KEY" }, env: { MY_KEY: "x" } });
     expect(hint).toContain("process 42, edgewise serve");
   });
 });
 
 describe("what is said about a service", () => {
-  const context = (role: Service["role"]) => ({ service: serviceOf(role), envId: "gsm8", given: {}, env: {}, environments: ["gsm8k", "reverse-text"] });
+  const context = (role: Service["role"]) => ({
+    service: serviceOf(role),
+    env: {},
+    wish: { envId: "gsm8", given: {}, environments: ["gsm8k", "reverse-text"] },
+  });
   const explained = (error: unknown, role: Service["role"] = "owner"): { readonly text: string; readonly exitCode: number } => {
     const answer = explain(error, context(role));
     if (!(answer instanceof CliError)) throw new Error("not explained");
@@ -102,15 +107,6 @@ describe("what is said about a service", () => {
       exitCode: 1,
       text: "Another evaluation: model: …\nUse the same.",
     });
-  });
-
-  it("refuses an address that would carry the token unprotected, and knows one that is none", async () => {
-    const open = (url: string) =>
-      openService({ env: { EDGEWISE_URL: url }, cwd: root, home: root, command: "x", port: 0, keyNames: [], attended: true, onCrash: () => undefined });
-    await expect(open("http://example.org")).rejects.toThrow(/must be https/);
-    await expect(open("example.org")).rejects.toThrow(/is not a URL/);
-    expect((await open("https://example.org/api/v1/")).url).toBe("https://example.org");
-    expect((await open("http://localhost:8787")).role).toBe("remote");
   });
 });
 

@@ -87,8 +87,9 @@ export class Workplace {
     return found[0] ?? "";
   }
 
-  resultsFolders(): readonly string[] {
-    const evals = join(this.folder, "outputs", "evals");
+  /** `base`: as `-o` names it. */
+  resultsFolders(base = "outputs"): readonly string[] {
+    const evals = join(this.folder, base, "evals");
     return names(evals).flatMap((model) => names(join(evals, model)).map((run) => join(evals, model, run)));
   }
 

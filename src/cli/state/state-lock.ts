@@ -25,12 +25,14 @@ export interface LockRecord {
   readonly started_at: string;
   /** For messages to a person; holds no arguments, since those may name keys. */
   readonly command: string;
+  /** Digests by id of the environments of this machine that the service was started with. */
+  readonly environments: Readonly<Record<string, string>>;
 }
 
 export interface HeldLock {
   readonly record: LockRecord;
   /** Writes the changed record; the file is whole at every moment. */
-  update(change: Partial<Pick<LockRecord, "port" | "workerd_pid" | "workerd_started">>): void;
+  update(change: Partial<Pick<LockRecord, "port" | "workerd_pid" | "workerd_started" | "environments">>): void;
   /** Gives the folder free. The runtime must have ended. */
   release(): void;
 }
@@ -58,6 +60,7 @@ export function newLockRecord(command: string): LockRecord {
     workerd_started: null,
     started_at: new Date().toISOString(),
     command,
+    environments: {},
   };
 }
 
@@ -173,6 +176,7 @@ function readRecord(path: string): LockRecord | "writing" | null {
     workerd_started: null,
     started_at: "",
     command: "unknown",
+    environments: {},
   };
 }
 
@@ -202,6 +206,7 @@ function parseRecord(text: string): LockRecord | null {
     workerd_started: record.workerd_started ?? null,
     started_at: record.started_at ?? "",
     command: record.command ?? "edgewise",
+    environments: record.environments ?? {},
   };
 }
 

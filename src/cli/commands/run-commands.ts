@@ -1,0 +1,90 @@
+/** `eval list`, `get`, `samples`, `logs`, `stop`: commands about runs that exist, with the flags and defaults of the `prime` client. */
+import { Command, Option } from "commander";
+import type { Output } from "../ask-service.ts";
+import { type ExitCode, usageError } from "../cli-error.ts";
+import type { CommandContext } from "./context.ts";
+
+interface Page {
+  readonly num: number;
+  readonly page: number;
+  readonly output: Output;
+}
+
+type Done = (code: ExitCode) => void;
+
+export function runCommands(context: CommandContext, done: Done): readonly Command[] {
+  return [listCommand(context, done), getCommand(context, done), samplesCommand(context, done), logsCommand(context, done), stopCommand(context, done)];
+}
+
+function listCommand(context: CommandContext, done: Done): Command {
+  return new Command("list")
+    .alias("ls")
+    .description("show the runs of the service, the newest first")
+    .addOption(countOption("-n, --num <N>", "runs on a page", 20))
+    .addOption(countOption("-p, --page <N>", "page, from 1", 1))
+    .addOption(new Option("-e, --env <ENV>", "only runs of this environment, such as gsm8k or owner/gsm8k"))
+    .addOption(outputOption())
+    .action(async ({ num, page, env, output }: Page & { env?: string }) => {
+      const { evalList } = await import("../eval-list.ts");
+      done(await evalList(context, { num, page, output, environment: env ?? null }));
+    });
+}
+
+function getCommand(context: CommandContext, done: Done): Command {
+  return new Command("get")
+    .description("show one run: settings, status, numbers")
+    .argument("<id>", "run id")
+    .addOption(outputOption())
+    .action(async (runId: string, { output }: { output: Output }) => {
+      const { evalGet } = await import("../eval-get.ts");
+      done(await evalGet(context, { runId, output }));
+    });
+}
+
+function samplesCommand(context: CommandContext, done: Done): Command {
+  return new Command("samples")
+    .description("show the rows of a run, sorted by example; also while it goes on")
+    .argument("<id>", "run id")
+    .addOption(countOption("-n, --num <N>", "rows on a page", 100))
+    .addOption(countOption("-p, --page <N>", "page, from 1", 1))
+    .addOption(outputOption("with json whole rows, as in results.jsonl"))
+    .action(async (runId: string, { num, page, output }: Page) => {
+      const { evalSamples } = await import("../eval-samples.ts");
+      done(await evalSamples(context, { runId, num, page, output }));
+    });
+}
+
+function logsCommand(context: CommandContext, done: Done): Command {
+  return new Command("logs")
+    .description("show what happened in a run")
+    .argument("<id>", "run id")
+    .addOption(countOption("-n, --tail <N>", "lines of the past, from the end", 1000))
+    .option("-f, --follow", "go on until the run ends; the exit code says how: 0 completed, 1 otherwise", false)
+    .addOption(outputOption("with json one object per line"))
+    .action(async (runId: string, { tail, follow, output }: { tail: number; follow: boolean; output: Output }) => {
+      const { evalLogs } = await import("../eval-logs.ts");
+      done(await evalLogs(context, { runId, tail, follow, output }));
+    });
+}
+
+function stopCommand(context: CommandContext, done: Done): Command {
+  return new Command("stop")
+    .description("cancel a run: what is in progress is finished, nothing new is begun")
+    .argument("<id>", "run id")
+    .addOption(outputOption())
+    .action(async (runId: string, { output }: { output: Output }) => {
+      const { evalStop } = await import("../eval-stop.ts");
+      done(await evalStop(context, { runId, output }));
+    });
+}
+
+const outputOption = (more = "json is the service's answer"): Option =>
+  new Option("-o, --output <FORM>", `form of what is printed; ${more}`).choices(["table", "json"]).default("table");
+
+function countOption(flags: string, help: string, usual: number): Option {
+  return new Option(flags, help).default(usual).argParser((text) => {
+    const number = Number(text);
+    if (/^\d{1,9}$/.test(text) && number >= 1) return number;
+    throw usageError(`${flags.split(" <")[0]?.replace(", ", "/")}: must be a whole number from 1 on, not ${JSON.stringify(text)}`);
+  });
+}

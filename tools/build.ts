@@ -1,8 +1,9 @@
 /**
- * Builds what the package ships: `dist/worker.js` (runs in workerd) and `dist/cli.js` (runs in Node 20.19 or later). Prints
- * nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
+ * Builds what the package ships: `dist/worker.js` and `dist/embedded-worker.js` (run in workerd) and `dist/cli.js` (runs in Node
+ * 20.19 or later), and the library in `dist/lib/`. Prints nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 
@@ -14,49 +15,70 @@ interface Entry {
   readonly options: BuildOptions;
 }
 
+const inWorkerd: BuildOptions = { target: "es2024", platform: "browser", conditions: ["workerd", "worker", "browser"], external: ["cloudflare:*", "node:*"] };
+
 const entries: readonly Entry[] = [
-  {
-    source: "src/worker.ts",
-    output: "dist/worker.js",
-    options: { target: "es2024", platform: "browser", conditions: ["workerd", "worker", "browser"], external: ["cloudflare:*", "node:*"] },
-  },
+  { source: "src/worker.ts", output: "dist/worker.js", options: inWorkerd },
+  // The weights of the embedded model are in the file.
+  { source: "src/embedded-worker.ts", output: "dist/embedded-worker.js", options: { ...inWorkerd, loader: { ".bin": "binary" } } },
   {
     source: "src/cli/main.ts",
     output: "dist/cli.js",
     options: {
       target: "node20.19",
       platform: "node",
-      // Carries workerd's binary, so it stays a dependency; everything else is in the file.
-      external: ["miniflare"],
+      // These carry binaries, so they stay dependencies; everything else is in the file.
+      external: ["miniflare", "esbuild"],
       // Bundled CommonJS packages ask for Node's own modules through `require`.
       banner: { js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);' },
     },
   },
 ];
 
+/** What `import … from "edgewise"`, `"edgewise/worker"` and `"edgewise/testing"` give: one copy of everything they share. */
+const library: Readonly<Record<string, string>> = {
+  index: "src/index.ts",
+  worker: "src/service.ts",
+  testing: "src/testing/index.ts",
+  // For environments in a folder without packages of their own.
+  zod: "src/zod.ts",
+};
+
+const shared = (version: string): BuildOptions => ({
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  // Class names reach error rows and RPC; readable stacks are worth more than bytes here.
+  keepNames: true,
+  minify: false,
+  logLevel: "warning",
+  define: { EDGEWISE_VERSION: JSON.stringify(version), "process.env.NODE_ENV": '"production"' },
+});
+
 /** Writes `dist/`. Each file appears whole, so that a command that starts meanwhile reads the old one or the new one. */
 export async function buildPackage(): Promise<void> {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
-  mkdirSync(`${root}dist`, { recursive: true });
+  const written = new Set<string>();
   for (const { source, output, options } of entries) {
     if (!existsSync(root + source)) continue;
-    const { outputFiles } = await build({
-      ...options,
-      entryPoints: [source],
-      absWorkingDir: root,
-      bundle: true,
-      write: false,
-      format: "esm",
-      // Class names reach error rows and RPC; readable stacks are worth more than bytes here.
-      keepNames: true,
-      minify: false,
-      logLevel: "warning",
-      define: { EDGEWISE_VERSION: JSON.stringify(version), "process.env.NODE_ENV": '"production"' },
-    });
-    const draft = `${root}${output}.${process.pid}`;
-    for (const file of outputFiles) writeFileSync(draft, file.contents);
-    renameSync(draft, root + output);
+    const { outputFiles } = await build({ ...shared(version), ...options, entryPoints: [source], write: false });
+    for (const file of outputFiles) replaceFile(root + output, file.contents);
   }
+  const { outputFiles } = await build({ ...shared(version), ...inWorkerd, entryPoints: library, splitting: true, write: false, outdir: `${root}dist/lib` });
+  // Pieces before the files that import them; a name says what is in a piece, so old and new ones do not meet.
+  const pieces = outputFiles.toSorted((a, b) => Number(basename(a.path, ".js") in library) - Number(basename(b.path, ".js") in library));
+  for (const { path, contents } of pieces) {
+    replaceFile(path, contents);
+    written.add(basename(path));
+  }
+  for (const name of readdirSync(`${root}dist/lib`)) if (name.endsWith(".js") && !written.has(name)) rmSync(`${root}dist/lib/${name}`, { force: true });
+}
+
+function replaceFile(path: string, contents: Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, contents);
+  renameSync(draft, path);
 }
 
 if (import.meta.main) {

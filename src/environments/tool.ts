@@ -33,7 +33,8 @@ export const tool = <Schema extends z.ZodObject>(
   },
 ): ToolFunction => definition as unknown as ToolFunction;
 
-const isSchema = (parameters: ToolFunction["parameters"]): parameters is z.ZodType<Record<string, unknown>> => parameters instanceof z.ZodType;
+/** By its mark, not by its class: an environment may bring a zod of its own. */
+const isSchema = (parameters: ToolFunction["parameters"]): parameters is z.ZodType<Record<string, unknown>> => "_zod" in parameters;
 
 /**
  * What the model is told of a tool: `title` and `additionalProperties: false` as verifiers writes them. A parameter with a default

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SCHEMA } from "../../durable-objects/run/schema.ts";
-import { OPTION_NAMES, OPTIONS, type Option } from "../../src/config/options.ts";
+import type { Option } from "../../src/config/option.ts";
+import { OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../src/errors/codes.ts";
 import * as limits from "../../src/limits.ts";
 
@@ -54,7 +55,7 @@ describe("README.md", () => {
   it("begins with the two commands: an evaluation, and the tests", () => {
     const blocks = [...read("README.md").matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block.trim());
     expect(blocks).toHaveLength(2);
-    expect(blocks[0]).toMatch(/^npm ci && npx node test\/support\/with-model-server\.ts .*-- \\\n {2}npx edgewise eval run reverse-text .*-b \{url\}/);
+    expect(blocks[0]).toBe("npm ci && npx edgewise eval run arithmetic --provider embedded");
     expect(blocks[1]).toBe("npm ci && npm test");
     expect(read(".ci/run")).toContain("npm ci\nnpm test");
   });
@@ -155,7 +156,7 @@ describe(ARCHITECTURE, () => {
     const [, vars = ""] = read("wrangler.toml").split("\n[vars]\n");
     const deployed = [...(vars.split(/\n\[/)[0] ?? "").matchAll(/^(\w+) = "(.*)"$/gm)];
     expect(deployed.length).toBeGreaterThan(5);
-    const local = new Map([...read("src/cli/local-service.ts").matchAll(/^ {2}(\w+): "(\d+)",$/gm)].map(([, name = "", value = ""]) => [name, value] as const));
+    const local = new Map([...read("src/cli/local-workers.ts").matchAll(/^ {2}(\w+): "(\d+)",$/gm)].map(([, name = "", value = ""]) => [name, value] as const));
     const table = section(ARCHITECTURE, "## Numbers");
     for (const [, name = "", value = ""] of deployed) {
       const line = table.split("\n").find((each) => each.startsWith(`| \`${name}\` | ${value} |`));

@@ -10,6 +10,7 @@ import { ToolEnv } from "../../src/environments/tool-env.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { memoryDatasets } from "../support/memory-datasets.ts";
+import { scriptedClient } from "../support/scripted-client.ts";
 
 let seen: Record<string, unknown> = {};
 const search = defineEnvironment({
@@ -31,7 +32,7 @@ const context: LoadContext = { datasets: memoryDatasets(), key };
 describe("keys of an environment", () => {
   it("reach it when they are declared, and no others do", () => {
     const asked: string[] = [];
-    search.load({}, { ...context, key: (name) => (asked.push(name), key(name)) });
+    search.load({}, { ...context, key: (name) => key(asked[asked.push(name) - 1] ?? "") });
     expect(seen.keys).toEqual({ SERPER_API_KEY: "s-1", BRAVE_KEY: "b-2" });
     expect(asked.sort()).toEqual(["BRAVE_KEY", "SERPER_API_KEY"]);
   });
@@ -152,4 +153,23 @@ describe("options set after loading", () => {
 it("a loader's environment knows its id, version and arguments", () => {
   const environment: Environment = search.load({ depth: 3 }, context);
   expect(environment).toMatchObject({ id: "search", version: "1.0.0", args: { depth: 3 } });
+});
+
+describe("an environment that tries to read a file while it runs", () => {
+  // As the Worker answers: its file system is empty.
+  const read = (): never => {
+    throw Object.assign(new Error("no such file or directory, readAll '/data/rows.json'"), { code: "ENOENT" });
+  };
+
+  it("is told that there are none, while it is loaded", () => {
+    const reading = defineEnvironment({ id: "reading", version: "1.0.0", description: "Reads.", args: z.object({}), load: read });
+    expect(reading.check({ env_args: {} })?.message).toMatch(/rows\.json.*cannot read local files while they run: data comes by reference/);
+  });
+
+  it("and in a rollout, on its row", async () => {
+    const environment = new SingleTurnEnv({ dataset: [{ question: "q" }] });
+    environment.setupState = async () => read();
+    const { outputs } = await environment.evaluate(scriptedClient("x"), "m");
+    expect(outputs[0]?.error).toMatchObject({ code: "environment_error", error_chain_repr: expect.stringMatching(/cannot read local files while they run/) });
+  });
 });

@@ -76,7 +76,7 @@ describe("SandboxEnv", () => {
 
   it("works where the state says", async () => {
     const folders: unknown[] = [];
-    const env = environment(new ScriptedSandbox({ execute: (_command, _instance, { workingDir }) => (folders.push(workingDir), "") }));
+    const env = environment(new ScriptedSandbox({ execute: (_command, _instance, { workingDir }) => String(folders.push(workingDir)) }));
     const setup = env.setupState.bind(env);
     env.setupState = async (state) => {
       await setup(state);

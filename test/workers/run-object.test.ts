@@ -8,13 +8,14 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WakeUp } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import type { ResumeRequest } from "../../durable-objects/run/control.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { DISPATCHER_NAME } from "../../src/stubs.ts";
 import worker from "../../src/worker.ts";
 import { Fleet } from "./support/fleet.ts";
+import { modelServer } from "./support/model-server.ts";
 import { configOf, createRun, expectComplete, newRunId, rowsOf, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
 import { rawRun, registry, restoreClock, run, service, setQueue, setVars, skip, STEADY, until } from "./support/service.ts";
@@ -30,7 +31,6 @@ beforeEach(() => {
 afterEach(async () => {
   await fleet.close();
   restoreClock();
-  vi.unstubAllGlobals();
   await reset();
 });
 
@@ -241,7 +241,8 @@ describe("the consumer of dead letters", () => {
 
 describe("the consumer of the queue", () => {
   it("works off a run, and three deliveries of its message do no harm", async () => {
-    vi.stubGlobal("fetch", model.fetch);
+    // Executors of the Worker itself call the platform's `fetch`, as it was when the Worker was loaded.
+    await modelServer.play({});
     const waking: WakeUp[] = [];
     setQueue({
       sendBatch: async (messages) => {
@@ -249,7 +250,7 @@ describe("the consumer of the queue", () => {
         return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
       },
     });
-    const config = await createRun({ num_examples: 10, rollouts_per_example: 2 });
+    const config = await createRun({ num_examples: 10, rollouts_per_example: 2, base_url: modelServer.baseUrl, model: "three-deliveries" });
     const consumers: Promise<void>[] = [];
     await until("the run to settle", async () => {
       for (const body of waking.splice(0)) {
@@ -263,7 +264,7 @@ describe("the consumer of the queue", () => {
       return (await viewOf(config.run_id)).phase === "settled";
     });
     await expectComplete(config);
-    expect(model.total).toBe(20);
+    expect((await modelServer.stats("three-deliveries")).total).toBe(20);
     expect(consumers.length).toBeGreaterThanOrEqual(3);
     // Executors that find nothing end by themselves.
     await Promise.all(consumers);

@@ -2,7 +2,7 @@
  * The Python process of a `PythonEnv`: reads requests `{"id", "code"}` from one pipe, one JSON object per line, runs them in one
  * namespace, and puts each answer `{"stdout", "stderr", "error", "result", "count"}` into a file of its own.
  */
-const WORKER = String.raw`
+const WORKER = `
 import ast, contextlib, io, json, os, sys, traceback
 folder = sys.argv[1]
 namespace = {"__name__": "__main__"}

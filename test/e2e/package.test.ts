@@ -80,7 +80,7 @@ describe("the packed package in a project of its own", () => {
     const examples = ["own-environments.md", "porting-from-verifiers.md"].flatMap(examplesOf);
     expect(examples.length).toBeGreaterThanOrEqual(5);
     mkdirSync(join(project, "environments", "my_sums"), { recursive: true });
-    examples.forEach((code, index) => write(`example-${index}.ts`, code.replace('"./my_sums.ts"', '"./environments/my_sums/my_sums.ts"')));
+    for (const [index, code] of examples.entries()) write(`example-${index}.ts`, code.replace('"./my_sums.ts"', '"./environments/my_sums/my_sums.ts"'));
     const { code, output } = await node("node_modules/typescript/bin/tsc", "-p", ".");
     expect(output).toBe("");
     expect(code).toBe(0);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
-import { CONFIG, type Door, FakeRun, MemoryStore, openDoor, viewFor } from "../support/fake-ports.ts";
+import { CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
 
 /** What `prime eval run gsm8k --hosted` sends when no flag is given. */
 const PRIME: JsonObject = {
@@ -170,84 +170,6 @@ describe("a creation that is refused", () => {
   });
 });
 
-describe("a creation of several environments", () => {
-  const several = { ...PRIME, environment_ids: ["gsm8k", "edgewise/reverse-text", "gsm8k", "reverse-text@0.2.0"] };
-  const key = { "idempotency-key": "k1" };
-  const idsOf = async (response: Promise<Response>): Promise<string[]> => ((await (await response).json()) as { evaluation_ids: string[] }).evaluation_ids;
-  const environmentsOf = (door: Door, ids: readonly string[]) =>
-    ids.map((id) => door.run(id).creations.map(({ config }) => `${config.run_id} ${config.env_id}`));
-
-  it("makes one run for each, in their order, doubles too", async () => {
-    const door = openDoor();
-    const response = await create(door, several);
-    const { evaluation_id, evaluation_ids: ids } = (await response.json()) as { evaluation_id: string; evaluation_ids: string[] };
-    expect(evaluation_id).toBe(ids[0]);
-    expect(new Set(ids).size).toBe(4);
-    expect(environmentsOf(door, ids)).toEqual([[`${ids[0]} gsm8k`], [`${ids[1]} reverse-text`], [`${ids[2]} gsm8k`], [`${ids[3]} reverse-text`]]);
-  });
-
-  it.each([
-    ["unknown", "gsm9k", "environment_ids.1: There is no environment"],
-    ["of another owner", "other/gsm8k", "environment_ids.1"],
-    ["of another version", "edgewise/gsm8k@9.9.9", "gsm8k@0.1.0"],
-  ])("starts none when one is %s", async (_, id, said) => {
-    const door = openDoor();
-    const response = await create(door, { ...PRIME, environment_ids: ["gsm8k", id] });
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: "environment_not_found", detail: expect.stringContaining(said) });
-    expect(door.registry.reserved).toEqual([]);
-  });
-
-  it("that broke off in the middle is finished by the same request, without doubles", async () => {
-    const door = openDoor();
-    const put = door.store.putText.bind(door.store);
-    let puts = 0;
-    door.store.putText = async (name, text) => {
-      if (++puts === 3) throw new Error("R2 is away");
-      return put(name, text);
-    };
-    vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const broken = await create(door, several, key);
-    expect(await broken.json()).toMatchObject({
-      code: "storage_unavailable",
-      detail: expect.stringContaining("2 of 4"),
-      hint: expect.stringContaining("Idempotency-Key"),
-    });
-    const ids = await idsOf(create(door, several, key));
-    expect(environmentsOf(door, ids).map((runs) => runs.length)).toEqual([1, 1, 1, 1]);
-    expect(await idsOf(create(door, several, key))).toEqual(ids);
-    expect(door.registry.taken.size).toBe(4);
-    vi.restoreAllMocks();
-  });
-
-  it("that broke off and cannot be repeated is taken back", async () => {
-    const door = openDoor();
-    door.store.failPuts = true;
-    const put = MemoryStore.prototype.putText.bind(door.store);
-    let puts = 0;
-    door.store.putText = async (name, text) => {
-      door.store.failPuts = ++puts === 2;
-      return put(name, text);
-    };
-    vi.spyOn(console, "error").mockImplementation(() => undefined);
-    const response = await create(door, several);
-    expect(await response.json()).toMatchObject({ code: "storage_unavailable", detail: expect.stringContaining("cancelled") });
-    const [first = ""] = door.registry.reserved[0]?.candidates ?? [];
-    expect(door.run(first).cancels).toBe(1);
-    expect([...door.registry.taken]).toEqual([first]);
-    vi.restoreAllMocks();
-  });
-
-  it("does not bring back a run that was deleted since", async () => {
-    const door = openDoor();
-    const ids = await idsOf(create(door, several, key));
-    door.registry.taken.delete(ids[1] ?? "");
-    door.run(ids[1] ?? "").state = null;
-    expect(await idsOf(create(door, several, key))).toEqual(ids);
-    expect(door.run(ids[1] ?? "").creations).toHaveLength(1);
-  });
-});
-
 describe("settings of a creation", () => {
   const configOf = async (door: Door, config: JsonObject) => door.run(await created(door, withConfig(config))).creations[0]?.config;
 
@@ -270,6 +192,31 @@ describe("settings of a creation", () => {
       hosted: { allow_sandbox_access: true },
     });
     expect(await configOf(openDoor(), { headers: { "X-One": "1" } })).toMatchObject({ headers: { "X-One": "1" } });
+  });
+
+  it("say how it is carried out, with absent for what is as usual", async () => {
+    const given = {
+      max_concurrent_generation: 8,
+      num_workers: 3,
+      no_interleave_scoring: true,
+      heartbeat_url: "https://watch.example.com/s3cret?token=s3cret",
+      stall_minutes: 5,
+    };
+    expect(await configOf(openDoor(), given)).toMatchObject(given);
+    const usual = await configOf(openDoor(), { num_workers: "auto", no_interleave_scoring: false });
+    for (const name of Object.keys(given)) expect(usual).not.toHaveProperty(name);
+  });
+
+  it("show of a heartbeat URL nothing but its origin, over HTTP and in the file for people", async () => {
+    const door = openDoor();
+    const id = await created(door, withConfig({ heartbeat_url: "https://watch.example.com/s3cret?token=s3cret" }));
+    door.run(id).state = viewFor(door.run(id).creations[0]?.config ?? CONFIG);
+    const shown = (await (await door.call("GET", `/evaluations/${id}`)).json()) as { eval_config: JsonObject };
+    expect(shown.eval_config.heartbeat_url).toBe("https://watch.example.com");
+    expect(JSON.stringify(shown)).not.toContain("s3cret");
+    const file = new TextDecoder().decode(door.store.objects.get(`runs/${id}/config.json`));
+    expect(file).toContain('"heartbeat_url":"https://watch.example.com"');
+    expect(file).not.toContain("s3cret");
   });
 
   it("are the service's own where the request names no endpoint", async () => {

@@ -13,8 +13,9 @@ export function memorySource(content: string | Uint8Array, chunkBytes = 64 * 102
       let at = 0;
       return new ReadableStream({
         pull(controller) {
-          if (at >= bytes.byteLength) controller.close();
-          else controller.enqueue(bytes.slice(at, (at += chunkBytes)));
+          if (at >= bytes.byteLength) return controller.close();
+          controller.enqueue(bytes.slice(at, at + chunkBytes));
+          at += chunkBytes;
         },
       });
     },

@@ -34,7 +34,12 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("a run with %
         return answer(voice, String(init.body));
       },
     };
-    const ai = { run: async (name: string, inputs: object): Promise<Response> => (urls.push(name), answer(voice, JSON.stringify(inputs))) };
+    const ai = {
+      run: async (name: string, inputs: object): Promise<Response> => {
+        urls.push(name);
+        return answer(voice, JSON.stringify(inputs));
+      },
+    };
     fleet = new Fleet({ model, ai });
     const config = await createRun({
       api_client_type,

@@ -14,10 +14,12 @@ interface TimingVars {
   readonly LEASE_MS?: string;
   readonly GRACE_MS?: string;
   readonly BEAT_MS?: string;
+  readonly HEARTBEAT_MS?: string;
 }
 
 export const runTiming = (env: TimingVars): RunTiming => ({
   lease: numberVar("LEASE_MS", env.LEASE_MS, 30_000),
   grace: numberVar("GRACE_MS", env.GRACE_MS, 10_000),
   beat: numberVar("BEAT_MS", env.BEAT_MS, 10_000),
+  heartbeat: numberVar("HEARTBEAT_MS", env.HEARTBEAT_MS, 30_000),
 });

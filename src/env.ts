@@ -40,6 +40,10 @@ export interface Env extends Cloudflare.Env {
 const DEPLOYED_BOOT = "deployed";
 
 export const isLocal = (env: Env): boolean => env.LOCAL !== undefined;
+/** Work queues; locally each has one consumer at a time. */
+export const queueCount = (env: Env): number => Object.keys(env).filter((name) => QUEUE_BINDING.test(name)).length;
+export const QUEUE_BINDING = /^ROLLOUTS_\d+$/;
+
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
 
 /** Where a run's model is called by default, and where keys may go. */

@@ -46,5 +46,7 @@ export const PART_BYTES = 8 * MIB;
 export const SLICE_MS = 12 * 60_000;
 export const SLICE_SUBREQUESTS = Math.floor(MAX_SUBREQUESTS * 0.8);
 export const SLICE_ROLLOUTS = 5_000;
+/** Rollouts that a local executor holds unscored where scoring is postponed; a deployed one, whose memory is small, those it has open. */
+export const HELD_ROLLOUTS = 512;
 /** A unit of a deployed run ends with `timeout` rows at this age. */
 export const UNIT_DEADLINE_MS = 13 * 60_000;

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../../src/env.ts";
+import { type Env, QUEUE_BINDING } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
 import { numberVar } from "../timing.ts";
 import type { DispatcherControl, WakeUp } from "./dispatcher-control.ts";
@@ -16,7 +16,6 @@ import {
   offer,
 } from "./offers.ts";
 
-const QUEUE_BINDING = /^ROLLOUTS_\d+$/;
 const KEY = "state";
 /** Messages of one `sendBatch` (D queues/platform/limits). */
 const BATCH = 100;

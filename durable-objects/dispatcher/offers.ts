@@ -6,6 +6,8 @@ export interface Offer {
   /** Lanes the run wants now, absolute. 0 is remembered for a while, so that a late older offer does not come back to life. */
   want: number;
   readonly weight: number;
+  /** Executors that are to share them; absent = as many as they need. */
+  readonly executors?: number;
   seq: number;
   /** Unix milliseconds of the last nudge, and the wait before the next one. */
   nudged_at: number;
@@ -33,6 +35,7 @@ export interface OfferMessage {
   readonly run: string;
   readonly want: number;
   readonly weight: number;
+  readonly executors?: number;
   readonly seq: number;
 }
 
@@ -122,7 +125,8 @@ export function nudge(state: DispatcherState, requestsPerExecutor: number, now: 
     each.backoff = again ? Math.min(LAST_NUDGE_MS, each.backoff * 2) : each.backoff;
     each.nudged_at = now;
     const slice = (FIRST_SLICE_MS * each.backoff) / FIRST_NUDGE_MS;
-    due.push({ run: each.run, seq: each.seq, count: Math.min(MOST_NUDGES, Math.ceil(each.want / requestsPerExecutor)), slice });
+    const count = Math.min(MOST_NUDGES, each.want, Math.max(Math.ceil(each.want / requestsPerExecutor), each.executors ?? 0));
+    due.push({ run: each.run, seq: each.seq, count, slice });
   }
   return due;
 }

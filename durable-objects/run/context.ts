@@ -5,6 +5,8 @@ export interface RunContext {
   /** Boot of the local stack; constant when deployed. */
   readonly boot: string;
   readonly timing: RunTiming;
+  /** Executors that this service can have at once; absent = as many as are asked for. */
+  readonly executors?: number;
 }
 
 /** From `[vars]`; milliseconds. */
@@ -13,4 +15,6 @@ export interface RunTiming {
   /** After a lease has ended, before its units are granted again: time for the executor's own fence and for clock drift. */
   readonly grace: number;
   readonly beat: number;
+  /** Interval of heartbeats by the clock (heartbeat.ts). */
+  readonly heartbeat: number;
 }

@@ -40,6 +40,8 @@ export interface RunView {
   /** Grants so far, and those that ended because their executor fell silent. */
   readonly grants: number;
   readonly lapses: number;
+  /** Rows of a folder are to be taken over and have not all been: what the run has is less than the folder. */
+  readonly importing?: boolean;
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
   readonly pass_threshold: number;
@@ -95,11 +97,16 @@ export interface ResumeRequest {
   readonly base_url: string | null;
   readonly api_key_var: string | null;
   readonly max_concurrent: number | null;
-  /** These four were added later: null or absent keeps what the run has. */
+  /** From here to `stall_minutes` they were added later: null or absent keeps what the run has. */
+  readonly max_concurrent_generation?: number | null;
   readonly max_concurrent_scoring?: number | null;
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly headers_from_state?: Readonly<Record<string, string>> | null;
   readonly verbose?: boolean | null;
+  readonly num_workers?: number | "auto" | null;
+  readonly no_interleave_scoring?: boolean | null;
+  readonly heartbeat_url?: string | null;
+  readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
 }

@@ -2,6 +2,7 @@ import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "./control.ts";
+import { freshPulse, type Pulse } from "./heartbeat.ts";
 import type { RunStatus, UnitRange } from "./protocol.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
@@ -38,6 +39,8 @@ export interface RunHead {
   input_bytes: number;
   pass_threshold: number;
   env_sampling_args: JsonObject;
+  /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
+  concurrency?: number | null;
   /** Tools that all rows share; absent in runs of before. */
   tools?: readonly JsonObject[] | null;
   /** First unit never handed out; units below it are claimed, returned, suspect or done. */
@@ -53,9 +56,11 @@ export interface RunHead {
   attempt: number;
   import: ImportSource | null;
   finalise: FinaliseState;
-  offer: { want: number; seq: number; due: boolean; retry_at: number; tries: number };
+  offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
   projection: { version: number; due: boolean; retry_at: number; tries: number };
   health: { streak: number; strikes: number; backoff_until: number };
+  /** Absent in heads of version 0.1.0, until they work again. */
+  pulse?: Pulse;
 
   /** Sequence number of the newest event. */
   seq: number;
@@ -115,6 +120,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     offer: { want: 0, seq: now, due: false, retry_at: 0, tries: 0 },
     projection: { version: 1, due: true, retry_at: 0, tries: 0 },
     health: { streak: 0, strikes: 0, backoff_until: 0 },
+    pulse: freshPulse(now),
     seq: 0,
     created_at: config.created_at,
     started_at: null,

@@ -14,9 +14,14 @@ export interface Ticket {
   readonly task: TicketTask;
   readonly lanes: number;
   readonly requests: number;
+  /** Its part of `max_concurrent_generation`; absent = no such limit. */
+  readonly generation?: number;
   /** Requests of judges at once; absent = no limit, and in tickets of versions without one. */
   readonly scoring?: number;
-  /** Unix milliseconds, the Run's clock. */
+  /** Requests answered, as last reported; it and the time absent in tickets of versions that report none. */
+  progress?: number;
+  /** When that number last grew, or the grant began. Unix milliseconds, as are all times here, of the Run's clock. */
+  progressed_at?: number;
   lease_until: number;
   /** Units begun and not committed, as last reported. */
   started: readonly number[];

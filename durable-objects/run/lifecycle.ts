@@ -35,7 +35,7 @@ function complete(ledger: Ledger, head: RunHead, context: RunContext): void {
     endRun(ledger, head, context, "FAILED", "drain", {
       code: "all_rollouts_failed",
       message: `Every rollout ended in an error: ${codes.join(", ")}.`,
-      hint: "Read the errors in the results, mend the cause, then resume: rollouts with infrastructure errors run again.",
+      hint: "Read the errors in the results, or the first of each kind in the run's log; mend the cause, then resume: rollouts with infrastructure errors run again.",
     });
   } else endRun(ledger, head, context, "COMPLETED", "drain", null);
 }

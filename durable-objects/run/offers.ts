@@ -15,19 +15,32 @@ export function lanesFor(requests: number, rolloutsPerExample: number): number {
   return Math.ceil(requests / rolloutsPerExample) + (rolloutsPerExample > 1 ? 1 : 0);
 }
 
-/** Requests of judges not granted to any live ticket; Infinity when the run has no limit (`max_concurrent_scoring`). */
-export function freeScoring({ max_concurrent_scoring: limit = 0 }: RunConfig, tickets: readonly Ticket[]): number {
+/** What a run's limit leaves to tickets yet to come; Infinity without one (0, below). */
+function left(limit: number, tickets: readonly Ticket[], held: (ticket: Ticket) => number): number {
   if (limit <= 0) return Number.POSITIVE_INFINITY;
-  return Math.max(0, limit - tickets.reduce((granted, ticket) => granted + (ticket.scoring ?? 0), 0));
+  return Math.max(0, limit - tickets.reduce((granted, ticket) => granted + held(ticket), 0));
 }
 
-/** Requests not granted to any live ticket; Infinity when the run has no limit. None without a judge left to score them. */
-export function freeRequests(config: RunConfig, tickets: readonly Ticket[]): number {
-  if (freeScoring(config, tickets) < 1) return 0;
-  if (config.max_concurrent <= 0) return Number.POSITIVE_INFINITY;
-  let granted = 0;
-  for (const ticket of tickets) granted += ticket.requests;
-  return Math.max(0, config.max_concurrent - granted);
+/** Requests of judges not granted to any live ticket: a run allows as many as of the model itself, unless it says otherwise. */
+export const freeScoring = ({ max_concurrent_scoring, max_concurrent }: RunConfig, tickets: readonly Ticket[]): number =>
+  left(max_concurrent_scoring ?? max_concurrent, tickets, ({ scoring = 0 }) => scoring);
+
+/** Requests of the model that a limit below `max_concurrent` leaves; Infinity where there is none. */
+export const freeGeneration = ({ max_concurrent_generation = 0 }: RunConfig, tickets: readonly Ticket[]): number =>
+  left(max_concurrent_generation, tickets, ({ generation = 0 }) => generation);
+
+/** Executors that may still join; Infinity when the run does not say how many it wants (`num_workers`). */
+export function freeWorkers({ num_workers }: RunConfig, tickets: readonly Ticket[], { executors = Number.POSITIVE_INFINITY }: RunContext): number {
+  return num_workers === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.min(num_workers, executors) - tickets.length);
+}
+
+/** Lanes not granted to any live ticket, where the environment says how many there are in all; else Infinity. */
+export const freeLanes = ({ concurrency }: RunHead, tickets: readonly Ticket[]): number => left(concurrency ?? 0, tickets, ({ lanes }) => lanes);
+
+/** Requests not granted to any live ticket; Infinity when the run has no limit. None where anything else that a ticket needs is used up. */
+export function freeRequests(config: RunConfig, head: RunHead, tickets: readonly Ticket[], context: RunContext): number {
+  const others = [freeScoring(config, tickets), freeGeneration(config, tickets), freeLanes(head, tickets), freeWorkers(config, tickets, context)];
+  return Math.min(...others) < 1 ? 0 : left(config.max_concurrent, tickets, ({ requests }) => requests);
 }
 
 /** Lanes the run wants now: absolute, so that a repeated or late offer does no harm. */
@@ -37,7 +50,8 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const tickets = ledger.tickets();
   if (head.phase === "preparing" || head.phase === "finalising") return tickets.length === 0 ? 1 : 0;
   if (head.phase !== "open" || context.now < head.health.backoff_until) return 0;
-  const lanes = lanesFor(Math.min(freeRequests(config, tickets), Number.MAX_SAFE_INTEGER), config.rollouts_per_example);
+  const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);
+  const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
   return Math.min(lanes, head.pending);
 }
 
@@ -45,5 +59,7 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
 export function refreshOffer(ledger: Ledger, head: RunHead, context: RunContext, again = false): void {
   const want = wanted(ledger, head, context);
   if (want === head.offer.want && !(again && want > 0)) return;
-  head.offer = { want, seq: head.offer.seq + 1, due: true, retry_at: context.now, tries: 0 };
+  const executors = freeWorkers(ledger.config(), ledger.tickets(), context);
+  const named = Number.isFinite(executors) ? { executors } : {};
+  head.offer = { want, ...named, seq: head.offer.seq + 1, due: true, retry_at: context.now, tries: 0 };
 }

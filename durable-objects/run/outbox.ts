@@ -1,16 +1,20 @@
 import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import { retryDelay } from "./wake.ts";
 
 /** What the caller must send once the transaction is stored; a crash before it was sent is made good by the alarm. */
 export interface Outbox {
-  readonly offer: { readonly want: number; readonly seq: number } | null;
+  /** `executors`: how many are to share the lanes, where the run says so. */
+  readonly offer: { readonly want: number; readonly executors?: number; readonly seq: number } | null;
   /** Version of the projection to send to the Registry. */
   readonly projection: number | null;
+  /** For the `heartbeat_url` of the run. */
+  readonly heartbeat: Heartbeat | null;
 }
 
 /** Takes what is due now, and dates the next try of each, so that the alarm is never left in the past. */
-export function takeOutbox(head: RunHead, context: RunContext): Outbox {
+export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: RunContext): Outbox {
   const offerDue = head.offer.due && context.now >= head.offer.retry_at;
   if (offerDue) {
     const tries = head.offer.tries + 1;
@@ -22,8 +26,9 @@ export function takeOutbox(head: RunHead, context: RunContext): Outbox {
     head.projection = { ...head.projection, tries, retry_at: context.now + retryDelay(tries) };
   }
   return {
-    offer: offerDue ? { want: head.offer.want, seq: head.offer.seq } : null,
+    offer: offerDue ? offerOf(head) : null,
     projection: projectionDue ? head.projection.version : null,
+    heartbeat,
   };
 }
 
@@ -37,4 +42,8 @@ export function offered(head: RunHead, seq: number): null {
 export function projected(head: RunHead, version: number): null {
   if (head.projection.version === version) head.projection = { ...head.projection, due: false, tries: 0 };
   return null;
+}
+
+function offerOf({ offer: { want, executors, seq } }: RunHead): Outbox["offer"] {
+  return { want, ...(executors === undefined ? {} : { executors }), seq };
 }

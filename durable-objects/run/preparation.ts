@@ -36,6 +36,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.env_digest = request.env_digest;
   head.pass_threshold = request.pass_threshold;
   head.env_sampling_args = request.env_sampling_args;
+  head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;
   logEvent(ledger, head, context, "INFO", `${request.count} examples x ${ledger.config().rollouts_per_example} rollouts pinned`);
   if (request.open) openRun(ledger, head, context, ticket.id);

@@ -75,6 +75,8 @@ export interface Grant extends TicketId {
   readonly lanes: number;
   /** Model requests in flight at once. */
   readonly requests: number;
+  /** Of the model requests, those that may be in flight at once where the run limits them apart from its lanes; absent = all. */
+  readonly generation?: number;
   /** Requests of judges in flight at once, beside those; absent = no limit. */
   readonly scoring?: number;
   /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
@@ -153,13 +155,15 @@ export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";
 export type CommitAnswer = { readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders } | { readonly kind: "gone" };
 export type Orders = "continue" | "drain" | "abort";
 
-/** What an executor sees of the model server, for the progress display; never part of a decision. */
+/** What an executor sees of the model server, for the progress display; never part of a decision on units. */
 export interface Vitals {
   readonly in_flight: number;
   readonly retries: number;
   readonly waiting: number;
   /** Unix milliseconds until which the endpoint asked to be left alone; null when it did not. */
   readonly paused_until: number | null;
+  /** Requests answered under this grant so far: that the number grows is progress. */
+  readonly progress?: number;
 }
 export interface BeatRequest extends TicketId {
   /** Units of which at least one rollout has begun, and which are not committed. */
@@ -182,6 +186,8 @@ export interface PreparedRequest extends TicketId {
   readonly env_sampling_args: JsonObject;
   /** The tools that all rows share, for `metadata.json`; absent from executors of before, and null when they differ or take too many bytes. */
   readonly tools?: readonly JsonObject[] | null;
+  /** Lanes of the whole run, where the environment or its options say; null or absent = as many as the requests need. */
+  readonly concurrency?: number | null;
   /** False when rows of a result folder will be adopted before the run opens. */
   readonly open: boolean;
 }

@@ -5,16 +5,20 @@ import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
+import { freshPulse } from "./heartbeat.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
 import { owedRollouts, oweRepairs } from "./repair.ts";
 
+/** What it means that a config lacks a field. */
+const ABSENT: Partial<Record<(typeof RESUME_FIELDS)[number], object>> = { extra_env_kwargs: {} };
+
 /** Every field in which the caller's idea of the run differs from what is stored, with both values. */
 export function mismatches(config: RunConfig, expect: ResumeRequest["expect"]): string[] {
   return RESUME_FIELDS.flatMap((field) => {
     const wanted = expect[field];
-    const own = config[field] ?? {};
+    const own = config[field] ?? ABSENT[field] ?? null;
     if (wanted === undefined || canonicalJson(wanted) === canonicalJson(own)) return [];
     return [`${field}: the run has ${canonicalJson(own)}, this command ${canonicalJson(wanted)}`];
   });
@@ -35,13 +39,20 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, context:
   if (request.num_examples !== null && asCount(request.num_examples) < asCount(config.num_examples) && request.num_examples < (head.n ?? 0)) {
     return fail("resume_mismatch", `num_examples: the run has ${head.n ?? config.num_examples}, this command ${request.num_examples}; a run can only grow.`);
   }
+  if (config.shuffle_seed !== undefined && request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples)) {
+    return fail(
+      "resume_mismatch",
+      "num_examples: the examples of this run were drawn from the whole data set (shuffle), so it cannot grow.",
+      "Start a new run.",
+    );
+  }
   return ok(null);
 }
 
 function resumedConfig(config: RunConfig, request: ResumeRequest): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
-  const { replicas, ...rest } = config;
+  const { replicas, num_workers, ...rest } = config;
   return {
     ...rest,
     // Another address or key stands for all of them.
@@ -50,15 +61,23 @@ function resumedConfig(config: RunConfig, request: ResumeRequest): RunConfig {
     base_url: request.base_url ?? config.base_url,
     api_key_var: request.api_key_var ?? config.api_key_var,
     max_concurrent: request.max_concurrent ?? config.max_concurrent,
+    ...replaced("max_concurrent_generation", request.max_concurrent_generation),
     ...replaced("max_concurrent_scoring", request.max_concurrent_scoring),
     ...replaced("headers", request.headers),
     ...replaced("headers_from_state", request.headers_from_state),
     ...replaced("verbose", request.verbose),
+    ...workersOf(request.num_workers ?? num_workers),
+    ...replaced("no_interleave_scoring", request.no_interleave_scoring),
+    ...replaced("heartbeat_url", request.heartbeat_url),
+    ...replaced("stall_minutes", request.stall_minutes),
     max_retries: request.max_retries ?? config.max_retries,
     timeout_minutes: request.timeout_minutes ?? config.timeout_minutes,
     attended: request.attended,
   };
 }
+
+const workersOf = (workers: number | "auto" | undefined): Pick<RunConfig, "num_workers"> =>
+  workers === undefined || workers === "auto" ? {} : { num_workers: workers };
 
 /** What the request says of a field that a config may lack. */
 function replaced<Name extends keyof RunConfig>(name: Name, value: RunConfig[Name] | null | undefined): Partial<RunConfig> {
@@ -115,6 +134,7 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.started_at = null;
   head.generation_started_at = context.now;
   head.health = { streak: 0, strikes: 0, backoff_until: 0 };
+  head.pulse = freshPulse(context.now);
   markChanged(head, context);
   logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${total} rollouts owed`);
   for (const warning of warnings) logEvent(ledger, head, context, "WARNING", warning);

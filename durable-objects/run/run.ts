@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { bootOf, type Env } from "../../src/env.ts";
+import { bootOf, type Env, isLocal, queueCount } from "../../src/env.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { dispatcherStub, registryStub } from "../../src/stubs.ts";
@@ -7,6 +7,8 @@ import { runTiming } from "../timing.ts";
 import { type CommittedPage, committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";
 import type { CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage, StoredEvent } from "./control.ts";
+import { type Heartbeat, isNews } from "./heartbeat.ts";
+import { HeartbeatSender } from "./heartbeat-sender.ts";
 import type { Outbox } from "./outbox.ts";
 import type * as P from "./protocol.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./removal.ts";
@@ -24,6 +26,8 @@ const EVENT_PAGE = 200;
 /** While the run goes on `metadata.json` is computed anew at most this often, plus a second per this many done units. */
 const METADATA_MS = 5_000;
 const METADATA_UNITS_PER_SECOND = 5_000;
+/** As it is before the code of an environment runs in this isolate. */
+const platformFetch = fetch;
 
 /**
  * One evaluation: everything that must be true of it, and nothing large. Each method loads, lets a pure transition decide
@@ -35,6 +39,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   readonly #vitals = new Map<number, P.Vitals>();
   /** Earliest alarm that is set, as far as this instance knows. */
   #alarm: number | null = null;
+  readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -177,7 +182,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
 
   #context(): RunContext {
-    return { now: Date.now(), boot: bootOf(this.env), timing: runTiming(this.env) };
+    return { now: Date.now(), boot: bootOf(this.env), timing: runTiming(this.env), ...(isLocal(this.env) ? { executors: queueCount(this.env) } : {}) };
   }
 
   #alive(): boolean {
@@ -219,6 +224,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     }
     if (done === null) return null;
     if (done.outbox.offer !== null || done.outbox.projection !== null) this.ctx.waitUntil(this.#send(done.outbox));
+    if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
     return done.answer;
   }
 
@@ -230,6 +236,14 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     this.#alarm = wake;
     count("do_rows_written");
     void this.ctx.storage.setAlarm(wake);
+  }
+
+  /** What nobody took is not sent again, but for the last one after a crash: the next one says as much. */
+  async #sendHeartbeat(heartbeat: Heartbeat): Promise<void> {
+    const { heartbeat_url } = this.#ledger.config();
+    const outcome = heartbeat_url === undefined ? null : await this.#heartbeats.send(heartbeat_url, heartbeat);
+    const head = this.#alive() ? this.#ledger.head() : null;
+    if (outcome !== null && head !== null && isNews(head, outcome)) this.#transit("heartbeat", outcome);
   }
 
   /** Sends what is due; what is not acknowledged is sent again by the alarm. */

@@ -3,8 +3,9 @@ import { asksForStream } from "../../src/config/sampling.ts";
 import type { RunContext } from "./context.ts";
 import { debugEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
+import { keepProgress } from "./heartbeat.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import { freeRequests, freeScoring, isSuspended, lanesFor } from "./offers.ts";
+import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor } from "./offers.ts";
 import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
@@ -35,6 +36,7 @@ export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
   const claims = ledger.claimsOf(ticket.id);
   ledger.deleteClaimsOf(ticket.id);
   ledger.deleteTicket(ticket.id);
+  keepProgress(head, ticket.progressed_at);
   for (const claim of claims) returnUnits(ledger, head, claim);
 }
 
@@ -69,6 +71,7 @@ function grantOf(ledger: Ledger, ticket: Ticket, context: RunContext): Grant {
     config: ledger.config(),
     lanes: ticket.lanes,
     requests: ticket.requests,
+    ...(ticket.generation === undefined ? {} : { generation: ticket.generation }),
     ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
@@ -90,16 +93,25 @@ function taskFor(head: RunHead): TicketTask {
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
 }
 
-/** Its part of the judges, as large as its part of the requests and at least one, so that what it runs can be scored; nothing without a limit. */
-function scoringShare(config: RunConfig, tickets: readonly Ticket[], requests: number): { scoring?: number } {
-  const free = freeScoring(config, tickets);
-  if (!Number.isFinite(free)) return {};
-  const part = config.max_concurrent > 0 ? ((config.max_concurrent_scoring ?? 0) * requests) / config.max_concurrent : free / 2;
-  return { scoring: Math.min(free, Math.ceil(part)) };
+/** A ticket's part of what is left of a limit, as large as its part of the requests and at least one, so that what it runs gets on; nothing without a limit. */
+function shareOf(left: number, requests: number, freeRequests: number): number | undefined {
+  if (!Number.isFinite(left)) return undefined;
+  const part = Number.isFinite(freeRequests) ? (left * requests) / freeRequests : left / 2;
+  return Math.min(left, Math.max(1, Math.round(part)));
 }
 
+/** As many as its requests need, or its part of those that the environment allows in all. */
+function lanesOf(head: RunHead, tickets: readonly Ticket[], requests: number, { max_concurrent, rollouts_per_example }: RunConfig): number {
+  const { concurrency = null } = head;
+  const needed = lanesFor(requests, rollouts_per_example);
+  if (concurrency === null) return needed;
+  return Math.min(freeLanes(head, tickets), max_concurrent > 0 ? Math.ceil((concurrency * requests) / max_concurrent) : needed);
+}
+
+type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
+
 /** Lanes and requests a new ticket may have; null when there is nothing to grant. */
-function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Pick<Ticket, "lanes" | "requests" | "scoring"> | null {
+function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
   const tickets = ledger.tickets();
   if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   if (head.pending === 0 || context.now < head.health.backoff_until) return null;
@@ -107,9 +119,20 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
   // A run without a limit leaves half of the executor to others.
   const share = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
   const room = share * (asksForStream(config.sampling_args) ? (request.streams ?? 1) : 1);
-  const requests = Math.min(room, freeRequests(config, tickets));
+  const free = freeRequests(config, head, tickets, context);
+  // As many executors as the run wants share its requests evenly.
+  const workers = freeWorkers(config, tickets, context);
+  const even = Number.isFinite(workers) ? Math.ceil(free / Math.max(1, workers)) : free;
+  const requests = Math.min(room, even);
   if (requests <= 0) return null;
-  return { lanes: lanesFor(requests, config.rollouts_per_example), requests, ...scoringShare(config, tickets, requests) };
+  const generation = shareOf(freeGeneration(config, tickets), requests, free);
+  const scoring = shareOf(freeScoring(config, tickets), requests, free);
+  return {
+    lanes: lanesOf(head, tickets, requests, config),
+    requests,
+    ...(generation === undefined ? {} : { generation }),
+    ...(scoring === undefined ? {} : { scoring }),
+  };
 }
 
 /**
@@ -141,6 +164,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     boot: request.boot,
     task: taskFor(head),
     ...allowed,
+    progressed_at: context.now,
     lease_until: context.now + context.timing.lease,
     started: [],
     alone: false,
@@ -166,6 +190,8 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   if (context.now >= ticket.lease_until) return { kind: "lost" };
   ticket.lease_until = context.now + context.timing.lease;
   ticket.started = request.started;
+  const { progress = 0 } = request.vitals;
+  if (progress > (ticket.progress ?? 0)) Object.assign(ticket, { progress, progressed_at: context.now });
   ledger.putTicket(ticket);
   return { kind: ordersFor(ledger, head, context) };
 }

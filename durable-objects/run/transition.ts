@@ -7,6 +7,7 @@ import type { CreateRequest, ResumeRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
 import { finalised, part, upload, window } from "./finalise.ts";
 import { newHead, type RunHead } from "./head.ts";
+import { type HeartbeatOutcome, heartbeatSent, keepPulse } from "./heartbeat.ts";
 import type { Ledger } from "./ledger.ts";
 import { advance, markChanged } from "./lifecycle.ts";
 import { refreshOffer } from "./offers.ts";
@@ -46,6 +47,7 @@ export const TRANSITIONS = {
   resume: (ledger: Ledger, head: RunHead, request: ResumeRequest, context: RunContext) => resume(ledger, head, request, context),
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
+  heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
   swept: (_ledger: Ledger, head: RunHead): null => {
     head.swept = true;
     return null;
@@ -78,6 +80,7 @@ export function transit<N extends TransitionName>(
   const head = ledger.head();
   if (head === null) return null;
   const before = JSON.stringify(head);
+  const { status, phase, done } = head;
   lapseTickets(ledger, head, context);
   clearBackoff(head, context);
   advance(ledger, head, context);
@@ -85,7 +88,7 @@ export function transit<N extends TransitionName>(
   const answer = step(ledger, head, request, context);
   advance(ledger, head, context);
   refreshOffer(ledger, head, context, name === "poke" && !head.offer.due);
-  const outbox = takeOutbox(head, context);
+  const outbox = takeOutbox(head, keepPulse(ledger, head, { status, phase, done }, context), context);
   if (JSON.stringify(head) !== before) {
     head.updated_at = context.now;
     ledger.putHead(head);
@@ -97,14 +100,14 @@ export function transit<N extends TransitionName>(
 export function create(ledger: Ledger, request: CreateRequest, context: RunContext): Result<Outbox> {
   if (ledger.head() !== null) {
     const same = JSON.stringify(ledger.config()) === JSON.stringify(request.config);
-    return same ? ok({ offer: null, projection: null }) : fail("illegal_transition", "A run with this id exists already.");
+    return same ? ok({ offer: null, projection: null, heartbeat: null }) : fail("illegal_transition", "A run with this id exists already.");
   }
   const head = newHead(request.config, request.boot, request.import, emptyTotals(), context.now);
   ledger.putConfig(request.config);
   const { env_id, model, run_id } = request.config;
   logEvent(ledger, head, context, "INFO", `Run ${run_id} created: ${env_id}, ${model}`);
   refreshOffer(ledger, head, context);
-  const outbox = takeOutbox(head, context);
+  const outbox = takeOutbox(head, keepPulse(ledger, head, head, context), context);
   ledger.putHead(head);
   return ok(outbox);
 }

@@ -1,3 +1,4 @@
+import { failureText } from "../../src/errors/failure-text.ts";
 import { averageReward } from "../../src/metrics/totals.ts";
 import type { RunProjection } from "../registry/registry-control.ts";
 import type { RunContext } from "./context.ts";
@@ -38,6 +39,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     executors: ledger.tickets().length,
     grants: head.epoch,
     lapses: head.lapses,
+    importing: head.import !== null,
     lanes: ledger.tickets().reduce((sum, ticket) => sum + ticket.lanes, 0),
     env_digest: head.env_digest,
     dataset_digest: head.dataset_digest,
@@ -67,7 +69,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     total_rollouts: units.total * config.rollouts_per_example,
     done_rollouts: units.done * config.rollouts_per_example,
     avg_reward: averageReward(view.totals),
-    error_message: view.failure?.message ?? null,
+    error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,
     updated_at: view.updated_at,
   };

@@ -8,7 +8,7 @@ export const SWEEP_AFTER_MS = 24 * 3_600_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, an unacknowledged offer or projection, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, an unacknowledged offer or projection, a look at the pulse, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
@@ -17,6 +17,7 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (head.phase === "open" && head.health.backoff_until > 0) due.push(head.health.backoff_until);
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
+  if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);
   if (head.phase === "settled" && !head.swept && head.settled_at !== null) due.push(head.settled_at + SWEEP_AFTER_MS);
   return due.length === 0 ? null : Math.min(...due);
 }

@@ -9,6 +9,7 @@ import { turnMonitor } from "./monitors.ts";
 import { integer, number, orNull, type Settings } from "./setting.ts";
 import { stepTokens } from "./step-tokens.ts";
 import { TimeLimit } from "./time-limit.ts";
+import { marksOf } from "./time-marks.ts";
 import type { Message, ModelResponse, State, TrajectoryStep } from "./types.ts";
 
 export interface MultiTurnOptions extends EnvironmentOptions {
@@ -27,6 +28,8 @@ export type EnvResponse = string | readonly Message[];
 interface Play {
   readonly context: RolloutContext;
   readonly limit: TimeLimit;
+  /** When the model call under way got its permit, in Unix milliseconds. */
+  calledAt: number;
 }
 
 const log = loggerOf("rollout");
@@ -107,11 +110,13 @@ export abstract class MultiTurnEnv extends Environment {
   override async rollout(state: State, context: RolloutContext): Promise<State> {
     const seconds = this.timeoutSeconds;
     const limit = new TimeLimit(seconds !== null && seconds > 0 ? seconds * 1_000 : null, context.signal, context.sleep);
-    const play: Play = { context, limit };
+    const play: Play = { context, limit, calledAt: 0 };
     this.#plays.set(state, play);
     this.enter(state, { ...context, signal: limit.signal });
     try {
+      const begin = context.now();
       await this.#guarded(state, play, () => this.setupState(state));
+      marksOf(state).setup = { start: begin, end: context.now() };
       while (!(await this.#stops(state, play))) await this.#guarded(state, play, () => this.#turn(state, play));
     } catch (thrown) {
       // A cancellation: what the environment holds is let go, and whoever cancelled hears of it.
@@ -131,15 +136,22 @@ export abstract class MultiTurnEnv extends Environment {
   protected override callBegins(state: State): void {
     const play = this.#plays.get(state);
     if (play === undefined) return;
-    if (state.trajectory.length === 0) state.timing.start_time = play.context.now() / 1_000;
+    play.calledAt = play.context.now();
+    if (state.trajectory.length === 0) state.timing.start_time = play.calledAt / 1_000;
     play.limit.start();
   }
 
-  async #turn(state: State, { limit }: Play): Promise<void> {
-    limit.signal.throwIfAborted();
+  async #turn(state: State, play: Play): Promise<void> {
+    play.limit.signal.throwIfAborted();
+    const { now } = play.context;
+    const marks = marksOf(state);
+    const begin = now();
     const prompt = await this.getPromptMessages(state);
+    if (state.trajectory.length > 0) marks.env.push({ start: begin, end: now() });
     if (state.final_env_response !== null) return;
+    play.calledAt = now();
     const response = await this.getModelResponse(state, prompt);
+    marks.model.push({ start: play.calledAt, end: now() });
     await this.addTrajectoryStep(state, this.#stepOf(state, prompt, response));
   }
 

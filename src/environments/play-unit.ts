@@ -17,6 +17,8 @@ export interface PlayOptions {
   readonly maxRetries: number;
   /** Score each rollout by itself as soon as it ends. */
   readonly independent: boolean;
+  /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
+  readonly scoringTurn?: () => Promise<void>;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
   /** Age at which the unit ends with `timeout` rows, in milliseconds from now; null = none. */
@@ -47,7 +49,10 @@ export async function playUnit(environment: Environment, input: RolloutInput, co
   try {
     const states = await playAll(environment, input, count, options, scope);
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
+    if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
+    if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     if (!options.independent) await score(environment, states, options, scope);
+    else if (options.scoringTurn !== undefined) await Promise.all(states.map((state) => score(environment, [state], options, scope)));
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     return { states, fatal: null, aborted: false };
   } finally {
@@ -63,7 +68,7 @@ async function playAll(environment: Environment, input: RolloutInput, count: num
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
         scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
-      else if (options.independent) await score(environment, [state], options, scope);
+      else if (options.independent && options.scoringTurn === undefined) await score(environment, [state], options, scope);
       return state;
     }),
   );
@@ -115,6 +120,15 @@ function newState(
     const state = createState(input, { client, model, samplingArgs: sampling_args, tools: [], now: now() });
     state.error = failureOfRollout(thrown);
     return state;
+  }
+}
+
+/** A unit that is late, or cancelled, waits no longer: it is scored in the time that is left, or not at all. */
+async function turn(scoringTurn: () => Promise<void>, scope: UnitScope): Promise<void> {
+  try {
+    await scope.rollout(scoringTurn());
+  } catch (thrown) {
+    if (!scope.signal.aborted) throw thrown;
   }
 }
 

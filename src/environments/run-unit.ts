@@ -1,9 +1,9 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject, ResultsShape } from "../config/run-config.ts";
 import type { Environment } from "./environment.ts";
 import { failureOfRollout, rolloutFailure } from "./failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
-import { rowOf, summariseRow } from "./row.ts";
+import { type RowOptions, rowOf, summariseRow } from "./row.ts";
 import { createState } from "./state.ts";
 import type { RolloutInput, State } from "./types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
@@ -24,6 +24,8 @@ export interface UnitOptions extends PlayOptions {
   readonly kept: readonly KeptRollout[];
   readonly rolloutsPerExample: number;
   readonly stateColumns: readonly string[];
+  /** Shape of the rows; absent = the usual one. */
+  readonly shape?: ResultsShape | undefined;
 }
 
 export interface UnitRows {
@@ -50,15 +52,15 @@ export async function runUnit(environment: Environment, input: RolloutInput, opt
   const indices = environment.hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
   const { states, fatal, aborted } = await playUnit(environment, input, indices.length, options);
   if (states === null) return { ...NO_ROWS, fatal, aborted };
-  const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options.stateColumns));
+  const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options));
   const kept = environment.hasGroupRewards ? [] : options.kept;
   return { ...inOrder([...kept, ...fresh], options.rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrors(states) };
 }
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-function freshRow(state: State, input: RolloutInput, index: number, stateColumns: readonly string[]): KeptRollout {
-  const options = { rolloutIndex: index, stateColumns };
+function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape }: Omit<RowOptions, "rolloutIndex">): KeptRollout {
+  const options = { rolloutIndex: index, stateColumns, shape };
   try {
     const { row, line } = rowOf(state, options);
     return { index, line, summary: summariseRow(row) };
@@ -91,12 +93,13 @@ export interface ErrorLineOptions {
   readonly model: string;
   readonly sampling_args: JsonObject;
   readonly stateColumns: readonly string[];
+  readonly shape?: ResultsShape | undefined;
   readonly now: () => number;
 }
 
 /** Rows of a unit that is not run: every rollout with the same error, reward 0 and no metrics. */
 export function errorLines(environment: Environment, input: RolloutInput, options: ErrorLineOptions): UnitRows {
-  const { code, message, model, sampling_args, stateColumns, now } = options;
+  const { code, message, model, sampling_args, now } = options;
   const rollouts = allIndices(options.rolloutsPerExample).map((index) => {
     const state = createState(input, {
       client: null,
@@ -106,7 +109,7 @@ export function errorLines(environment: Environment, input: RolloutInput, option
       now: now(),
     });
     Object.assign(state, { completion: [], is_completed: true, stop_condition: "has_error", error: rolloutFailure(code, message) });
-    return freshRow(state, input, index, stateColumns);
+    return freshRow(state, input, index, options);
   });
   return inOrder(rollouts, options.rolloutsPerExample);
 }

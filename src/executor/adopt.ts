@@ -1,51 +1,105 @@
 import type { AdoptedUnit, Grant, RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import { datasetKey, segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer } from "../../r2-layout/segment.ts";
-import type { JsonObject } from "../config/run-config.ts";
-import { readJsonl } from "../datasets/jsonl.ts";
-import { EdgewiseError } from "../errors/result.ts";
+import { numberedLines } from "../datasets/jsonl.ts";
+import { type ForeignRow, numberedLine, readForeignRow } from "../environments/foreign-row.ts";
+import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
 interface Example {
   readonly id: number;
-  readonly rows: Map<number, JsonObject>;
+  /** By the number of the attempt. */
+  readonly rows: ReadonlyMap<number, ForeignRow>;
+}
+
+/** The rows of an example as they come. */
+interface OpenExample {
+  readonly id: number;
+  readonly numbered: Map<number, ForeignRow>;
+  readonly others: { readonly line: number; readonly row: ForeignRow }[];
 }
 
 const unusable = (line: number, text: string): EdgewiseError =>
   new EdgewiseError("resume_mismatch", `results.jsonl line ${line}: ${text}`, { hint: "Resume from an unchanged result folder, or start a new run." });
 
-/** Rows of one example after the other. The upload is sorted by `example_id`; rows without `rollout_index` are numbered as they come. */
+/** Rows of one example after the other. The upload is sorted by `example_id`. */
 async function* examplesOf(stream: ReadableStream<Uint8Array>, rollouts: number): AsyncGenerator<Example> {
-  let open: Example | null = null;
-  for await (const { line, value } of readJsonl(stream)) {
-    const id = value.example_id;
+  let open: OpenExample | null = null;
+  for await (const { line, text } of numberedLines(stream)) {
+    const row = readLine(line, text);
+    const { example_id: id, rollout_index: index } = row.value;
     if (typeof id !== "number" || !Number.isSafeInteger(id)) throw unusable(line, "it has no integer example_id");
     if (open !== null && id < open.id) throw unusable(line, `example_id ${id} follows ${open.id}; rows must be sorted by example_id`);
     if (open === null || id !== open.id) {
-      if (open !== null) yield open;
-      open = { id, rows: new Map() };
+      if (open !== null) yield closed(open, rollouts);
+      open = { id, numbered: new Map(), others: [] };
     }
-    const index = typeof value.rollout_index === "number" ? value.rollout_index : open.rows.size;
-    if (!Number.isSafeInteger(index) || index < 0 || index >= rollouts)
+    if (typeof index !== "number") open.others.push({ line, row });
+    else if (!Number.isSafeInteger(index) || index < 0 || index >= rollouts)
       throw unusable(line, `rollout_index ${index} is not below rollouts_per_example ${rollouts}`);
-    open.rows.set(index, { ...value, rollout_index: index });
+    else open.numbered.set(index, row);
   }
-  if (open !== null) yield open;
+  if (open !== null) yield closed(open, rollouts);
+}
+
+function readLine(line: number, text: string): ForeignRow {
+  try {
+    return readForeignRow(text);
+  } catch (thrown) {
+    throw unusable(line, `not JSON: ${failureOf(thrown).message}`);
+  }
+}
+
+/** Rows without a number get those that are left, as they come: the Python library adds such rows to a folder of ours. */
+function closed({ id, numbered, others }: OpenExample, rollouts: number): Example {
+  const rows = new Map(numbered);
+  let next = 0;
+  for (const { line, row } of others) {
+    while (rows.has(next)) next++;
+    if (next >= rollouts) throw unusable(line, `example ${id} has more rows than rollouts_per_example ${rollouts}`);
+    rows.set(next, row);
+  }
+  return { id, rows };
+}
+
+/** What is to be taken over, and the data set it should be of. */
+export interface Adoption {
+  /** Digest of the uploaded rows. */
+  readonly results: string;
+  /** Null: the folder does not say which data it is of (it is not ours). */
+  readonly dataset_digest: string | null;
+  /** `example_id` by unit. */
+  readonly ids: readonly number[];
+  /** Of some examples, the text of the last message of the prompt. */
+  readonly questions: ReadonlyMap<number, string>;
+}
+
+/** The last message of a prompt as one text: what of an example no setting changes. */
+export function questionOf(prompt: unknown): string {
+  const last: unknown = Array.isArray(prompt) ? prompt.at(-1) : { content: prompt };
+  const content: unknown = typeof last === "object" && last !== null && "content" in last ? last.content : null;
+  const parts: readonly unknown[] = Array.isArray(content) ? content : [content];
+  return parts.map((part) => (typeof part === "object" && part !== null && "text" in part ? String(part.text) : String(part))).join("");
 }
 
 /**
  * Takes over the rows of a result folder: written to segments as they are, known to the Run as done units. What the folder
  * lacks, and what ended in an infrastructure error, the Run hands out like any other unit once it is opened.
  */
-export async function adoptResults(ports: ExecutorPorts, grant: Grant, results: string, ids: readonly number[], signal: AbortSignal): Promise<void> {
+export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption: Adoption, signal: AbortSignal): Promise<void> {
+  const { results, dataset_digest, ids, questions } = adoption;
   const { run_id, rollouts_per_example: r } = grant.config;
   const stream = await ports.store.stream(datasetKey(results));
   if (stream === null) throw new EdgewiseError("resume_mismatch", "The uploaded rows of the result folder are gone.");
   const unitOf = new Map(ids.map((id, unit) => [id, unit]));
   const buffer = new SegmentBuffer();
   const summaries = new Map<number, (RolloutSummary | null)[]>();
+  /** Examples whose rows answer another question. */
+  const others: number[] = [];
+  let taken = 0;
+  const left: number[] = [];
   let n = 0;
   const flush = async (): Promise<void> => {
     const contents = buffer.take();
@@ -60,11 +114,17 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, results: 
   for await (const { id, rows } of examplesOf(stream, r)) {
     const unit = unitOf.get(id);
     // Rows beyond the number of examples asked for stay out.
-    if (unit === undefined) continue;
-    const lines = [...rows].sort(([a], [b]) => a - b).map(([, row]) => JSON.stringify(row));
+    if (unit === undefined) {
+      left.push(id);
+      continue;
+    }
+    taken += 1;
+    const question = questions.get(id);
+    if (question !== undefined && [...rows.values()].some(({ value }) => questionOf(value.prompt) !== question)) others.push(id);
+    const lines = [...rows].sort(([a], [b]) => a - b).map(([index, row]) => numberedLine(row, index));
     summaries.set(
       unit,
-      Array.from({ length: r }, (_, index) => (rows.has(index) ? summaryOfRow(rows.get(index) ?? {}) : null)),
+      Array.from({ length: r }, (_, index) => (rows.has(index) ? summaryOfRow(rows.get(index)?.value ?? {}) : null)),
     );
     if (buffer.isFull || !buffer.add(unit, lines)) {
       const own = summaries.get(unit) ?? [];
@@ -74,6 +134,16 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, results: 
       buffer.add(unit, lines);
     }
   }
+  // No more examples than were asked for, and yet some that the data set does not have: nothing of such a folder may be left out.
+  if (dataset_digest === null && left.length > 0 && taken + left.length <= ids.length) {
+    throw new EdgewiseError("resume_mismatch", `results.jsonl has rows of example ${left[0]}, which is not among the ${ids.length} examples of the data set.`, {
+      hint: "Name the data set that the folder was made with, or start a new run.",
+    });
+  }
   await flush();
+  if (others.length > 0) {
+    const message = `The rows of ${others.length} of the first ${questions.size} examples (${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""}) have another prompt than the data set: is the folder of the same data?`;
+    await ports.run(run_id).note({ ...ticketOf(grant), level: "WARNING", message });
+  }
   await ports.run(run_id).opened(ticketOf(grant));
 }

@@ -24,7 +24,7 @@ export interface OpenEndpoint {
   readonly close: () => void;
 }
 
-type Notes = Pick<RunNotes, "retry" | "warning">;
+type Notes = Pick<RunNotes, "retry" | "warning" | "answered">;
 
 /** What all runs of an executor share of a place: a pause asked for by one stops all of them. */
 interface Place {
@@ -61,6 +61,7 @@ export class Endpoints {
     const gate = new Gate(
       Math.min(
         grant.requests,
+        grant.generation ?? grant.requests,
         permits.reduce((sum, { granted }) => sum + granted, 0),
       ),
     );
@@ -97,6 +98,7 @@ export class Endpoints {
       clientOf: (unit) => replicas.clientOf(unit),
       vitals: () => ({
         in_flight: gate.inFlight,
+        progress: notes.answered,
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
         paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
@@ -165,7 +167,14 @@ export class Endpoints {
       },
     );
     // Environments hold it, and nothing of it leads to the key.
-    return { type: client.type, getResponse: (request) => client.getResponse(request) };
+    return {
+      type: client.type,
+      getResponse: async (request) => {
+        const response = await client.getResponse(request);
+        notes.answered++;
+        return response;
+      },
+    };
   }
 
   #spending<T>(call: () => Promise<T>): Promise<T> {

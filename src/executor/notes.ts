@@ -15,6 +15,8 @@ export class RunNotes {
   ticket: TicketId | null = null;
   /** A run with `verbose` hears of every occurrence, up to a bound. */
   verbose = false;
+  /** Requests that models answered this executor for the run, those of judges among them: its progress. */
+  answered = 0;
   #details = 0;
 
   constructor(ports: ExecutorPorts, runId: string) {

@@ -79,6 +79,8 @@ export interface ExecutorBudget {
   /** End of the invocation: what is still open then is given up and goes back. */
   readonly wall: number;
   readonly rollouts: number;
+  /** Rollouts held unscored where scoring is postponed, if they are more than are open at once anyway. */
+  readonly held: number;
   readonly subrequests: number;
   /** Age at which a unit ends with `timeout` rows; null = none. */
   readonly unitDeadline: number | null;

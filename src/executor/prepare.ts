@@ -1,6 +1,8 @@
 import type { Grant, InputChunk, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { inputsKey } from "../../r2-layout/keys.ts";
 import { sha256Hex } from "../config/sha256.ts";
+import type { RunConfig } from "../config/run-config.ts";
+import { drawnExamples } from "../environments/dataset-source.ts";
 import type { Environment } from "../environments/environment.ts";
 import { environmentFailed } from "../environments/file-access.ts";
 import { environmentDigest, findEnvironment } from "../environments/load.ts";
@@ -8,10 +10,13 @@ import { reservedMetricNames } from "../environments/row.ts";
 import type { RolloutInput } from "../environments/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB } from "../limits.ts";
-import { adoptResults } from "./adopt.ts";
+import { adoptResults, questionOf } from "./adopt.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
+
+/** Examples of which a foreign folder's rows are compared with the data set. */
+const COMPARED = 200;
 
 type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
 
@@ -77,9 +82,13 @@ class ChunkWriter {
 }
 
 /** What breaks inside the environment is the environment's failure; what breaks around it (storage, the Run) is not. */
-async function* examplesOf(environment: Environment, count: number): AsyncGenerator<RolloutInput> {
+async function* examplesOf(
+  environment: Environment,
+  { num_examples, shuffle_seed }: Pick<RunConfig, "num_examples" | "shuffle_seed">,
+): AsyncGenerator<RolloutInput> {
   try {
-    yield* environment.examples(count);
+    const read = (count: number): AsyncIterable<RolloutInput> => environment.examples(count);
+    yield* shuffle_seed === undefined ? read(num_examples) : drawnExamples(read, num_examples, shuffle_seed);
   } catch (thrown) {
     if (thrown instanceof EdgewiseError) throw thrown;
     throw environmentFailed(`Environment ${environment.id} could not make its examples`, thrown);
@@ -104,10 +113,12 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   const writer = new ChunkWriter(ports, config.run_id, pinned);
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
+  /** Of the first of them, where nothing else says that the rows are of this data set. */
+  const questions = new Map<number, string>();
   /** Whether examples bring tools: then rows may differ in theirs. */
   let ownTools = false;
   let count = 0;
-  for await (const input of examplesOf(environment, config.num_examples)) {
+  for await (const input of examplesOf(environment, config)) {
     signal.throwIfAborted();
     const line = JSON.stringify(input);
     await digest.add(line);
@@ -115,6 +126,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
     if (count > pinned) await writer.add(line);
     if (task.adopt !== null) ids.push(input.example_id);
+    if (task.adopt !== null && task.adopt.dataset_digest === null && questions.size < COMPARED) questions.set(input.example_id, questionOf(input.prompt));
     ownTools ||= input.info?.tool_defs !== undefined;
   }
   if (count < pinned) throw changed(pinned);
@@ -124,7 +136,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   const definition = findEnvironment(config.env_id);
   if (definition === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
   if (task.adopt !== null && task.adopt.dataset_digest !== null && count >= 0 && task.adopt.dataset_digest !== datasetDigest) {
-    await checkAdopted(environment, task.adopt.dataset_digest, config.num_examples);
+    await checkAdopted(environment, task.adopt.dataset_digest, config);
   }
   const answer = await ports.run(config.run_id).prepared({
     ...ticketOf(grant),
@@ -135,16 +147,17 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     env_digest: await environmentDigest(definition, config.env_args, config.extra_env_kwargs),
     pass_threshold: environment.passThreshold,
     env_sampling_args: environment.samplingArgs,
+    concurrency: environment.concurrency,
     tools: ownTools ? null : small(environment.sharedTools()),
     open: task.adopt === null,
   });
-  if (answer.kind === "ok" && task.adopt !== null) await adoptResults(ports, grant, task.adopt.results, ids, signal);
+  if (answer.kind === "ok" && task.adopt !== null) await adoptResults(ports, grant, { ...task.adopt, ids, questions }, signal);
 }
 
 /** A folder may come from a smaller run of the same data: then some first rows have its digest. */
-async function checkAdopted(environment: Environment, wanted: string, most: number): Promise<void> {
+async function checkAdopted(environment: Environment, wanted: string, config: RunConfig): Promise<void> {
   const digest = new InputDigest();
-  for await (const input of examplesOf(environment, most)) {
+  for await (const input of examplesOf(environment, config)) {
     await digest.add(JSON.stringify(input));
     if ((await digest.value()) === wanted) return;
   }

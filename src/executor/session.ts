@@ -16,6 +16,8 @@ export type SessionEvent =
   | { readonly type: "claim-failed"; readonly seq: number }
   /** The unit's rows are in the buffer; `full` when the buffer is. */
   | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
+  /** All its rollouts are generated, and wait to be scored (only with `hold`). */
+  | { readonly type: "unit-generated"; readonly unit: number }
   /** Given up without rows (aborted). */
   | { readonly type: "unit-dropped"; readonly unit: number }
   /** The segment of flush `n` is in R2 (put, or found there with the same digest). */
@@ -33,6 +35,8 @@ export type SessionEvent =
 export type Effect =
   | { readonly type: "claim"; readonly seq: number; readonly free: number; readonly soon: number; readonly open: number; readonly started: readonly number[] }
   | { readonly type: "start"; readonly work: UnitWork }
+  /** Score these units, which wait for it: nothing is generated meanwhile. */
+  | { readonly type: "score"; readonly units: readonly number[] }
   /** Take everything buffered and put it as segment number `n`; repeated for the same `n` after a failure. */
   | { readonly type: "store"; readonly n: number; readonly units: readonly number[] }
   | { readonly type: "commit"; readonly n: number; readonly units: readonly number[] }
@@ -49,6 +53,8 @@ export interface SessionTiming {
   /** Waits after a failed call, and after an empty claim. */
   readonly retry: number;
   readonly idle: number;
+  /** Units that may be generated before the first of them is scored; absent = each is scored as soon as it can be. */
+  readonly hold?: number;
 }
 
 /** How far ahead units are claimed. A claim costs three rows, a unit that is claimed and not begun just goes back. */
@@ -83,6 +89,12 @@ export class Session {
   #pendingElsewhere = 1;
   #queue: UnitWork[] = [];
   readonly #running = new Map<number, number>();
+  /** Of those running, the ones that are generated and wait for their scores, and the ones that are being scored. */
+  readonly #unscored = new Set<number>();
+  readonly #scoring = new Set<number>();
+  /** The newest claim found nothing for a free lane: what is running is all there is for now. */
+  #dry = false;
+  #asked = 0;
   #buffered: number[] = [];
   #bufferedSince = 0;
   #full = false;
@@ -139,8 +151,11 @@ export class Session {
       case "unit-finished":
         this.#finishUnit(event.unit, event.full, now);
         return;
+      case "unit-generated":
+        if (this.#running.has(event.unit)) this.#unscored.add(event.unit);
+        return;
       case "unit-dropped":
-        this.#running.delete(event.unit);
+        this.#end(event.unit);
         return;
       case "stored":
         this.#flushed(event.n, (flush) => {
@@ -180,6 +195,7 @@ export class Session {
     this.#claimInFlight = false;
     this.#claimAt = now;
     this.#seqDone = true;
+    this.#dry = answer.kind !== "block" && this.#asked > 0;
     if (answer.kind === "block") {
       this.#pendingElsewhere = 1;
       for (let unit = answer.lo; unit < answer.hi; unit++) this.#queue.push({ unit, block: answer });
@@ -198,12 +214,18 @@ export class Session {
   #finishUnit(unit: number, full: boolean, now: number): void {
     const since = this.#running.get(unit);
     if (since === undefined) return;
-    this.#running.delete(unit);
+    this.#end(unit);
     const took = now - since;
     this.#meanUnit = this.#meanUnit === 0 ? took : this.#meanUnit + MEAN_WEIGHT * (took - this.#meanUnit);
     if (this.#buffered.length === 0) this.#bufferedSince = now;
     this.#buffered.push(unit);
     this.#full ||= full;
+  }
+
+  #end(unit: number): void {
+    this.#running.delete(unit);
+    this.#unscored.delete(unit);
+    this.#scoring.delete(unit);
   }
 
   #takeBeat(sentAt: number, answer: BeatAnswer, effects: Effect[]): void {
@@ -249,7 +271,18 @@ export class Session {
   }
 
   #free(): number {
-    return Math.max(0, this.grant.lanes - this.#running.size - this.#queue.length);
+    return Math.max(0, this.#room() - this.#queue.length);
+  }
+
+  #generating(): number {
+    return this.#running.size - this.#unscored.size - this.#scoring.size;
+  }
+
+  /** Units that may begin beside those that are open: a unit gives its lane back when it has only its scores to wait for. */
+  #room(): number {
+    const { hold = Number.POSITIVE_INFINITY } = this.#timing;
+    const generating = this.#generating();
+    return Math.min(this.grant.lanes - generating, hold - this.#unscored.size - generating);
   }
 
   #wantsClaim(): boolean {
@@ -269,6 +302,7 @@ export class Session {
   #proceed(now: number, effects: Effect[]): void {
     if (!this.#fenced && now >= this.#leaseFrom + this.grant.lease_ms - this.#timing.margin) this.#fence(effects);
     if (this.#stopping === null) this.#startUnits(now, effects);
+    this.#score(effects);
     if (!this.#fenced) this.#flush(now, effects);
     if (!this.#fenced) this.#keepLease(now, effects);
     if (this.#wantsClaim() && now >= this.#claimAt) this.#claim(effects);
@@ -280,7 +314,7 @@ export class Session {
     if (this.#full && this.#flushes.length >= MAX_FLUSHES) return;
     const started: Effect[] = [];
     let wary = false;
-    while (this.#running.size < this.grant.lanes) {
+    while (this.#room() > 0 && this.#scoring.size === 0) {
       const [work] = this.#queue;
       // Its report must go out with it: no start while an earlier report is under way.
       if (work === undefined || (work.block.wary && this.#isBeating(now))) break;
@@ -292,6 +326,16 @@ export class Session {
     }
     if (wary) this.#beat(now, effects);
     effects.push(...started);
+  }
+
+  /** Scores what is generated, all of it at once, when no more may be generated before, or is to be had. */
+  #score(effects: Effect[]): void {
+    if (this.#unscored.size === 0 || this.#scoring.size > 0 || this.#generating() > 0) return;
+    const last = this.#queue.length === 0 && (this.#stopping !== null || (this.#dry && !this.#claimInFlight));
+    if (!last && this.#room() > 0) return;
+    effects.push({ type: "score", units: [...this.#unscored] });
+    for (const unit of this.#unscored) this.#scoring.add(unit);
+    this.#unscored.clear();
   }
 
   #flush(now: number, effects: Effect[]): void {
@@ -339,6 +383,7 @@ export class Session {
     if (this.#seqDone) this.#seq++;
     this.#seqDone = false;
     this.#claimInFlight = true;
+    this.#asked = this.#free();
     effects.push({ type: "claim", seq: this.#seq, free: this.#free(), soon: this.#soon(), open: this.#open(), started: this.#report() });
   }
 

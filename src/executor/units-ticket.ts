@@ -1,6 +1,7 @@
 import type { Grant, Redo, RolloutSummary, Vitals } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { linesAt, SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
+import { onAbort } from "../clients/on-abort.ts";
 import type { Environment } from "../environments/environment.ts";
 import { summariseRow } from "../environments/row.ts";
 import type { Client } from "../environments/types.ts";
@@ -43,6 +44,8 @@ export class UnitsTicket {
   readonly #summaries = new Map<number, readonly RolloutSummary[]>();
   readonly #segments = new Map<number, SegmentContents>();
   readonly #abort = new AbortController();
+  /** Units that wait for their turn to be scored. */
+  readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
   /** The first failure to run a unit at all; null while there is none. */
   #failure: unknown = null;
@@ -53,7 +56,13 @@ export class UnitsTicket {
   constructor(host: TicketHost, grant: Grant, sentAt: number) {
     this.#host = host;
     this.#grant = grant;
-    this.#session = new Session(grant, { margin: host.budget.margin, retry: RETRY_MS, idle: Math.max(RETRY_MS, grant.beat_ms / 4) }, sentAt);
+    const { no_interleave_scoring, rollouts_per_example: r } = grant.config;
+    const hold = no_interleave_scoring === true ? { hold: Math.max(grant.lanes, Math.floor(host.budget.held / r)) } : {};
+    this.#session = new Session(grant, { margin: host.budget.margin, retry: RETRY_MS, idle: Math.max(RETRY_MS, grant.beat_ms / 4), ...hold }, sentAt);
+    onAbort(this.#abort.signal, () => {
+      for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
+      this.#turns.clear();
+    });
     this.#inputs = new Inputs(host.ports.store, grant.config.run_id);
   }
 
@@ -108,6 +117,9 @@ export class UnitsTicket {
       }
       case "start":
         return void this.#runUnit(effect.work);
+      case "score":
+        for (const unit of effect.units) this.#turns.get(unit)?.resolve();
+        return;
       case "store":
         return this.#call(() => this.#store(effect.n), { type: "store-failed", n: effect.n });
       case "commit":
@@ -193,6 +205,15 @@ export class UnitsTicket {
     this.#segments.delete(n);
   }
 
+  /** Resolves when the unit may be scored. */
+  #scoringTurn(unit: number): Promise<void> {
+    const turn = Promise.withResolvers<void>();
+    this.#turns.set(unit, turn);
+    if (this.#abort.signal.aborted) turn.reject(this.#abort.signal.reason);
+    this.#feed({ type: "unit-generated", unit });
+    return turn.promise.finally(() => this.#turns.delete(unit));
+  }
+
   async #runUnit(work: UnitWork): Promise<void> {
     const { unit } = work;
     try {
@@ -236,6 +257,7 @@ export class UnitsTicket {
         model: config.model,
         sampling_args: config.sampling_args,
         stateColumns: config.state_columns,
+        shape: config.results_shape,
         now: ports.now,
       });
     }
@@ -255,7 +277,9 @@ export class UnitsTicket {
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,
       independent: config.independent_scoring,
+      ...(config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {}),
       stateColumns: config.state_columns,
+      shape: config.results_shape,
       signal: this.#abort.signal,
       deadlineMs: budget.unitDeadline,
       now: ports.now,

@@ -8,7 +8,7 @@ import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
 import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
-import { CONSUMER_WALL_MS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
+import { CONSUMER_WALL_MS, HELD_ROLLOUTS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
 import { dispatcherStub, runStub } from "../stubs.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "./executor.ts";
@@ -67,6 +67,7 @@ export function budgetOf(env: Env): Omit<ExecutorBudget, "wanted"> {
     poll: numberVar("NEXT_POLL_MS", env.NEXT_POLL_MS, 10_000),
     slice: local ? unlimited : numberVar("SLICE_MS", env.SLICE_MS, SLICE_MS),
     wall: local ? unlimited : CONSUMER_WALL_MS - WALL_MARGIN_MS,
+    held: local ? HELD_ROLLOUTS : 0,
     rollouts: local ? unlimited : SLICE_ROLLOUTS,
     subrequests: local ? unlimited : SLICE_SUBREQUESTS,
     unitDeadline: local ? null : UNIT_DEADLINE_MS,

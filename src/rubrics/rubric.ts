@@ -1,5 +1,6 @@
 import { failureOfRollout } from "../environments/failure.ts";
 import { runHandlers } from "../environments/handlers.ts";
+import { marksOf, type Span } from "../environments/time-marks.ts";
 import type { RolloutFailure, State } from "../environments/types.ts";
 import { Parser } from "../parsers/parser.ts";
 import { type GroupRewardContext, type RegisteredReward, type RewardContext, type RewardEntry, registerReward, type Score } from "./reward-function.ts";
@@ -102,8 +103,8 @@ export class Rubric<Objects extends object = object> {
     if (states.length === 0) return;
     const begin = options.now();
     const evaluations = await this.evaluate(states, scoringOf(options));
-    const took = Math.max(0, options.now() - begin);
-    for (const [index, state] of states.entries()) settle(state, evaluations[index], took);
+    const span = { start: begin, end: Math.max(begin, options.now()) };
+    for (const [index, state] of states.entries()) settle(state, evaluations[index], span);
     const mean = states.reduce((sum, state) => sum + (state.reward ?? 0), 0) / states.length;
     for (const state of states) {
       const reward = state.reward ?? 0;
@@ -122,7 +123,7 @@ export class Rubric<Objects extends object = object> {
     if (group.length > 0) throw new TypeError(`a rubric with group reward functions (${group.join(", ")}) cannot score a rollout by itself`);
     const begin = options.now();
     const [evaluation] = await this.evaluate([state], scoringOf(options));
-    settle(state, evaluation, Math.max(0, options.now() - begin));
+    settle(state, evaluation, { start: begin, end: Math.max(begin, options.now()) });
     await this.#cleanUp(state);
   }
 
@@ -234,7 +235,7 @@ async function callGroup(reward: RegisteredReward & { kind: "group" }, group: Gr
   }
 }
 
-function settle(state: State, evaluation: Evaluation | undefined, took: number): void {
+function settle(state: State, evaluation: Evaluation | undefined, span: Span): void {
   if (evaluation === undefined) throw new Error("a rubric returned fewer evaluations than states");
   // The sum of finite products can still leave the range of a double.
   const finite = Number.isFinite(evaluation.reward);
@@ -242,6 +243,7 @@ function settle(state: State, evaluation: Evaluation | undefined, took: number):
   state.metrics = evaluation.metrics;
   state.error ??=
     evaluation.failure ?? (finite ? null : failureOfRollout(new RangeError("the weighted sum of the scores is not a finite number"), "scorer_error"));
-  state.timing.scoring_ms = took;
-  state.timing.total_ms += took;
+  marksOf(state).scoring = span;
+  state.timing.scoring_ms = span.end - span.start;
+  state.timing.total_ms += state.timing.scoring_ms;
 }

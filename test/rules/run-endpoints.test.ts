@@ -31,13 +31,18 @@ async function opened(
     wanted: unlimited,
     wall: unlimited,
     rollouts: unlimited,
+    held: 0,
     subrequests: 3,
     unitDeadline: null,
   };
   const slice = new Slice(budget, Date.now);
   const endpoints = new Endpoints(ports, slice, budget);
   const notes: string[] = [];
-  const open = await endpoints.open(grantFor(config, changes.requests), { retry: () => undefined, warning: (_kind, message) => void notes.push(message) });
+  const open = await endpoints.open(grantFor(config, changes.requests), {
+    answered: 0,
+    retry: () => undefined,
+    warning: (_kind, message) => void notes.push(message),
+  });
   return { endpoints, open, notes, slice };
 }
 
@@ -163,7 +168,7 @@ describe("connections that the platform counts", () => {
 });
 
 describe("a model that an environment calls itself", () => {
-  const quiet = { retry: () => undefined, warning: () => undefined };
+  const quiet = { answered: 0, retry: () => undefined, warning: () => undefined };
 
   it("is called with the key of the variable it names, and without the run's headers", async () => {
     await using server = await scriptedEndpoint(says("9/10"));

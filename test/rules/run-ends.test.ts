@@ -109,7 +109,7 @@ describe("the time limit", () => {
     expect(run.head.status).toBe("RUNNING");
     run.now += 1;
     run.call("wake", null);
-    expect(run.head).toMatchObject({ status: "TIMEOUT", failure: { code: "timeout" } });
+    expect(run.head).toMatchObject({ status: "TIMEOUT", failure: { code: "timeout", hint: expect.stringContaining("Resume it") } });
   });
 
   it("gives up what is open and keeps what is done", () => {
@@ -168,7 +168,11 @@ describe("an endpoint that cannot be reached", () => {
       for (let unit = lo; unit < hi; unit++) run.commit(grant, [unit], refused);
       run.leave(grant);
     }
-    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "endpoint_unavailable" }, done: 24 });
+    expect(run.head).toMatchObject({
+      status: "FAILED",
+      failure: { code: "endpoint_unavailable", hint: expect.stringContaining("Check that the model server is running") },
+      done: 24,
+    });
   });
 
   it("is forgiven at the first answer", () => {

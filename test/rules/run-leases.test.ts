@@ -120,8 +120,137 @@ describe("requests of live tickets", () => {
     expect(granted).toBe(max_concurrent);
   });
 
+  it("of a run with streamed answers are as many times more as its executor can carry of them", () => {
+    const run = RuleRun.open(500, { max_concurrent: 50, sampling_args: { max_tokens: null, extra_body: { stream: true } } });
+    expect([run.grant("a", 5).requests, run.grant("b", 5, 4).requests]).toEqual([5, 20]);
+    expect(RuleRun.open(500, { max_concurrent: 50 }).grant("a", 5, 4).requests).toBe(5);
+  });
+
   it("of a run without a limit leave half of each executor to others", () => {
     const run = RuleRun.open(500, { max_concurrent: 0 });
     expect([run.grant("a", 64).requests, run.grant("b", 1).requests]).toEqual([32, 1]);
+  });
+});
+
+describe("requests of judges", () => {
+  it.each([
+    [10, 40, 5],
+    [3, 40, 5],
+    [8, 8, 64],
+    [64, 8, 5],
+    [7, 0, 64],
+  ])("of live tickets sum to at most %i, with %i requests and executors for %i each; every ticket has one", (max_concurrent_scoring, max_concurrent, free) => {
+    const run = RuleRun.open(500, { max_concurrent, max_concurrent_scoring });
+    const shares = Array.from({ length: 30 }, (_, index) => run.join(`e${index}`, { free })).flatMap((answer) =>
+      answer.kind === "grant" ? [answer.scoring ?? 0] : [],
+    );
+    expect(shares.length).toBeGreaterThan(0);
+    expect(Math.min(...shares)).toBeGreaterThanOrEqual(1);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(max_concurrent_scoring);
+  });
+
+  it("go whole to the one executor that has all other requests", () => {
+    expect(RuleRun.open(10, { max_concurrent: 8, max_concurrent_scoring: 3 }).grant("a", 64)).toMatchObject({ requests: 8, scoring: 3 });
+  });
+
+  it("that are all granted leave nothing to ask others for, until a ticket ends", () => {
+    const run = RuleRun.open(500, { max_concurrent: 40, max_concurrent_scoring: 1 });
+    const grant = run.grant("a", 5);
+    expect(run.head.offer.want).toBe(0);
+    expect(run.join("b", { free: 5 })).toEqual({ kind: "none" });
+    run.leave(grant);
+    expect(run.head.offer.want).toBeGreaterThan(0);
+    expect(run.grant("b", 5).scoring).toBe(1);
+  });
+
+  it("are as many as those of the model where the run does not say", () => {
+    const run = RuleRun.open(500, { max_concurrent: 12 });
+    expect([run.grant("a", 5), run.grant("b", 5), run.grant("c", 5)].map(({ scoring }) => scoring)).toEqual([5, 5, 2]);
+  });
+
+  it("have no limit where the run wants none, or has none at all", () => {
+    for (const changes of [{ max_concurrent_scoring: 0 }, { max_concurrent_scoring: -1 }, { max_concurrent: 0 }])
+      expect(RuleRun.open(10, changes).grant("a")).not.toHaveProperty("scoring");
+  });
+});
+
+describe("requests of the model below max_concurrent", () => {
+  it.each([
+    [8, 32, 5],
+    [1, 32, 5],
+    [64, 8, 5],
+    [6, 0, 64],
+  ])(
+    "of live tickets sum to at most %i of %i, with executors for %i each; every ticket has one, and lanes for all its requests",
+    (limit, max_concurrent, free) => {
+      const run = RuleRun.open(500, { max_concurrent, max_concurrent_generation: limit });
+      const grants = Array.from({ length: 30 }, (_, index) => run.join(`e${index}`, { free })).flatMap((answer) => (answer.kind === "grant" ? [answer] : []));
+      const shares = grants.map(({ generation = 0 }) => generation);
+      expect(Math.min(...shares)).toBeGreaterThanOrEqual(1);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(limit);
+      expect(grants.every(({ lanes, requests }) => lanes === requests)).toBe(true);
+      expect(run.head.offer.want).toBe(0);
+    },
+  );
+
+  it("are shared as the rest is", () => {
+    const run = RuleRun.open(500, { max_concurrent: 32, max_concurrent_generation: 4, num_workers: 3 });
+    expect(["a", "b", "c"].map((executor) => run.grant(executor, 64).generation)).toEqual([1, 2, 1]);
+  });
+
+  it("are not told apart where the run does not ask for it", () => {
+    for (const changes of [{}, { max_concurrent_generation: 0 }]) expect(RuleRun.open(10, changes).grant("a")).not.toHaveProperty("generation");
+  });
+});
+
+describe("the executors of a run", () => {
+  const joined = (run: RuleRun, free: number) =>
+    Array.from({ length: 12 }, (_, index) => run.join(`e${index}`, { free })).flatMap((answer) => (answer.kind === "grant" ? [answer] : []));
+
+  it.each([
+    [4, 64, [8, 8, 8, 8]],
+    [3, 64, [11, 11, 10]],
+    [1, 64, [32]],
+    [2, 5, [5, 5]],
+  ])("are %i at most, sharing its requests evenly as far as each can carry them (%i)", (num_workers, free, requests) => {
+    const run = RuleRun.open(500, { max_concurrent: 32, num_workers });
+    expect(joined(run, free).map((grant) => grant.requests)).toEqual(requests);
+    expect(run.head.offer.want).toBe(0);
+  });
+
+  it("are as many as its requests need where it does not say", () => {
+    expect(joined(RuleRun.open(500, { max_concurrent: 32 }), 5)).toHaveLength(7);
+    expect(joined(RuleRun.open(500, { max_concurrent: 32 }), 64)).toHaveLength(1);
+  });
+
+  it("are no more than the service can have, so that none waits for its share in vain", () => {
+    const run = RuleRun.open(500, { max_concurrent: 32, num_workers: 4 });
+    run.executors = 1;
+    expect(joined(run, 64).map(({ requests }) => requests)).toEqual([32]);
+  });
+
+  it("are asked for by number", () => {
+    const run = RuleRun.open(500, { max_concurrent: 32, num_workers: 4 });
+    expect(run.head.offer).toMatchObject({ want: 32, executors: 4 });
+    run.grant("a", 64);
+    expect(run.head.offer).toMatchObject({ want: 24, executors: 3 });
+  });
+});
+
+describe("lanes that an environment asks for", () => {
+  it("are the run's in all, one to one, whatever its requests", () => {
+    const run = new RuleRun({ num_examples: 500, max_concurrent: 32 });
+    run.pin(500, { concurrency: 256 });
+    const grants = Array.from({ length: 9 }, (_, index) => run.join(`e${index}`, { free: 5 })).flatMap((answer) => (answer.kind === "grant" ? [answer] : []));
+    expect(grants.reduce((sum, { lanes }) => sum + lanes, 0)).toBe(256);
+    expect(grants.reduce((sum, { requests }) => sum + requests, 0)).toBe(32);
+  });
+
+  it("are all one executor's when it has all requests, also where those have no limit", () => {
+    for (const max_concurrent of [32, 0]) {
+      const run = new RuleRun({ num_examples: 500, max_concurrent });
+      run.pin(500, { concurrency: 256 });
+      expect(run.grant("a", 4_096).lanes).toBe(256);
+    }
   });
 });

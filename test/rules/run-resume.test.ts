@@ -57,6 +57,60 @@ describe("a resume", () => {
     expect(message).not.toContain("env_id");
   });
 
+  it("with other options of the environment is refused, where the run has none too", () => {
+    const refused = settled(3).resume({ expect: { extra_env_kwargs: { max_turns: 2 } } });
+    expect(refused).toMatchObject({ ok: false, error: { message: expect.stringContaining('extra_env_kwargs: the run has {}, this command {"max_turns":2}') } });
+  });
+
+  it("of a shuffled run agrees on its seed, and does not grow", () => {
+    const run = RuleRun.open(3, { shuffle_seed: 7, num_examples: 3 });
+    run.call("interrupt", null);
+    expect(run.resume({ expect: { shuffle_seed: 8 } })).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining("shuffle_seed: the run has 7, this command 8") },
+    });
+    expect(run.resume({ num_examples: 5 })).toMatchObject({ ok: false, error: { code: "resume_mismatch", message: expect.stringContaining("cannot grow") } });
+    expect(run.resume({ expect: { shuffle_seed: 7 } })).toMatchObject({ ok: true });
+    expect(settled(3).resume({ expect: { shuffle_seed: 0 } })).toMatchObject({
+      ok: false,
+      error: { message: expect.stringContaining("shuffle_seed: the run has null") },
+    });
+  });
+
+  it("keeps headers, options and log level, and takes other headers and another level", () => {
+    const stored = {
+      headers: { "X-A": "1" },
+      headers_from_state: { "X-B": "task" },
+      extra_env_kwargs: { max_turns: 2 },
+      max_concurrent_scoring: 3,
+      verbose: true,
+    };
+    const run = RuleRun.open(3, stored);
+    run.call("interrupt", null);
+    run.resume({ expect: { extra_env_kwargs: { max_turns: 2 } } });
+    expect(run.ledger.config()).toMatchObject(stored);
+    run.call("interrupt", null);
+    run.resume({ headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0 });
+    expect(run.ledger.config()).toMatchObject({ ...stored, headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0 });
+    expect(run.ledger.config().headers).toEqual({ "X-C": "2" });
+  });
+
+  it("keeps its replicas, unless it names another endpoint or key", () => {
+    const replicas = [
+      { base_url: "https://a.example/v1", api_key_var: "A_KEY" },
+      { base_url: "https://b.example/v1", api_key_var: "A_KEY" },
+    ];
+    const resumed = (changes: Parameters<RuleRun["resume"]>[0]) => {
+      const run = RuleRun.open(3, { replicas, base_url: "https://a.example/v1", api_key_var: "A_KEY" });
+      run.call("interrupt", null);
+      run.resume(changes);
+      return run.ledger.config();
+    };
+    expect(resumed({ base_url: "https://a.example/v1" }).replicas).toEqual(replicas);
+    expect(resumed({ base_url: "https://c.example/v1" })).not.toHaveProperty("replicas");
+    expect(resumed({ api_key_var: "B_KEY" })).not.toHaveProperty("replicas");
+  });
+
   it("with another endpoint warns and takes it", () => {
     const run = RuleRun.open(3);
     run.call("interrupt", null);

@@ -21,7 +21,7 @@ const model = (answers: boolean): Client => ({
 function unit(
   judged: (signal: AbortSignal) => Promise<boolean>,
   client: Client,
-  limits: { deadlineMs: number | null; signal?: AbortSignal },
+  limits: { deadlineMs: number | null; signal?: AbortSignal; scoringTurn?: () => Promise<void> },
 ): Promise<UnitOutcome> {
   const rubric = new Rubric([{ name: "judged", fn: ({ signal }: RewardContext) => judged(signal) }]);
   const environment = new SingleTurnEnv({ dataset: async function* () {}, rubric });
@@ -56,6 +56,23 @@ describe("a function that waits", () => {
     };
     const { summaries } = await unit(slow, model(false), { deadlineMs: 30 });
     expect(summaries).toMatchObject([{ error: "timeout", reward: 1, metrics: { judged: 1 } }]);
+  });
+
+  it("is asked without its turn when the deadline has come: what is generated is not lost", async () => {
+    const { summaries } = await unit(async () => true, model(true), { deadlineMs: 30, scoringTurn: () => never });
+    expect(summaries).toMatchObject([{ error: null, reward: 1, metrics: { judged: 1 } }]);
+  });
+
+  it("is not asked when the executor stops before its turn", async () => {
+    const stop = new AbortController();
+    let asked = false;
+    const judged = async (): Promise<boolean> => (asked = true);
+    const scoringTurn = (): Promise<void> => {
+      stop.abort("the executor stops");
+      return Promise.reject(stop.signal.reason);
+    };
+    const outcome = await unit(judged, model(true), { deadlineMs: null, signal: stop.signal, scoringTurn });
+    expect([outcome.aborted, outcome.lines, asked]).toEqual([true, [], false]);
   });
 
   it.each([[null], [60_000]])("is let go when the executor stops, with a deadline of %s", async (deadlineMs) => {

@@ -155,7 +155,8 @@ export class ExecutorNode {
       return;
     }
     this.#grant = grant;
-    this.#session = new Session(grant, { margin: MARGIN_MS, retry: 200, idle: 250 }, sentAt);
+    const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
+    this.#session = new Session(grant, { margin: MARGIN_MS, retry: 200, idle: 250, ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
 
@@ -182,6 +183,10 @@ export class ExecutorNode {
         });
       case "start":
         return this.#start(effect.work.unit, effect.work.block.poisoned, grant);
+      case "score":
+        if (this.#inFlight > 0) broken("units are scored while others are generated");
+        for (const unit of effect.units) this.#world.clock.after(this.#world.random.int(1, 500), () => this.#finish(unit));
+        return;
       case "store":
         return this.#store(effect.n, effect.units, grant);
       case "commit": {
@@ -244,7 +249,7 @@ export class ExecutorNode {
   #request(unit: number, state: Unit, index: number, grant: Grant): void {
     const world = this.#world;
     if (this.#units.get(unit) !== state) return;
-    if (this.#inFlight >= grant.requests) {
+    if (this.#inFlight >= Math.min(grant.requests, grant.generation ?? grant.requests)) {
       this.#waiting.push(() => this.#request(unit, state, index, grant));
       return;
     }
@@ -257,7 +262,9 @@ export class ExecutorNode {
       state.left.delete(index);
       state.summaries.push(summary(unit % 3, world.strikes(world.plan.infraError) ? "provider_error" : null));
       this.#waiting.shift()?.();
-      if (state.left.size === 0) this.#finish(unit);
+      if (state.left.size > 0) return;
+      if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
+      else this.#finish(unit);
     });
   }
 

@@ -39,6 +39,10 @@ function checkGrants(world: World, ledger: MemoryLedger): void {
   }
   const limit = ledger.config().max_concurrent;
   if (limit > 0 && requests > limit) broken(`tickets carry ${requests} requests, the limit is ${limit}`);
+  const { max_concurrent_generation: generation = 0, num_workers = Number.POSITIVE_INFINITY } = ledger.config();
+  const generating = tickets.reduce((sum, ticket) => sum + (ticket.generation ?? 0), 0);
+  if (generation > 0 && generating > generation) broken(`tickets may generate ${generating} at once, the limit is ${generation}`);
+  if (tickets.length > num_workers) broken(`${tickets.length} executors share a run for ${num_workers}`);
   let end = -1;
   for (const claim of [...ledger.claims.values()].sort((a, b) => a.lo - b.lo)) {
     if (claim.lo < end) broken(`unit ${claim.lo} is claimed twice`);

@@ -22,6 +22,8 @@ export interface Plan {
     readonly putFails: number;
   };
   readonly infraError: number;
+  /** Units an executor holds unscored where scoring is postponed. */
+  readonly held: number;
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
   readonly calmAt: number;
   /** Interventions: what happens to the run from outside, and when. */
@@ -64,7 +66,12 @@ export function drawPlan(random: Random): Plan {
       hosted: {},
       attended: random.chance(0.3),
       created_at: 0,
+      ...(random.chance(0.3) ? { no_interleave_scoring: true } : {}),
+      ...(random.chance(0.3) ? { max_concurrent_generation: random.int(1, 9) } : {}),
+      ...(random.chance(0.3) ? { max_concurrent_scoring: random.int(1, 9) } : {}),
+      ...(random.chance(0.3) ? { num_workers: random.int(1, 4) } : {}),
     },
+    held: random.int(1, 20),
     executors: random.int(1, 4),
     capacity: random.pick([1, 2, 5, 64]),
     killers,

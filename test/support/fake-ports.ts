@@ -1,8 +1,18 @@
 import { createHash } from "node:crypto";
-import type { RegistryControl, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
-import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, StoredEvent } from "../../durable-objects/run/control.ts";
+import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
+import type {
+  CommittedRows,
+  CreateRequest,
+  ResumeRequest,
+  RunControl,
+  RunView,
+  SamplePage,
+  SamplePlace,
+  StoredEvent,
+} from "../../durable-objects/run/control.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
+import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
 import type { EnvironmentFacts } from "../../src/config/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
@@ -65,6 +75,8 @@ export class FakeRun implements RunControl {
   state: RunView | null = null;
   stored: StoredEvent[] = [];
   commits: CommittedRows[] = [];
+  /** Of its done units, in unit order. */
+  places: SamplePlace[] = [];
   creations: CreateRequest[] = [];
   resumes: ResumeRequest[] = [];
   cancels = 0;
@@ -93,6 +105,15 @@ export class FakeRun implements RunControl {
     const commits = this.commits.filter(({ seq }) => seq > after);
     return { commits, next: commits.at(-1)?.seq ?? after, more: false };
   }
+  async samples(offset: number, limit: number): Promise<SamplePage | null> {
+    if (this.state === null) return null;
+    const rows = this.places.flatMap((place) => Array.from({ length: place.rows }, (_, row) => ({ place, row })));
+    const page = rows.slice(offset, offset + limit);
+    return { total: rows.length, skip: page[0]?.row ?? 0, count: page.length, places: [...new Set(page.map(({ place }) => place))] };
+  }
+  async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
+    return this.state === null ? null : this.stored.filter(({ type }) => type === "log").slice(-limit);
+  }
   async cancel(): Promise<Result<RunView>> {
     this.cancels++;
     return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
@@ -117,24 +138,29 @@ export class FakeRun implements RunControl {
 
 export class FakeRegistry implements RegistryControl {
   readonly taken = new Set<string>();
-  readonly keys = new Map<string, { run_id: string; body_digest: string }>();
+  readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
   readonly reserved: ReserveRequest[] = [];
   readonly queries: unknown[] = [];
   projections: RunProjection[] = [];
 
-  async reserve(request: ReserveRequest): Promise<Result<{ run_id: string; existing: boolean }>> {
+  async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
     this.reserved.push(request);
-    const known = request.idempotency_key === null ? undefined : this.keys.get(request.idempotency_key);
-    if (known !== undefined)
-      return known.body_digest === request.body_digest ? ok({ run_id: known.run_id, existing: true }) : fail("idempotency_conflict", "Other body.");
-    const run_id = request.candidates.find((id) => !this.taken.has(id));
-    if (run_id === undefined) return fail("illegal_transition", "Taken.");
-    this.taken.add(run_id);
-    if (request.idempotency_key !== null) this.keys.set(request.idempotency_key, { run_id, body_digest: request.body_digest });
-    return ok({ run_id, existing: false });
+    const { candidates, count = 1, idempotency_key: key, body_digest } = request;
+    const known = key === null ? undefined : this.keys.get(key);
+    if (known !== undefined) {
+      const { run_ids } = known;
+      const deleted = run_ids.filter((id) => !this.taken.has(id));
+      return known.body_digest === body_digest ? ok({ run_ids, existing: true, deleted }) : fail("idempotency_conflict", "Other body.");
+    }
+    const run_ids = candidates.filter((id) => !this.taken.has(id)).slice(0, count);
+    if (run_ids.length < count) return fail("illegal_transition", "Taken.");
+    for (const id of run_ids) this.taken.add(id);
+    if (key !== null) this.keys.set(key, { run_ids, body_digest });
+    return ok({ run_ids, existing: false, deleted: [] });
   }
   async release(runId: string): Promise<void> {
     this.taken.delete(runId);
+    for (const [key, { run_ids }] of this.keys) if (!run_ids.some((id) => this.taken.has(id))) this.keys.delete(key);
   }
   async project(): Promise<void> {}
   async list(query: { skip: number; limit: number; environment_name: string | null }): Promise<{ runs: readonly RunProjection[]; total: number }> {
@@ -181,9 +207,13 @@ export class MemoryStore implements ObjectStore {
 const ENVIRONMENT: EnvironmentFacts = {
   id: "gsm8k",
   version: "0.1.0",
+  description: "Sums",
+  source: "0.1.0",
   defaults: {},
-  checkArgs: async (args) => (args.bad === undefined ? null : "bad is not an argument"),
+  check: ({ env_args }) => (env_args.bad === undefined ? null : { option: "env_args", message: "bad is not an argument" }),
 };
+
+const ENVIRONMENTS = [ENVIRONMENT, { ...ENVIRONMENT, id: "reverse-text", version: "0.2.0" }];
 
 export interface Door {
   readonly runs: Map<string, FakeRun>;
@@ -194,8 +224,13 @@ export interface Door {
   call(method: string, path: string, body?: JsonObject | string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** The app over fakes, called as the local service is. */
-export function openDoor(facts: Partial<AppFacts> = {}, secrets: Record<string, string> = { PRIME_API_KEY: "sk-secret" }): Door {
+/** The app over fakes, called as the local service is. `stubOf` is what a handler gets for a run each time it asks for a stub. */
+export function openDoor(
+  facts: Partial<AppFacts> = {},
+  secrets: Record<string, string> = { PRIME_API_KEY: "sk-secret" },
+  stubOf: (run: FakeRun) => RunControl = (run) => run,
+  environments: readonly EnvironmentFacts[] = ENVIRONMENTS,
+): Door {
   const runs = new Map<string, FakeRun>();
   const run = (id: string): FakeRun => {
     const known = runs.get(id) ?? new FakeRun();
@@ -205,13 +240,24 @@ export function openDoor(facts: Partial<AppFacts> = {}, secrets: Record<string, 
   const registry = new FakeRegistry();
   const store = new MemoryStore();
   const ports: AppPorts = {
-    facts: { local: true, boot: "boot-1", token: null, version: "1.2.3", baseUrl: "https://models.example/v1", pollMs: 1, ...facts },
+    facts: {
+      local: true,
+      boot: "boot-1",
+      token: null,
+      version: "1.2.3",
+      baseUrl: "https://models.example/v1",
+      keyVar: "PRIME_API_KEY",
+      keyVars: DEFAULT_KEY_VARS,
+      pollMs: 1,
+      ...facts,
+    },
     keys: { LOCAL_SECRETS: secrets, ...(facts.local === false ? {} : { LOCAL: "1" }) },
     registry,
     store,
-    run,
-    findEnvironment: (id) => (id === ENVIRONMENT.id ? ENVIRONMENT : null),
-    environmentIds: [ENVIRONMENT.id],
+    embedded: null,
+    run: (id) => stubOf(run(id)),
+    findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,
+    environmentIds: environments.map(({ id }) => id),
     now: Date.now,
   };
   const app = createApp(() => ports);

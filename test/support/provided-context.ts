@@ -3,6 +3,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** Base URL of the scripted model server's `/stats` and `/script`. */
     modelServerUrl: string;
+    /** Base URL of the monitor that counts heartbeats. */
+    heartbeatServerUrl: string;
   }
 }
 

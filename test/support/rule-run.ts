@@ -42,9 +42,11 @@ const NOTHING_NEW: ResumeRequest = {
 /** A Run without a platform: its transitions over tables in memory, and a clock that only the test moves. */
 export class RuleRun {
   readonly ledger = new MemoryLedger();
-  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000 };
+  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000 };
   now = 1_000_000;
   boot = "boot-1";
+  /** Executors that the service can have. */
+  executors = Number.POSITIVE_INFINITY;
   outbox: Outbox | null = null;
   #joins = 0;
   #segments = 0;
@@ -63,7 +65,7 @@ export class RuleRun {
   }
 
   get context() {
-    return { now: this.now, boot: this.boot, timing: this.timing };
+    return { now: this.now, boot: this.boot, timing: this.timing, executors: this.executors };
   }
   get head(): RunHead {
     const head = this.ledger.head();
@@ -81,22 +83,29 @@ export class RuleRun {
     return done.answer;
   }
 
-  join(executor: string, changes: { readonly seq?: number; readonly free?: number; readonly boot?: string } = {}): JoinAnswer {
-    return this.call("join", { protocol: PROTOCOL, executor, seq: changes.seq ?? ++this.#joins, free: changes.free ?? 4, boot: changes.boot ?? this.boot });
+  join(executor: string, changes: { readonly seq?: number; readonly free?: number; readonly streams?: number; readonly boot?: string } = {}): JoinAnswer {
+    return this.call("join", {
+      protocol: PROTOCOL,
+      executor,
+      seq: changes.seq ?? ++this.#joins,
+      free: changes.free ?? 4,
+      ...(changes.streams === undefined ? {} : { streams: changes.streams }),
+      boot: changes.boot ?? this.boot,
+    });
   }
-  grant(executor: string, free = 4): Grant {
-    const answer = this.join(executor, { free });
+  grant(executor: string, free = 4, streams = 1): Grant {
+    const answer = this.join(executor, { free, streams });
     if (answer.kind !== "grant") throw new Error(`no grant: ${answer.kind}`);
     return answer;
   }
 
   /** A preparation that finds `n` rows. */
-  pin(n: number, { open = true, digest = `digest of ${n}` } = {}): Grant {
+  pin(n: number, { open = true, digest = `digest of ${n}`, concurrency = null }: { open?: boolean; digest?: string; concurrency?: number | null } = {}): Grant {
     const grant = this.grant("preparing");
     if (grant.task.kind !== "prepare") throw new Error(`nothing to prepare: ${grant.task.kind}`);
     const from = grant.task.pinned?.count ?? 0;
     const chunks = n > from ? [{ lo: from, hi: n, digest: "d".repeat(64), bytes: 100 * (n - from) }] : [];
-    const pinned = { attempt: grant.task.attempt, chunks, count: n, digest, env_digest: "e", pass_threshold: 0.5, env_sampling_args: {}, open };
+    const pinned = { attempt: grant.task.attempt, chunks, count: n, digest, env_digest: "e", pass_threshold: 0.5, env_sampling_args: {}, concurrency, open };
     this.call("prepared", { ...this.id(grant), ...pinned });
     return grant;
   }

@@ -63,7 +63,11 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     store,
     limiter: () => PASS_THROUGH,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
+    secret: () => null,
+    placeProblem: () => null,
+    ai: null,
     fetch: () => Promise.reject(new Error("no network")),
+    hub: { endpoint: "", viewer: "", token: null },
     parentLives: async () => true,
     now: () => performance.now(),
     sleep,
@@ -77,15 +81,17 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     slice: unlimited,
     wanted: unlimited,
     wall: unlimited,
+    held: 0,
     rollouts: unlimited,
     subrequests: unlimited,
     unitDeadline: null,
+    connections: null,
     ...changes,
   };
-  const environment = new SingleTurnEnv({ rows: async function* () {} });
+  const environment = new SingleTurnEnv({ dataset: async function* () {} });
   const vitals = () => ({ in_flight: 0, retries: 0, waiting: 0, paused_until: null });
   const ticket = new UnitsTicket(
-    { ports, budget, slice: new Slice(budget, ports.now), environment, client, vitals, noteFirst: () => undefined },
+    { ports, budget, slice: new Slice(budget, ports.now), environment, clientOf: () => client, vitals, noteFirst: () => undefined },
     grant,
     ports.now(),
   );

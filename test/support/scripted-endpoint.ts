@@ -3,13 +3,13 @@ import type { AddressInfo } from "node:net";
 import type { ClientPorts, Endpoint, RetryNotice } from "../../src/clients/client.ts";
 import { createClient } from "../../src/clients/create-client.ts";
 import { sleep } from "../../src/clients/sleep.ts";
-import type { JsonObject } from "../../src/config/run-config.ts";
+import type { ClientType, JsonObject } from "../../src/config/run-config.ts";
 import type { Client, ModelRequest } from "../../src/environments/types.ts";
-import { EndpointPause } from "../../src/executor/endpoint-pause.ts";
-import { Gate } from "../../src/executor/gate.ts";
+import { EndpointPause } from "../../src/clients/endpoint-pause.ts";
+import { Gate } from "../../src/clients/gate.ts";
 
 /** What the server does with one request. */
-export type Play = (response: ServerResponse, request: IncomingMessage) => void;
+export type Play = (response: ServerResponse, request: IncomingMessage, body?: JsonObject) => void;
 
 export interface Seen {
   readonly path: string;
@@ -70,7 +70,7 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
       load.most = Math.max(load.most, load.now);
       response.on("close", () => load.now--);
       const play = script[Math.min(seen.length, script.length) - 1];
-      play?.(response, request);
+      play?.(response, request, body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -95,13 +95,16 @@ export interface TestClient {
 }
 
 /** A client of `url` with real requests and no real waiting, except in pauses. */
-export function testClient(url: string, options: { endpoint?: Partial<Endpoint>; ports?: Partial<ClientPorts>; permits?: number } = {}): TestClient {
+export function testClient(
+  url: string,
+  options: { type?: ClientType; endpoint?: Partial<Endpoint>; ports?: Partial<ClientPorts>; permits?: number } = {},
+): TestClient {
   const retries: RetryNotice[] = [];
   const slept: number[] = [];
   const gate = new Gate(options.permits ?? 4);
   const pause = new EndpointPause({ now: Date.now, sleep, random: () => 0 });
   const client = createClient(
-    "openai_chat_completions",
+    options.type ?? "openai_chat_completions",
     { base_url: url, api_key: "sk-very-secret-1234", api_key_var: "TEST_KEY", headers: {}, ...options.endpoint },
     {
       gate,

@@ -32,6 +32,22 @@ describe("model requests of one executor", () => {
   });
 });
 
+describe("streamed answers", () => {
+  it("hold a connection until their headers only, so that one executor carries several times more of them", async () => {
+    begin({ executors: 1, budget: { requests: 2, connections: 2 } });
+    model.options = { latencyMs: 60 };
+    const whole = await createRun({ num_examples: 12, max_concurrent: 12 });
+    await fleet.settled(whole.run_id);
+    expect([model.peak, model.writing.most]).toEqual([2, 0]);
+    const streamed = await createRun({ num_examples: 40, max_concurrent: 12, sampling_args: { max_tokens: null, stream: true } });
+    await fleet.settled(streamed.run_id);
+    expect((await rowsOf(streamed)).filter(({ error }) => error !== null)).toEqual([]);
+    expect(model.peak).toBe(2);
+    expect(model.writing.most).toBeGreaterThan(4);
+    expect(model.writing.most).toBeLessThanOrEqual(8);
+  });
+});
+
 describe("a slice that is over", () => {
   it.each([
     ["by its rollouts", { rollouts: 8 }],

@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { datasetKey, outputKey } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
-import { sha256Hex } from "../../src/executor/input-digest.ts";
+import { sha256Hex } from "../../src/config/sha256.ts";
 import { Fleet, NEVER } from "./support/fleet.ts";
 import { createRun, essenceOf, expectComplete, namesOf, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { type ModelCall, type Reply, ScriptedModel } from "./support/scripted-model.ts";

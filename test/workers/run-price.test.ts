@@ -1,7 +1,9 @@
 import { reset } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { outputKey } from "../../r2-layout/keys.ts";
+import type { RunConfig } from "../../src/config/run-config.ts";
 import { operations, type Operations } from "../../src/operations.ts";
+import { heartbeatsAt } from "../support/heartbeats-seen.ts";
 import { Fleet } from "./support/fleet.ts";
 import { createRun, expectComplete } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
@@ -16,10 +18,14 @@ afterEach(async () => {
   await reset();
 });
 
-async function priceOf(examples: number, requests: number, latencyMs = 0): Promise<Operations> {
+async function priceOf(
+  examples: number,
+  requests: number,
+  { latencyMs = 0, ...changes }: Partial<RunConfig> & { latencyMs?: number } = {},
+): Promise<Operations> {
   const before = operations();
   fleet = new Fleet({ model: new ScriptedModel({ latencyMs }), budget: { requests } });
-  const config = await createRun({ num_examples: examples, max_concurrent: requests });
+  const config = await createRun({ num_examples: examples, max_concurrent: requests, ...changes });
   // Not by asking the Run, which would count.
   const metadata = outputKey(config.env_id, config.model, config.run_id, "metadata.json");
   await until("the final files", () => service.BUCKET.head(metadata));
@@ -43,5 +49,13 @@ describe("the price of a run, per rollout at r = 1", () => {
 
   it("is no more with the few requests that one deployed executor carries", async () => {
     expect((await priceOf(500, 5)).do_rows_written).toBeLessThanOrEqual(1.5);
+  });
+
+  it("is no more with heartbeats, at each commit and by the clock", async () => {
+    setVars({ HEARTBEAT_MS: "500" });
+    const heartbeat_url = `${inject("heartbeatServerUrl")}/ping/price`;
+    const price = await priceOf(500, 5, { heartbeat_url, latencyMs: 20 });
+    expect((await heartbeatsAt(inject("heartbeatServerUrl"), "price")).total).toBeGreaterThan(3);
+    expect(price.do_rows_written).toBeLessThanOrEqual(1.5);
   });
 });

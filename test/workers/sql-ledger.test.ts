@@ -19,7 +19,7 @@ ledgerConformance((check) =>
         try {
           return storage.transactionSync(change);
         } catch (thrown) {
-          ledger.forgetNames();
+          ledger.forgetCached();
           throw thrown;
         }
       },

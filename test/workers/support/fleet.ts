@@ -1,4 +1,5 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
+import type { AiBinding } from "../../../src/clients/client.ts";
 import { Executor } from "../../../src/executor/executor.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../../../src/executor/ports.ts";
 import { budgetOf, portsOf } from "../../../src/executor/worker-executor.ts";
@@ -25,12 +26,14 @@ export interface FleetOptions {
   readonly onRun?: Hook;
   readonly onStore?: Hook;
   readonly onFetch?: Hook;
+  /** In place of the binding that a deployment may have. */
+  readonly ai?: AiBinding;
 }
 
 /** What a dead executor gets for an answer. */
 export const NEVER = new Promise<never>(() => undefined);
 const unlimited = Number.POSITIVE_INFINITY;
-const NO_SLICES = { slice: unlimited, wanted: unlimited, wall: unlimited, rollouts: unlimited, subrequests: unlimited, unitDeadline: null };
+const NO_SLICES = { slice: unlimited, wanted: unlimited, wall: unlimited, rollouts: unlimited, subrequests: unlimited, unitDeadline: null, connections: null };
 
 /** One executor with a life of its own: `kill` is the power cut, after which nothing it does has an effect. */
 export class Invocation {
@@ -55,8 +58,8 @@ export class Invocation {
     this.#death.abort(new Error("killed"));
   }
 
-  #ports({ model, onRun, onStore, onFetch }: FleetOptions): ExecutorPorts {
-    const ports = portsOf(service);
+  #ports({ model, onRun, onStore, onFetch, ai }: FleetOptions): ExecutorPorts {
+    const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
     return {
       ...ports,
       id: this.id,

@@ -1,5 +1,6 @@
 import { answerTo, type ChatMessage, completionBody, refusalOf } from "../../support/model-answers.ts";
 import type { Fault } from "../../support/model-script.ts";
+import { pause } from "./service.ts";
 
 /** One request as the model sees it. */
 export interface ModelCall {
@@ -23,6 +24,8 @@ export interface ModelOptions {
 export class ScriptedModel {
   inFlight = 0;
   peak = 0;
+  /** Streamed answers being written now, and the most there were. */
+  readonly writing = { now: 0, most: 0 };
   readonly calls = new Map<number, number>();
   options: ModelOptions;
 
@@ -51,8 +54,27 @@ export class ScriptedModel {
     }
   };
 
+  /** Headers at once, the answer after `ms`: the right one, whatever was asked. */
+  #stream(ms: number): Response {
+    const { writable, readable } = new IdentityTransformStream();
+    this.writing.now++;
+    this.writing.most = Math.max(this.writing.most, this.writing.now);
+    void this.#write(writable.getWriter(), ms);
+    return new Response(readable, { headers: { "content-type": "text/event-stream" } });
+  }
+
+  async #write(writer: WritableStreamDefaultWriter<Uint8Array>, ms: number): Promise<void> {
+    await pause(ms);
+    // Before its last byte is out: who reads that may send the next request at once.
+    this.writing.now--;
+    const chunk = { id: "s", model: "scripted", choices: [{ index: 0, delta: { content: "streamed" }, finish_reason: "stop" }] };
+    await writer.write(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`));
+    await writer.close();
+  }
+
   async #answer(call: ModelCall, text: string): Promise<Response> {
     const { latencyMs = 0, reply } = this.options;
+    if ((JSON.parse(text) as { stream?: boolean }).stream === true) return this.#stream(typeof latencyMs === "number" ? latencyMs : latencyMs(call));
     await waiting(typeof latencyMs === "number" ? latencyMs : latencyMs(call), call.signal);
     const said = (await untilAborted(Promise.resolve(reply?.(call) ?? null), call.signal)) ?? null;
     const { model, messages } = JSON.parse(text) as { model: string; messages: readonly ChatMessage[] };

@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { option } from "./option.ts";
+import { heartbeatUrl, workerCount } from "./option-values.ts";
+
+/** Above it a limit is none. */
+const MAX_CONCURRENT = 1_000_000;
+
+/** Options that say how a run is carried out and watched, and change nothing of what it measures. */
+export const EXECUTION_OPTIONS = {
+  max_concurrent: option({
+    kind: "integer",
+    short: "c",
+    schema: z.int().min(-1).max(MAX_CONCURRENT),
+    default: 32,
+    http: ["eval_config", "max_concurrent"],
+    resume: true,
+    value: "N",
+    help: "requests in flight at the model endpoint, never more; 0 or -1 = no limit",
+  }),
+  max_concurrent_total: option({
+    kind: "integer",
+    schema: z.int().min(1).max(MAX_CONCURRENT),
+    default: undefined,
+    http: null,
+    value: "N",
+    help: "of several evaluations together: the most requests in flight, shared fairly; each keeps its own -c below that",
+  }),
+  max_concurrent_generation: option({
+    kind: "integer",
+    schema: z.int().min(-1).max(MAX_CONCURRENT),
+    default: undefined,
+    http: ["eval_config", "max_concurrent_generation"],
+    resume: true,
+    value: "N",
+    help: "requests in flight at the model endpoint where that is to be less than -c, which then says how much is under way with scoring; as -c when not given",
+  }),
+  max_concurrent_scoring: option({
+    kind: "integer",
+    schema: z.int().min(-1).max(MAX_CONCURRENT),
+    default: undefined,
+    http: ["eval_config", "max_concurrent_scoring"],
+    resume: true,
+    value: "N",
+    help: "requests of judges in flight, beside those of the model; as -c when not given, 0 or -1 = no limit",
+  }),
+  num_workers: option({
+    kind: "text",
+    short: "w",
+    schema: workerCount,
+    default: "auto",
+    http: ["eval_config", "num_workers"],
+    resume: true,
+    value: "N",
+    help: "executors that share the run, at most; auto = -c over the requests that one can carry, at least 1",
+  }),
+  no_interleave_scoring: option({
+    kind: "switch",
+    short: "N",
+    schema: z.boolean(),
+    default: false,
+    http: ["eval_config", "no_interleave_scoring"],
+    resume: true,
+    help: "score when all rollouts are generated; beyond 512 of them in rounds, in which either is done",
+  }),
+  heartbeat_url: option({
+    kind: "text",
+    schema: heartbeatUrl,
+    default: undefined,
+    http: ["eval_config", "heartbeat_url"],
+    resume: true,
+    besideToml: true,
+    value: "URL",
+    help: "the service calls it (GET) at each finished unit, every 30 s while the run progresses, and when it is COMPLETED",
+  }),
+  stall_minutes: option({
+    kind: "number",
+    schema: z.number().positive("must be more than 0").max(1440),
+    default: 15,
+    http: ["eval_config", "stall_minutes"],
+    resume: true,
+    value: "N",
+    help: "minutes without an answered request or a finished unit until the log says so and heartbeats stop",
+  }),
+} as const;

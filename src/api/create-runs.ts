@@ -4,16 +4,24 @@ import { locationOf } from "../config/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "../config/resolve.ts";
 import { type JsonObject, placesOf } from "../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
-import type { EdgewiseError, Failure } from "../errors/result.ts";
+import { EdgewiseError, type Failure } from "../errors/result.ts";
 import type { AppPorts } from "./app-ports.ts";
-import { checkEndpoint } from "./endpoint-access.ts";
+import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { findByReference } from "./environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "./errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "./schemas.ts";
 import { startRun } from "./start-run.ts";
 
-export interface Creation {
+/** One set of settings, and the environments it is for. */
+export interface CreationPart {
   readonly body: CreateBody;
+  /** Where a config file says it; null for a request that has only this. */
+  readonly place: string | null;
+}
+
+export interface Creation {
+  /** At least one; one that goes on with a folder is alone. */
+  readonly parts: readonly CreationPart[];
   /** The same key with the same `bodyDigest` is the same creation. */
   readonly idempotencyKey: string | null;
   readonly bodyDigest: string;
@@ -24,20 +32,20 @@ export interface Creation {
 const SPARE_IDS = 7;
 
 /**
- * Creates one run per environment named and gives their ids, in that order. Everything that can be refused is refused before anything
+ * Creates one run per environment of each part and gives their ids, in that order. Everything that can be refused is refused before anything
  * is stored; then the ids are reserved together, and the runs created one by one. A creation that breaks off in the middle
  * is finished by the same request under the same idempotency key, without doubles; one without a key is taken back, since
  * nobody could find its runs.
  */
 export async function createRuns(ports: AppPorts, creation: Creation): Promise<readonly string[]> {
-  const { body } = creation;
-  const configs = plan(ports, creation);
-  const source = await importSource(ports, body);
+  const configs = creation.parts.flatMap((part) => planned(ports, part, creation.attended));
+  const resumed = creation.parts.find(({ body }) => body.resume_from !== undefined)?.body.resume_from;
+  const source = await importSource(ports, resumed);
 
   const now = ports.now();
   const { run_ids, existing, deleted } = unwrap(
     await ports.registry.reserve({
-      candidates: body.resume_from === undefined ? randomIds(configs.length + SPARE_IDS) : [body.resume_from.run_id],
+      candidates: resumed === undefined ? randomIds(configs.length + SPARE_IDS) : [resumed.run_id],
       count: configs.length,
       idempotency_key: creation.idempotencyKey,
       body_digest: creation.bodyDigest,
@@ -57,10 +65,23 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   return run_ids;
 }
 
-/** The configs of all runs. Throws for whatever is wrong with any of them. */
-function plan(ports: AppPorts, { body, attended }: Creation): readonly UnnamedConfig[] {
+/** What is wrong with one of several parts is told with its place. */
+function planned(ports: AppPorts, { body, place }: CreationPart, attended: boolean): readonly UnnamedConfig[] {
+  try {
+    return plan(ports, body, attended);
+  } catch (error) {
+    if (place === null || !(error instanceof EdgewiseError)) throw error;
+    if (error instanceof InvalidRequest)
+      throw new InvalidRequest(error.issues.map(({ loc: [root = "body", ...path], msg }) => ({ loc: [root, place, ...path], msg })));
+    throw new EdgewiseError(error.code, `${place}: ${error.message}`, error.hint === undefined ? {} : { hint: error.hint });
+  }
+}
+
+/** The configs of all runs of one part. Throws for whatever is wrong with any of them. */
+function plan(ports: AppPorts, body: CreateBody, attended: boolean): readonly UnnamedConfig[] {
   const { facts } = ports;
   const configs: UnnamedConfig[] = [];
+  checkHeartbeat(facts, body.eval_config.heartbeat_url, ["body", "eval_config"]);
   for (const [index, reference] of body.environment_ids.entries()) {
     const found = findByReference(ports, reference);
     if (!found.ok) throw refused({ ...found.error, message: `environment_ids.${index}: ${found.error.message}` });
@@ -95,12 +116,12 @@ function requestOf(body: CreateBody): RunRequest {
     if (value !== undefined) hosted[name] = value;
   }
   if (body.team_id !== undefined && body.team_id !== null) hosted.team_id = body.team_id;
-  return { ...evalConfig, model: body.inference_model, name: body.name, hosted };
+  return { ...evalConfig, model: body.inference_model, name: body.name, hosted, results_shape: body.resume_from?.results_shape };
 }
 
-async function importSource(ports: AppPorts, body: CreateBody): Promise<ImportSource | null> {
-  if (body.resume_from === undefined) return null;
-  const { results, dataset_digest, keep_errors } = body.resume_from;
+async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"]): Promise<ImportSource | null> {
+  if (resumed === undefined) return null;
+  const { results, dataset_digest, keep_errors } = resumed;
   if ((await ports.store.size(datasetKey(results))) === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
   return { results, dataset_digest, keep_errors };
 }

@@ -30,3 +30,9 @@ export function checkEndpoint(
   if (issues.length === 0 && named) refuse("api_key_var", keyPlaceProblem(facts, resolved.api_key_var, resolved.base_url));
   if (issues.length > 0) throw new InvalidRequest(issues);
 }
+
+/** The same for an address that is only called, without a key: deployed, it must be a public one. `root` is the place of the field. */
+export function checkHeartbeat({ local }: Pick<AppFacts, "local">, url: string | undefined, root: FieldIssue["loc"]): void {
+  const problem = url === undefined || local ? null : addressProblem(url);
+  if (problem !== null) throw new InvalidRequest([{ loc: [...root, "heartbeat_url"], msg: problem }]);
+}

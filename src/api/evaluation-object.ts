@@ -1,7 +1,8 @@
 import type { RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import type { RunConfig } from "../config/run-config.ts";
-import type { Failure } from "../errors/result.ts";
+import { shownOrigin } from "../config/shown-config.ts";
+import { failureText } from "../errors/failure-text.ts";
 import { erroredRollouts, type Totals } from "../metrics/totals.ts";
 import { withoutMarkup } from "../report/client-markup.ts";
 import { singleLine } from "../report/printable.ts";
@@ -14,10 +15,7 @@ const isTerminal = (status: string): boolean => status !== "PENDING" && status !
 export const nameOf = ({ name, env_id, model }: Pick<RunConfig, "name" | "env_id" | "model">): string => name ?? `${env_id}-${model}`;
 
 /** What a failed run says for itself, in one line that the `prime` client can print (prime-api 4.4). */
-function errorMessage(failure: Pick<Failure, "message" | "hint"> | null): string | null {
-  if (failure === null) return null;
-  return withoutMarkup(singleLine(failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`));
-}
+const errorMessage = (text: string | null): string | null => (text === null ? null : withoutMarkup(singleLine(text)));
 
 /** State of a run in our own terms; also the data of the `progress` and `end` events. */
 export function edgewiseObject(view: RunView): Record<string, unknown> {
@@ -43,6 +41,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     executors: view.executors,
     grants: view.grants,
     lapses: view.lapses,
+    ...(view.importing === true ? { importing: true } : {}),
     seq: view.seq,
     env_version: config.env_version,
     env_digest: view.env_digest,
@@ -57,7 +56,7 @@ export function evaluationObject(view: RunView, origin: string): Record<string, 
   return {
     ...commonFields(config, origin),
     status: view.status,
-    error_message: errorMessage(view.failure),
+    error_message: errorMessage(view.failure === null ? null : failureText(view.failure, config.run_id)),
     eval_config: evalConfig(config),
     metadata: {
       env_id: config.env_id,
@@ -68,6 +67,7 @@ export function evaluationObject(view: RunView, origin: string): Record<string, 
       rollouts_per_example: config.rollouts_per_example,
       sampling_args: config.sampling_args,
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
+      ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       pass_threshold: view.pass_threshold,
       state_columns: config.state_columns,
     },
@@ -87,7 +87,7 @@ export function listedEvaluation(run: RunProjection, origin: string): Record<str
   return {
     ...commonFields(run, origin),
     status: run.status,
-    error_message: errorMessage(run.error_message === null ? null : { message: run.error_message }),
+    error_message: errorMessage(run.error_message),
     metadata: { env_id: run.env_id, model: run.model, num_examples: run.num_examples, rollouts_per_example: run.rollouts_per_example },
     metrics: run.avg_reward === null ? {} : { reward: run.avg_reward },
     total_samples: run.done_rollouts,
@@ -152,7 +152,13 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.headers === undefined ? {} : { headers: Object.entries(config.headers).map(([name, value]) => `${name}: ${value}`) }),
     ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
     ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
+    ...(config.shuffle_seed === undefined ? {} : { shuffle: true, shuffle_seed: config.shuffle_seed }),
+    ...(config.max_concurrent_generation === undefined ? {} : { max_concurrent_generation: config.max_concurrent_generation }),
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
+    ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
+    ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
+    ...(config.heartbeat_url === undefined ? {} : { heartbeat_url: shownOrigin(config.heartbeat_url) }),
+    ...(config.stall_minutes === undefined ? {} : { stall_minutes: config.stall_minutes }),
     ...(config.verbose === undefined ? {} : { verbose: config.verbose }),
     ...allowed,
   };

@@ -3,11 +3,12 @@ import type { RunView } from "../../durable-objects/run/control.ts";
 import { configKey } from "../../r2-layout/keys.ts";
 import { isInfrastructureError } from "../errors/codes.ts";
 import { placesOf } from "../config/run-config.ts";
+import { shownConfig } from "../config/shown-config.ts";
 import { resolveKey } from "../config/secrets.ts";
 import { isAttended } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
-import { checkEndpoint } from "./endpoint-access.ts";
+import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { unwrap } from "./errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { readTwice, runIdOf, runOf, viewOf } from "./run-of.ts";
@@ -47,6 +48,7 @@ evaluations.post("/:id/resume", async (c) => {
   const endpoint = { base_url: baseUrl ?? view.config.base_url, api_key_var: body.api_key_var ?? view.config.api_key_var };
   const moved = endpoint.base_url === view.config.base_url ? undefined : endpoint.base_url;
   if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"]);
+  checkHeartbeat(facts, body.heartbeat_url, ["body"]);
   const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
   for (const place of mayCall(view, body) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
   const { owed_rollouts, warnings } = unwrap(
@@ -60,16 +62,21 @@ evaluations.post("/:id/resume", async (c) => {
       base_url: baseUrl,
       api_key_var: body.api_key_var ?? null,
       max_concurrent: body.max_concurrent ?? null,
+      max_concurrent_generation: body.max_concurrent_generation ?? null,
       max_concurrent_scoring: body.max_concurrent_scoring ?? null,
       headers: body.headers ?? null,
       headers_from_state: body.headers_from_state ?? null,
       verbose: body.verbose ?? null,
+      num_workers: body.num_workers ?? null,
+      no_interleave_scoring: body.no_interleave_scoring ?? null,
+      heartbeat_url: body.heartbeat_url ?? null,
+      stall_minutes: body.stall_minutes ?? null,
       max_retries: body.max_retries ?? null,
       timeout_minutes: body.timeout_minutes ?? null,
     }),
   );
   const { config } = await viewOf(c);
-  await store.putText(configKey(config.run_id), `${JSON.stringify(config)}\n`);
+  await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   return c.json({ evaluation_id: runIdOf(c), owed_rollouts, warnings });
 });
 

@@ -33,6 +33,16 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404, 409, 413, 415, 422],
   },
   {
+    method: "post",
+    path: "/evaluation-configs",
+    id: "createFromConfig",
+    summary: "Create the runs of a config file: all of them, or none where anything is wrong",
+    headers: { "Idempotency-Key": "As for createEvaluations." },
+    body: requests.configBody,
+    answers: { 200: answers.configCreated },
+    errors: [404, 409, 413, 415, 422],
+  },
+  {
     method: "patch",
     path: "/hosted-evaluations/{id}/cancel",
     id: "cancelEvaluation",

@@ -76,6 +76,7 @@ export const runState = z.strictObject({
   executors: count,
   grants: count,
   lapses: count,
+  importing: z.boolean().optional(),
   seq: count,
   env_version: text,
   env_digest: text.nullable(),
@@ -93,6 +94,7 @@ export const evaluation = z.strictObject({
     base_url: text,
     sampling_args: object,
     extra_env_kwargs: object.optional(),
+    shuffle_seed: z.int().optional(),
     pass_threshold: z.number(),
     state_columns: z.array(text),
   }),
@@ -113,6 +115,12 @@ export const evaluationList = z.strictObject({
 export const created = z.strictObject({
   evaluation_id: text.describe("The first of evaluation_ids."),
   evaluation_ids: z.array(text).describe("One id per entry of environment_ids, in that order."),
+});
+export const configCreated = z.strictObject({
+  evaluations: z
+    .array(z.strictObject({ evaluation_id: text, label: text.describe("The environment, and the settings that vary.") }))
+    .describe("In the order of the file."),
+  warnings: z.array(text).describe("What the file says that has no effect."),
 });
 export const message = z.strictObject({ message: text });
 export const resumed = z.strictObject({ evaluation_id: text, owed_rollouts: count, warnings: z.array(text) });

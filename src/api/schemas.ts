@@ -3,16 +3,10 @@ import { isDigest, isRunId } from "../../r2-layout/keys.ts";
 import { evalConfigShape, resumeShape } from "../config/option-schemas.ts";
 import { OPTIONS } from "../config/options.ts";
 import { plainText } from "../config/plain-text.ts";
+import { RESULTS_SHAPES } from "../config/run-config.ts";
 import { ENVIRONMENT_ID } from "./environment-ids.ts";
 
 /** Bodies and queries of the HTTP door. Unknown fields are refused at every level: a misspelt setting must not be a silent default. */
-
-/** Fields the `prime` client always sends (prime-api 4.2); stored with the run, nothing acts on them. */
-const hostedFields = {
-  allow_sandbox_access: z.boolean().optional(),
-  allow_instances_access: z.boolean().optional(),
-  allow_tunnel_access: z.boolean().optional(),
-};
 
 /** Not stored anywhere yet, so that none is taken that would be lost, or kept in the clear. */
 const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.keys(given).length === 0, {
@@ -20,7 +14,8 @@ const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.key
     "secrets of a single run are not supported yet: set the key as a variable of the service (`wrangler secret put NAME`; locally `export NAME=…` or .dev.vars) and name it in api_key_var",
 });
 
-export const HOSTED_FIELDS = Object.keys(hostedFields) as readonly (keyof typeof hostedFields)[];
+/** Fields the `prime` client always sends (prime-api 4.2); stored with the run, nothing acts on them. */
+export const HOSTED_FIELDS = ["allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;
 
 const digest = z.string().refine(isDigest, "must be a sha256 digest in lower-case hex");
 const runId = z.string().refine(isRunId, "must be a run id: eight hex characters");
@@ -40,7 +35,6 @@ const MAX_REPLICAS = 64;
 const evalConfig = z
   .strictObject({
     ...evalConfigShape(),
-    ...hostedFields,
     replicas: z.array(replica).min(1).max(MAX_REPLICAS).optional(),
     custom_secrets: noSecrets.optional(),
   })
@@ -57,13 +51,33 @@ export const createBody = z
     team_id: plainText(200).nullable().optional(),
     eval_config: evalConfig.default({}),
     /** Goes on with a run of which only its result folder is left; `results` is the upload of its results.jsonl. */
-    resume_from: z.strictObject({ run_id: runId, results: digest, dataset_digest: digest.nullable(), keep_errors: z.boolean() }).optional(),
+    resume_from: z
+      .strictObject({
+        run_id: runId,
+        results: digest,
+        dataset_digest: digest.nullable(),
+        keep_errors: z.boolean(),
+        /** New rows look like those of the folder. */
+        results_shape: z.enum(RESULTS_SHAPES).optional(),
+      })
+      .optional(),
   })
   .refine(({ environment_ids, resume_from }) => resume_from === undefined || environment_ids.length === 1, {
     path: ["environment_ids"],
     error: "must name one environment where a folder is gone on with",
   });
 export type CreateBody = z.infer<typeof createBody>;
+
+/** A config file as one JSON object: `[[eval]]`, `[[ablation]]`, settings for all of them; keys are checked by `planEvals`, which knows their tables. */
+const configTables = z.array(z.record(z.string(), z.json())).optional();
+export const configBody = z
+  .object({
+    eval: configTables.describe("Evaluations, each with env_id and settings of its own."),
+    ablation: configTables.describe("Settings, and in sweep lists of settings: one evaluation for each combination."),
+    endpoint: configTables.describe("Entries of an endpoint registry, which endpoint_id and model may name."),
+  })
+  .catchall(z.json())
+  .describe("A config file. Other fields are settings for all evaluations.");
 
 export const resumeBody = z.strictObject({
   ...resumeShape(),
@@ -77,6 +91,7 @@ export const resumeBody = z.strictObject({
       rollouts_per_example: OPTIONS.rollouts_per_example.schema.optional(),
       sampling_args: OPTIONS.sampling_args.schema.optional(),
       extra_env_kwargs: OPTIONS.extra_env_kwargs.schema.optional(),
+      shuffle_seed: OPTIONS.shuffle_seed.schema.optional(),
       base_url: OPTIONS.api_base_url.schema.optional(),
     })
     .default({}),

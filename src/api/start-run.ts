@@ -2,6 +2,7 @@ import type { ImportSource } from "../../durable-objects/run/control.ts";
 import { configKey } from "../../r2-layout/keys.ts";
 import { canonicalJson } from "../config/canonical-json.ts";
 import type { RunConfig } from "../config/run-config.ts";
+import { shownConfig } from "../config/shown-config.ts";
 import type { Failure, Result } from "../errors/result.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { expectedFailure, logUnexpected } from "./errors.ts";
@@ -13,7 +14,7 @@ import { expectedFailure, logUnexpected } from "./errors.ts";
 export async function startRun(ports: AppPorts, config: RunConfig, source: ImportSource | null, mayExist: boolean): Promise<Failure | null> {
   const key = configKey(config.run_id);
   try {
-    await ports.store.putText(key, `${JSON.stringify(config)}\n`);
+    await ports.store.putText(key, `${JSON.stringify(shownConfig(config))}\n`);
   } catch (error) {
     logUnexpected("config.json", error);
     return { code: "storage_unavailable", message: "The run's config could not be stored; nothing was started.", hint: "Try again." };

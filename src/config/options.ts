@@ -1,9 +1,13 @@
 import { z } from "zod";
+import { DISPLAY_OPTIONS } from "./display-options.ts";
+import { HOSTED_OPTIONS } from "./hosted-options.ts";
+import { EXECUTION_OPTIONS } from "./execution-options.ts";
 import { stateHeaderNames, staticHeaders } from "./headers.ts";
 import { type Option, option } from "./option.ts";
 import { clientType, endpointUrl, jsonObject, shortText } from "./option-values.ts";
 import { plainText } from "./plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "./providers.ts";
+import { REFUSED_OPTIONS } from "./refused-options.ts";
 import { CLIENT_TYPES } from "./run-config.ts";
 import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
 import { isKeyVariable } from "./secrets.ts";
@@ -20,11 +24,6 @@ export const HTTP_TIMEOUT_MINUTES = 120;
 
 /** Most examples of one run; units are numbered densely, and nobody evaluates this many. */
 const MAX_EXAMPLES = 100_000_000;
-/** Above it a limit is none. */
-const MAX_CONCURRENT = 1_000_000;
-
-const NO_HUB = "results are not exported to the Hugging Face Hub; upload the results folder with `huggingface-cli upload`";
-const NO_SERVER = "environments run in the service's executors, and no environment server is started that could be left out";
 
 export const OPTIONS = {
   env_args: option({
@@ -65,12 +64,11 @@ export const OPTIONS = {
   }),
   provider: option({
     kind: "text",
-    short: "p",
     schema: z.enum(PROVIDER_NAMES, `there is no such provider; known are ${PROVIDER_NAMES.join(", ")}`),
     default: undefined,
     http: null,
     value: "NAME",
-    help: `endpoint and key variable by name: ${PROVIDER_NAMES.join(", ")} (${EMBEDDED_BASE_URL}: the small model that comes along, no key); -b and -k win`,
+    help: `endpoint and key variable by name (-p): ${PROVIDER_NAMES.join(", ")} (${EMBEDDED_BASE_URL}: the small model that comes along, no key); -b and -k win`,
   }),
   api_base_url: option({
     kind: "text",
@@ -110,6 +108,21 @@ export const OPTIONS = {
     value: "N",
     help: "examples from the front of the data set; 0 or -1 = all",
   }),
+  shuffle: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: ["eval_config", "shuffle"],
+    help: "take the examples from the whole data set, as --shuffle-seed decides; results keep the order of the data set, and such a run cannot grow",
+  }),
+  shuffle_seed: option({
+    kind: "integer",
+    schema: z.int().min(0),
+    default: 0,
+    http: ["eval_config", "shuffle_seed"],
+    value: "N",
+    help: "which examples --shuffle takes",
+  }),
   rollouts_per_example: option({
     kind: "integer",
     short: "r",
@@ -119,33 +132,7 @@ export const OPTIONS = {
     value: "N",
     help: "attempts at each example",
   }),
-  max_concurrent: option({
-    kind: "integer",
-    short: "c",
-    schema: z.int().min(-1).max(MAX_CONCURRENT),
-    default: 32,
-    http: ["eval_config", "max_concurrent"],
-    resume: true,
-    value: "N",
-    help: "requests in flight at the model endpoint, never more; 0 or -1 = no limit",
-  }),
-  max_concurrent_total: option({
-    kind: "integer",
-    schema: z.int().min(1).max(MAX_CONCURRENT),
-    default: undefined,
-    http: null,
-    value: "N",
-    help: "of several evaluations together: the most requests in flight, shared fairly; each keeps its own -c below that",
-  }),
-  max_concurrent_scoring: option({
-    kind: "integer",
-    schema: z.int().min(-1).max(MAX_CONCURRENT),
-    default: undefined,
-    http: ["eval_config", "max_concurrent_scoring"],
-    resume: true,
-    value: "N",
-    help: "requests of judges in flight, beside those of -c; 0 or -1, and not given, = no limit",
-  }),
+  ...EXECUTION_OPTIONS,
   max_tokens: option({
     kind: "integer",
     short: "t",
@@ -201,7 +188,7 @@ export const OPTIONS = {
     http: ["eval_config", "headers_from_state"],
     resume: true,
     value: "NAME: STATE_KEY",
-    help: "sent with every model request, with the value that the rollout's state has then; may be given again",
+    help: "sent with every model request, with the value that the rollout's state has then; may be given again. X-Session-ID: example_id is sent unless it is replaced",
   }),
   state_columns: option({
     kind: "list",
@@ -269,7 +256,7 @@ export const OPTIONS = {
     kind: "optional_path",
     short: "R",
     aliases: ["resume_path"],
-    schema: z.union([z.boolean(), z.string().min(1)]),
+    schema: z.union([z.boolean(), z.string().min(1)], "must be the path of a results folder, true (the newest unfinished run) or false"),
     default: undefined,
     http: null,
     value: "PATH",
@@ -309,42 +296,9 @@ export const OPTIONS = {
     besideToml: true,
     help: "write no results folder",
   }),
-  disable_tui: option({
-    kind: "switch",
-    short: "d",
-    schema: z.boolean(),
-    default: false,
-    http: null,
-    besideToml: true,
-    help: "plain lines instead of a progress bar",
-  }),
-  save_to_hf_hub: option({
-    kind: "switch",
-    short: "H",
-    schema: z.boolean(),
-    default: false,
-    http: null,
-    refused: NO_HUB,
-    help: `not possible: ${NO_HUB}`,
-  }),
-  hf_hub_dataset_name: option({
-    kind: "text",
-    short: "D",
-    schema: z.string(),
-    default: undefined,
-    http: null,
-    value: "NAME",
-    refused: NO_HUB,
-    help: `not possible: ${NO_HUB}`,
-  }),
-  disable_env_server: option({
-    kind: "switch",
-    schema: z.boolean(),
-    default: false,
-    http: null,
-    refused: NO_SERVER,
-    help: `not possible: ${NO_SERVER}`,
-  }),
+  ...DISPLAY_OPTIONS,
+  ...HOSTED_OPTIONS,
+  ...REFUSED_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;
@@ -352,6 +306,9 @@ export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[];
 
 /** The value an option takes after validation. */
 export type OptionValue<Name extends OptionName> = z.infer<(typeof OPTIONS)[Name]["schema"]>;
+
+/** What a command line or a config file says, and nothing else: an option that is absent was not given. */
+export type GivenOptions = { readonly [Name in OptionName]?: OptionValue<Name> };
 
 /** `num_examples` → `--num-examples`. */
 export function longFlag(name: OptionName): string {

@@ -4,7 +4,7 @@ import { runFolder } from "../../r2-layout/keys.ts";
 import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "./options.ts";
 import { MAX_CONFIG_BYTES } from "../limits.ts";
 import { WORKERS_AI_BASE_URL } from "./providers.ts";
-import type { JsonObject, Replica, RunConfig } from "./run-config.ts";
+import type { JsonObject, Replica, ResultsShape, RunConfig } from "./run-config.ts";
 import { foldSamplingArgs } from "./sampling.ts";
 
 /** What the resolution needs to know of an environment; its definition has more. */
@@ -35,6 +35,8 @@ export type RunRequest = { readonly [Name in ConfigOption]?: OptionValue<Name> |
       }[]
     | undefined;
   readonly hosted?: JsonObject | undefined;
+  /** Of the folder that is gone on with. */
+  readonly results_shape?: ResultsShape | undefined;
 };
 
 export interface ResolveContext {
@@ -57,6 +59,8 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
   const model = request.model ?? OPTIONS.model.default;
   const problem = folderProblem(environment.id, model);
   if (problem !== null) return { ok: false, issues: [{ loc: locationOf("model"), msg: problem }] };
+  if (request.shuffle_seed !== undefined && request.shuffle !== true)
+    return { ok: false, issues: [{ loc: locationOf("shuffle_seed"), msg: "says which examples are taken, and shuffle is not asked for" }] };
   const config: UnnamedConfig = {
     version: 1,
     name: blankToNull(request.name),
@@ -74,11 +78,18 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     max_retries: request.max_retries ?? OPTIONS.max_retries.default,
     timeout_minutes: request.timeout_minutes ?? (attended ? null : HTTP_TIMEOUT_MINUTES),
     state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
+    ...(request.shuffle === true ? { shuffle_seed: request.shuffle_seed ?? OPTIONS.shuffle_seed.default } : {}),
     ...filled("headers", request.headers),
     ...filled("headers_from_state", request.headers_from_state),
     ...filled("extra_env_kwargs", request.extra_env_kwargs),
-    ...(request.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: request.max_concurrent_scoring }),
+    ...given("max_concurrent_generation", request.max_concurrent_generation),
+    ...given("max_concurrent_scoring", request.max_concurrent_scoring),
+    ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
+    ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
+    ...given("heartbeat_url", request.heartbeat_url),
+    ...given("stall_minutes", request.stall_minutes),
     ...(request.verbose === true ? { verbose: true } : {}),
+    ...given("results_shape", request.results_shape === "0.1.13" ? undefined : request.results_shape),
     hosted: request.hosted ?? {},
     attended,
   };
@@ -101,6 +112,11 @@ function placesFor({ api_client_type, api_base_url, api_key_var, replicas = [] }
 /** A table that says something; an empty one is as good as none. */
 function filled<Name extends string, Table extends object>(name: Name, table: Table | undefined): { [Key in Name]?: Table } {
   return table === undefined || Object.keys(table).length === 0 ? {} : ({ [name]: table } as { [Key in Name]?: Table });
+}
+
+/** A field that a config has only when it was asked for. */
+function given<Name extends keyof RunConfig>(name: Name, value: RunConfig[Name] | undefined): { [Key in Name]?: RunConfig[Key] } {
+  return value === undefined ? {} : ({ [name]: value } as { [Key in Name]?: RunConfig[Key] });
 }
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;

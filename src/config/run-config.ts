@@ -25,6 +25,13 @@ export interface Replica {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/**
+ * Shape of rows and metadata: as verifiers had it up to 0.1.13 (`task`, flat milliseconds), or from 0.1.14 on (no `task`, nested
+ * seconds, `time`).
+ */
+export const RESULTS_SHAPES = ["0.1.13", "0.1.14"] as const;
+export type ResultsShape = (typeof RESULTS_SHAPES)[number];
+
 export interface RunConfig {
   /** Version of this shape; a stored config of another version is refused by name. */
   readonly version: 1;
@@ -51,6 +58,8 @@ export interface RunConfig {
   readonly timeout_minutes: number | null;
   readonly state_columns: readonly string[];
   // Absent in configs of version 0.1.0, which means the default.
+  /** The examples are drawn from the whole data set by this seed; absent = they are the first ones. */
+  readonly shuffle_seed?: number;
   /** Where the model is called, when there are several places: unit i goes to place i mod n. The first is `base_url` with `api_key_var`. */
   readonly replicas?: readonly Replica[];
   /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
@@ -59,8 +68,20 @@ export interface RunConfig {
   readonly headers_from_state?: Readonly<Record<string, string>>;
   /** Options of the environment's constructor, over those its loader chose. */
   readonly extra_env_kwargs?: JsonObject;
-  /** Judge requests in flight; absent or `<= 0` = unlimited. */
+  /** Generation requests in flight where that is to be less than `max_concurrent`; absent or `<= 0` = as many. */
+  readonly max_concurrent_generation?: number;
+  /** Judge requests in flight; absent = as many as `max_concurrent`, `<= 0` = unlimited. */
   readonly max_concurrent_scoring?: number;
+  /** Executors that share the run, at most; absent = as many as its requests need. */
+  readonly num_workers?: number;
+  /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
+  readonly no_interleave_scoring?: boolean;
+  /** Called with GET while the run is alive. May hold a secret in its path: see shown-config.ts. */
+  readonly heartbeat_url?: string;
+  /** Minutes without progress after which the run counts as stalled; absent = 15. */
+  readonly stall_minutes?: number;
+  /** Of a run that goes on in a folder of verifiers: the shape of the rows there. Absent = "0.1.13", as every run of our own. */
+  readonly results_shape?: ResultsShape;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** Stored as accepted (`allow_*` flags and other hosted fields); nothing in the engine reads them yet. */
@@ -82,4 +103,13 @@ export const placesOf = ({ replicas, base_url, api_key_var }: Pick<RunConfig, "r
  * Fields in which a resume must agree with the first run, since they decide what is measured (`dataset_digest` is compared when inputs
  * are pinned). Headers say how a model is reached, as its address does: a resume may bring others, and keeps them if it brings none.
  */
-export const RESUME_FIELDS = ["env_id", "env_version", "env_args", "model", "rollouts_per_example", "sampling_args", "extra_env_kwargs"] as const;
+export const RESUME_FIELDS = [
+  "env_id",
+  "env_version",
+  "env_args",
+  "model",
+  "rollouts_per_example",
+  "sampling_args",
+  "extra_env_kwargs",
+  "shuffle_seed",
+] as const;

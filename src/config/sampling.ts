@@ -1,9 +1,8 @@
-import type { JsonObject } from "./run-config.ts";
+import type { Json, JsonObject } from "./run-config.ts";
 
 /** Whether answers are asked for in pieces (`stream: true`, also in `extra_body`). */
 export function asksForStream({ stream, extra_body }: JsonObject): boolean {
-  const extra = typeof extra_body === "object" && extra_body !== null && !Array.isArray(extra_body) ? extra_body.stream : undefined;
-  return (extra ?? stream) === true;
+  return (objectOf(extra_body).stream ?? stream) === true;
 }
 
 /**
@@ -19,3 +18,16 @@ export function foldSamplingArgs(
   if (flags.temperature !== undefined && !Object.hasOwn(folded, "temperature")) folded.temperature = flags.temperature;
   return folded;
 }
+
+/** Chat templates of open models read these (vLLM, SGLang); providers read them at the top. */
+const REASONING = ["reasoning_effort", "enable_thinking"];
+
+/** A `[sampling]` table: its reasoning keys stand in `extra_body.chat_template_kwargs` too, under what is there already. */
+export function withMirroredReasoning(sampling: JsonObject): JsonObject {
+  const mirrored = Object.fromEntries(Object.entries(sampling).filter(([key]) => REASONING.includes(key)));
+  if (Object.keys(mirrored).length === 0) return sampling;
+  const extra = objectOf(sampling.extra_body);
+  return { ...sampling, extra_body: { ...extra, chat_template_kwargs: { ...mirrored, ...objectOf(extra.chat_template_kwargs) } } };
+}
+
+const objectOf = (value: Json | undefined): JsonObject => (typeof value === "object" && value !== null && !Array.isArray(value) ? value : {});

@@ -189,11 +189,19 @@ const CREATION: readonly (readonly [string, Json])[] = [
   ...field("team_id", "text", [null]),
   ...field("eval_config", "object"),
   ...field("resume_from", "object"),
-  ...["num_examples", "max_concurrent", "max_concurrent_scoring", "rollouts_per_example", "max_retries", "timeout_minutes"].flatMap((name) =>
-    field(`eval_config.${name}`, "integer"),
-  ),
-  ...["rollouts_per_example", "timeout_minutes"].map((name) => [`eval_config.${name}`, 0] as const),
-  ...["independent_scoring", "verbose", "allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"].flatMap((name) =>
+  ...[
+    "num_examples",
+    "max_concurrent",
+    "max_concurrent_generation",
+    "max_concurrent_scoring",
+    "rollouts_per_example",
+    "max_retries",
+    "timeout_minutes",
+  ].flatMap((name) => field(`eval_config.${name}`, "integer")),
+  ...["rollouts_per_example", "timeout_minutes", "num_workers", "stall_minutes"].map((name) => [`eval_config.${name}`, 0] as const),
+  ...["many", 251, 1.5, null].map((workers) => ["eval_config.num_workers", workers] as const),
+  ...["ftp://a/b", "a/b", "", 5].map((url) => ["eval_config.heartbeat_url", url] as const),
+  ...["independent_scoring", "no_interleave_scoring", "verbose", "allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"].flatMap((name) =>
     field(`eval_config.${name}`, "boolean"),
   ),
   ...["env_args", "extra_env_kwargs", "sampling_args", "custom_secrets"].flatMap((name) => field(`eval_config.${name}`, "object")),

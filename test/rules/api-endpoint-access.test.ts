@@ -33,6 +33,7 @@ describe("a deployed service", () => {
     [{ api_base_url: "https://api.pinference.ai/api/v1" }],
     [{ api_base_url: "https://api.openai.com/v1", api_key_var: "OPENAI_API_KEY" }],
     [{ api_base_url: "https://models.example/v1", api_key_var: "MY_API_KEY" }],
+    [{ heartbeat_url: "https://watch.example.com/token?a=b" }],
   ])("takes %j", async (endpoint) => expect(await refused(DEPLOYED, endpoint as Record<string, string>)).toEqual([]));
 
   it.each([
@@ -46,6 +47,10 @@ describe("a deployed service", () => {
     [{ api_key_var: "OPENAI_API_KEY" }, "api_key_var"],
     [{ api_key_var: "HF_TOKEN" }, "api_key_var"],
     [{ api_key_var: "EDGEWISE_TOKEN" }, "api_key_var"],
+    [{ heartbeat_url: "http://watch.example.com/a" }, "heartbeat_url"],
+    [{ heartbeat_url: "https://169.254.169.254/latest" }, "heartbeat_url"],
+    [{ heartbeat_url: "https://watch.internal/a" }, "heartbeat_url"],
+    [{ heartbeat_url: "https://user:word@watch.example.com/a" }, "heartbeat_url"],
   ])("refuses %j", async (endpoint, field) => expect(await refused(DEPLOYED, endpoint as Record<string, string>)).toEqual([field]));
 
   it("does not believe that anybody is at a terminal", async () => {
@@ -63,6 +68,7 @@ describe("a deployed service", () => {
 describe("the local service", () => {
   it("calls this machine with any key that requests may name, and nobody else with another's", async () => {
     expect(await refused({}, { api_base_url: "http://127.0.0.1:8000/v1" })).toEqual([]);
+    expect(await refused({}, { heartbeat_url: "http://127.0.0.1:8000/ping" })).toEqual([]);
     expect(await refused({}, { api_base_url: "http://127.0.0.1:8000/v1", api_key_var: "HF_TOKEN" })).toEqual(["api_key_var"]);
     expect(await refused({}, { api_base_url: "https://models.example/v1" })).toEqual(["api_key_var"]);
   });

@@ -72,7 +72,7 @@ describe("an evaluation", () => {
   it("that failed says why", async () => {
     const failure = { code: "auth_failed", message: "The key was refused.", hint: "Check it." } as const;
     const body = (await (await doorWith({ ...settled, status: "FAILED", failure }).call("GET", `/evaluations/${ID}`)).json()) as Record<string, unknown>;
-    expect(body).toMatchObject({ status: "FAILED", error_message: "The key was refused. Check it.", edgewise: { failure } });
+    expect(body).toMatchObject({ status: "FAILED", error_message: "auth_failed: The key was refused. Check it.", edgewise: { failure } });
   });
 
   it("links to its page on the service that was asked", async () => {
@@ -85,7 +85,7 @@ describe("an evaluation", () => {
     const failure = { code: "auth_failed", message: "HTTP 401:\n\u001b[2J[/red] :boom: done", hint: "See [link=x]here[/link]." } as const;
     const body = (await (await doorWith({ ...settled, failure }, { model: "m[/x]" }).call("GET", `/evaluations/${ID}`)).json()) as Record<string, string>;
     // Zero width non-joiners: what is seen is what was written.
-    expect(body.error_message?.replaceAll("\u200c", "")).toBe("HTTP 401:\\n[/red] :boom: done See [link=x]here[/link].");
+    expect(body.error_message?.replaceAll("\u200c", "")).toBe("auth_failed: HTTP 401:\\n[/red] :boom: done. See [link=x]here[/link].");
     for (const text of [body.error_message, body.model_name]) expect(text).not.toMatch(/\[[a-z#/@]|:boom:/);
     expect(body.metadata).toMatchObject({ model: "m[/x]" });
   });
@@ -226,7 +226,12 @@ describe("a resume", () => {
         base_url: "http://localhost:1/v1",
         api_key_var: null,
         max_concurrent: 4,
+        max_concurrent_generation: null,
         max_concurrent_scoring: null,
+        num_workers: null,
+        no_interleave_scoring: null,
+        heartbeat_url: null,
+        stall_minutes: null,
         headers: null,
         headers_from_state: null,
         verbose: null,

@@ -1,0 +1,28 @@
+import { Hono } from "hono";
+import { postedEvals } from "../config/posted-plan.ts";
+import { sha256Hex } from "../config/sha256.ts";
+import { isAttended } from "./access.ts";
+import type { AppContext } from "./app-context.ts";
+import { check, parseBody, readJsonText } from "./body.ts";
+import { createRuns } from "./create-runs.ts";
+import { invalid } from "./errors.ts";
+import { idempotencyKeyOf } from "./idempotency-key.ts";
+import { configBody, createBody, MAX_ENVIRONMENTS } from "./schemas.ts";
+
+/** `/evaluation-configs`: a config file of several evaluations as one request. */
+export const evaluationConfigs = new Hono<AppContext>();
+
+evaluationConfigs.post("/", async (c) => {
+  const idempotencyKey = idempotencyKeyOf(c.req);
+  const text = await readJsonText(c.req.raw);
+  const { evals, warnings } = postedEvals(parseBody(configBody, text));
+  if (evals.length === 0) throw invalid(["body"], "asks for no evaluation: a list that is swept is empty");
+  if (evals.length > MAX_ENVIRONMENTS) throw invalid(["body"], `asks for ${evals.length} evaluations; one request makes at most ${MAX_ENVIRONMENTS} runs`);
+  const ids = await createRuns(c.var.ports, {
+    parts: evals.map(({ body, place }) => ({ body: check(createBody, body, place), place })),
+    idempotencyKey,
+    bodyDigest: await sha256Hex(text),
+    attended: isAttended(c.var.ports.facts, c.req.raw),
+  });
+  return c.json({ evaluations: ids.map((id, index) => ({ evaluation_id: id, label: evals[index]?.label ?? "" })), warnings });
+});

@@ -1,0 +1,80 @@
+import { z } from "zod";
+import { option } from "./option.ts";
+import { plainText } from "./plain-text.ts";
+
+const NO_SECRETS =
+  "secrets of a single run are not kept anywhere yet; set the key as a variable of the service (`wrangler secret put NAME`) and name it with --api-key-var";
+
+/** Flags of the `prime` client for runs of a service elsewhere (prime-api 4.2). */
+export const HOSTED_OPTIONS = {
+  hosted: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    only: "flag",
+    besideToml: true,
+    help: "create the run at the service that EDGEWISE_URL names, print its id and link, and leave it to itself; flags win over a config file",
+  }),
+  follow: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    only: "flag",
+    besideToml: true,
+    help: "with --hosted: follow the run to its end, with its results folder here; the exit code is the run's",
+  }),
+  poll_interval: option({
+    kind: "number",
+    schema: z.number().positive().max(3600),
+    default: 10,
+    http: null,
+    only: "flag",
+    besideToml: true,
+    value: "SECONDS",
+    help: "with --hosted --follow: time between two looks at the rows and the log",
+  }),
+  eval_name: option({
+    kind: "text",
+    aliases: ["name"],
+    schema: plainText(200),
+    default: undefined,
+    http: ["body", "name"],
+    value: "NAME",
+    help: "what the run is called in lists",
+  }),
+  allow_sandbox_access: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: undefined,
+    http: ["eval_config", "allow_sandbox_access"],
+    help: "with --hosted: kept with the run; no environment here asks for it yet",
+  }),
+  allow_instances_access: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: undefined,
+    http: ["eval_config", "allow_instances_access"],
+    help: "with --hosted: kept with the run; no environment here asks for it yet",
+  }),
+  allow_tunnel_access: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: undefined,
+    http: ["eval_config", "allow_tunnel_access"],
+    help: "with --hosted: kept with the run; no environment here asks for it yet",
+  }),
+  custom_secrets: option({
+    kind: "json",
+    schema: z.record(z.string(), z.string()),
+    default: {},
+    http: null,
+    value: "JSON",
+    refused: { reason: NO_SECRETS, inFile: "error" },
+    help: `not possible: ${NO_SECRETS}`,
+  }),
+} as const;
+
+/** Mean nothing for a run of this machine. */
+export const HOSTED_ONLY = ["follow", "poll_interval", "allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../src/config/run-config.ts";
+import { type Door, openDoor } from "../support/fake-ports.ts";
+
+const post = (door: Door, body: JsonObject, headers?: Record<string, string>) => door.call("POST", "/evaluation-configs", body, headers);
+
+async function created(
+  door: Door,
+  body: JsonObject,
+  headers?: Record<string, string>,
+): Promise<{ ids: readonly string[]; labels: readonly string[]; warnings: readonly string[] }> {
+  const response = await post(door, body, headers);
+  const answer = (await response.json()) as { evaluations: { evaluation_id: string; label: string }[]; warnings: string[] };
+  expect(response.status, JSON.stringify(answer)).toBe(200);
+  return { ids: answer.evaluations.map(({ evaluation_id }) => evaluation_id), labels: answer.evaluations.map(({ label }) => label), warnings: answer.warnings };
+}
+
+/** Status and the whole refusal as text. */
+async function refusal(door: Door, body: JsonObject): Promise<string> {
+  const response = await post(door, body);
+  expect(door.runs.size).toBe(0);
+  return `${response.status} ${await response.text()}`;
+}
+
+describe("a config file in one request", () => {
+  it("makes a run of each evaluation and each combination, in the order of the file", async () => {
+    const door = openDoor();
+    const { ids, labels, warnings } = await created(door, {
+      model: "m",
+      num_examples: 7,
+      save_to_hf_hub: true,
+      eval: [{ id: "reverse-text", max_tokens: 9 }],
+      ablation: [{ env_id: "gsm8k", sweep: { temperature: [0, 1], rollouts_per_example: [1, 2] } }],
+    });
+    expect(labels).toEqual([
+      "reverse-text",
+      "gsm8k rollouts_per_example=1 temperature=0",
+      "gsm8k rollouts_per_example=2 temperature=0",
+      "gsm8k rollouts_per_example=1 temperature=1",
+      "gsm8k rollouts_per_example=2 temperature=1",
+    ]);
+    expect(warnings).toEqual([expect.stringContaining("save_to_hf_hub has no effect")]);
+    const configs = ids.map((id) => door.run(id).creations[0]?.config);
+    expect(configs.map((config) => [config?.env_id, config?.model, config?.num_examples, config?.rollouts_per_example, config?.sampling_args])).toEqual([
+      ["reverse-text", "m", 7, expect.any(Number), { max_tokens: 9 }],
+      ["gsm8k", "m", 7, 1, { max_tokens: null, temperature: 0 }],
+      ["gsm8k", "m", 7, 2, { max_tokens: null, temperature: 0 }],
+      ["gsm8k", "m", 7, 1, { max_tokens: null, temperature: 1 }],
+      ["gsm8k", "m", 7, 2, { max_tokens: null, temperature: 1 }],
+    ]);
+  });
+
+  it("makes them once for one idempotency key", async () => {
+    const door = openDoor();
+    const body = { eval: [{ env_id: "gsm8k" }, { env_id: "reverse-text" }] };
+    const first = await created(door, body, { "idempotency-key": "k" });
+    expect((await created(door, body, { "idempotency-key": "k" })).ids).toEqual(first.ids);
+    expect((await post(door, { eval: [{ env_id: "gsm8k" }] }, { "idempotency-key": "k" })).status).toBe(409);
+  });
+
+  it("divides a common limit", async () => {
+    const door = openDoor();
+    const { ids } = await created(door, { max_concurrent_total: 10, eval: [{ env_id: "gsm8k", max_concurrent: 2 }, { env_id: "gsm8k" }] });
+    expect(ids.map((id) => door.run(id).creations[0]?.config.max_concurrent)).toEqual([2, 8]);
+  });
+
+  it("may bring a registry, with replicas", async () => {
+    const door = openDoor({}, { MODEL_KEY: "sk-model" });
+    const entry = (host: string) => ({ endpoint_id: "pair", model: "m", url: `https://${host}/v1`, key: "MODEL_KEY" });
+    const { ids } = await created(door, { endpoint: [entry("models.example"), entry("models.example")], eval: [{ env_id: "gsm8k", endpoint_id: "pair" }] });
+    expect(door.run(ids[0] ?? "").creations[0]?.config).toMatchObject({
+      model: "m",
+      replicas: [{ base_url: "https://models.example/v1" }, { base_url: "https://models.example/v1" }],
+    });
+  });
+
+  it.each([
+    ["no evaluation", {}, "body has no [[eval]] and no [[ablation]]"],
+    ["an unknown key", { eval: [{ env_id: "gsm8k", nope: 1 }] }, "body: [[eval]] #1: Invalid field: nope"],
+    ["a wrong value", { eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k", num_examples: "5" }] }, "body: [[eval]] #2: num_examples: "],
+    ["what a command line is for", { eval: [{ env_id: "gsm8k", output_dir: "x" }] }, "body: [[eval]] #1: output_dir belongs to a command line"],
+    ["an endpoint that is not there", { eval: [{ env_id: "gsm8k", endpoint_id: "x" }] }, 'body: [[eval]] #1: endpoint_id \\"x\\" is not in body'],
+    [
+      "a registry that is wrong",
+      { endpoint: [{ endpoint_id: "e" }], eval: [{ env_id: "gsm8k" }] },
+      "body: [[endpoint]] #1 (e): model and url and key are missing",
+    ],
+    [
+      "a common limit that is too small",
+      { max_concurrent_total: 1, eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k" }] },
+      "max_concurrent_total must be at least 2",
+    ],
+    ["a sweep of nothing", { ablation: [{ env_id: "gsm8k", sweep: { temperature: [] } }] }, "asks for no evaluation"],
+    [
+      "too many",
+      { ablation: [{ env_id: "gsm8k", sweep: { num_examples: Array.from({ length: 33 }, (_, i) => i + 1) } }] },
+      "asks for 33 evaluations; one request makes at most 32 runs",
+    ],
+  ])("is refused whole for %s", async (_, body, message) => {
+    const text = await refusal(openDoor(), body as JsonObject);
+    expect(text).toMatch(/^422 /);
+    expect(text).toContain(message);
+  });
+
+  it("is refused whole for an environment that is not there", async () => {
+    expect(await refusal(openDoor(), { eval: [{ env_id: "gsm8k" }, { env_id: "nope" }] })).toMatch(
+      /^404 .*\[\[eval\]\] #2: environment_ids\.0: There is no environment/,
+    );
+  });
+});

@@ -1,0 +1,165 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Command } from "commander";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { evalWishes } from "../../src/cli/eval-wishes.ts";
+import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/flags.ts";
+
+let cwd: string;
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "edgewise-wishes-"));
+});
+afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true });
+  writeFileSync(join(cwd, path), text);
+};
+const wishes = (named: string, given: GivenOptions = {}) => evalWishes(named, given, { cwd, env: {} });
+const refusal = async (work: Promise<unknown>): Promise<{ readonly message: string; readonly exitCode: number; readonly hints: readonly string[] }> => {
+  try {
+    await work;
+  } catch (error) {
+    return error as { message: string; exitCode: number; hints: string[] };
+  }
+  throw new Error("was accepted");
+};
+
+const ENTRY = (url: string): string => `[[endpoint]]\nendpoint_id = "e"\nmodel = "m"\nurl = "${url}"\nkey = "E_API_KEY"\n`;
+
+describe("environments with commas between them", () => {
+  it("are one evaluation each, with the same settings", async () => {
+    const { evals, maxConcurrentTotal } = await wishes("gsm8k, edgewise/reverse-text@1.0", { model: "x", max_concurrent_total: 4 });
+    expect(evals).toEqual([
+      { named: "gsm8k", reference: "gsm8k", envId: "gsm8k", label: "gsm8k", given: { model: "x" }, replicas: [] },
+      {
+        named: "edgewise/reverse-text@1.0",
+        reference: "edgewise/reverse-text@1.0",
+        envId: "reverse-text",
+        label: "reverse-text",
+        given: { model: "x" },
+        replicas: [],
+      },
+    ]);
+    expect(maxConcurrentTotal).toBe(4);
+  });
+
+  it("must all be named", async () => {
+    expect(await refusal(wishes("gsm8k,"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("without a name") });
+  });
+});
+
+describe("a config file", () => {
+  it("takes what belongs to the terminal from the command line, and names every other flag in a warning", async () => {
+    write("c.toml", '[[eval]]\nenv_id = "gsm8k"\nnum_examples = 3');
+    const { evals, warnings } = await wishes("c.toml", { num_examples: 9, model: "x", verbose: true, disable_tui: true, no_save: true });
+    expect(evals[0]?.given).toEqual({ num_examples: 3, verbose: true, disable_tui: true, no_save: true });
+    expect(warnings).toEqual([
+      "-m/--model has no effect beside a config file: set model in c.toml",
+      "-n/--num-examples has no effect beside a config file: set num_examples in c.toml",
+    ]);
+  });
+
+  it("names a registry beside itself", async () => {
+    write("configs/endpoints.toml", ENTRY("https://here.example/v1"));
+    write("configs/eval/c.toml", 'endpoints_path = "../endpoints.toml"\n[[eval]]\nenv_id = "gsm8k"\nendpoint_id = "e"');
+    const { evals, warnings } = await wishes("configs/eval/c.toml");
+    expect(evals[0]?.given).toEqual({ model: "m", api_base_url: "https://here.example/v1", api_key_var: "E_API_KEY" });
+    expect(warnings).toEqual([]);
+  });
+
+  it("is refused with the place of an endpoint that there is not", async () => {
+    write("c.toml", '[[eval]]\nenv_id = "gsm8k"\n[[eval]]\nenv_id = "gsm8k"\nendpoint_id = "x"');
+    const { message, exitCode } = await refusal(wishes("c.toml"));
+    expect(message).toBe(`c.toml: [[eval]] #2: endpoint_id "x" is not in ${join(cwd, "configs/endpoints.toml")}`);
+    expect(exitCode).toBe(2);
+  });
+
+  it("goes on with one run per folder", async () => {
+    write("c.toml", 'resume = "out/x"\n[[eval]]\nenv_id = "gsm8k"\n[[eval]]\nenv_id = "arithmetic"');
+    expect((await refusal(wishes("c.toml"))).message).toContain("out/x is the folder of one run");
+  });
+
+  it("divides its common limit at once where nobody stays to hand out what becomes free", async () => {
+    write("c.toml", 'max_concurrent_total = 10\n[[eval]]\nenv_id = "gsm8k"\nmax_concurrent = 2\n[[eval]]\nenv_id = "gsm8k"');
+    const hosted = (given: GivenOptions) => evalWishes("c.toml", { hosted: true, ...given }, { cwd, env: { EDGEWISE_URL: "https://service.example" } });
+    expect((await hosted({})).evals.map(({ given }) => given.max_concurrent)).toEqual([2, 8]);
+    expect((await hosted({ max_concurrent_total: 4 })).evals.map(({ given }) => given.max_concurrent)).toEqual([2, 2]);
+    expect((await refusal(hosted({ max_concurrent_total: 1 }))).message).toBe("c.toml: max_concurrent_total must be at least 2, the number of evaluations");
+    expect((await wishes("c.toml")).evals.map(({ given }) => given.max_concurrent)).toEqual([2, undefined]);
+  });
+
+  it("must be there, and ask for something", async () => {
+    expect((await refusal(wishes("none.toml"))).message).toBe(`the config file ${join(cwd, "none.toml")} does not exist`);
+    mkdirSync(join(cwd, "folder.toml"));
+    expect((await refusal(wishes("folder.toml"))).message).toContain("is not a file");
+    write("c.toml", '[[ablation]]\nenv_id = "a"\nsweep = { temperature = [] }');
+    expect((await refusal(wishes("c.toml"))).message).toContain("asks for no evaluation");
+  });
+
+  it("limits rollouts by an option of the environment, which wins when it is given", async () => {
+    write("c.toml", '[[eval]]\nenv_id = "a"\ntimeout = 30\n[[eval]]\nenv_id = "b"\ntimeout = 30\nextra_env_kwargs = { timeout_seconds = 5 }');
+    const { evals } = await wishes("c.toml");
+    expect(evals.map(({ given }) => given)).toEqual([{ extra_env_kwargs: { timeout_seconds: 30 } }, { extra_env_kwargs: { timeout_seconds: 5 } }]);
+  });
+});
+
+describe("the registry", () => {
+  it("is looked for below the current folder, and missing there is no news", async () => {
+    expect(await wishes("gsm8k", { model: "e" })).toMatchObject({ warnings: [], evals: [{ given: { model: "e" } }] });
+    write("configs/endpoints.toml", ENTRY("https://one.example/v1") + ENTRY("https://two.example/v1"));
+    const { evals } = await wishes("gsm8k", { model: "e" });
+    expect(evals[0]).toMatchObject({
+      given: { model: "m" },
+      replicas: [{ api_base_url: "https://one.example/v1" }, { api_base_url: "https://two.example/v1" }],
+    });
+  });
+
+  it("may be named by its folder, where the TOML file comes first", async () => {
+    write("own/endpoints.toml", ENTRY("https://one.example/v1"));
+    write("own/endpoints.py", "ENDPOINTS = {}");
+    expect((await wishes("gsm8k", { model: "e", endpoints_path: "own" })).evals[0]?.given.model).toBe("m");
+  });
+
+  it("that is named and missing, is wrong, or is none of TOML, is a warning, and names are taken as they are", async () => {
+    write("bad.toml", '[[endpoint]]\nendpoint_id = "e"');
+    write("broken.toml", "[[endpoint");
+    write("py/endpoints.py", "ENDPOINTS = {}");
+    for (const [path, warning] of [
+      ["none.toml", "none.toml does not exist"],
+      ["bad.toml", "model and url and key are missing"],
+      ["broken.toml", "broken.toml:1:"],
+      ["py", "registries are read from TOML files only"],
+    ] as const) {
+      const { evals, warnings } = await wishes("gsm8k", { model: "e", endpoints_path: path });
+      expect(evals[0]?.given, path).toEqual({ model: "e" });
+      expect(warnings, path).toEqual([expect.stringContaining(warning)]);
+    }
+    const { message } = await refusal(wishes("gsm8k", { endpoint_id: "e", endpoints_path: "py" }));
+    expect(message).toContain("endpoint_id is looked up in a TOML registry");
+  });
+});
+
+describe("flags", () => {
+  const typed = (...args: readonly string[]): GivenOptions => {
+    const command = new Command().exitOverride().allowUnknownOption(false);
+    addFlags(command);
+    command.parse(args, { from: "user" });
+    return givenOptions(command, (path) => path === "envs");
+  };
+
+  it("-p is a provider or a folder of environments", () => {
+    expect(typed("-p", "openai")).toEqual({ provider: "openai" });
+    expect(typed("-p", "envs")).toEqual({ env_dir_path: "envs" });
+    expect(typed("-p", "./not-there-yet")).toEqual({ env_dir_path: "./not-there-yet" });
+    expect(() => typed("-p", "opnai")).toThrow('-p: "opnai" is no provider and no folder');
+    expect(typed("-p", "openai", "--provider", "anthropic")).toEqual({ provider: "anthropic" });
+  });
+
+  it("that cannot do what they say are refused with the reason", () => {
+    expect(() => typed("-H")).toThrow("-H/--save-to-hf-hub is not possible here: results are not exported");
+    expect(() => typed("-D", "me/x")).toThrow("-D/--hf-hub-dataset-name is not possible here");
+    expect(() => typed("--disable-env-server")).toThrow("--disable-env-server is not possible here: environments run in");
+  });
+});

@@ -1,0 +1,66 @@
+/** `docs/options.md`, made from the table of options: `node tools/options-page.ts` writes it, a test compares. */
+import { writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+import type { Option } from "../src/config/option.ts";
+import { longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../src/config/options.ts";
+import { TOML_KEYS } from "../src/config/toml-keys.ts";
+
+const HEAD = `# Options
+
+Every setting of an evaluation, with the names it has at each door. This page is made from the table of options by
+\`node tools/options-page.ts\`; \`npx edgewise eval run --help\` says the same.
+
+Places over HTTP are those in the body of \`POST /api/v1/hosted-evaluations\`. Keys of a TOML file may stand at the top, in
+\`[[eval]]\`, in \`[[ablation]]\` and, as lists, in \`[ablation.sweep]\`; the environment is \`env_id\`, or \`id\`. An option
+without a default is not set, and the model endpoint, the environment or the service decides. Flags that have a say
+beside a TOML file are marked with ◊; the others are then named in a warning.
+`;
+
+/** The page. */
+export function optionsPage(): string {
+  const rows = OPTION_NAMES.map((name) => row(name));
+  const table = [["option", "TOML", "HTTP", "values", "default", "what it does"], ["---", "---", "---", "---", "---", "---"], ...rows];
+  return `${HEAD}\n${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+}
+
+function row(name: OptionName): readonly string[] {
+  const { short, only, http, help, value, besideToml, default: usual }: Option = OPTIONS[name];
+  const letter = name === "provider" || name === "env_dir_path" ? "p" : short;
+  const flags = only === "toml" ? [] : [...(letter === null ? [] : [`-${letter}`]), `${longFlag(name)}${value === null ? "" : ` ${value}`}`];
+  const keys = [...TOML_KEYS].flatMap(([key, { option }]) => (option === name ? [key] : []));
+  return [
+    `${codes(flags)}${besideToml ? " ◊" : ""}`,
+    codes(keys),
+    http === null ? "" : codes([http[0] === "body" ? http[1] : http.join(".")]),
+    values(OPTIONS[name]),
+    usual === undefined || isEmpty(usual) ? "" : codes([JSON.stringify(usual)]),
+    help,
+  ].map((cell) => cell.replaceAll("|", "\\|").replaceAll("<", "\\<"));
+}
+
+const codes = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
+const isEmpty = (value: unknown): boolean => typeof value === "object" && value !== null && Object.keys(value).length === 0;
+
+const KINDS: Readonly<Record<Option["kind"], string>> = {
+  text: "text",
+  integer: "whole number",
+  number: "number",
+  json: "JSON object",
+  list: "list of texts",
+  table: "`NAME: VALUE`, table",
+  path: "path",
+  optional_path: "path, or nothing",
+  switch: "yes or no",
+};
+
+/** What the option takes, with its bounds. */
+function values({ kind, schema }: Option): string {
+  const { minimum, exclusiveMinimum, maximum, enum: choices } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  if (choices !== undefined) return codes(choices.map(String));
+  if (kind !== "integer" && kind !== "number") return KINDS[kind];
+  const least = minimum === undefined ? (exclusiveMinimum === undefined ? "" : `more than ${exclusiveMinimum}`) : `from ${minimum}`;
+  return `${KINDS[kind]}${least === "" ? "" : ` ${least}`}${maximum === undefined ? "" : ` to ${maximum}`}`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(new URL("../docs/options.md", import.meta.url), optionsPage());

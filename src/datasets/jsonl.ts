@@ -19,10 +19,15 @@ export interface JsonlRow {
  * stream when the reader has enough. Throws `dataset_unreadable` naming the line that is no JSON object.
  */
 export async function* readJsonl(stream: ReadableStream<Uint8Array>): AsyncGenerator<JsonlRow> {
+  for await (const { line, text } of numberedLines(stream)) yield { line, value: parseLine(text, line) };
+}
+
+/** The lines of a JSONL file that are not blank, with their numbers from 1. */
+export async function* numberedLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<{ readonly line: number; readonly text: string }> {
   let line = 0;
   for await (const text of readLines(stream)) {
     line++;
-    if (text.trim() !== "") yield { line, value: parseLine(text, line) };
+    if (text.trim() !== "") yield { line, text };
   }
 }
 

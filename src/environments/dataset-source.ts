@@ -22,3 +22,19 @@ export async function firstExamples(read: (count: number) => AsyncIterable<Rollo
   const order = shuffled(examples, seed);
   return n > 0 ? order.slice(0, n) : order;
 }
+
+/**
+ * `n` of all examples (below 1 = all) as `seed` draws them, in the order of the data set. Reads it twice, once to count, so that no more
+ * than a number per example is held.
+ */
+export async function* drawnExamples(read: (count: number) => AsyncIterable<RolloutInput>, n: number, seed: number): AsyncGenerator<RolloutInput> {
+  let total = 0;
+  for await (const _ of read(-1)) total++;
+  const drawn = shuffled(
+    Array.from({ length: total }, (_, index) => index),
+    seed,
+  );
+  const chosen = new Set(n < 1 ? drawn : drawn.slice(0, n));
+  let index = 0;
+  for await (const input of read(-1)) if (chosen.has(index++)) yield input;
+}

@@ -18,9 +18,9 @@ import { addUsage } from "./usage.ts";
 
 export interface EnvironmentOptions {
   /** Where the examples come from: rows, or what reads them. Read when examples are asked for: once per run, when its inputs are pinned. */
-  readonly dataset?: DatasetSource;
+  readonly dataset?: DatasetSource | null;
   /** What is evaluated, where that is not `dataset`. One of the two must be there. */
-  readonly evalDataset?: DatasetSource;
+  readonly evalDataset?: DatasetSource | null;
   readonly systemPrompt?: string | null;
   /** Messages between the system prompt and the question. */
   readonly fewShot?: readonly Message[];
@@ -79,6 +79,8 @@ export abstract class Environment {
   readonly fewShot: readonly Message[];
   passThreshold: number;
   maxSeqLen: number | null;
+  /** Examples open at once in a whole run; null = as many as its requests need. */
+  concurrency: number | null = null;
   scoreRollouts: boolean;
   readonly samplingArgs: JsonObject;
   /** What models are told of the tools, unless an example says otherwise (`info.tool_defs`). */
@@ -90,9 +92,11 @@ export abstract class Environment {
 
   /** Throws a `TypeError` without a data set, and for tools in OpenAI's nested form. */
   constructor(options: EnvironmentOptions) {
-    if (options.dataset === undefined && options.evalDataset === undefined) throw new TypeError("an environment needs a dataset or an evalDataset");
-    this.#dataset = options.dataset === undefined ? null : rowSource(options.dataset);
-    this.#evalDataset = options.evalDataset === undefined ? null : rowSource(options.evalDataset);
+    const { dataset = null, evalDataset = null } = options;
+    if (dataset === null && evalDataset === null)
+      throw new TypeError("an environment needs a dataset or an evalDataset; where it has none of its own, the argument `dataset` has to name one");
+    this.#dataset = dataset === null ? null : rowSource(dataset);
+    this.#evalDataset = evalDataset === null ? null : rowSource(evalDataset);
     this.#rubric = options.rubric ?? new Rubric();
     this.parser = options.parser ?? new Parser();
     this.systemPrompt = options.systemPrompt ?? null;
@@ -314,6 +318,7 @@ export abstract class Environment {
         () => this.setMaxSeqLen(null),
       ),
       score_rollouts: boolean((value) => this.setScoreRollouts(value)),
+      concurrency: integer((value) => this.setConcurrency(value)),
     };
   }
 
@@ -324,6 +329,12 @@ export abstract class Environment {
 
   setMaxSeqLen(maxSeqLen: number | null): void {
     this.maxSeqLen = maxSeqLen;
+  }
+
+  /** Throws a `TypeError` below 1. */
+  setConcurrency(concurrency: number): void {
+    if (!Number.isSafeInteger(concurrency) || concurrency < 1) throw new TypeError(`is ${concurrency}, not at least 1`);
+    this.concurrency = concurrency;
   }
 
   setScoreRollouts(scoreRollouts: boolean): void {

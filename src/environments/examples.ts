@@ -16,7 +16,8 @@ export interface ExampleFormat {
   readonly task: string;
 }
 
-const unreadable = (row: number, text: string): EdgewiseError => new EdgewiseError("dataset_unreadable", `data set row ${row}: ${text}`);
+const unreadable = (row: number, text: string, hint?: string): EdgewiseError =>
+  new EdgewiseError("dataset_unreadable", `data set row ${row}: ${text}`, hint === undefined ? {} : { hint });
 
 /**
  * The first `count` rows (below 1 = all) as rollout inputs, by the formatting rules of spec 6.1, row by row. Throws
@@ -53,21 +54,21 @@ class ExampleIds {
 }
 
 function formatRow(row: JsonObject & { example_id: number }, index: number, format: ExampleFormat): RolloutInput {
-  const { prompt, task, info, ...rest } = row;
+  const { prompt: _given, task, info, ...rest } = row;
   const input: RolloutInput = {
     ...rest,
     example_id: row.example_id,
-    prompt: readPrompt(prompt, row.question, index, format),
+    prompt: readPrompt(row, index, format),
     task: typeof task === "string" && task !== "" ? task : format.task,
   };
   if (info !== undefined && info !== null && info !== "") input.info = readInfo(info, index);
   return input;
 }
 
-function readPrompt(prompt: unknown, question: unknown, index: number, format: ExampleFormat): Message[] {
+function readPrompt({ prompt, question, example_id: _id, ...others }: JsonObject, index: number, format: ExampleFormat): Message[] {
   const system: Message[] = format.systemPrompt === null || format.systemPrompt === "" ? [] : [{ role: "system", content: format.systemPrompt }];
   if (prompt === undefined || prompt === null) {
-    if (typeof question !== "string") throw unreadable(index, "it has neither a prompt nor a question");
+    if (typeof question !== "string") throw withoutPrompt(index, Object.keys(others));
     return [...system, ...structuredClone(format.fewShot), { role: "user", content: question }];
   }
   if (typeof prompt === "string" && system.length > 0)
@@ -79,6 +80,12 @@ function readPrompt(prompt: unknown, question: unknown, index: number, format: E
     throw unreadable(index, `its prompt cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   }
   return messages[0]?.role === "system" ? messages : [...system, ...messages];
+}
+
+function withoutPrompt(index: number, columns: readonly string[]): EdgewiseError {
+  const has = columns.length === 0 ? "no other column" : columns.slice(0, 20).join(", ");
+  const hint = `If the question has another name, say so: env_args {"dataset_columns": {"question": ${JSON.stringify(columns[0] ?? "NAME")}}}`;
+  return unreadable(index, `it has neither a prompt nor a question (it has ${has})`, hint);
 }
 
 function readInfo(info: unknown, index: number): JsonObject {

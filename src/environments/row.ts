@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject, ResultsShape } from "../config/run-config.ts";
 import { KIB, MIB } from "../limits.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "./failure.ts";
 import { rowMessages } from "./messages.ts";
+import { nestedTiming } from "./time-marks.ts";
 import type { RolloutFailure, State, Tool } from "./types.ts";
 import { finalTokens } from "./usage.ts";
 
@@ -45,6 +46,8 @@ export const MAX_RESULT_ROW_BYTES = 1.5 * MIB;
 export interface RowOptions {
   readonly rolloutIndex: number;
   readonly stateColumns: readonly string[];
+  /** Absent: the usual one. */
+  readonly shape?: ResultsShape | undefined;
 }
 
 /** Parts of a row that grow without bound. */
@@ -65,11 +68,11 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     prompt: keeps("prompt") ? rowMessages(state.prompt) : null,
     completion: keeps("completion") && state.completion !== null ? rowMessages(state.completion) : null,
     ...(keeps("answer") && !isEmpty(state.answer) ? { answer: state.answer as Json } : {}),
-    task: state.task,
+    ...(options.shape === "0.1.14" ? {} : { task: state.task }),
     ...(keeps("info") && !isEmpty(state.info) ? { info: state.info as JsonObject } : {}),
     reward: state.reward ?? 0,
     error: error === null ? null : rowError(error),
-    timing: { ...state.timing },
+    timing: options.shape === "0.1.14" ? nestedTiming(state) : { ...state.timing },
     is_completed: state.is_completed,
     is_truncated: state.is_truncated,
     stop_condition: state.stop_condition,

@@ -1,5 +1,5 @@
 import type { RunStatus } from "../../durable-objects/run/protocol.ts";
-import type { JsonObject, RunConfig } from "../config/run-config.ts";
+import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 
 export interface MetadataInput {
@@ -13,6 +13,8 @@ export interface MetadataInput {
   readonly pass_threshold: number;
   /** Defaults of the environment; the run's own win. */
   readonly env_sampling_args: JsonObject;
+  /** Tools that all rows share (spec 3.6). */
+  readonly tools: readonly JsonObject[] | null;
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
   /** Version of this library. */
@@ -28,7 +30,10 @@ export type RunMetadata = {
   readonly num_examples: number;
   readonly rollouts_per_example: number;
   readonly sampling_args: JsonObject;
-  readonly time_ms: number;
+  /** `time` in folders of the newer shape. */
+  readonly time_ms?: number;
+  /** Seconds. */
+  readonly time?: number;
   readonly avg_reward: number;
   readonly avg_metrics: Readonly<Record<string, number>>;
   readonly avg_error: number;
@@ -38,7 +43,7 @@ export type RunMetadata = {
   readonly usage: TokenMeans | null;
   readonly version_info: { readonly vf_version: string; readonly vf_commit: null; readonly env_version: string; readonly env_commit: null };
   readonly state_columns: readonly string[];
-  readonly tools: null;
+  readonly tools: readonly JsonObject[] | null;
   readonly edgewise: EdgewiseMetadata;
 };
 
@@ -50,6 +55,9 @@ export type EdgewiseMetadata = {
   readonly env_version: string;
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
+  /** Only where the run had any. */
+  readonly extra_env_kwargs?: JsonObject;
+  readonly shuffle_seed?: number;
   readonly reward_stderr: number | null;
   readonly reward_ci95: readonly [number, number] | null;
   readonly n_clusters: number;
@@ -63,7 +71,7 @@ export type EdgewiseMetadata = {
  * the text of it is strict JSON.
  *
  * `version_info.vf_version` is "edgewise <version>": its readers take any string, and a bare number would claim to be a release of
- * verifiers. `tools` is null: no environment here has tools yet. Sampling arguments given as null stay, as upstream.
+ * verifiers. Sampling arguments given as null stay, as upstream.
  */
 export function buildMetadata(input: MetadataInput): RunMetadata {
   const { config, aggregates, version } = input;
@@ -71,11 +79,13 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
     env_id: config.env_id,
     env_args: config.env_args,
     model: config.model,
-    base_url: config.base_url,
+    base_url: placesOf(config)
+      .map(({ base_url }) => base_url)
+      .join(","),
     num_examples: input.num_examples,
     rollouts_per_example: config.rollouts_per_example,
     sampling_args: { n: 1, extra_body: {}, ...input.env_sampling_args, ...config.sampling_args },
-    time_ms: input.time_ms,
+    ...(config.results_shape === "0.1.14" ? { time: input.time_ms / 1_000 } : { time_ms: input.time_ms }),
     avg_reward: aggregates.avg_reward,
     avg_metrics: aggregates.avg_metrics,
     avg_error: aggregates.avg_error,
@@ -85,7 +95,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
     usage: aggregates.usage,
     version_info: { vf_version: `edgewise ${version}`, vf_commit: null, env_version: config.env_version, env_commit: null },
     state_columns: config.state_columns,
-    tools: null,
+    tools: input.tools,
     edgewise: {
       run_id: config.run_id,
       status: input.status,
@@ -93,6 +103,8 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       env_version: config.env_version,
       env_digest: input.env_digest,
       dataset_digest: input.dataset_digest,
+      ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
+      ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       reward_stderr: aggregates.reward_stderr,
       reward_ci95: aggregates.reward_ci95,
       n_clusters: aggregates.n_clusters,

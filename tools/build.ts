@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -16,6 +16,15 @@ interface Entry {
 }
 
 const inWorkerd: BuildOptions = { target: "es2024", platform: "browser", conditions: ["workerd", "worker", "browser"], external: ["cloudflare:*", "node:*"] };
+
+/** Ink imports the developer tools of React where a variable asks for them. They are not in the package, so there is nothing to import. */
+const withoutDeveloperTools: Plugin = {
+  name: "without-developer-tools",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^react-devtools-core$/ }, ({ path }) => ({ path, namespace: "absent" }));
+    onLoad({ filter: /./, namespace: "absent" }, () => ({ contents: "export default {};" }));
+  },
+};
 
 const entries: readonly Entry[] = [
   { source: "src/worker.ts", output: "dist/worker.js", options: inWorkerd },
@@ -29,6 +38,7 @@ const entries: readonly Entry[] = [
       platform: "node",
       // These carry binaries, so they stay dependencies; everything else is in the file.
       external: ["miniflare", "esbuild"],
+      plugins: [withoutDeveloperTools],
       // Bundled CommonJS packages ask for Node's own modules through `require`.
       banner: { js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);' },
     },

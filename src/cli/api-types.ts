@@ -27,6 +27,8 @@ export interface RunState {
   readonly vitals: Vitals;
   /** Of the newest stored event. */
   readonly seq: number;
+  /** Rows of a folder have not all been taken over: the folder has more than the run. */
+  readonly importing?: boolean;
   readonly env_version: string;
   readonly dataset_digest: string | null;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
@@ -43,6 +45,8 @@ export interface Evaluation {
   readonly name: string;
   readonly status: RunStatus;
   readonly error_message: string | null;
+  /** The run's page. */
+  readonly viewer_url: string;
   readonly eval_config: JsonObject;
   /** Empty before the first row. */
   readonly metrics: { readonly reward?: number; readonly metrics?: Readonly<Record<string, number>>; readonly error?: number };

@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 
 const LOOK_MS = 5000;
@@ -20,4 +21,14 @@ export function watchDisk(folder: string, tell: (line: string) => void): () => v
     }
   };
   return () => clearInterval(timer);
+}
+
+/** Bytes that are free on the disk of `folder` when they are so few that writing may fail; null when there is room, or nobody knows. */
+export function scarceBytes(folder: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < LOW_BYTES ? bavail * bsize : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,7 @@
 /** `edgewise env init NAME`: writes a small environment that runs, with its test. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { listEnvironments } from "../environments/load.ts";
 import { shortPath } from "./command-line.ts";
 import { EXIT, type ExitCode, usageError } from "./cli-error.ts";
 import type { CommandContext } from "./commands/context.ts";
@@ -19,6 +20,8 @@ export function envInit({ cwd, terminal }: CommandContext, { name, envDir }: { r
   const files = Object.entries(templateFiles(names));
   for (const [file, content] of files) writeFileSync(join(folder, file), content, { flag: "wx" });
   for (const [file] of files) terminal.print(`wrote ${shortPath(join(folder, file), cwd)}`);
+  if (listEnvironments().some((bundled) => bundled.id === id))
+    terminal.tell(`warning: a bundled environment is called ${id} too; commands in this folder now mean yours`);
   terminal.print(`Run it with the embedded model, which needs no key: npx edgewise eval run ${id} --provider embedded`);
   return EXIT.completed;
 }

@@ -1,5 +1,6 @@
 /** `edgewise eval get ID`: one run in full. */
 import type { JsonObject } from "../config/run-config.ts";
+import { EMBEDDED_BASE_URL } from "../config/providers.ts";
 import { fieldLines } from "../report/columns.ts";
 import { formatSeconds, thousands } from "../report/format.ts";
 import { printableJson } from "../report/printable.ts";
@@ -31,8 +32,11 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
     ["Arguments", objectText(metadata.env_args)],
     ["Model", metadata.model],
-    ["Endpoint", typeof api_key_var === "string" ? `${metadata.base_url} (key in ${api_key_var})` : metadata.base_url],
-    ["Sampling", objectText(metadata.sampling_args)],
+    [
+      "Endpoint",
+      typeof api_key_var === "string" && metadata.base_url !== EMBEDDED_BASE_URL ? `${metadata.base_url} (key in ${api_key_var})` : metadata.base_url,
+    ],
+    ["Sampling", objectText(Object.fromEntries(Object.entries(metadata.sampling_args).filter(([, value]) => value !== null)))],
     ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
     ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
     ["Reward", metrics.reward === undefined ? null : metrics.reward.toFixed(3)],

@@ -1,254 +1,252 @@
-/** `edgewise eval run ENV`: one run from the command line to its report. */
-import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonObject } from "../config/run-config.ts";
-import { singleLine } from "../report/printable.ts";
-import type { RunState } from "./api-types.ts";
-import { EXIT, type ExitCode, reasonOf, usageError } from "./cli-error.ts";
+/** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
+import { placesOfWish } from "./eval-wishes.ts";
+import { fairShares, limitsOf } from "../config/shares.ts";
+import { printable } from "../report/printable.ts";
+import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "./cli-error.ts";
+import { checkDisplayFlags, chooseDisplay } from "./choose-display.ts";
 import { CrashLoop } from "./crash-loop.ts";
-import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./datasets.ts";
+import type { LocalDataset } from "./datasets.ts";
 import { watchDisk } from "./disk-watch.ts";
-import type { WantedEnvironment } from "./environments/local-environments.ts";
+import type { LocalEnvironments } from "./environments/local-environments.ts";
 import { environmentHints, explain } from "./explain.ts";
-import { reportOfFolder, reportOfRun } from "./final-report.ts";
-import type { GivenOptions } from "./flags.ts";
-import { type ServiceClient, ServiceUnreachable } from "./http-client.ts";
+import { ServiceUnreachable } from "./http-client.ts";
 import { Interrupted, Interrupts } from "./interrupts.ts";
-import { detachedLines, failureLines, type RunNames, resultLines, withResume } from "./last-words.ts";
-import { patiently } from "./patience.ts";
-import { Progress } from "./progress.ts";
-import { namedFolder } from "./resume-folder.ts";
-import { outputBase, ResultsFolder, resultsFolderOf } from "./results-folder.ts";
+import { detachedLines, failureLines, resultLines, withResume } from "./last-words.ts";
+import { pause } from "./pause.ts";
+import { checkWish, datasetsOf, type EvalWish, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
+import type { RunProgress, RunsDisplay } from "./runs-display.ts";
+import { type SummaryRow, summaryLines } from "./runs-summary.ts";
 import { openService, type Service, type Surroundings } from "./service.ts";
-import { type StartedRun, startRun } from "./start-run.ts";
-import { rememberFolder, rememberedFolder } from "./state/state-folder.ts";
+import { SharedService } from "./shared-service.ts";
 import type { Terminal } from "./terminal.ts";
-import { RunWatch } from "./watch-run.ts";
 
-/** Time for finished rollouts to reach the store after Ctrl-C. */
-const FLUSH_MS = 3000;
-
-interface Command extends Surroundings, WantedEnvironment {
-  readonly given: GivenOptions;
+export interface EvalCommand extends Surroundings, LocalEnvironments {
+  /** What was typed: environments, or a config file. */
+  readonly named: string;
+  /** At least one. */
+  readonly evals: readonly EvalWish[];
+  /** Requests in flight of all of them together; null = no common limit. */
+  readonly maxConcurrentTotal: number | null;
   readonly terminal: Terminal;
 }
 
-/** A run in work, as far as an interruption has to know it. */
-interface Work {
-  readonly started: StartedRun;
-  readonly watch: RunWatch;
-  readonly folder: ResultsFolder | null;
+/** What one evaluation came to. */
+interface Outcome {
+  readonly play: RunPlay;
+  /** Null: an error ended it. */
+  readonly played: PlayedRun | null;
+  readonly error: unknown;
 }
 
-/** Another command interrupted the run: it does not go on, wherever it is. */
-class Suspended extends Interrupted {}
-
-export async function evalRun(command: Command): Promise<ExitCode> {
+export async function evalRun(command: EvalCommand): Promise<ExitCode> {
+  const { evals, cwd, env, terminal } = command;
+  checkDisplayFlags(evals.map(({ given }) => given));
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
-  let service: Service | null = null;
-  let work: Work | null = null;
-  let progress: Progress | null = null;
+  let service: SharedService | null = null;
+  const display = await chooseDisplay({
+    labels: evals.map(({ label }) => label),
+    env,
+    terminal,
+    disabled: evals.some(({ given }) => given.disable_tui === true),
+    fullscreen: evals.some(({ given }) => given.fullscreen === true),
+    client: () => service?.current.client ?? null,
+  });
+  let plays: readonly RunPlay[] = [];
   let unwatchDisk = (): void => undefined;
   try {
-    const { envId, environments, given, cwd, env, terminal } = command;
-    checkEnvironment(command);
-    if (typeof given.resume === "string") namedFolder(given.resume, cwd);
-    const file = datasetPath((given.env_args ?? {}) as JsonObject, cwd);
-    if (file !== null) checkDataset(file);
-    const onCrash = (): void => {
-      const line = crashes.note();
-      if (progress === null) terminal.tell(line);
-      else progress.note(line);
-    };
-    const open = (): Promise<Service> => {
-      const keyNames = [given.api_key_var ?? "PRIME_API_KEY"];
-      return openService({ ...command, command: `edgewise eval run ${command.named}`, port: 0, keyNames, attended: true, worker: command.worker, onCrash });
-    };
-    const [opened, dataset] = await both(open(), file === null ? null : describeDataset(file));
-    service = opened;
+    checkEnvironments(command);
+    for (const wish of evals) checkWish(wish, cwd);
+    const keyNames = [...new Set(evals.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var)))];
+    const open = (): Promise<Service> =>
+      openService({
+        ...command,
+        command: `edgewise eval run ${command.named}`,
+        port: 0,
+        keyNames,
+        attended: true,
+        executors: Math.max(...evals.map(({ given }) => (typeof given.num_workers === "number" ? given.num_workers : 1))),
+        onCrash: () => display.note(crashes.note()),
+      });
+    const [opened, datasets] = await both(open(), datasetsOf(evals, cwd));
+    const shared = new SharedService(opened, open);
+    service = shared;
     interrupts.signal.throwIfAborted();
+    if (opened.stateFolder !== null) unwatchDisk = watchDisk(opened.stateFolder, (line) => display.note(line));
     const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
-    const wish = {
-      envId,
-      reference: command.reference,
-      given: withDataset(given, dataset),
-      dataset,
-      base: outputBase(cwd, envId, given),
-      cwd,
-      envVersion: service.role === "remote" ? null : (environments.find(({ id }) => id === envId)?.version ?? null),
-    };
-    const started = await interrupts.during(startRun(service.client, wish, signal));
-    announce(started, command);
-    const { evaluation } = started;
-    const folder = given.no_save ? null : await openFolder(service, started, wish.base, terminal);
-    progress = new Progress({
-      screen: terminal.errors,
-      bar: terminal.errors.isTTY === true && given.disable_tui !== true && env.TERM !== "dumb",
-      plainText: Boolean(env.NO_COLOR),
-      now: () => performance.now(),
-      clock: Date.now,
+    plays = evals.map((wish, index) => {
+      const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
+      return new RunPlay(wish, { cwd, envVersion, service: shared, interrupts, signal, progress: display.run(index), columns: terminal.columns });
     });
-    progress.start();
-    const shown = progress;
-    if (service.stateFolder !== null) unwatchDisk = watchDisk(service.stateFolder, (line) => shown.note(line));
-    const watch = new RunWatch(service, { runId: evaluation.evaluation_id, folder, point: { seq: started.after }, progress, signal, reopen: open });
-    work = { started, watch, folder };
-    const end = await watch.untilEnd();
-    service = watch.service;
-    progress.end();
-    if (end.suspended) throw new Suspended(`run ${evaluation.evaluation_id} was interrupted by another command`);
-    return await finish(command, work);
+    display.start();
+    const outcomes = await playAll(command, plays, datasets, display);
+    await display.seen(interrupts.signal);
+    display.end();
+    return evals.length === 1 ? await endOfOne(command, shared, outcomes[0]) : endOfMany(command, shared, outcomes);
   } catch (error) {
-    service = work?.watch.service ?? service;
-    progress?.end();
-    if (error instanceof Interrupted) return await interrupted(command, service, work, error);
-    if (work !== null) await leaveRun(work);
-    if (service === null) throw error;
-    const explained = explainIn(service, command, error);
-    throw work === null ? explained : withResume(explained, namesOf(command, work), service);
+    display.end();
+    if (error instanceof Interrupted) return await interrupted(command, service, plays, error);
+    await Promise.all(plays.map((play) => play.leave()));
+    throw error;
   } finally {
     unwatchDisk();
-    service = work?.watch.service ?? service;
-    if (service !== null) await leave(service, command.terminal, interrupts);
+    if (service !== null) await leave(service.current, terminal, interrupts);
     interrupts.dispose();
   }
 }
 
 /** Waits for both, and closes the service when the other fails. */
-async function both(opening: Promise<Service>, describing: Promise<LocalDataset> | null): Promise<readonly [Service, LocalDataset | null]> {
-  const [service, dataset] = await Promise.allSettled([opening, describing]);
-  if (dataset.status === "rejected") {
+async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<readonly [Service, T]> {
+  const [service, read] = await Promise.allSettled([opening, reading]);
+  if (read.status === "rejected") {
     if (service.status === "fulfilled") await service.value.close();
-    throw dataset.reason;
+    throw read.reason;
   }
   if (service.status === "rejected") throw service.reason;
-  return [service.value, dataset.value];
+  return [service.value, read.value];
 }
 
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
-function checkEnvironment({ envId, environments, env }: Command): void {
+function checkEnvironments({ evals, environments, env }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
-  if (env.EDGEWISE_URL || ids.includes(envId)) return;
-  throw usageError(`there is no environment ${JSON.stringify(envId)}`, ...environmentHints({ envId, environments: ids }));
+  const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId));
+  const [first] = missing;
+  if (first === undefined) return;
+  throw usageError(
+    `there is no environment ${missing.map((envId) => JSON.stringify(envId)).join(", ")}`,
+    ...environmentHints({ envId: first, environments: ids }),
+  );
 }
 
-function withDataset(given: GivenOptions, dataset: LocalDataset | null): GivenOptions {
-  return dataset === null ? given : { ...given, env_args: { ...given.env_args, dataset: `sha256:${dataset.digest}` } };
+/**
+ * Plays all runs side by side. One that fails does not stop the others; an interruption stops all. With a common limit each is given
+ * its share when it begins, and those for which nothing is left wait for the share of one that ends.
+ */
+async function playAll(
+  { evals, maxConcurrentTotal }: EvalCommand,
+  plays: readonly RunPlay[],
+  datasets: readonly (LocalDataset | null)[],
+  display: RunsDisplay,
+) {
+  const outcomes = new Map<number, Outcome>();
+  const one = async (index: number, share: number | null): Promise<void> => {
+    outcomes.set(index, await playOne(plays[index], datasets[index] ?? null, share, display.run(index)));
+  };
+  const shares = maxConcurrentTotal === null ? null : fairShares(maxConcurrentTotal, limitsOf(evals));
+  const waiting = shares === null ? [] : [...shares.keys()].filter((index) => shares[index] === 0);
+  const inTurn = async (first: number, share: number): Promise<void> => {
+    // Who waits got nothing, so `share` is 1 and within every limit.
+    for (let index: number | undefined = first; index !== undefined; index = waiting.shift()) await one(index, share);
+  };
+  const lanes = plays.flatMap((_, index) => {
+    const share = shares?.[index] ?? null;
+    return share === 0 ? [] : [share === null ? one(index, null) : inTurn(index, share)];
+  });
+  const stopped = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
+  if (stopped !== undefined) throw stopped.reason;
+  return plays.flatMap((_, index) => outcomes.get(index) ?? []);
 }
 
-function announce({ evaluation, how, owed, warnings }: StartedRun, { given, terminal }: Command): void {
-  const { evaluation_id, metadata } = evaluation;
-  const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
-  const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
-  if (how === "created" && given.resume === true) terminal.tell("No unfinished run of these settings was found; this is a new one.");
-  if (how === "created") terminal.tell(`Run ${evaluation_id}: ${what}`);
-  else if (how === "joined") terminal.tell(`Run ${evaluation_id} is working already; following it: ${what}`);
-  else if (how === "nothing owed") terminal.tell(`Run ${evaluation_id} has nothing left to do: ${what}`);
-  else terminal.tell(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owed} rollouts to do)`}: ${what}`);
-  for (const warning of warnings) terminal.tell(`warning: ${singleLine(warning)}`);
-  const fixed = sampling_args.temperature === 0 ? "at temperature 0" : typeof sampling_args.seed === "number" ? "with a fixed seed" : null;
-  if (how === "created" && rollouts_per_example > 1 && fixed !== null) {
-    terminal.tell(`warning: ${fixed} the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`);
-  }
-}
-
-/** The folder as it is to be written; null when it cannot be, which does not stop the run. */
-async function openFolder(service: Service, started: StartedRun, base: string, terminal: Terminal): Promise<ResultsFolder | null> {
-  const { evaluation_id, metadata } = started.evaluation;
-  const known = service.stateFolder === null ? null : rememberedFolder(service.stateFolder, evaluation_id);
-  const path = started.folder ?? (started.how === "created" ? null : known) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
+async function playOne(play: RunPlay | undefined, dataset: LocalDataset | null, share: number | null, progress: RunProgress): Promise<Outcome> {
+  if (play === undefined) throw new RangeError("there is no such evaluation");
   try {
-    const folder = await ResultsFolder.open(path, evaluation_id, started.how === "joined" ? "continue" : "rebuild");
-    if (service.stateFolder !== null) rememberFolder(service.stateFolder, evaluation_id, path);
-    return folder;
+    const played = await play.play(dataset, share);
+    progress.ended(played.completed ? "COMPLETED" : played.evaluation.status);
+    return { play, played, error: null };
   } catch (error) {
-    terminal.tell(`warning: ${path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
-    return null;
+    // Another command may suspend one of several runs; the others go on.
+    if (error instanceof Interrupted && !(error instanceof Suspended)) throw error;
+    await play.leave();
+    progress.ended(error instanceof Suspended ? "SUSPENDED" : "failed");
+    return { play, played: null, error };
   }
 }
 
-/** Files, report and last lines of a settled run. */
-async function finish(command: Command, work: Work): Promise<ExitCode> {
-  const { terminal, given } = command;
-  const { started, watch, folder } = work;
-  const { client } = watch.service;
-  const runId = started.evaluation.evaluation_id;
-  await watch.finalise();
-  const { evaluation, report } = await patiently(async () => {
-    const evaluation = await client.run(runId);
-    const { metadata, edgewise } = evaluation;
-    if (edgewise.done_rollouts === 0) return { evaluation, report: [] };
-    const kept = folder !== null && watch.folderFailure === null;
-    const report = kept ? reportOfFolder(metadata, folder.path, terminal.columns) : reportOfRun(metadata, client, runId, terminal.columns);
-    return { evaluation, report: await report };
-  }, watch.patience());
-  for (const line of report) terminal.print(line);
-  const completed = evaluation.status === "COMPLETED" || started.how === "nothing owed";
-  if (!completed) for (const line of failureLines(evaluation)) terminal.tell(line);
-  const names = namesOf(command, work);
+async function endOfOne(command: EvalCommand, service: SharedService, outcome: Outcome | undefined): Promise<ExitCode> {
+  if (outcome === undefined) throw new RangeError("there is no evaluation");
+  const { terminal } = command;
+  const { play, played, error } = outcome;
+  if (played === null) {
+    if (error instanceof Suspended) return await interrupted(command, service, [play], error);
+    throw explained(command, service, outcome);
+  }
+  for (const line of played.report) terminal.print(line);
+  if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
+  const names = play.names();
   for (const line of resultLines(names)) terminal.print(line);
-  return completed && (given.no_save === true || names.saved) ? EXIT.completed : EXIT.failed;
+  return isWhole(outcome) ? EXIT.completed : EXIT.failed;
 }
 
-const namesOf = ({ named, given, cwd }: Command, { started, watch, folder }: Work): RunNames => ({
-  environment: named,
-  given,
-  cwd,
-  runId: started.evaluation.evaluation_id,
-  folder: folder?.path ?? null,
-  saved: folder !== null && watch.folderFailure === null,
-});
+/** Reports in the order of the evaluations, then what went wrong, then all of them in one table. */
+function endOfMany(command: EvalCommand, service: SharedService, outcomes: readonly Outcome[]): ExitCode {
+  const { terminal, cwd } = command;
+  for (const { play, played } of outcomes) {
+    if (played === null || played.report.length === 0) continue;
+    terminal.print(`=== ${printable(play.wish.label)} ===`);
+    for (const line of [...played.report, ""]) terminal.print(line);
+  }
+  for (const outcome of outcomes) for (const line of problemLines(command, service, outcome)) terminal.tell(`${outcome.play.wish.label}: ${line}`);
+  const rows = outcomes.map(({ play, played, error }): SummaryRow => {
+    const names = play.begun ? play.names() : null;
+    return {
+      label: play.wish.label,
+      status: error instanceof Suspended ? "SUSPENDED" : (played?.evaluation.status ?? "failed"),
+      evaluation: played?.evaluation ?? null,
+      folder: names?.saved ? names.folder : null,
+    };
+  });
+  for (const line of summaryLines(rows, cwd, terminal.columns)) terminal.print(line);
+  return outcomes.every(isWhole) ? EXIT.completed : EXIT.failed;
+}
 
-/** Ctrl-C: everything that is finished is kept. On this machine the run waits for a resume; elsewhere it goes on. */
-async function interrupted(command: Command, service: Service | null, work: Work | null, error: Interrupted): Promise<ExitCode> {
-  const { terminal } = command;
-  if (work === null) {
-    terminal.tell("Interrupted before the run began.");
-    if (service?.role === "remote") terminal.tell("Should the service have had the request already, `npx edgewise eval list` shows the run.");
+/** Completed, and kept where it should be. */
+const isWhole = ({ play, played }: Outcome): boolean => played?.completed === true && (play.wish.given.no_save === true || play.names().saved);
+
+function problemLines(command: EvalCommand, service: SharedService, outcome: Outcome): readonly string[] {
+  const { played, error, play } = outcome;
+  if (played !== null) return played.completed ? [] : failureLines(played.evaluation);
+  if (error instanceof Suspended) return [`interrupted by another command; ${resultLines(play.names()).at(-1) ?? ""}`];
+  const reason = explained(command, service, outcome);
+  return reason instanceof CliError
+    ? [`error: ${printable(reason.message)}`, ...reason.hints.map((hint) => `  ${printable(hint)}`)]
+    : [`error: ${reasonOf(reason)}`];
+}
+
+function explained({ environments, env }: EvalCommand, service: SharedService, { play, error }: Outcome): unknown {
+  const { envId, given } = play.wish;
+  const reason = explain(error, { service: service.current, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  return play.begun ? withResume(reason, play.names(), service.current) : reason;
+}
+
+/** Ctrl-C: everything that is finished is kept. On this machine a run waits for a resume; elsewhere it goes on. */
+async function interrupted({ terminal, named }: EvalCommand, service: SharedService | null, plays: readonly RunPlay[], error: Interrupted): Promise<ExitCode> {
+  const begun = plays.filter((play) => play.begun);
+  if (begun.length === 0) {
+    terminal.tell(`Interrupted before ${plays.length > 1 ? "any run" : "the run"} began.`);
+    if (service?.current.role === "remote") terminal.tell("Should the service have had the request already, `npx edgewise eval list` shows the run.");
     return EXIT.interrupted;
   }
-  const { service: last } = work.watch;
   const why = error.message;
   terminal.tell(`${why.charAt(0).toUpperCase()}${why.slice(1)}; saving what is finished. Press Ctrl-C again to end at once.`);
-  await leaveRun(work);
-  const names = namesOf(command, work);
-  const lines = last.role === "remote" && !(error instanceof Suspended) ? detachedLines(names, last) : resultLines(names);
-  for (const line of lines) terminal.print(line);
-  return EXIT.interrupted;
-}
-
-/** Suspends a run of this machine, and brings the folder up to date. A run elsewhere is not this command's to end. Failures change nothing. */
-async function leaveRun({ started, watch, folder }: Work): Promise<void> {
-  const { client, role } = watch.service;
-  const runId = started.evaluation.evaluation_id;
-  if (role !== "remote") await suspend(client, runId);
-  await watch.catchUp(role === "remote" ? AbortSignal.timeout(FLUSH_MS) : undefined);
-  await folder?.close().catch(() => undefined);
-}
-
-/** And waits a moment for what was finished to be stored. */
-async function suspend(client: ServiceClient, runId: string): Promise<void> {
-  try {
-    const deadline = Date.now() + FLUSH_MS;
-    await client.interruptRun(runId, FLUSH_MS);
-    for (let state: RunState | null = null; Date.now() < deadline && state?.open_units !== 0; await sleep(100)) {
-      state = (await client.run(runId, { timeoutMs: FLUSH_MS, retries: 0 })).edgewise;
-    }
-  } catch {
-    // The run has ended meanwhile, or its service has: either way nothing more can be saved than what is there.
+  await Promise.all(begun.map((play) => play.leave()));
+  for (const play of begun) {
+    const detached = service?.current.role === "remote" && !(error instanceof Suspended);
+    const lines = detached && service !== null ? detachedLines(play.names(), service.current) : resultLines(play.names());
+    if (plays.length > 1) terminal.print(`${printable(play.wish.label)}:`);
+    for (const line of lines) terminal.print(line);
   }
-}
-
-function explainIn(service: Service, { envId, environments, given, env }: Command, error: unknown): unknown {
-  return explain(error, { service, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  if (plays.length > 1)
+    terminal.print(`All of them: ${named.endsWith(".toml") ? `set resume = true at the top of ${named}, and run it again` : "the same command with -R"}`);
+  return EXIT.interrupted;
 }
 
 /** Other terminals may work through this one's service: it stays until they are done, or Ctrl-C hands over to one of them. */
 async function leave(service: Service, terminal: Terminal, interrupts: Interrupts): Promise<void> {
+  const { signal } = interrupts;
   try {
-    if (service.clients().length > 0 && !interrupts.signal.aborted) {
+    if (service.clients().length > 0 && !signal.aborted) {
       terminal.tell(`Done. Runs of other terminals (process ${service.clients().join(", ")}) use this one's service; waiting for them (Ctrl-C hands over).`);
-      while (service.clients().length > 0 && !interrupts.signal.aborted) await sleep(250, undefined, { signal: interrupts.signal }).catch(() => undefined);
+      while (service.clients().length > 0 && !signal.aborted) await pause(250, signal).catch(() => undefined);
     }
     await service.close();
   } catch (error) {

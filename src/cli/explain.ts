@@ -5,7 +5,7 @@ import type { GivenOptions } from "./flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "./http-client.ts";
 import { nearest } from "./nearest.ts";
 import type { Service } from "./service.ts";
-import { accessRefused, foreignAnswer, serviceLost } from "./service-errors.ts";
+import { accessRefused, foreignAnswer, internalError, serviceLost } from "./service-errors.ts";
 
 export interface ExplainContext {
   readonly service: Service;
@@ -36,6 +36,8 @@ export function explain(error: unknown, { service, env, wish }: ExplainContext):
       return usageError(error.message.replace(/\.$/, ""), ...(wish === null || service.role === "remote" ? own : environmentHints(wish)));
     case "missing_key":
       return new CliError(error.message, { hints: [...own, ...keyHints({ message: error.message, service, env, given: wish?.given ?? {} })] });
+    case "internal":
+      return internalError(service, error);
     case "invalid_request":
       return usageError(error.message, ...own);
     default:

@@ -1,5 +1,7 @@
-import { createReadStream, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { Readable } from "node:stream";
+import { systemCode } from "./cli-error.ts";
 
 /** Name of the file that becomes `path` by renaming; the process number keeps two processes apart. */
 export const draftOf = (path: string): string => `${path}.${process.pid}.tmp`;
@@ -13,6 +15,18 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** A folder with those above it. Node's own way to make them does not end where a folder takes none, as `/proc` does. */
+export function makeFolder(path: string): void {
+  const above = dirname(path);
+  if (above !== path && !existsSync(above)) makeFolder(above);
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    // Another process may have made it a moment before.
+    if (systemCode(error) !== "EEXIST") throw error;
   }
 }
 

@@ -2,7 +2,8 @@
 import { type Command, Option as CommanderOption } from "commander";
 import type { Option } from "../config/option.ts";
 import { parseOptionText } from "../config/option-text.ts";
-import { longFlag, OPTION_NAMES, OPTIONS, type GivenOptions, type OptionName } from "../config/options.ts";
+import { type GivenOptions, longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../config/options.ts";
+import { PROVIDER_NAMES } from "../config/providers.ts";
 import type { Json } from "../config/run-config.ts";
 import { usageError } from "./cli-error.ts";
 
@@ -20,22 +21,46 @@ const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   extra_env_kwargs: `-x '{"max_turns": 3}'`,
 };
 
-/** Adds every option of the table to a command. */
+/** The options that are flags. */
+const FLAGS = OPTION_NAMES.filter((name) => (OPTIONS[name] as Option).only !== "toml");
+/** One letter for two options: a provider's name, or a folder (verifiers-spec 1.1). */
+const PROVIDER_OR_FOLDER = "p";
+
+/** Adds every flag of the table to a command. */
 export function addFlags(command: Command): void {
-  for (const name of OPTION_NAMES) command.addOption(flagOf(name));
+  for (const name of FLAGS) {
+    command.addOption(flagOf(name));
+    if (name === "provider")
+      command.addOption(new CommanderOption(`-${PROVIDER_OR_FOLDER} <NAME|DIR>`, "--provider, or --env-dir-path where it names a folder"));
+  }
 }
 
-/** The options that were typed, under the names of the table. */
-export function givenOptions(command: Command): GivenOptions {
+/** The options that were typed, under the names of the table. `isFolder`: whether a path is one. Throws usage errors. */
+export function givenOptions(command: Command, isFolder: (path: string) => boolean): GivenOptions {
   const typed = command.opts<Record<string, unknown>>();
   const given: Record<string, unknown> = {};
-  for (const name of OPTION_NAMES) {
+  for (const name of FLAGS) {
     const flag = flagOf(name);
     const value = typed[flag.attributeName()];
     // commander turns `--no-save` into `save: false`, and sets `save: true` where it is absent.
-    if (flag.negate ? value === false : value !== undefined) given[name] = flag.negate ? true : value;
+    const present = flag.negate ? value === false : value !== undefined;
+    const { refused }: Option = OPTIONS[name];
+    if (present && refused !== null) throw usageError(`${flagName(name)} is not possible here: ${refused.reason}`);
+    if (present) given[name] = flag.negate ? true : value;
   }
-  return given as GivenOptions;
+  const either = typed[PROVIDER_OR_FOLDER];
+  return { ...providerOrFolder(either, isFolder), ...given } as GivenOptions;
+}
+
+function providerOrFolder(value: unknown, isFolder: (path: string) => boolean): GivenOptions {
+  if (typeof value !== "string") return {};
+  const provider = PROVIDER_NAMES.find((name) => name === value);
+  if (provider !== undefined) return { provider };
+  if (value.includes("/") || isFolder(value)) return { env_dir_path: value };
+  throw usageError(
+    `-p: ${JSON.stringify(value)} is no provider and no folder`,
+    `Providers: ${PROVIDER_NAMES.join(", ")}. A folder of environments: --env-dir-path`,
+  );
 }
 
 /** `-n/--num-examples`. */

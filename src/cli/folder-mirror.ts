@@ -11,18 +11,24 @@ export class FolderMirror {
   private readonly folder: ResultsFolder;
   private readonly onFailure: (error: unknown) => void;
   private readonly client: ServiceClient;
+  private readonly tickMs: number;
+  private readonly metadataMs: number;
   private rowsDue = true;
   private filesDue = true;
   private filesAt = 0;
   private failed = false;
+  /** Nothing is written: the run does not have all rows of the folder yet, and may never. */
+  held = false;
   private stopping = new AbortController();
   private working: Promise<void> | null = null;
 
-  /** `onFailure` hears once that the folder cannot be written; the run itself goes on. */
-  constructor(folder: ResultsFolder, client: ServiceClient, onFailure: (error: unknown) => void) {
+  /** `onFailure` hears once that the folder cannot be written; the run itself goes on. `pollMs`: time between two looks, where one is asked for. */
+  constructor(folder: ResultsFolder, client: ServiceClient, onFailure: (error: unknown) => void, pollMs: number | null = null) {
     this.folder = folder;
     this.client = client;
     this.onFailure = onFailure;
+    this.tickMs = pollMs ?? TICK_MS;
+    this.metadataMs = pollMs ?? METADATA_MS;
   }
 
   get broken(): boolean {
@@ -49,7 +55,7 @@ export class FolderMirror {
 
   /** Brings everything up to date that can be had now; for the end of an interrupted run. */
   async catchUp(signal?: AbortSignal): Promise<void> {
-    if (this.failed) return;
+    if (this.failed || this.held) return;
     this.rowsDue = true;
     this.filesDue = true;
     this.filesAt = 0;
@@ -59,6 +65,7 @@ export class FolderMirror {
   /** Puts the final files in place. Throws what the service is to blame for; may be repeated. */
   async finalise(signal?: AbortSignal): Promise<void> {
     if (this.failed) return;
+    if (this.held) return await this.folder.close();
     try {
       await this.folder.finalise(this.client, signal);
     } catch (error) {
@@ -69,8 +76,8 @@ export class FolderMirror {
 
   private async work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !this.failed) {
-      await this.step(signal);
-      await sleep(TICK_MS, undefined, { signal }).catch(() => undefined);
+      if (!this.held) await this.step(signal);
+      await sleep(this.tickMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
@@ -80,7 +87,7 @@ export class FolderMirror {
         this.rowsDue = false;
         await this.pull(signal);
       }
-      if (this.filesDue && Date.now() - this.filesAt >= METADATA_MS) {
+      if (this.filesDue && Date.now() - this.filesAt >= this.metadataMs) {
         this.filesDue = false;
         this.filesAt = Date.now();
         await this.folder.refresh(this.client, "metadata.json", signal);

@@ -33,9 +33,11 @@ const WATCHDOG_MS = 60_000;
 /** `dist/worker.js` beside the built command, also when the command runs from its sources. */
 export const builtWorker = (): string => fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../dist/worker.js" : "./worker.js", import.meta.url));
 
-/** `EDGEWISE_EXECUTORS`: how many executors work side by side; 1 unless set. */
-export function executorCount(env: NodeJS.ProcessEnv): number {
-  const text = env.EDGEWISE_EXECUTORS ?? "1";
+const MOST_EXECUTORS = 8;
+
+/** How many executors work side by side: `EDGEWISE_EXECUTORS`, else as many as are `wanted`, at most 8. */
+export function executorCount(env: NodeJS.ProcessEnv, wanted = 1): number {
+  const text = env.EDGEWISE_EXECUTORS ?? String(Math.min(MOST_EXECUTORS, wanted));
   if (!/^[1-8]$/.test(text)) throw new CliError(`EDGEWISE_EXECUTORS must be a whole number from 1 to 8, not ${JSON.stringify(text)}`, { exitCode: 2 });
   return Number(text);
 }
@@ -75,13 +77,14 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       }
     }
     const started = keepingSignals(
-      () => new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), () => void callWatchdog(started, log)))),
+      () =>
+        new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), () => void callWatchdog(started, log, () => closing)))),
     );
     runtime = started;
     const url = await within(START_MS, started.ready);
-    const watchdog = setInterval(() => void callWatchdog(started, log), WATCHDOG_MS);
+    const watchdog = setInterval(() => void callWatchdog(started, log, () => closing), WATCHDOG_MS);
     watchdog.unref();
-    void callWatchdog(started, log);
+    void callWatchdog(started, log, () => closing);
     return {
       url: url.origin,
       port: Number(url.port),
@@ -126,12 +129,13 @@ function keepingSignals<T>(start: () => T): T {
 }
 
 /** Runs go on by themselves after a start, and a lost alarm or message costs a minute, not the run. */
-async function callWatchdog(runtime: Miniflare, log: ServiceLog): Promise<void> {
+async function callWatchdog(runtime: Miniflare, log: ServiceLog, closing: () => boolean): Promise<void> {
   try {
     const worker = await runtime.getWorker();
     await worker.scheduled({ cron: "* * * * *" });
   } catch (error) {
-    log.write("warn", `watchdog: ${reasonOf(error)}`);
+    // A service that is being ended has nothing to watch.
+    if (!closing()) log.write("warn", `watchdog: ${reasonOf(error)}`);
   }
 }
 

@@ -34,6 +34,8 @@ const NUMBERS = {
 /** The first of the two, and so the one that is reached from outside. */
 export function serviceWorker({ bootId, executors, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
+  // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
+  const alive = async () => new Response(bootId) as never;
   const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
   return {
     name: "edgewise",
@@ -51,8 +53,7 @@ export function serviceWorker({ bootId, executors, modules, secrets, token, vars
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },
     serviceBindings: {
-      // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
-      PARENT: async () => new Response(bootId) as never,
+      PARENT: alive,
       EMBEDDED: EMBEDDED_NAME,
     },
   };

@@ -19,20 +19,26 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   program.version(VERSION, "-V, --version");
   for (const command of [evalCommand(context, done), envCommand(context, done), serveCommand(context, done), pruneCommand(context, done)])
     program.addCommand(command);
-  prepare(program, context);
+  let refusing = program;
+  prepare(program, context, (command) => {
+    refusing = command;
+  });
   try {
     await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, context.terminal);
     if (error.exitCode === 0) return EXIT.completed;
-    return reportError(commanderFailure(error), context.terminal);
+    return reportError(commanderFailure(error, commandName(refusing)), context.terminal);
   }
 }
 
-/** Every command throws instead of ending the process, and prints through the terminal. */
-function prepare(command: Command, context: CommandContext): void {
-  command.exitOverride();
+/** Every command throws instead of ending the process, after `refuse` was told which one does, and prints through the terminal. */
+function prepare(command: Command, context: CommandContext, refuse: (command: Command) => void): void {
+  command.exitOverride((error) => {
+    refuse(command);
+    throw error;
+  });
   command.configureOutput({
     writeOut: (text) => context.terminal.print(text.replace(/\n$/, "")),
     // Errors are printed once, by reportError; this also receives help that is shown for want of a command.
@@ -40,12 +46,17 @@ function prepare(command: Command, context: CommandContext): void {
       if (!text.startsWith("error:")) context.terminal.tell(text.replace(/\n$/, ""));
     },
   });
-  for (const child of command.commands) prepare(child, context);
+  for (const child of command.commands) prepare(child, context, refuse);
 }
 
-function commanderFailure(error: CommanderError): CliError {
+/** As it is typed, such as `edgewise eval run`. */
+function commandName(command: Command): string {
+  return command.parent === null ? command.name() : `${commandName(command.parent)} ${command.name()}`;
+}
+
+function commanderFailure(error: CommanderError, command: string): CliError {
   // Help was printed for want of a command.
   const message = error.code === "commander.help" ? "no command was given" : error.message.replace(/^error: /, "");
   const [first = "", ...rest] = message.split("\n");
-  return new CliError(first, { exitCode: EXIT.usage, hints: [...rest, "Type `npx edgewise eval run --help` for every flag."] });
+  return new CliError(first, { exitCode: EXIT.usage, hints: [...rest, `Type \`npx ${command} --help\` for what there is.`] });
 }

@@ -1,85 +1,61 @@
-/** What a terminal shows while a run goes on: a bar that is redrawn, or plain lines for logs and pipes. Written to standard error. */
+/** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
 import { formatSeconds, thousands } from "../report/format.ts";
 import { singleLine } from "../report/printable.ts";
 import type { LogEvent, RunState } from "./api-types.ts";
-
-/** The part of a terminal stream this needs. */
-export interface Screen {
-  write(text: string): unknown;
-  readonly columns?: number | undefined;
-}
+import { Speed } from "./speed.ts";
 
 export interface ProgressOptions {
-  readonly screen: Screen;
-  /** A bar that is redrawn in place, with colours unless `plainText`. */
-  readonly bar: boolean;
-  /** No escape sequence for colour (NO_COLOR). */
-  readonly plainText: boolean;
+  /** Writes a line. */
+  readonly tell: (line: string) => void;
   /** Milliseconds that only go forward. */
   readonly now: () => number;
   /** Unix milliseconds, for times of the day. */
   readonly clock: () => number;
 }
 
-const REDRAW_MS = 1000;
+const LOOK_MS = 1000;
 const LINE_MS = 5000;
 const LINE_SHARE = 0.1;
 /** A line even if nothing changed, so that a slow model does not look like a hung command. */
 const QUIET_MS = 30_000;
-const BAR_WIDTH = 24;
-/** Time over which the speed is measured. */
-const SPEED_MS = 30_000;
 
 export class Progress {
   private readonly options: ProgressOptions;
-  private readonly startedAt: number;
+  private readonly speed = new Speed();
   private state: RunState | null = null;
-  private samples: { readonly at: number; readonly done: number }[] = [];
   private lastLine = "";
   private lastLineAt = Number.NEGATIVE_INFINITY;
   private lastLineShare = 0;
-  private drawn = false;
   private timer: NodeJS.Timeout | null = null;
 
   constructor(options: ProgressOptions) {
     this.options = options;
-    this.startedAt = options.now();
   }
 
   start(): void {
-    this.timer ??= setInterval(() => this.show(), REDRAW_MS);
+    this.timer ??= setInterval(() => this.show(), LOOK_MS);
     this.timer.unref();
   }
 
   update(state: RunState): void {
-    const at = this.options.now();
-    this.samples = this.samples.filter((sample) => at - sample.at <= SPEED_MS);
-    const last = this.samples.at(-1);
-    // Fewer than before: a resume took rollouts back; the speed starts anew.
-    if (last !== undefined && state.done_rollouts < last.done) this.samples = [];
-    if (last === undefined || at - last.at >= 500) this.samples.push({ at, done: state.done_rollouts });
+    this.speed.note(state, this.options.now());
     this.state = state;
     this.show();
   }
 
   /** The first error of each kind, and warnings, as the service reports them. */
   log({ level, message }: Omit<LogEvent, "time">): void {
-    if (level !== "WARNING" && level !== "ERROR") return;
-    this.note(`${level === "ERROR" ? this.paint("31", "error") : this.paint("33", "warning")}: ${singleLine(message)}`);
+    if (level === "WARNING" || level === "ERROR") this.note(`${level.toLowerCase()}: ${singleLine(message)}`);
   }
 
-  /** A line above the bar. */
   note(line: string): void {
-    this.clear();
-    this.options.screen.write(`${line}\n`);
-    this.show();
+    this.options.tell(line);
   }
 
-  /** Leaves the last state on the screen as a plain line. */
+  /** The last state, where the last line was another. */
   end(): void {
     if (this.timer !== null) clearInterval(this.timer);
     this.timer = null;
-    this.clear();
     const last = this.state === null ? this.lastLine : progressText(this.state, null, this.options.clock());
     if (last !== this.lastLine) this.writeLine(last);
     this.state = null;
@@ -89,16 +65,7 @@ export class Progress {
     const { state, options } = this;
     if (state === null) return;
     const now = options.now();
-    const left = this.remainingMs(state);
-    const text = progressText(state, left, options.clock());
-    if (options.bar) {
-      const width = Math.max(20, (options.screen.columns || 80) - 1);
-      const line = `${bar(shareOf(state))} ${text} · ${formatSeconds(Math.round((now - this.startedAt) / 1000))}`;
-      this.clear();
-      options.screen.write(`${line.slice(0, width)}`);
-      this.drawn = true;
-      return;
-    }
+    const text = progressText(state, this.speed.remainingMs(state), options.clock());
     const share = shareOf(state);
     const due = now - this.lastLineAt >= LINE_MS || share - this.lastLineShare >= LINE_SHARE;
     if (!due || (text === this.lastLine && now - this.lastLineAt < QUIET_MS)) return;
@@ -109,32 +76,11 @@ export class Progress {
 
   private writeLine(text: string): void {
     this.lastLine = text;
-    this.options.screen.write(`${text}\n`);
-  }
-
-  private remainingMs(state: RunState): number | null {
-    const first = this.samples[0];
-    const last = this.samples.at(-1);
-    if (first === undefined || last === undefined || last.done <= first.done || state.total_rollouts === 0) return null;
-    return ((state.total_rollouts - state.done_rollouts) * (last.at - first.at)) / (last.done - first.done);
-  }
-
-  private clear(): void {
-    if (this.drawn) this.options.screen.write("\r\u001b[K");
-    this.drawn = false;
-  }
-
-  private paint(code: string, text: string): string {
-    return this.options.bar && !this.options.plainText ? `\u001b[${code}m${text}\u001b[0m` : text;
+    this.note(text);
   }
 }
 
 const shareOf = ({ done_rollouts, total_rollouts }: RunState): number => (total_rollouts === 0 ? 0 : Math.min(1, done_rollouts / total_rollouts));
-
-function bar(share: number): string {
-  const filled = Math.round(share * BAR_WIDTH);
-  return `[${"#".repeat(filled)}${"-".repeat(BAR_WIDTH - filled)}]`;
-}
 
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
@@ -153,7 +99,8 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   return parts.join(" · ");
 }
 
-function waitingText(waiting: number, until: number | null): string {
+/** `until`: Unix milliseconds to which the endpoint asked to be left alone; null = it did not. */
+export function waitingText(waiting: number, until: number | null): string {
   const what = waiting > 0 ? `${waiting} ${waiting === 1 ? "request waits" : "requests wait"} for the rate limit` : "rate limit";
   return until === null ? what : `${what} until ${timeOfDay(until)}`;
 }

@@ -1,22 +1,8 @@
-/** What a command line asks for, as the bodies of the service's requests. The service fills in what is not given. */
+/** What a command line asks of a run that there is, as the body of the service's request. */
 import type { Option } from "../config/option.ts";
 import { OPTION_NAMES, OPTIONS } from "../config/options.ts";
 import type { Json, JsonObject } from "../config/run-config.ts";
-import { foldSamplingArgs } from "../config/sampling.ts";
 import type { GivenOptions } from "./flags.ts";
-
-/** Body of `POST /hosted-evaluations`. */
-export function createBody(envId: string, given: GivenOptions): JsonObject {
-  const body: JsonObject = { environment_ids: [envId], inference_model: OPTIONS.model.default };
-  const evalConfig: JsonObject = {};
-  for (const name of OPTION_NAMES) {
-    const { http }: Option = OPTIONS[name];
-    const value = given[name];
-    if (http !== null && value !== undefined) (http[0] === "body" ? body : evalConfig)[http[1]] = value as Json;
-  }
-  evalConfig.sampling_args = foldSamplingArgs(given.sampling_args ?? {}, given);
-  return { ...body, eval_config: evalConfig };
-}
 
 /** Body of `POST /evaluations/{id}/resume`: only what was typed is passed on or compared; the run keeps the rest. */
 export function resumeBody(envId: string, given: GivenOptions, storedSampling: JsonObject): JsonObject {
@@ -35,6 +21,7 @@ export function expectedSettings(given: GivenOptions, storedSampling: JsonObject
   if (given.env_args !== undefined) expected.env_args = given.env_args;
   if (given.model !== undefined) expected.model = given.model;
   if (given.extra_env_kwargs !== undefined) expected.extra_env_kwargs = given.extra_env_kwargs;
+  if (given.shuffle === true) expected.shuffle_seed = given.shuffle_seed ?? OPTIONS.shuffle_seed.default;
   if (given.rollouts_per_example !== undefined) expected.rollouts_per_example = given.rollouts_per_example;
   const sampling = expectedSampling(given, storedSampling);
   if (sampling !== null) expected.sampling_args = sampling;

@@ -2,13 +2,13 @@
  * The folder a user keeps: `results.jsonl`, `metadata.json`, `eval.log` as verifiers has them (verifiers-spec 3.1), and `.edgewise.json`, which says
  * up to which event of the run `results.jsonl` has been written, in bytes, so that a crash costs nothing and doubles nothing.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isRunId, type OutputFile, runFolder } from "../../r2-layout/keys.ts";
 import { OPTIONS } from "../config/options.ts";
 import { systemCode } from "./cli-error.ts";
-import { draftOf, writeWhole } from "./files.ts";
+import { draftOf, makeFolder, writeWhole } from "./files.ts";
 import type { GivenOptions } from "./flags.ts";
 import { chunksOf, type ServiceClient } from "./http-client.ts";
 import { startOf } from "./state/processes.ts";
@@ -74,7 +74,7 @@ export class ResultsFolder {
   }
 
   static async open(path: string, runId: string, mode: "continue" | "rebuild"): Promise<ResultsFolder> {
-    mkdirSync(path, { recursive: true });
+    makeFolder(path);
     removeDeadDrafts(path);
     const found = readPosition(path);
     const results = join(path, "results.jsonl");

@@ -2,8 +2,10 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { isRunId } from "../../r2-layout/keys.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject, ResultsShape } from "../config/run-config.ts";
+import { readForeignRow } from "../environments/foreign-row.ts";
 import { isInfrastructureError } from "../errors/codes.ts";
+import { errorCodeOf } from "../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "./cli-error.ts";
 import type { GivenOptions } from "./flags.ts";
 import { readLines } from "./read-lines.ts";
@@ -20,6 +22,10 @@ export interface FolderMetadata {
   readonly sampling_args: JsonObject;
   readonly state_columns: readonly string[];
   readonly pass_threshold: number;
+  /** What its rows look like. */
+  readonly shape: ResultsShape;
+  /** The Python library drew the examples in an order of its own. */
+  readonly shuffled: boolean;
   /** Null in folders of the Python library. */
   readonly edgewise: {
     readonly run_id: string | null;
@@ -27,6 +33,7 @@ export interface FolderMetadata {
     readonly env_version: string | null;
     readonly dataset_digest: string | null;
     readonly extra_env_kwargs: JsonObject;
+    readonly shuffle_seed: number | null;
   } | null;
 }
 
@@ -57,7 +64,9 @@ export function readFolder(path: string): FoundFolder | string {
   if (missing.length > 0) return written === null ? `it has no ${missing.join(" and no ")}` : { path, runId: written.run_id, metadata: null };
   const metadata = readMetadata(join(path, "metadata.json"));
   if (typeof metadata === "string") return written === null ? metadata : { path, runId: written.run_id, metadata: null };
-  const named = metadata.edgewise?.run_id ?? written?.run_id ?? basename(path);
+  // Another program has gone on with a folder of ours: what the service knows of the run is older than the folder.
+  if (metadata.edgewise === null && written !== null) return { path, runId: null, metadata };
+  const named = metadata.edgewise?.run_id ?? basename(path);
   return { path, runId: isRunId(named) ? named : null, metadata };
 }
 
@@ -84,6 +93,8 @@ function readMetadata(path: string): FolderMetadata | string {
     sampling_args: (objectOf(fields.sampling_args) ?? {}) as JsonObject,
     state_columns: Array.isArray(fields.state_columns) ? fields.state_columns.filter((name): name is string => typeof name === "string") : [],
     pass_threshold: typeof fields.pass_threshold === "number" ? fields.pass_threshold : 0.5,
+    shape: "time" in fields && !("time_ms" in fields) ? "0.1.14" : "0.1.13",
+    shuffled: fields.shuffle === true,
     edgewise:
       own === null
         ? null
@@ -93,6 +104,7 @@ function readMetadata(path: string): FolderMetadata | string {
             env_version: textOf(own.env_version),
             dataset_digest: textOf(own.dataset_digest),
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
+            shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
           },
   };
 }
@@ -129,18 +141,19 @@ export async function isUnfinished({ path, metadata }: FoundFolder, { num_exampl
   if (examples < 1) return true;
   let rows = 0;
   for await (const line of readLines(join(path, "results.jsonl"))) {
+    if (line.trim() === "") continue;
     const row = parseRow(line);
     if (row === null) break;
     rows += 1;
-    const code = objectOf(row.error)?.code;
-    if (keep_errors !== true && typeof code === "string" && isInfrastructureError(code)) return true;
+    const code = errorCodeOf(row.error);
+    if (keep_errors !== true && code !== null && isInfrastructureError(code)) return true;
   }
   return rows < examples * metadata.rollouts_per_example;
 }
 
 function parseRow(line: string): Record<string, unknown> | null {
   try {
-    return objectOf(JSON.parse(line));
+    return readForeignRow(line).value;
   } catch {
     return null;
   }

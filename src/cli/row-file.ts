@@ -2,14 +2,15 @@
 import { open } from "node:fs/promises";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
+import { readForeignRow } from "../environments/foreign-row.ts";
 import { usageError } from "./cli-error.ts";
 import { firstBytes } from "./files.ts";
 
 const STEP = 64 * 1024;
 
 /**
- * Length in bytes of the part of a JSONL file that ends with a whole line: a crash, ours or another program's, may have cut the last one.
- * A last line without its line end counts when it is whole JSON.
+ * Length in bytes of the part of a JSONL file that ends with a whole line: a crash, ours or another program's, may have cut the last one,
+ * with a line end behind it or without. A last line without its line end counts when it is whole JSON.
  */
 export async function wholeLinesOf(path: string): Promise<number> {
   const file = await open(path, "r");
@@ -22,18 +23,26 @@ export async function wholeLinesOf(path: string): Promise<number> {
       const chunk = Buffer.alloc(length);
       await file.read(chunk, 0, length, start);
       tail = Buffer.concat([chunk, tail]);
-      const end = tail.lastIndexOf(0x0a);
-      if (end >= 0) return isJson(tail.subarray(end + 1)) ? size : start + end + 1;
+      const last = lastLine(tail);
+      if (last !== null) return isRow(tail.subarray(last)) ? size : start + last;
     }
-    return isJson(tail) ? size : 0;
+    return isRow(tail) ? size : 0;
   } finally {
     await file.close();
   }
 }
 
-function isJson(bytes: Buffer): boolean {
+/** Where the last line that is not blank begins; null when that is before `tail`. */
+function lastLine(tail: Buffer): number | null {
+  let end = tail.byteLength;
+  while (end > 0 && (tail[end - 1] ?? 0) <= 0x20) end--;
+  const feed = end === 0 ? -1 : tail.lastIndexOf(0x0a, end - 1);
+  return feed < 0 ? null : feed + 1;
+}
+
+function isRow(bytes: Buffer): boolean {
   try {
-    JSON.parse(bytes.toString("utf8"));
+    readForeignRow(bytes.toString("utf8"));
     return true;
   } catch {
     return false;
@@ -98,13 +107,13 @@ async function placesOf(path: string, length: number): Promise<readonly RowPlace
 
 /** Rows of the Python library carry no `rollout_index`: theirs is their place among the rows of the example, which a stable sort keeps. */
 function numbersOf(text: string, where: string): Pick<RowPlace, "example" | "rollout"> {
-  let row: { example_id?: unknown; rollout_index?: unknown } | null;
+  let row: { example_id?: unknown; rollout_index?: unknown };
   try {
-    row = JSON.parse(text);
+    row = readForeignRow(text).value;
   } catch {
     throw usageError(`${where} is not JSON`, "Resume from an unchanged results folder, or start a new run.");
   }
-  const { example_id, rollout_index } = row ?? {};
+  const { example_id, rollout_index } = row;
   if (typeof example_id !== "number") throw usageError(`${where} has no example_id`, "Resume from an unchanged results folder, or start a new run.");
   return { example: example_id, rollout: typeof rollout_index === "number" ? rollout_index : 0 };
 }

@@ -1,6 +1,7 @@
 /** What to say when a service does not answer, does not know this command, or is not a service of ours. */
 import { isLoopbackHost, parseUrl } from "../config/addresses.ts";
 import { CliError, reasonOf, systemCode, tlsReason } from "./cli-error.ts";
+import { scarceBytes } from "./disk-watch.ts";
 import type { ServiceError } from "./http-client.ts";
 import type { Service } from "./service.ts";
 
@@ -23,6 +24,17 @@ function unreachableHint(url: string, error: unknown): string {
     return `Nothing listens there: start it with \`npx edgewise serve\`, ${ELSEWHERE}`;
   }
   return `Check the address and the network, ${ELSEWHERE}`;
+}
+
+/** The service met something it did not expect. Of a service of this folder more can be said than it says itself. */
+export function internalError({ role, url, stateFolder }: Pick<Service, "role" | "url" | "stateFolder">, error: ServiceError): CliError {
+  if (role === "remote" || stateFolder === null) return new CliError(`${url}: ${error.message}`, { cause: error });
+  const free = scarceBytes(stateFolder);
+  if (free === null) return new CliError("the local service met an unexpected error", { hints: [`Details are in ${stateFolder}/service.log.`], cause: error });
+  return new CliError(`the local service failed, and its disk is full or nearly so: ${(free / 1e6).toFixed(1)} MB are free for ${stateFolder}`, {
+    hints: ["Make room (`npx edgewise prune` removes the state of finished runs), or name a folder elsewhere with EDGEWISE_STATE_DIR."],
+    cause: error,
+  });
 }
 
 /** The service wants a token, or another one. */

@@ -30,6 +30,8 @@ export interface ServiceOptions extends Surroundings {
   readonly keyNames: readonly string[];
   /** Runs created through this service end with it, and go on at `-R`. */
   readonly attended: boolean;
+  /** Executors that its runs want side by side, unless `EDGEWISE_EXECUTORS` says how many there are. */
+  readonly executors?: number;
   /** Only to be asked for a moment: a service that has to be started for it runs nothing, and takes no clients. */
   readonly idle?: boolean;
   /** A Worker with environments of this machine, and the digests of their code by id; null = the built one. */
@@ -148,7 +150,7 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
       secrets: collectSecrets({ env, cwd, home, named: keyNames }),
       token,
       vars: workerVars(env),
-      executors: idle ? 0 : executorCount(env),
+      executors: idle ? 0 : executorCount(env, options.executors),
       log: new ServiceLog(folder),
       // At once and synchronously: from this moment on a kill of this process leaves that one behind.
       onRuntime: (pid) => lock.update({ workerd_pid: pid, workerd_started: markOf(pid).started }),

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson } from "../config/canonical-json.ts";
+import { createBody } from "../config/creation-body.ts";
+import type { ReplicaBody } from "../config/endpoint-choice.ts";
 import type { Json, JsonObject } from "../config/run-config.ts";
 import type { Evaluation } from "./api-types.ts";
 import { CliError } from "./cli-error.ts";
@@ -12,7 +14,7 @@ import { describeDataset, type LocalDataset, uploadDataset } from "./datasets.ts
 import type { GivenOptions } from "./flags.ts";
 import { type ServiceClient, ServiceError } from "./http-client.ts";
 import { pause } from "./pause.ts";
-import { createBody, expectedSettings, resumeBody } from "./request.ts";
+import { expectedSettings, resumeBody } from "./request.ts";
 import { type FolderMetadata, type FoundFolder, fittingFolders, isUnfinished, namedFolder } from "./resume-folder.ts";
 import { sortRows, wholeLinesOf } from "./row-file.ts";
 
@@ -22,6 +24,8 @@ export interface RunWish {
   /** How a new run asks for the environment: maybe with owner and version. */
   readonly reference: string;
   readonly given: GivenOptions;
+  /** Several places that serve the model; empty = the one in `given`. */
+  readonly replicas?: readonly ReplicaBody[];
   readonly dataset: LocalDataset | null;
   /** Base of the results, where `-R` without a path looks. */
   readonly base: string;
@@ -52,6 +56,10 @@ export async function startRun(client: ServiceClient, wish: RunWish, signal: Abo
   if (found === null) return await create(client, wish);
   const folder = "path" in found ? found : null;
   const known = found.runId === null ? null : await knownRun(client, found.runId);
+  // A take-over that failed is tried with the folder as it is now.
+  if (known?.edgewise.settled && known.edgewise.importing === true && folder !== null && folder.metadata !== null) {
+    return await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata);
+  }
   if (known !== null) return await goOn(client, wish, known, folder?.path ?? null, signal);
   if (folder === null)
     throw new CliError(`the service knows no run ${found.runId}`, {
@@ -64,8 +72,8 @@ export async function startRun(client: ServiceClient, wish: RunWish, signal: Abo
   return await createFromFolder(client, wish, folder, folder.metadata);
 }
 
-async function create(client: ServiceClient, { reference, given }: RunWish): Promise<StartedRun> {
-  const { evaluation_id } = await client.createRun(createBody(reference, given), randomUUID());
+async function create(client: ServiceClient, { reference, given, replicas }: RunWish): Promise<StartedRun> {
+  const { evaluation_id } = await client.createRun(createBody(reference, given, replicas), randomUUID());
   return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings: [] };
 }
 
@@ -82,9 +90,19 @@ async function knownRun(client: ServiceClient, runId: string): Promise<Evaluatio
 async function newestUnfinished(client: ServiceClient, { base, envId, given }: RunWish): Promise<FoundFolder | null> {
   for (const found of fittingFolders(base, envId, given)) {
     const known = found.runId === null ? null : await knownRun(client, found.runId);
+    const stored = known?.metadata ?? found.metadata;
+    if (stored !== null && !measuresTheSame(stored, given)) continue;
     if (known === null ? found.metadata !== null && (await isUnfinished(found, given)) : await hasWork(known, found, given)) return found;
   }
   return null;
+}
+
+/** What was typed of arguments and sampling is what the run has: evaluations of one sweep differ in nothing else. */
+function measuresTheSame(stored: Pick<FolderMetadata, "env_args" | "sampling_args">, given: GivenOptions): boolean {
+  const sampling = ownSampling(stored.sampling_args);
+  const { env_args, sampling_args } = expectedSettings(given, sampling);
+  const expected = { ...(env_args === undefined ? {} : { env_args }), ...(sampling_args === undefined ? {} : { sampling_args }) };
+  return differencesOf({ env_args: stored.env_args, sampling_args: sampling }, expected).length === 0;
 }
 
 async function hasWork({ edgewise, metadata }: Evaluation, found: FoundFolder, given: GivenOptions): Promise<boolean> {
@@ -140,11 +158,18 @@ export function differencesOf(actual: JsonObject, expected: JsonObject): readonl
 
 /** The folder is all that is left of the run: its rows are uploaded and taken over by a run of the same id. */
 async function createFromFolder(client: ServiceClient, wish: RunWish, { path, runId }: FoundFolder, metadata: FolderMetadata): Promise<StartedRun> {
-  const { envId, given, envVersion } = wish;
+  const { envId, given, replicas, envVersion } = wish;
+  if (metadata.shuffled) {
+    throw new CliError(`-R/--resume: the examples of ${path} were shuffled by the Python library, and no other program knows that order`, {
+      exitCode: 2,
+      hints: ["Go on with it there, or start a new run."],
+    });
+  }
   const sampling = ownSampling(metadata.sampling_args);
   const expected: JsonObject = { env_id: envId, ...expectedSettings(given, sampling) };
   const kwargs = metadata.edgewise?.extra_env_kwargs ?? given.extra_env_kwargs ?? {};
-  const actual: JsonObject = { ...(metadata as unknown as JsonObject), sampling_args: sampling, extra_env_kwargs: kwargs };
+  const seed = metadata.edgewise?.shuffle_seed ?? null;
+  const actual: JsonObject = { ...(metadata as unknown as JsonObject), sampling_args: sampling, extra_env_kwargs: kwargs, shuffle_seed: seed };
   const stored = metadata.edgewise?.env_version ?? null;
   if (stored !== null && envVersion !== null) {
     expected.env_version = envVersion;
@@ -160,7 +185,7 @@ async function createFromFolder(client: ServiceClient, wish: RunWish, { path, ru
 
   await mustHaveDataset(client, given.env_args ?? metadata.env_args);
   const results = await uploadRows(client, join(path, "results.jsonl"));
-  const body = createBody(envId, {
+  const settings = {
     ...given,
     env_args: given.env_args ?? metadata.env_args,
     model: given.model ?? metadata.model,
@@ -170,8 +195,10 @@ async function createFromFolder(client: ServiceClient, wish: RunWish, { path, ru
     rollouts_per_example: given.rollouts_per_example ?? metadata.rollouts_per_example,
     sampling_args: (expected.sampling_args ?? sampling) as JsonObject,
     ...(Object.keys(kwargs).length === 0 ? {} : { extra_env_kwargs: kwargs }),
+    ...(seed === null ? {} : { shuffle: true, shuffle_seed: seed }),
     state_columns: given.state_columns ?? [...metadata.state_columns],
-  });
+  };
+  const body = createBody(envId, settings, replicas);
   const { evaluation_id } = await client.createRun(
     {
       ...body,
@@ -180,6 +207,7 @@ async function createFromFolder(client: ServiceClient, wish: RunWish, { path, ru
         results,
         dataset_digest: metadata.edgewise?.dataset_digest ?? null,
         keep_errors: given.keep_errors ?? false,
+        ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
       },
     },
     randomUUID(),

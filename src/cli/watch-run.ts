@@ -6,8 +6,8 @@ import { type FollowPoint, followRun } from "./follow-run.ts";
 import { ServiceError, ServiceUnreachable } from "./http-client.ts";
 import { type Patience, patiently } from "./patience.ts";
 import { pause } from "./pause.ts";
-import type { Progress } from "./progress.ts";
 import type { ResultsFolder } from "./results-folder.ts";
+import type { RunProgress } from "./runs-display.ts";
 import type { Service } from "./service.ts";
 import { serviceLost } from "./service-errors.ts";
 
@@ -23,10 +23,14 @@ export interface Watch {
   /** Null: nothing is kept on this disk. */
   readonly folder: ResultsFolder | null;
   readonly point: FollowPoint;
-  readonly progress: Progress;
+  /** Whether rows of the folder are still to be taken over. */
+  readonly importing: boolean;
+  readonly progress: RunProgress;
   readonly signal: AbortSignal;
-  /** Finds a service again; the one before is closed. */
-  readonly reopen: () => Promise<Service>;
+  /** Milliseconds between two looks at rows and files; null = as soon as there is something. */
+  readonly pollMs?: number | null;
+  /** Closes a service that has ended, and finds another. */
+  readonly reopen: (lost: Service) => Promise<Service>;
 }
 
 /** What a command holds on to while its run goes on: the service may change below it. */
@@ -35,10 +39,12 @@ export class RunWatch {
   private readonly watch: Watch;
   private mirror: FolderMirror | null = null;
   private folderError: unknown = null;
+  private importing: boolean;
 
   constructor(service: Service, watch: Watch) {
     this.service = service;
     this.watch = watch;
+    this.importing = watch.importing;
   }
 
   /** Why the folder could not be written; null when it could. */
@@ -50,8 +56,12 @@ export class RunWatch {
   async untilEnd(): Promise<RunState> {
     const { runId, point, progress, signal } = this.watch;
     const watcher = {
-      onState: (state: RunState) => progress.update(state),
-      onLog: (event: Parameters<Progress["log"]>[0]) => {
+      onState: (state: RunState) => {
+        this.importing = state.importing === true;
+        if (this.mirror !== null) this.mirror.held = this.importing;
+        progress.update(state);
+      },
+      onLog: (event: Parameters<RunProgress["log"]>[0]) => {
         this.mirror?.noteChange(false);
         if (!isEndOfRun(event.message)) progress.log(event);
       },
@@ -101,20 +111,25 @@ export class RunWatch {
   }
 
   private startMirror(): void {
-    const { folder, progress } = this.watch;
+    const { folder, progress, pollMs = null } = this.watch;
     if (folder === null || this.folderError !== null) return;
-    this.mirror = new FolderMirror(folder, this.service.client, (error) => {
-      this.folderError = error;
-      progress.note(`warning: ${folder.path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
-    });
+    this.mirror = new FolderMirror(
+      folder,
+      this.service.client,
+      (error) => {
+        this.folderError = error;
+        progress.note(`warning: ${folder.path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
+      },
+      pollMs,
+    );
+    this.mirror.held = this.importing;
     this.mirror.start();
   }
 
   /** The process whose service this run used has ended: its state is opened here, or by a third process, and the run goes on. */
   private async takeOver(): Promise<void> {
     const { runId, progress, reopen, signal } = this.watch;
-    await this.service.close();
-    this.service = await reopen();
+    this.service = await reopen(this.service);
     const { client, role } = this.service;
     for (const deadline = Date.now() + TAKE_OVER_MS; ; await pause(250, signal)) {
       const { edgewise } = await client.run(runId);

@@ -1,3 +1,4 @@
+import { isEmbeddedUrl } from "../config/providers.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../environments/types.ts";
 import { AttemptClock } from "./attempt-clock.ts";
@@ -92,7 +93,9 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       return response;
     } catch (thrown) {
       if (!(thrown instanceof RequestFailed)) throw thrown;
-      throw requestError(thrown, { url: shownUrl(this.endpoint.base_url), model: request.model, keyVar: this.endpoint.api_key_var });
+      const { base_url, api_key_var } = this.endpoint;
+      const place = { url: shownUrl(base_url), model: request.model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
+      throw requestError(thrown, place);
     }
   }
 

@@ -148,6 +148,8 @@ export interface Place {
   readonly url: string;
   readonly model: string;
   readonly keyVar: string;
+  /** True where no key is asked for, so that none can be the reason. */
+  readonly keyless: boolean;
 }
 
 const FATAL_TEXT: Partial<Record<RolloutErrorCode, (place: Place) => { message: string; hint: string }>> = {
@@ -163,8 +165,8 @@ const FATAL_TEXT: Partial<Record<RolloutErrorCode, (place: Place) => { message: 
     message: `the account of the key in ${keyVar} has no quota left at ${url} for the model ${model}`,
     hint: `raise the quota of the account of ${keyVar}, or name another variable with -k`,
   }),
-  model_not_found: ({ url, model, keyVar }) => ({
-    message: `${url} does not know the model ${model}, or the key in ${keyVar} may not use it`,
+  model_not_found: ({ url, model, keyVar, keyless }) => ({
+    message: `${url} does not know the model ${model}${keyless ? "" : `, or the key in ${keyVar} may not use it`}`,
     hint: "check the model's name (-m) and the endpoint (-b)",
   }),
 };

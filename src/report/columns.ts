@@ -1,5 +1,5 @@
 import { singleLine } from "./printable.ts";
-import { padTo, textWidth } from "./text-width.ts";
+import { cutTo, padTo, textWidth } from "./text-width.ts";
 
 export interface Column {
   readonly title: string;
@@ -48,18 +48,6 @@ function shrink(widths: number[], columns: readonly Column[], width: number): vo
 }
 
 function fitted(text: string, width: number, { align }: Column): string {
-  const shown = textWidth(text) <= width ? text : cut(text, width);
+  const shown = cutTo(text, width);
   return align === "right" ? " ".repeat(Math.max(0, width - textWidth(shown))) + shown : padTo(shown, width);
-}
-
-/** The beginning of a text that is too wide, and `…`. */
-function cut(text: string, width: number): string {
-  let kept = "";
-  let columns = 0;
-  for (const character of text) {
-    columns += textWidth(character);
-    if (columns > width - 1) break;
-    kept += character;
-  }
-  return `${kept}…`;
 }

@@ -2,7 +2,7 @@ import type { StoredEvent } from "../../durable-objects/run/control.ts";
 import { formatLogLine } from "./log-line.ts";
 
 const PAGE = 1_000;
-const LOGGER = "edgewise.run";
+export const LOGGER = "edgewise.run";
 
 /** `eval.log`, one line per log event (verifiers-spec 3.1), in pieces of a page: memory does not grow with the log. */
 export async function* evalLog(readEvents: (after: number, limit: number) => Promise<readonly StoredEvent[]>): AsyncGenerator<string> {

@@ -11,6 +11,8 @@ export interface ReportHeader {
   readonly num_examples: number;
   readonly rollouts_per_example: number;
   readonly pass_threshold: number;
+  /** What the run was asked for beyond the above, in words; none = nothing is said. */
+  readonly settings?: readonly string[];
 }
 
 /** Tasks that get blocks of their own; rows of further ones are counted. */
@@ -50,9 +52,9 @@ export class PlainReport {
     block.add(row);
   }
 
-  /** The lines, without line ends, once all rows are in. `width`: columns of the terminal. */
-  lines(width = 80): string[] {
-    const { env_id, model, base_url, num_examples, rollouts_per_example } = this.#header;
+  /** The lines, without line ends, once all rows are in. `width`: columns of the terminal. `abbreviated`: without the example. */
+  lines(width = 80, abbreviated = false): string[] {
+    const { env_id, model, base_url, num_examples, rollouts_per_example, settings = [] } = this.#header;
     const head = [
       "--- Evaluation ---",
       `Environment: ${singleLine(env_id)}`,
@@ -64,13 +66,14 @@ export class PlainReport {
     if (this.#example === null) return [...head, "No rollout has finished."];
     return [
       ...head,
-      "--- Example ---",
-      ...exampleTable(this.#example, width),
+      ...(abbreviated ? [] : ["--- Example ---", ...exampleTable(this.#example, width)]),
       "--- All ---",
       ...this.#all.lines(),
       ...this.#taskLines(),
       "Summary:",
+      ...settings.map(singleLine),
       ...summaryLines(this.#all.result(), num_examples * rollouts_per_example),
+      ...this.#all.distributionLines(width),
     ];
   }
 

@@ -1,6 +1,7 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import { type Aggregates, Aggregator } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
+import { besideOrBelow, Distribution } from "./distribution.ts";
 import { fixed, formatSeconds } from "./format.ts";
 import { printable, singleLine } from "./printable.ts";
 import { Series } from "./series.ts";
@@ -53,6 +54,8 @@ export class ReportBlock {
   readonly #aggregator: Aggregator;
   readonly #unitSize: number;
   readonly #reward = new Series();
+  readonly #rewards = new Distribution();
+  readonly #exampleRewards = new Distribution();
   readonly #metrics = new Map<string, Series>();
   readonly #truncated = new Series();
   readonly #errored = new Series();
@@ -80,6 +83,7 @@ export class ReportBlock {
     this.#rollouts = Math.max(this.#rollouts, rollout + 1);
 
     this.#reward.add(summary.reward, position);
+    this.#rewards.add(summary.reward);
     for (const [name, value] of Object.entries(summary.metrics)) this.#metricOf(name).add(value, position);
     this.#truncated.add(summary.truncated ? 1 : 0, position);
     this.#errored.add(summary.error === null ? 0 : 1, position);
@@ -87,8 +91,8 @@ export class ReportBlock {
     if (summary.error !== null) this.#chains.add(chainOf(row.error));
     const timing = (row.timing ?? {}) as Readonly<Record<string, unknown>>;
     for (const [name, range] of this.#times) {
-      const ms = timing[`${name}_ms`];
-      if (typeof ms === "number") range.add(ms / 1000);
+      const seconds = secondsOf(timing, name);
+      if (seconds !== null) range.add(seconds);
     }
   }
 
@@ -103,8 +107,15 @@ export class ReportBlock {
     return [...this.#rewardLines(result), ...this.#infoLines(result), ...this.#timingLines(), ...usageLines(result)];
   }
 
+  /** How the rewards of all rollouts spread, and beside it those of the examples where an example has several. */
+  distributionLines(width: number): string[] {
+    const rollouts = this.#rewards.lines("reward distribution");
+    return this.#unitSize === 1 ? rollouts : besideOrBelow(rollouts, this.#exampleRewards.lines("of the examples' means"), width);
+  }
+
   #closeExample(): void {
     this.#aggregator.addUnit(this.#unit);
+    this.#exampleRewards.add(this.#unit.reduce((sum, { reward }) => sum + reward, 0) / this.#unit.length);
     this.#unit = [];
     this.#examples += 1;
   }
@@ -144,6 +155,15 @@ export class ReportBlock {
     });
     return lines.length === 0 ? [] : ["Timing:", ...lines];
   }
+}
+
+/** From flat milliseconds, or from the nested seconds of newer folders of the Python library. */
+function secondsOf(timing: Readonly<Record<string, unknown>>, name: (typeof TIMES)[number]): number | null {
+  const ms = timing[`${name}_ms`];
+  if (typeof ms === "number") return ms / 1000;
+  const own = timing[name];
+  const seconds = typeof own === "object" && own !== null && "duration" in own ? own.duration : own;
+  return typeof seconds === "number" ? seconds : null;
 }
 
 function chainOf(error: unknown): string {

@@ -15,6 +15,19 @@ export const textWidth = (text: string): number => [...text].reduce((sum, charac
 /** `text` with spaces up to `width` columns. */
 export const padTo = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)));
 
+/** The beginning of a text that is wider than `width` columns, and `…`; a text that fits as it is. */
+export function cutTo(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  let kept = "";
+  let columns = 0;
+  for (const character of text) {
+    columns += columnsOf(character);
+    if (columns > width - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
 /** Lines of at most `width` columns: broken at spaces, and inside a word that is longer than a line. `width` >= 2. */
 export const wrap = (text: string, width: number): string[] => text.split("\n").flatMap((line) => wrapLine(line, width));
 

@@ -31,14 +31,22 @@ async function run(command: string, args: readonly string[]): Promise<Ended> {
 const node = (...args: readonly string[]): Promise<Ended> => run(process.execPath, args);
 const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
 
+/** What an example may take from the one before it. */
+const TAKEN = {
+  dataset: "{ question: string }[]",
+  rubric: 'import("edgewise").Rubric',
+  client: 'import("edgewise").LoaderContext["client"]',
+};
+
 /** Whole modules among the TypeScript of a page; what they take for granted is declared. */
 function examplesOf(page: string): readonly string[] {
   const text = readFileSync(join(root, "docs", page), "utf8");
   const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = ""]) => code).filter((code) => code.startsWith("import "));
   return blocks.map((code) => {
-    const taken = ["dataset", "rubric"].filter((name) => new RegExp(`[{ ]${name}[, ]`).test(code) && !new RegExp(`(const|load).*\\b${name}\\b`).test(code));
-    const types: Record<string, string> = { dataset: "{ question: string }[]", rubric: 'import("edgewise").Rubric' };
-    return `${code}\n${taken.map((name) => `declare const ${name}: ${types[name]};`).join("\n")}\nexport {};\n`;
+    const taken = Object.entries(TAKEN).filter(
+      ([name]) => new RegExp(`[{ ]${name}[, (]`).test(code) && !new RegExp(`const ${name}\\b|load[:(].*\\b${name}\\b`).test(code),
+    );
+    return `${code}\n${taken.map(([name, type]) => `declare const ${name}: ${type};`).join("\n")}\nexport {};\n`;
   });
 }
 

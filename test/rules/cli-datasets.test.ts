@@ -90,6 +90,9 @@ describe("whole lines of a file", () => {
     expect(await wholeLinesOf(file("c", '{"a":1}\n{"b":2}'))).toBe(15);
     expect(await wholeLinesOf(file("d", '{"a":1}\n'))).toBe(8);
     expect(await wholeLinesOf(file("e", '{"a'))).toBe(0);
+    expect(await wholeLinesOf(file("g", '{"a":1}\n{"b"\n\n'))).toBe(8);
+    expect(await wholeLinesOf(file("h", '{"a":1}\n{"reward": NaN}\n'))).toBe(24);
+    expect(await wholeLinesOf(file("i", "\n \n"))).toBe(0);
     const long = `{"a":1}\n{"b":"${"x".repeat(200_000)}`;
     expect(await wholeLinesOf(file("f", long))).toBe(8);
     const described = await describeDataset(join(root, "b"), 8);

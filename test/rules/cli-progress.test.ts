@@ -22,16 +22,10 @@ const state = (change: Partial<RunState> = {}): RunState => ({
   ...change,
 });
 
-function screenOf(options: { bar: boolean; plainText?: boolean }) {
+function linesOf() {
   const time = { now: 0 };
   const written: string[] = [];
-  const progress = new Progress({
-    screen: { write: (text: string) => written.push(text), columns: 200 },
-    bar: options.bar,
-    plainText: options.plainText ?? false,
-    now: () => time.now,
-    clock: () => time.now,
-  });
+  const progress = new Progress({ tell: (line) => written.push(line), now: () => time.now, clock: () => time.now });
   return { progress, written, time };
 }
 
@@ -59,16 +53,15 @@ describe("the line that says where a run stands", () => {
   });
 });
 
-describe("progress without a terminal", () => {
+describe("progress in plain lines", () => {
   it("is plain lines, at most one per five seconds or tenth of the run", () => {
-    const { progress, written, time } = screenOf({ bar: false });
+    const { progress, written, time } = linesOf();
     for (let done = 0; done <= 40; done += 1) {
       time.now += 100;
       progress.update(state({ done_rollouts: done }));
     }
     expect(written.length).toBeLessThanOrEqual(11);
     expect(written.join("")).not.toContain("\u001b");
-    expect(written.every((line) => line.endsWith("\n"))).toBe(true);
     const before = written.length;
     for (let i = 0; i < 100; i += 1) {
       time.now += 100;
@@ -78,7 +71,7 @@ describe("progress without a terminal", () => {
   });
 
   it("shows a sign of life when nothing changes, and the last state once at the end", () => {
-    const { progress, written, time } = screenOf({ bar: false });
+    const { progress, written, time } = linesOf();
     progress.update(state());
     time.now += 20_000;
     progress.update(state());
@@ -88,53 +81,15 @@ describe("progress without a terminal", () => {
     expect(written).toHaveLength(2);
     progress.update(state({ done_rollouts: 40 }));
     progress.end();
-    expect(written.at(-1)).toBe("40/40 rollouts (100 %)\n");
+    expect(written.at(-1)).toBe("40/40 rollouts (100 %)");
     expect(written.filter((line) => line.startsWith("40/40"))).toHaveLength(1);
   });
 
   it("prints warnings and errors of the run when they happen, made safe for a terminal, and nothing less", () => {
-    const { progress, written } = screenOf({ bar: false });
+    const { progress, written } = linesOf();
     progress.log({ seq: 1, level: "INFO", message: "started" });
     progress.log({ seq: 2, level: "ERROR", message: "first connection_failed: \u001b[2Jno\nhost" });
     progress.log({ seq: 3, level: "WARNING", message: "slow" });
-    expect(written).toEqual(["error: first connection_failed: no\\nhost\n", "warning: slow\n"]);
-  });
-});
-
-describe("progress on a terminal", () => {
-  it("is one bar that is redrawn, with other lines above it, and ends as a line", () => {
-    const { progress, written, time } = screenOf({ bar: true });
-    progress.update(state({ done_rollouts: 20 }));
-    time.now += 1000;
-    progress.update(state({ done_rollouts: 30 }));
-    progress.note("a line");
-    progress.end();
-    const text = written.join("");
-    expect(text).toContain("[############------------] 20/40 rollouts (50 %)");
-    expect(text).toContain("about 1s left");
-    expect(text).toContain("\r\u001b[Ka line\n");
-    expect(text.endsWith("30/40 rollouts (75 %)\n")).toBe(true);
-  });
-
-  it("fits its width", () => {
-    const written: string[] = [];
-    const progress = new Progress({
-      screen: { write: (text: string) => written.push(text), columns: 40 },
-      bar: true,
-      plainText: true,
-      now: () => 0,
-      clock: () => 0,
-    });
-    progress.update(state({ done_rollouts: 20, errors: { connection_failed: 100 } }));
-    expect(written.join("").length).toBeLessThan(40);
-  });
-
-  it("has no colour under NO_COLOR", () => {
-    const plain = screenOf({ bar: true, plainText: true });
-    plain.progress.log({ seq: 1, level: "ERROR", message: "x" });
-    expect(plain.written).toEqual(["error: x\n"]);
-    const colourful = screenOf({ bar: true });
-    colourful.progress.log({ seq: 1, level: "ERROR", message: "x" });
-    expect(colourful.written).toEqual(["\u001b[31merror\u001b[0m: x\n"]);
+    expect(written).toEqual(["error: first connection_failed: no\\nhost", "warning: slow"]);
   });
 });

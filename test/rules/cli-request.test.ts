@@ -6,14 +6,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBody as createBodySchema, resumeBody as resumeBodySchema } from "../../src/api/schemas.ts";
 import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/flags.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
-import { createBody, resumeBody } from "../../src/cli/request.ts";
+import { resumeBody } from "../../src/cli/request.ts";
+import { createBody } from "../../src/config/creation-body.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 
 function given(...args: readonly string[]): GivenOptions {
   const command = new Command().argument("<env>").exitOverride();
   addFlags(command);
   command.parse(["gsm8k", ...args], { from: "user" });
-  return givenOptions(command);
+  return givenOptions(command, (path) => path === "envs");
 }
 
 describe("flags", () => {
@@ -44,6 +45,21 @@ describe("flags", () => {
     const { expect: expected, ...resumed } = resumeBodySchema.parse(resumeBody("gsm8k", typed, {}));
     expect(expected).toMatchObject({ extra_env_kwargs: { max_turns: 2 } });
     expect(resumed).toEqual({ headers: { "X-A": "3", "X-B": "2" }, headers_from_state: { "X-C": "task" }, verbose: true, max_concurrent_scoring: 4 });
+  });
+
+  it("say how a run is carried out and watched", () => {
+    const typed = given(...["--max-concurrent-generation", "8", "-w", "3", "-N", "--heartbeat-url", "https://watch.example.com/t", "--stall-minutes", "0.5"]);
+    const meant = {
+      max_concurrent_generation: 8,
+      num_workers: 3,
+      no_interleave_scoring: true,
+      heartbeat_url: "https://watch.example.com/t",
+      stall_minutes: 0.5,
+    };
+    expect(typed).toEqual(meant);
+    expect(createBodySchema.parse(createBody("gsm8k", typed)).eval_config).toMatchObject(meant);
+    expect(resumeBodySchema.parse(resumeBody("gsm8k", typed, {}))).toMatchObject(meant);
+    expect(given("--num-workers", "auto")).toEqual({ num_workers: "auto" });
   });
 
   it("give exactly what was typed", () => {
@@ -252,7 +268,9 @@ describe("a command line that cannot be understood", () => {
     expect(await run("eval", "gsm8k", "-r", "0")).toMatchObject({ code: 2, err: expect.stringContaining("-r/--rollouts-per-example") });
     expect(await run("eval", "gsm8k", "--temprature", "1")).toMatchObject({ code: 2, err: expect.stringContaining("--temperature") });
     expect(await run("eval", "run")).toMatchObject({ code: 2, err: expect.stringContaining("env") });
-    expect(await run("eval", "gsm8k", "surplus")).toMatchObject({ code: 2 });
+    expect(await run("eval", "gsm8k", "surplus")).toMatchObject({ code: 2, err: expect.stringContaining("npx edgewise eval run --help") });
+    expect(await run("eval", "list", "-o", "xml")).toMatchObject({ code: 2, err: expect.stringContaining("npx edgewise eval list --help") });
+    expect(await run("evl")).toMatchObject({ code: 2, err: expect.stringMatching(/Did you mean eval\?[\s\S]*npx edgewise --help/) });
     expect(await run("serve", "--port", "99999")).toMatchObject({ code: 2, err: expect.stringContaining("--port") });
     expect(await run("eval", "stop", "xyz")).toMatchObject({ code: 2, err: expect.stringContaining("eight hex") });
   });
@@ -272,6 +290,12 @@ describe("a command line that cannot be understood", () => {
     });
     expect(await run("eval", "gsm8k", "-R", "outputs/nothing")).toMatchObject({ code: 2, err: expect.stringContaining("outputs/nothing is not a folder") });
     expect(await run("eval", "gsm8k", "-R", ".")).toMatchObject({ code: 2, err: expect.stringContaining("has no results.jsonl and no metadata.json") });
+  });
+
+  it("writes an example that takes a bundled environment's name only with a warning", async () => {
+    expect(await run("env", "init", "my-sums")).toMatchObject({ code: 0, err: "" });
+    expect(await run("env", "init", "arithmetic")).toMatchObject({ code: 0, err: expect.stringContaining("bundled environment is called arithmetic too") });
+    expect(await run("env", "init", "../sums")).toMatchObject({ code: 2, err: expect.stringContaining("is no name for an environment") });
   });
 
   it("shows help with 0, and without a command with 2", async () => {

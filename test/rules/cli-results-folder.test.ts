@@ -182,6 +182,37 @@ describe("the mirror of a run", () => {
     expect(service.asked.filter((request) => request.path.endsWith("metadata.json")).length).toBeLessThanOrEqual(2);
   });
 
+  it("looks no more often than it is told to", async () => {
+    const folder = await ResultsFolder.open(path, RUN, "rebuild");
+    const mirror = new FolderMirror(folder, client, () => undefined, 60_000);
+    mirror.start();
+    for (let seq = 1; seq <= 4; seq += 1) {
+      run.commit(seq, String(seq));
+      mirror.noteChange(true);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    await mirror.stop();
+    expect(service.asked.filter((request) => request.path.endsWith("/rows"))).toHaveLength(1);
+    await mirror.catchUp();
+    expect(results()).toBe("1\n2\n3\n4\n");
+    await folder.close();
+  });
+
+  it("writes nothing while rows of the folder are still to be taken over", async () => {
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, "results.jsonl"), "of the folder\n");
+    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, () => undefined);
+    mirror.held = true;
+    mirror.start();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    await mirror.stop();
+    await mirror.catchUp();
+    await mirror.finalise();
+    expect(service.asked).toEqual([]);
+    expect(readdirSync(path)).toEqual(["results.jsonl"]);
+    expect(results()).toBe("of the folder\n");
+  });
+
   it("says once that the folder cannot be written, and asks no more", async () => {
     const failures: unknown[] = [];
     const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, (error) => failures.push(error));
@@ -216,5 +247,9 @@ describe("where results go", () => {
     expect(outputBase(root, "my-env", {})).toBe(join(root, "environments", "my_env", "outputs"));
     expect(outputBase(root, "my-env", { output_dir: "elsewhere" })).toBe(join(root, "elsewhere"));
     expect(resultsFolderOf("/b", "my-env", "a/b/c", RUN)).toBe(`/b/evals/my-env--a--b--c/${RUN}`);
+  });
+
+  it.runIf(existsSync("/proc/self"))("ends with an error where the system takes no folders", async () => {
+    await expect(ResultsFolder.open(`/proc/outputs/evals/x--y/${RUN}`, RUN, "rebuild")).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

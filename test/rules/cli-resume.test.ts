@@ -91,6 +91,8 @@ describe("a folder that -R names", () => {
   it("is refused for what it lacks", () => {
     expect(() => namedFolder("nothing", root)).toThrow(/nothing is not a folder/);
     expect(() => namedFolder(folder(RUN, { rows: null }), root)).toThrow(/it has no results\.jsonl$/);
+    mkdirSync(join(folder("no-file", { rows: null }), "results.jsonl"));
+    expect(() => namedFolder(join(root, "outputs/evals/gsm8k--org--m/no-file"), root)).toThrow(/it has no results\.jsonl$/);
     expect(() => namedFolder(folder(RUN, { metadata: "{" }), root)).toThrow(/metadata\.json cannot be read/);
     expect(() => namedFolder(folder(RUN, { metadata: { ...METADATA, num_examples: "2" } }), root)).toThrow(/num_examples is not a whole number/);
   });
@@ -144,6 +146,31 @@ describe("-R without a path", () => {
     expect(started).toMatchObject({ how: "resumed", owed: 3, after: 12, warnings: ["careful"], evaluation: { evaluation_id: "aaaaaaaa" } });
     expect(started.folder).toContain("aaaaaaaa");
     expect(posted("/resume")).toEqual([{ expect: { env_id: "gsm8k" } }]);
+  });
+
+  it("passes over runs with other arguments or sampling than typed: evaluations of one sweep differ in nothing else", async () => {
+    const sampled = (temperature: number, difficulty: string) => ({
+      env_args: { difficulty },
+      sampling_args: { n: 1, extra_body: {}, max_tokens: null, temperature },
+    });
+    const of = (runId: string, temperature: number, difficulty: string, age: number) =>
+      folder(runId, { age, metadata: { ...METADATA, ...sampled(temperature, difficulty), edgewise: { ...METADATA.edgewise, run_id: runId } } });
+    of("aaaaaaaa", 0, "easy", 1);
+    of("bbbbbbbb", 0.5, "easy", 2);
+    of("cccccccc", 0, "hard", 3);
+    const resumed = async (given: GivenOptions): Promise<string> => {
+      const stored = { aaaaaaaa: sampled(0, "easy"), bbbbbbbb: sampled(0.5, "easy"), cccccccc: sampled(0, "hard") };
+      const { how, evaluation: run } = await start({ resume: true, ...given }, ({ method, path }) => {
+        if (method === "POST") return [200, path.endsWith("/resume") ? { evaluation_id: "", owed_rollouts: 3, warnings: [] } : { evaluation_id: RUN }];
+        const id = path.split("/").at(-1) ?? "";
+        return [200, evaluation(id, { suspended: true }, (stored as Record<string, object>)[id])];
+      });
+      return `${how} ${run.evaluation_id}`;
+    };
+    expect(await resumed({ temperature: 0, env_args: { difficulty: "easy" } })).toBe("resumed aaaaaaaa");
+    expect(await resumed({ temperature: 0.5 })).toBe("resumed bbbbbbbb");
+    expect(await resumed({})).toBe("resumed cccccccc");
+    expect(await resumed({ temperature: 1 })).toBe(`created ${RUN}`);
   });
 
   it("starts a new run when there is none", async () => {
@@ -228,6 +255,54 @@ describe("a folder that is all that is left of its run", () => {
   it("asks for its data set when that went with the state", async () => {
     const metadata = { ...METADATA, env_args: { dataset: `sha256:${"e".repeat(64)}` } };
     await expect(start({ resume: folder(RUN, { metadata }) }, () => notFound)).rejects.toThrow(/data set of this run .* is not in the service any more/);
+  });
+});
+
+describe("a folder of the Python library", () => {
+  const { edgewise: _, ...theirs } = METADATA;
+  const NESTED = { ...theirs, time: 1.5, num_examples: 1 };
+  const created = async (path: string, given: GivenOptions = {}): Promise<{ run_id: string; results_shape?: string }> => {
+    await start({ resume: path, ...given }, ({ method, path: asked }) => {
+      if (method === "GET" && asked.endsWith(RUN)) return [200, evaluation(RUN)];
+      if (method === "HEAD") return [404, {}];
+      return [200, method === "GET" ? evaluation("00c0ffee") : { evaluation_id: "00c0ffee" }];
+    });
+    const [body] = posted("/hosted-evaluations");
+    expect(createBodySchema.safeParse(body).error).toBeUndefined();
+    return (body as { resume_from: { run_id: string; results_shape?: string } }).resume_from;
+  };
+
+  it("goes on in the shape it has", async () => {
+    expect(await created(folder("my-run", { metadata: NESTED }))).toMatchObject({ results_shape: "0.1.14" });
+    await service?.close();
+    expect(await created(folder("my-other", { metadata: { ...theirs, time_ms: 1500 } }))).not.toHaveProperty("results_shape");
+  });
+
+  it("that was one of ours is what counts, not what the service still knows of that run", async () => {
+    const path = folder(RUN, { metadata: NESTED });
+    writeFileSync(join(path, ".edgewise.json"), JSON.stringify({ version: 1, run_id: RUN, seq: 3, bytes: 10, final: false }));
+    expect((await created(path)).run_id).not.toBe(RUN);
+    expect(posted("/resume")).toEqual([]);
+  });
+
+  it("is refused when its examples were shuffled", async () => {
+    await expect(start({ resume: folder("my-run", { metadata: { ...NESTED, shuffle: true, shuffle_seed: 1 } }) }, () => notFound)).rejects.toThrow(
+      /were shuffled by the Python library/,
+    );
+    expect(posted("/hosted-evaluations")).toEqual([]);
+  });
+
+  it("has something left to do while rows are missing or failed in the infrastructure, whatever Python writes for a number", async () => {
+    const unfinished = async (...rows: readonly string[]): Promise<boolean> => {
+      const found = readFolder(folder("my-run", { metadata: NESTED, rows: `${rows.join("\n\n")}\n` }));
+      if (typeof found === "string") throw new Error(found);
+      return await isUnfinished(found, {});
+    };
+    const row = '{"example_id": 0, "reward": NaN, "error": null}';
+    expect(await unfinished(row, row)).toBe(false);
+    expect(await unfinished(row)).toBe(true);
+    expect(await unfinished(row, '{"example_id": 0, "reward": 0.0, "error": {"error": "ModelError", "message": "x"}}')).toBe(true);
+    expect(await unfinished(row, '{"example_id": 0, "reward": 0.0, "error": {"error": "ToolCallError"}}')).toBe(false);
   });
 });
 

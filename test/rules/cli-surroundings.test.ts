@@ -66,11 +66,18 @@ describe("keys for the local service", () => {
 
 describe("what is said about a missing key", () => {
   it("names other keys that are set and how to use one, never a value", () => {
-    const hints = keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: {}, env: { OPENAI_API_KEY: "sk-secret", ZETA_API_KEY: "z", PATH: "x" } }).join("\n");
+    const hints = keyHints({
+      message: "PRIME_API_KEY is not set",
+      service: serviceOf("owner"),
+      given: {},
+      env: { OPENAI_API_KEY: "sk-secret", ZETA_API_KEY: "z", PATH: "x" },
+    }).join("\n");
     expect(hints).toContain("OPENAI_API_KEY is set: add --provider openai -m");
     expect(hints).toContain("ZETA_API_KEY is set: add -b <URL of its endpoint> -k ZETA_API_KEY -m");
     expect(hints).not.toContain("sk-secret");
-    expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: {}, env: {} })).toEqual([expect.stringContaining("add --provider embedded")]);
+    expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: {}, env: {} })).toEqual([
+      expect.stringContaining("add --provider embedded"),
+    ]);
     expect(keyHints({ message: "the environment needs a key that is not set: SERPER_API_KEY", service: serviceOf("owner"), given: {}, env: {} })).toEqual([]);
     expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("remote"), given: {}, env: { ZETA_API_KEY: "z" } })).toEqual([]);
   });
@@ -97,6 +104,14 @@ describe("what is said about a service", () => {
     const refused = new ServiceUnreachable("http://127.0.0.1:4711/api/v1/x", Object.assign(new Error("x"), { code: "ECONNREFUSED" }));
     expect(explained(refused, "remote").text).toMatch(/http:\/\/127\.0\.0\.1:4711 \(EDGEWISE_URL\) cannot be reached: .*connection refused/);
     expect(explained(refused, "owner").text).toContain("service.log");
+  });
+
+  it("says where the cause of an unexpected error stands", () => {
+    const internal = new ServiceError(500, "internal", "Internal error; the service's log has the cause.", null);
+    expect(explained(internal, "owner").text).toMatch(
+      /the local service (met an unexpected error\nDetails are in .*service\.log|failed, and its disk is full)/,
+    );
+    expect(explained(internal, "remote").text).toMatch(/^http:\/\/.*: Internal error/);
   });
 
   it("says what to do about a refusal", () => {

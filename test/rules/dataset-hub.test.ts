@@ -56,7 +56,8 @@ describe("a data set of the Hub", () => {
     await expect(read({ tables, gatedBy: "hf_right" }, {}, "hf_wrong")).rejects.toMatchObject({ hint: expect.stringContaining("account of HF_TOKEN") });
     const { rows, asked } = await read({ tables, gatedBy: "hf_right" }, {}, "hf_right");
     expect(rows).toEqual([{ question: "a" }]);
-    for (const { url, authorization } of asked) expect([url, authorization]).toEqual([url, url.startsWith("https://storage.example.com") ? null : "Bearer hf_right"]);
+    for (const { url, authorization } of asked)
+      expect([url, authorization]).toEqual([url, url.startsWith("https://storage.example.com") ? null : "Bearer hf_right"]);
   });
 
   it("names the configurations and splits there are when the choice is open or wrong", async () => {
@@ -119,7 +120,9 @@ describe("a page of the web", () => {
       "https://a.example.com/loop": redirect("https://a.example.com/loop"),
     };
     expect(await Array.fromAsync(datasetRows(spec("https://a.example.com/x"), serve(routes)))).toEqual([{ question: "a" }]);
-    await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/in"), serve(routes)))).rejects.toMatchObject({ message: /not a public https address/ });
+    await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/in"), serve(routes)))).rejects.toMatchObject({
+      message: /not a public https address/,
+    });
     await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/loop"), serve(routes)))).rejects.toMatchObject({ message: /more than 5 times/ });
     await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/none"), serve(routes)))).rejects.toMatchObject({ message: /status 404/ });
   });
@@ -145,7 +148,9 @@ describe("columns under other names", () => {
     expect(datasetSpec({ dataset: "c/d" }, own)).toEqual({ dataset: "c/d", config: null, split: null, revision: null, columns: {} });
     expect(datasetSpec({}, null)).toBeNull();
     expect(() => datasetSpec({ dataset_split: "x" }, null)).toThrow(/dataset_split says how to read a data set/);
-    expect(() => datasetSpec({ dataset: "https://a.example.com/x", dataset_config: "x" }, own)).toThrow(/dataset_config is for data sets of the Hugging Face Hub/);
+    expect(() => datasetSpec({ dataset: "https://a.example.com/x", dataset_config: "x" }, own)).toThrow(
+      /dataset_config is for data sets of the Hugging Face Hub/,
+    );
     for (const wrong of ["../etc/passwd", "http://a.example.com/x", "https://u:p@a.example.com/x", "data/test.jsonl", "a/b/c", ""]) {
       expect(() => datasetSpec({ dataset: wrong }, null)).toThrow(/is no reference to a data set/);
     }

@@ -6,6 +6,7 @@ import type { Option } from "../../src/config/option.ts";
 import { OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../src/errors/codes.ts";
 import * as limits from "../../src/limits.ts";
+import { optionsPage } from "../../tools/options-page.ts";
 
 /** What the documents say of the code, looked up in the code. */
 const ROOT = join(import.meta.dirname, "../..");
@@ -66,6 +67,12 @@ describe("README.md", () => {
     for (const [, script = ""] of texts.matchAll(/npm run ([a-z:]+)/g)) expect(Object.keys(scripts)).toContain(script);
     const shorts = OPTION_NAMES.map((name) => (OPTIONS[name] as Option).short);
     for (const [, flag] of section("README.md", "## A real model").matchAll(/^\| .*?`-([A-Za-z])`/gm)) expect(shorts).toContain(flag);
+  });
+});
+
+describe("docs/options.md", () => {
+  it("is what `node tools/options-page.ts` makes of the table of options", () => {
+    expect(readFileSync(join(ROOT, "docs/options.md"), "utf8")).toBe(optionsPage());
   });
 });
 

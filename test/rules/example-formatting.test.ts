@@ -88,7 +88,10 @@ describe("prompts (spec 6.1)", () => {
 
   it("with an unknown role, or none at all, are refused with the row's number", async () => {
     await expect(inputs([{ question: "a" }, { prompt: [{ role: "robot", content: "x" }] }])).rejects.toThrow(/row 1: .*unknown role "robot"/);
-    await expect(inputs([{ text: "a" }])).rejects.toThrow(/row 0: it has neither a prompt nor a question/);
+    await expect(inputs([{ text: "a", label: 1 }])).rejects.toMatchObject({
+      message: "data set row 0: it has neither a prompt nor a question (it has text, label)",
+      hint: expect.stringContaining('{"dataset_columns": {"question": "text"}}'),
+    });
   });
 });
 

@@ -97,7 +97,9 @@ describe("evaluate", () => {
 
   it("refuses to score rollouts one by one that are scored as a group", async () => {
     const group = environment({ rubric: new Rubric([{ name: "rank", fn: groupReward(({ states }) => states.map(() => 1)) }]) });
-    await expect(group.evaluate(scriptedClient("x"), "m", { independentScoring: true })).rejects.toThrow(/together \(\w+\), which independent scoring does not allow/);
+    await expect(group.evaluate(scriptedClient("x"), "m", { independentScoring: true })).rejects.toThrow(
+      /together \(\w+\), which independent scoring does not allow/,
+    );
   });
 
   it("gives rows without rewards where scoring is off", async () => {
@@ -181,6 +183,7 @@ describe("data sets", () => {
     });
     expect((await read.getDataset()).map(({ question }) => question)).toEqual(["read"]);
     expect(() => new SingleTurnEnv({})).toThrow(/needs a dataset or an evalDataset/);
+    expect(() => new SingleTurnEnv({ dataset: null })).toThrow(/the argument `dataset` has to name one/);
   });
 });
 

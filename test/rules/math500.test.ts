@@ -21,7 +21,8 @@ const REWRITINGS: Readonly<Record<string, (answer: string) => string | null>> = 
       : answer.replace(/(\\[a-zA-Z]+)\s+(?![a-zA-Z])|\s+(?=[^a-zA-Z])|(?<=[^a-zA-Z])(?<!\\[a-zA-Z]*)\s+/g, "$1"),
   "with spaces": (answer) =>
     answer.includes("\\text") || answer.includes("!") ? null : answer.replace(/[+\-=[\](){}^_]/g, " $& ").replace(/\\ ([{}])/g, "\\$1"),
-  "with \\left and \\right": (answer) => (/\\left|\\text/.test(answer) ? null : answer.replace(/(?<!\\)[([]/g, "\\left$&").replace(/(?<!\\)[)\]]/g, "\\right$&")),
+  "with \\left and \\right": (answer) =>
+    /\\left|\\text/.test(answer) ? null : answer.replace(/(?<!\\)[([]/g, "\\left$&").replace(/(?<!\\)[)\]]/g, "\\right$&"),
   "without \\left and \\right": (answer) => answer.replace(/\\(left|right)/g, ""),
   "with \\dfrac": (answer) => answer.replace(/\\frac/g, "\\dfrac"),
   "with \\tfrac": (answer) => answer.replace(/\\d?frac/g, "\\tfrac"),

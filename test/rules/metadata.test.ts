@@ -51,6 +51,7 @@ function metadataOf(units: readonly (readonly RolloutSummary[])[], rest: Partial
     num_examples: 2,
     pass_threshold: 0.5,
     env_sampling_args: {},
+    tools: null,
     env_digest: "e".repeat(64),
     dataset_digest: "d".repeat(64),
     version: "0.1.0",
@@ -105,6 +106,14 @@ describe("metadata.json", () => {
         1,
       ),
     );
+  });
+
+  it("in a folder of the newer shape has seconds in the same place, and all else as it was", () => {
+    const usual = metadataOf(UNITS);
+    const newer = metadataOf(UNITS, { config: { ...CONFIG, results_shape: "0.1.14" } });
+    expect(Object.keys(newer)).toEqual(Object.keys(usual).map((key) => (key === "time_ms" ? "time" : key)));
+    expect(newer.time).toBeCloseTo(1.7194);
+    expect({ ...newer, time: 0, time_ms: 0 }).toEqual({ ...usual, time: 0, time_ms: 0 });
   });
 
   it("merges sampling arguments: the run over the environment over the defaults, nulls kept", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OverlongPromptError } from "../../src/clients/overlong-prompt-error.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../src/environments/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
+import { nestedTiming } from "../../src/environments/time-marks.ts";
 import type { Client, Message, ModelRequest, ModelResponse, State, TrajectoryStep } from "../../src/environments/types.ts";
 import { incrementUsage } from "../../src/environments/usage.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
@@ -97,7 +98,18 @@ describe("the loop (spec 6.3)", () => {
 
   it("counts time from the first permit, so that waiting for one is not the rollout's", async () => {
     const state = await play(new Dialogue({ maxTurns: 1 }), clientOf("a"));
-    expect(state.timing).toEqual({ start_time: 5.1, generation_ms: 100, total_ms: 100, scoring_ms: 0 });
+    // Every look at this clock takes 100 ms: both ends of the setup, what comes before the call, the permit, the answer, the end.
+    expect(state.timing).toEqual({ start_time: 5.5, generation_ms: 200, total_ms: 200, scoring_ms: 0 });
+    expect(nestedTiming(state)).toEqual({
+      start_time: 5.5,
+      setup: { start: 5.1, end: 5.2, duration: 0.1 },
+      generation: { start: 5.5, end: 5.7, duration: 0.2 },
+      scoring: { start: 0, end: 0, duration: 0 },
+      model: { spans: [{ start: 5.5, end: 5.6, duration: 0.1 }], duration: 0.1 },
+      env: { spans: [], duration: 0 },
+      total: 0.2,
+      overhead: 0,
+    });
   });
 
   it("a single turn that went well ends with max_turns_reached", async () => {

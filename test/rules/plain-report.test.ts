@@ -104,7 +104,35 @@ describe("the report at the end of a run", () => {
       "reward without errored rollouts: 0.667",
       "reward 95% interval: 0.317 to 0.795 (over 3 examples, standard error 0.056)",
       "tokens: 16 input, 6 output",
+      "reward distribution:",
+      "0.000 to 0.125 █████████████ 2",
+      "0.125 to 0.250 0",
+      "0.250 to 0.375 ███████ 1",
+      "0.375 to 0.500 0",
+      "0.500 to 0.625 0",
+      "0.625 to 0.750 0",
+      "0.750 to 0.875 0",
+      "0.875 to 1.000 ████████████████████ 3",
+      "of the examples' means:",
+      "0.500 to 0.521 ████████████████████ 2",
+      "0.521 to 0.542 0",
+      "0.542 to 0.562 0",
+      "0.562 to 0.583 0",
+      "0.583 to 0.604 0",
+      "0.604 to 0.625 0",
+      "0.625 to 0.646 0",
+      "0.646 to 0.667 ██████████ 1",
     ]);
+  });
+
+  it("leaves the example out where that is asked for, and words the settings it is given", () => {
+    const report = new PlainReport({ ...HEADER, settings: ["sampling: temperature=0.5"] });
+    report.addRow(row(0, 1));
+    const [whole, short] = [report.lines(80), report.lines(80, true)];
+    expect(whole).toContain("--- Example ---");
+    expect(short.join("\n")).not.toMatch(/Example ---|│/);
+    expect(short.length).toBeGreaterThan(10);
+    expect(short[short.indexOf("Summary:") + 1]).toBe("sampling: temperature=0.5");
   });
 
   // Cases of tests/test_eval_utils.py (verifiers-spec section 17).

@@ -41,7 +41,19 @@ describe("the numbers of a deployment", () => {
 });
 
 describe("a slice", () => {
-  const budget = { requests: 5, margin: 0, poll: 0, slice: 1_000, wanted: 200, wall: 2_000, rollouts: 10, subrequests: 20, unitDeadline: null };
+  const budget = {
+    requests: 5,
+    connections: null,
+    margin: 0,
+    poll: 0,
+    slice: 1_000,
+    wanted: 200,
+    wall: 2_000,
+    rollouts: 10,
+    held: 0,
+    subrequests: 20,
+    unitDeadline: null,
+  };
   let now = 0;
   const begin = (): Slice => {
     now = 5_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Grant, PROTOCOL, type PreparedRequest } from "../../durable-objects/run/protocol.ts";
-import type { JsonObject } from "../../src/config/run-config.ts";
+import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
 import { prepareRun } from "../../src/executor/prepare.ts";
@@ -14,7 +14,7 @@ type Task = Extract<Grant["task"], { kind: "prepare" }>;
 const environmentOf = (questions: Iterable<string>, rubric = new Rubric()): SingleTurnEnv =>
   new SingleTurnEnv({
     rubric,
-    async *rows() {
+    async *dataset() {
       for (const question of questions) yield { question } as JsonObject;
     },
   });
@@ -22,7 +22,12 @@ const environmentOf = (questions: Iterable<string>, rubric = new Rubric()): Sing
 /** Prepares a run of these questions; what was written and what was reported. */
 async function prepared(
   environment: SingleTurnEnv,
-  { count = -1, pinned = null, independent = false }: { count?: number; pinned?: Task["pinned"]; independent?: boolean } = {},
+  {
+    count = -1,
+    pinned = null,
+    independent = false,
+    more = {},
+  }: { count?: number; pinned?: Task["pinned"]; independent?: boolean; more?: Partial<RunConfig> } = {},
 ) {
   const objects = new Map<string, Uint8Array>();
   const reports: PreparedRequest[] = [];
@@ -40,7 +45,7 @@ async function prepared(
   } as Partial<RunStub> as RunStub;
   const ports = { store, run: () => stub } as Partial<ExecutorPorts> as ExecutorPorts;
   const task: Task = { kind: "prepare", attempt: 1, pinned, adopt: null };
-  const config = { ...CONFIG, num_examples: count, independent_scoring: independent };
+  const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
   await prepareRun(ports, grant, task, environment, new AbortController().signal);
   const [report] = reports;
@@ -48,6 +53,26 @@ async function prepared(
   return { report, objects };
 }
 const many = (count: number, question = "q"): string[] => Array.from({ length: count }, (_, index) => `${question}${index}`);
+
+describe("a shuffled run", () => {
+  const drawn = async (count: number, seed: number): Promise<string[]> => {
+    const { objects } = await prepared(environmentOf(many(100)), { count, more: { shuffle_seed: seed } });
+    const lines = [...objects.values()].flatMap((bytes) => new TextDecoder().decode(bytes).trimEnd().split("\n"));
+    return lines.map((line) => String((JSON.parse(line) as { example_id: number }).example_id));
+  };
+
+  it("takes its examples from all of the data set, as its seed decides, in the order of the data set", async () => {
+    const first = await drawn(10, 1);
+    expect(first).toHaveLength(10);
+    expect(first).toEqual([...first].sort((a, b) => Number(a) - Number(b)));
+    expect(Math.max(...first.map(Number))).toBeGreaterThan(20);
+    expect(await drawn(10, 1)).toEqual(first);
+    expect(await drawn(10, 2)).not.toEqual(first);
+    const all = Array.from({ length: 100 }, (_, index) => String(index));
+    expect(await drawn(-1, 1)).toEqual(all);
+    expect(await drawn(500, 1)).toEqual(all);
+  });
+});
 
 describe("pinned inputs", () => {
   it("are cut into chunks of so many rows, each under the digest of its bytes", async () => {
@@ -121,7 +146,7 @@ describe("an environment is refused before the first model call", () => {
   it("when it breaks while it makes its examples, and says so", async () => {
     const broken = new SingleTurnEnv({
       // biome-ignore lint/correctness/useYield: it breaks before its first row
-      async *rows() {
+      async *dataset() {
         throw new TypeError("cannot read properties of undefined");
       },
     });

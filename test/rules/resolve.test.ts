@@ -29,6 +29,12 @@ describe("sampling arguments", () => {
 });
 
 describe("a resolved run", () => {
+  it("is shuffled when it is asked for, by seed 0 unless another is named; a seed alone is refused", () => {
+    expect(resolved({})).not.toHaveProperty("shuffle_seed");
+    expect(resolved({ shuffle: true }).shuffle_seed).toBe(0);
+    expect(resolved({ shuffle: true, shuffle_seed: 7 }).shuffle_seed).toBe(7);
+    expect(resolution({ shuffle_seed: 7 })).toMatchObject({ ok: false, issues: [{ loc: ["body", "eval_config", "shuffle_seed"] }] });
+  });
   it("has a default for everything", () => {
     expect(resolved({})).toEqual({
       version: 1,

@@ -1,9 +1,11 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
 import { Command } from "commander";
-import { withProvider } from "../../config/providers.ts";
 import type { ExitCode } from "../cli-error.ts";
 import { addFlags, givenOptions } from "../flags.ts";
 import type { CommandContext } from "./context.ts";
 import { runCommands } from "./run-commands.ts";
+import { viewCommand } from "./view-command.ts";
 
 /** `eval run ENV` (also `eval ENV`), and the commands about runs that exist. */
 export function evalCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
@@ -11,7 +13,10 @@ export function evalCommand(context: CommandContext, done: (code: ExitCode) => v
   const run = evaluation
     .command("run", { isDefault: true })
     .description("run an evaluation and write its results folder; `edgewise eval ENV` is the same")
-    .argument("<env>", "environment: its id, such as gsm8k, or the path of your own, such as ./my-env.ts");
+    .argument(
+      "<env>",
+      "environment: its id, such as gsm8k, or the path of your own, such as ./my-env.ts; several with commas; or a config file, such as evals.toml",
+    );
   addFlags(run);
   run.addHelpText(
     "after",
@@ -21,11 +26,16 @@ state in .edgewise, or where EDGEWISE_STATE_DIR says. Keys are read from the env
 Ctrl-C suspends a run of this machine until it is resumed (-R); a run elsewhere goes on, and is only followed no longer.
 Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage, 130 interrupted.`,
   );
-  run.action(async (env: string) => {
-    const [{ evalRun }, { wantedEnvironment }] = await Promise.all([import("../eval-run.ts"), import("../environments/local-environments.ts")]);
-    const given = withProvider(givenOptions(run));
-    done(await evalRun({ ...context, ...(await wantedEnvironment(env, context, given.env_dir_path)), given }));
+  run.action(async (named: string) => {
+    const [{ evalRun }, { evalWishes }, { hostedRun }] = await Promise.all([import("../eval-run.ts"), import("../eval-wishes.ts"), import("../hosted.ts")]);
+    const typed = givenOptions(run, (path) => isFolder(resolve(context.cwd, path)));
+    const { warnings, ...wishes } = await evalWishes(named, typed, context);
+    for (const warning of warnings) context.terminal.tell(`warning: ${warning}`);
+    const command = { ...context, ...wishes };
+    done(await (typed.hosted === true && typed.follow !== true ? hostedRun(command) : evalRun(command)));
   });
-  for (const command of runCommands(context, done)) evaluation.addCommand(command);
+  for (const command of [...runCommands(context, done), viewCommand(context, done)]) evaluation.addCommand(command);
   return evaluation;
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

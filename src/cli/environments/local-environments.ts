@@ -20,14 +20,20 @@ export interface LocalEnvironments {
   readonly worker: LocalWorker | null;
 }
 
-/** One environment that a command was told to run. */
-export interface WantedEnvironment extends LocalEnvironments {
+/** An environment that a command was told to run. */
+export interface NamedEnvironment {
   /** As it was typed: an id or a path. */
   readonly named: string;
   /** What a creation asks the service for: `name`, `edgewise/name` or `edgewise/name@version`. */
   readonly reference: string;
   /** Id of the environment, as runs and results folders carry it. */
   readonly envId: string;
+}
+
+/** The environments that a command was told to run, with what they need. */
+export interface WantedEnvironments extends LocalEnvironments {
+  /** In the order they were named. */
+  readonly wanted: readonly NamedEnvironment[];
 }
 
 /** Builds what `files` need. Throws usage errors for what cannot be compiled or loaded, and for two of one id. */
@@ -48,21 +54,31 @@ export async function localEnvironments(files: readonly EnvironmentFile[]): Prom
   };
 }
 
-/** What `name` means to `eval run`: a file of this machine, which is built, or an id. Throws usage errors. */
-export async function wantedEnvironment(name: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">, envDir?: string): Promise<WantedEnvironment> {
-  if (env.EDGEWISE_URL) {
-    if (/^[./~]|\.m?[jt]s$/.test(name))
-      throw usageError(
-        `${name} is a file of this machine, and EDGEWISE_URL names a service elsewhere`,
-        "Deploy the environment with that service, or unset EDGEWISE_URL.",
-      );
-    return { ...(await localEnvironments([])), named: name, reference: name, envId: bareName(name) };
-  }
-  const file = environmentFile(name, cwd, envDir);
-  if (file === null) return { ...(await localEnvironments([])), named: name, reference: name, envId: bareName(name) };
-  const built = await localEnvironments([file]);
-  const envId = built.environments.at(-1)?.id ?? name;
-  return { ...built, named: name, reference: envId, envId };
+/** A name as `eval run` or a config file says it, and the folder of environments that holds there. */
+export interface EnvironmentName {
+  readonly name: string;
+  readonly envDir: string | undefined;
+}
+
+/** What names mean to `eval run`: files of this machine, which are built together, or ids. Throws usage errors. */
+export async function wantedEnvironments(names: readonly EnvironmentName[], { cwd, env }: Pick<Surroundings, "cwd" | "env">): Promise<WantedEnvironments> {
+  const files = names.map(({ name, envDir }) => {
+    if (!env.EDGEWISE_URL) return environmentFile(name, cwd, envDir);
+    if (!/^[./~]|\.m?[jt]s$/.test(name)) return null;
+    throw usageError(
+      `${name} is a file of this machine, and EDGEWISE_URL names a service elsewhere`,
+      "Deploy the environment with that service, or unset EDGEWISE_URL.",
+    );
+  });
+  const distinct = [...new Map(files.flatMap((file) => (file === null ? [] : [[file.entry, file] as const]))).values()];
+  const built = await localEnvironments(distinct);
+  const wanted = names.map(({ name }, index): NamedEnvironment => {
+    const entry = files[index]?.entry;
+    if (entry === undefined) return { named: name, reference: name, envId: bareName(name) };
+    const envId = built.environments.find(({ file }) => file?.entry === entry)?.id ?? name;
+    return { named: name, reference: envId, envId };
+  });
+  return { ...built, wanted };
 }
 
 /** What a service has that is started in `cwd`: everything in its folder of environments, and `paths`. */

@@ -96,7 +96,7 @@ Adds two small numbers; the reward is 1 for the right sum.
 
     npx edgewise eval run ${id} --provider embedded     # a real, tiny model, no key needed
     npx edgewise eval run ${id} -m gpt-4.1-mini --provider openai
-    node --test environments/${file}/                  # Node 24, with edgewise installed in the project
+    node --test environments/${file}/${file}.test.ts # Node 24, with edgewise installed in the project
 
 | argument | meaning | default |
 | --- | --- | --- |

@@ -1,0 +1,184 @@
+/** What is said about a run, an environment or a model, as lines. Pure. */
+import { fixed, panelNumber } from "../../report/format.ts";
+import { singleLine } from "../../report/printable.ts";
+import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
+import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "./canvas.ts";
+import type { FoundRun, RunInfo } from "./find-runs.ts";
+import { dateText } from "./row-facts.ts";
+import type { RunSummary } from "./run-summary.ts";
+import { grouped, type MetricSpread, RewardClasses, type RowSpread } from "./spread.ts";
+
+/** Rows as far as they have been counted. */
+export interface Counted {
+  readonly spread: RowSpread;
+  /** What there is to say about the counting, such as how far it is; null when all is counted. */
+  readonly note: string | null;
+}
+
+const BAR = 20;
+const NAMES = 28;
+
+export const rewardStyle = (reward: number | null): Style => (reward === null ? "plain" : reward >= 0.9 ? "good" : reward >= 0.5 ? "fair" : "bad");
+
+export const rewardText = (reward: number | null): string => (reward === null ? "-" : fixed(reward, 3));
+
+const title = (text: string): Line => lineOf(text, "strong");
+
+type Field = readonly [name: string, value: string, style?: Style];
+
+/** Names and values, the values wrapped below each other. */
+function fields(entries: readonly Field[], width: number): readonly Line[] {
+  const names = Math.min(NAMES, Math.max(0, ...entries.map(([name]) => textWidth(singleLine(name)))));
+  const room = Math.max(12, width - names - 2);
+  return entries.flatMap(([name, value, style]) =>
+    wrap(singleLine(value), room).map((part, i) => fieldLine(i === 0 ? cutTo(singleLine(name), names) : "", part, names, style)),
+  );
+}
+
+/** All about one run: the numbers of its metadata, and what its rows add to them. `info` null: being read. */
+export function runLines(run: FoundRun, info: RunInfo | null, counted: Counted | null, width: number): readonly Line[] {
+  const head = fields(
+    [
+      ["folder", run.shownPath],
+      ["written", run.changed === 0 ? "?" : dateText(run.changed)],
+    ],
+    width,
+  );
+  const rows = counted === null ? [] : rowLines(counted, width);
+  const metrics = counted === null ? [] : metricLines(counted.spread.metricSpreads(), width);
+  const top = [title(run.id), ...head, EMPTY];
+  if (info === null) return [...top, lineOf("reading metadata.json …", "faint"), EMPTY, ...rows, ...metrics];
+  if ("problem" in info) return [...top, ...wrapped(info.problem, width, "bad"), EMPTY, ...rows, ...metrics];
+  // The first screen shows how the run went; what it was asked for stands below.
+  return [...top, ...outcomeLines(info, counted, width), EMPTY, ...rows, ...settingLines(info, counted, width), ...metrics];
+}
+
+const wrapped = (text: string, width: number, style: Style): readonly Line[] => wrap(singleLine(text), Math.max(2, width)).map((part) => lineOf(part, style));
+
+function outcomeLines(info: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+  return fields(
+    [
+      ["average reward", rewardText(info.averageReward), rewardStyle(info.averageReward)],
+      ...(info.status === null ? [] : [["status", info.status] as const]),
+      ...shares(info, counted),
+    ],
+    width,
+  );
+}
+
+/** Further numbers and settings; averages of metrics where no rows are counted that would say more. */
+function settingLines({ numbers, metrics, settings }: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+  const averages = counted === null ? metrics.map(([name, mean]) => [name, panelNumber(mean)] as const) : [];
+  const block = (name: string, entries: readonly Field[]): readonly Line[] => (entries.length === 0 ? [] : [title(name), ...fields(entries, width), EMPTY]);
+  return [...block("Numbers", numbers), ...block("Averages", averages), ...block("Settings", settings)];
+}
+
+/** Rollouts, and how many of them ended in an error. */
+function shares({ examples, rolloutsPerExample, errorShare }: RunSummary, counted: Counted | null): readonly (readonly [string, string])[] {
+  const wanted = examples === null || rolloutsPerExample === null ? null : examples * rolloutsPerExample;
+  const share = errorShare === null ? [] : [["errors", `${fixed(errorShare * 100, 1)} %`] as const];
+  if (counted !== null) return share;
+  return wanted === null || wanted <= 0 ? share : [["rollouts", String(wanted)], ...share];
+}
+
+function rowLines({ spread, note }: Counted, width: number): readonly Line[] {
+  const errors = spread.errors().map(([name, count]) => [`  ${name}`, String(count)] as const);
+  const share = spread.rows === 0 ? "-" : `${spread.errored} of ${spread.rows} (${fixed((spread.errored / spread.rows) * 100, 1)} %)`;
+  return [
+    title("Rollouts"),
+    ...(note === null ? [] : wrapped(note, width, "faint")),
+    ...fields(
+      [
+        ["rows", `${spread.rows}${spread.broken > 0 ? `, and ${spread.broken} that cannot be read` : ""}`],
+        ["mean reward", rewardText(spread.meanReward)],
+        ["with an error", share],
+        ...errors,
+      ],
+      width,
+    ),
+    EMPTY,
+    ...(spread.rows === 0 ? [] : [title("Rewards"), ...classLines(spread.rewards, width), EMPTY]),
+  ];
+}
+
+function classLines(rewards: RewardClasses, width: number): readonly Line[] {
+  const entries = rewards.entries().filter(({ count }) => count > 0);
+  // Beside the class, the count and the share.
+  const bar = Math.max(4, Math.min(BAR, width - 13 - 18));
+  const most = Math.max(1, ...entries.map(({ count }) => count));
+  return entries.map(({ label, count }) => [
+    span(label.padStart(11), "faint"),
+    span(`  ${"█".repeat(Math.max(1, Math.round((count / most) * bar))).padEnd(bar)}  ${count}  ${fixed((count / rewards.total) * 100, 1)} %`),
+  ]);
+}
+
+function metricLines(metrics: readonly MetricSpread[], width: number): readonly Line[] {
+  if (metrics.length === 0) return [];
+  const numbers = ["count", "mean", "least", "most"];
+  const cell = width < 60 ? 7 : 9;
+  const names = Math.max(8, Math.min(NAMES, width - numbers.length * cell));
+  const cells = (values: readonly string[]): string => values.map((value) => value.padStart(cell)).join("");
+  return [
+    [span(padTo("Metrics", names), "strong"), span(cells(numbers), "faint")],
+    ...grouped(metrics).flatMap(({ group, metrics: own }) => [
+      lineOf(group, "faint"),
+      ...own.map(({ name, count, mean, least, most }) =>
+        lineOf(padTo(`  ${cutTo(singleLine(name), names - 2)}`, names) + cells([String(count), panelNumber(mean), panelNumber(least), panelNumber(most)])),
+      ),
+    ]),
+  ];
+}
+
+/** An environment or a model: its runs, as far as their metadata has been read. */
+export function groupLines(name: string, runs: readonly FoundRun[], infoOf: (run: FoundRun) => RunInfo | null, width: number): readonly Line[] {
+  const infos = runs.map((run) => ({ run, info: infoOf(run) }));
+  const read = infos.flatMap(({ run, info }) => (info === null || "problem" in info ? [] : [{ run, info }]));
+  const pending = infos.filter(({ info }) => info === null).length;
+  const broken = infos.length - read.length - pending;
+  const averages = new RewardClasses();
+  for (const { info } of read) if (info.averageReward !== null) averages.add(info.averageReward);
+  const best = read.reduce<(typeof read)[number] | null>(
+    (top, next) => ((next.info.averageReward ?? -Infinity) > (top?.info.averageReward ?? -Infinity) ? next : top),
+    null,
+  );
+  const written = runs.filter(({ changed }) => changed > 0);
+  const latest = written.reduce<FoundRun | undefined>((last, run) => (last === undefined || run.changed > last.changed ? run : last), undefined);
+  const oldest = written.reduce((first, { changed }) => Math.min(first, changed), Number.POSITIVE_INFINITY);
+  const entries: (readonly [string, string])[] = [["runs", `${runs.length}${broken > 0 ? `, ${broken} without metadata that can be read` : ""}`]];
+  if (latest !== undefined) entries.push(["latest", `${dateText(latest.changed)}  ${latest.id}`], ["first", dateText(oldest)]);
+  if (best !== null) entries.push(["best", `${rewardText(best.info.averageReward)}  ${best.run.id}`]);
+  return [
+    title(name),
+    ...fields(entries, width),
+    ...(pending > 0 ? [lineOf(`reading metadata: ${infos.length - pending} of ${infos.length}`, "faint")] : []),
+    EMPTY,
+    ...(averages.total === 0 ? [] : [title("Average rewards of the runs"), ...classLines(averages, width), EMPTY]),
+    ...varyingLines(
+      read.map(({ info }) => info),
+      width,
+    ),
+  ];
+}
+
+/** Values of a setting that are shown. */
+const VALUES = 6;
+
+/** The settings in which the runs differ. */
+function varyingLines(infos: readonly RunSummary[], width: number): readonly Line[] {
+  const values = new Map<string, Map<string, number>>();
+  for (const { settings } of infos) {
+    for (const [name, value] of settings) {
+      const own = values.get(name) ?? new Map<string, number>();
+      own.set(value, (own.get(value) ?? 0) + 1);
+      values.set(name, own);
+    }
+  }
+  const varying = [...values].flatMap(([name, own]) => {
+    const absent = infos.length - [...own.values()].reduce((sum, count) => sum + count, 0);
+    const all = [...own, ...(absent > 0 ? [["(not set)", absent] as const] : [])];
+    if (all.length < 2) return [];
+    const texts = all.slice(0, VALUES).map(([value, count]) => `${value.slice(0, 60)} (${count})`);
+    return [[name, texts.join(", ") + (all.length > VALUES ? `, … ${all.length - VALUES} more` : "")] as const];
+  });
+  return varying.length === 0 ? [] : [title("Settings that vary"), ...fields(varying, width)];
+}

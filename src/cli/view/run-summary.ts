@@ -1,0 +1,98 @@
+/** What the viewer keeps of a run's `metadata.json`, whoever wrote it: ours, and the Python library's of any version before 0.4. */
+import { formatSeconds } from "../../report/format.ts";
+import { numberOf, objectOf, valueText } from "./json-text.ts";
+
+export interface RunSummary {
+  readonly envId: string;
+  readonly model: string;
+  readonly averageReward: number | null;
+  /** Share of rollouts with an error; null where the file does not say (before 0.1.10). */
+  readonly errorShare: number | null;
+  readonly examples: number | null;
+  readonly rolloutsPerExample: number | null;
+  /** Of ours only, such as `RUNNING`. */
+  readonly status: string | null;
+  /** What was asked for, in the order of the file. */
+  readonly settings: readonly (readonly [string, string])[];
+  /** What came of it, beside the averages of metrics. */
+  readonly numbers: readonly (readonly [string, string])[];
+  readonly metrics: readonly (readonly [string, number])[];
+}
+
+/** Settings, metrics and tools that are kept of one file. */
+const KEPT = 200;
+
+/** Null when the value is no metadata of a run: no object, or one that names neither environment nor model. */
+export function summaryOf(value: unknown): RunSummary | null {
+  const file = objectOf(value);
+  // `env` is the name of 2025.
+  const envId = file.env_id ?? file.env;
+  if (typeof envId !== "string" || typeof file.model !== "string") return null;
+  const own = objectOf(file.edgewise);
+  return {
+    envId,
+    model: file.model,
+    averageReward: numberOf(file.avg_reward),
+    errorShare: numberOf(file.avg_error),
+    examples: numberOf(file.num_examples),
+    rolloutsPerExample: numberOf(file.rollouts_per_example),
+    status: typeof own.status === "string" ? own.status : null,
+    settings: settingsOf(file, own),
+    numbers: numbersOf(file, own),
+    metrics: metricsOf(file),
+  };
+}
+
+function settingsOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record<string, unknown>>): RunSummary["settings"] {
+  const tools = Array.isArray(file.tools) ? file.tools.map((tool) => valueText(objectOf(objectOf(tool).function).name ?? objectOf(tool).name ?? tool, 40)) : [];
+  const columns = Array.isArray(file.state_columns) ? file.state_columns.map((name) => valueText(name, 40)) : [];
+  const fields: (readonly [string, unknown])[] = [
+    ["endpoint", file.base_url],
+    ["examples", file.num_examples],
+    ["rollouts per example", file.rollouts_per_example],
+    ["pass threshold", file.pass_threshold],
+    ["name", file.name],
+    ["shuffle", file.shuffle],
+    ["shuffle seed", file.shuffle_seed],
+    ...Object.entries(objectOf(file.sampling_args)).map(([name, setting]) => [`sampling.${name}`, setting] as const),
+    ...Object.entries(objectOf(file.env_args)).map(([name, setting]) => [`env.${name}`, setting] as const),
+    ...Object.entries(objectOf(own.extra_env_kwargs)).map(([name, setting]) => [`env option ${name}`, setting] as const),
+    ["state columns", columns.length === 0 ? undefined : columns.join(", ")],
+    ["tools", tools.length === 0 ? undefined : tools.join(", ")],
+    ["version", objectOf(file.version_info).vf_version],
+    ["environment version", objectOf(file.version_info).env_version],
+  ];
+  return fields.flatMap(([name, setting]) => (setting === undefined || setting === null ? [] : [[name, valueText(setting)] as const])).slice(0, KEPT);
+}
+
+function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record<string, unknown>>): RunSummary["numbers"] {
+  const rates = (name: string, value: unknown): (readonly [string, string])[] => {
+    const parts = Object.entries(objectOf(value)).flatMap(([k, rate]) => (numberOf(rate) === null ? [] : [`${k}: ${Number(rate).toFixed(3)}`]));
+    return parts.length === 0 ? [] : [[name, parts.join(", ")]];
+  };
+  const interval = Array.isArray(own.reward_ci95) ? own.reward_ci95.map(numberOf) : [];
+  const [low, high] = interval;
+  // 0.1.14 and later: seconds under another name.
+  const seconds = numberOf(file.time_ms) === null ? numberOf(file.time) : Number(file.time_ms) / 1000;
+  const usage = Object.entries(objectOf(file.usage)).flatMap(([name, tokens]) => {
+    const mean = numberOf(tokens);
+    return mean === null ? [] : [[`${name.replaceAll("_", " ")} (mean)`, mean.toFixed(1)] as const];
+  });
+  return [
+    ...(low !== null && low !== undefined && high !== null && high !== undefined ? [["95% interval", `${low.toFixed(3)} to ${high.toFixed(3)}`] as const] : []),
+    ...rates("pass@k", file.pass_at_k),
+    ...rates("pass^k", file.pass_all_k),
+    ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
+    ...usage,
+    ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
+  ];
+}
+
+function metricsOf(file: Readonly<Record<string, unknown>>): RunSummary["metrics"] {
+  const nested = Object.entries(objectOf(file.avg_metrics));
+  // In 2025 each metric was a key of its own.
+  const flat = Object.entries(file).flatMap(([key, value]) =>
+    key.startsWith("avg_") && !["avg_reward", "avg_error", "avg_metrics"].includes(key) ? [[key.slice(4), value] as const] : [],
+  );
+  return [...nested, ...flat].flatMap(([name, value]) => (numberOf(value) === null ? [] : [[name, Number(value)] as const])).slice(0, KEPT);
+}

@@ -51,7 +51,8 @@ describe("requests in flight at the model server", () => {
     [4, 1],
     [6, 4],
   ])("are never more than %i (r = %i) while an executor that is cut off still has some open", async (max_concurrent, rollouts_per_example) => {
-    setVars(QUICK);
+    // The server counts in another process, which may be late to see that a request was given up.
+    setVars({ ...QUICK, LEASE_MS: "1600", LEASE_MARGIN_MS: "600", GRACE_MS: "900" });
     const model = `lapse-${max_concurrent}`;
     await modelServer.play({ faults: [{ when: { nth: Array.from({ length: max_concurrent }, (_, n) => n + 1) }, fault: { kind: "never" } }] });
     let cutOff: Invocation | null = null;

@@ -5,7 +5,7 @@ import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Call, Fleet, type FleetOptions, type Invocation, NEVER } from "./support/fleet.ts";
 import { createRun, essenceOf, expectComplete, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { QUICK, rawRun, setVars, until } from "./support/service.ts";
+import { QUICK, rawRun, STEADY, setVars, until } from "./support/service.ts";
 
 const unitsOf = (call: unknown): CommitUnit[] => JSON.parse((call as CommitCall).units) as CommitUnit[];
 
@@ -55,6 +55,8 @@ beforeAll(async () => {
 
 describe("a run ends the same", () => {
   it("when every message of the queue is delivered three times", async () => {
+    // Nothing lapses here, however busy the machine.
+    setVars(STEADY);
     const config = await begin({ deliveries: 3, executors: 6 });
     expect(await end(config)).toEqual(undisturbed);
     expect(model.total).toBe(ROLLOUTS);

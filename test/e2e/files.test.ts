@@ -141,7 +141,11 @@ describe.concurrent("a results folder", () => {
       expect(bench.metadata).toMatchObject({ env_id: "gsm8k", num_examples: 5, avg_reward: 0.6, avg_metrics: { correct_answer: 0.6 } });
       const missing = await place.run(run("-a", '{"dataset": "data/other.jsonl"}'));
       expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("data/other.jsonl does not exist") });
-      expect((await place.run(run())).stderr).toContain("argument dataset is missing");
+      // Without a data set it is the Hub's, here one that nobody serves.
+      const hub = { HF_ENDPOINT: "http://127.0.0.1:9", HF_DATASETS_SERVER: "http://127.0.0.1:9" };
+      const unreachable = await place.run(run(), hub);
+      expect(unreachable.code).toBe(1);
+      expect(unreachable.stderr).toMatch(/FAILED: The data set http:\/\/127\.0\.0\.1:9\/parquet\?dataset=openai%2Fgsm8k could not be fetched/);
       writeFileSync(join(place.folder, "data/broken.jsonl"), '{"question": "Q", "answer": "#### 1"}\n{"question"');
       const broken = await place.run(run("-n", "-1", "-a", '{"dataset": "data/broken.jsonl"}'));
       expect(broken.code).toBe(1);

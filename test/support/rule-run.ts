@@ -15,6 +15,7 @@ import { nextWake } from "../../durable-objects/run/wake.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { CONFIG } from "./fake-ports.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
+import { NOTHING_NEW } from "./resume-request.ts";
 
 export const summary = (changes: Partial<RolloutSummary> = {}): RolloutSummary => ({
   reward: 1,
@@ -25,19 +26,6 @@ export const summary = (changes: Partial<RolloutSummary> = {}): RolloutSummary =
   metrics: { similarity: 1 },
   ...changes,
 });
-
-const NOTHING_NEW: ResumeRequest = {
-  boot: "boot-1",
-  attended: false,
-  num_examples: null,
-  keep_errors: false,
-  expect: {},
-  base_url: null,
-  api_key_var: null,
-  max_concurrent: null,
-  max_retries: null,
-  timeout_minutes: null,
-};
 
 /** A Run without a platform: its transitions over tables in memory, and a clock that only the test moves. */
 export class RuleRun {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ResumeRequest } from "../../durable-objects/run/control.ts";
 import type { BeatAnswer } from "../../durable-objects/run/protocol.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
+import { NOTHING_NEW } from "../support/resume-request.ts";
 import { Fleet, type FleetOptions } from "./support/fleet.ts";
 import { createRun, expectComplete, expectNumbersOfRows, namesOf, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { type ModelCall, neverAnswer, type Reply, ScriptedModel } from "./support/scripted-model.ts";
@@ -15,20 +16,7 @@ function begin(reply?: (call: ModelCall) => Reply | Promise<Reply>, options: Par
   model = new ScriptedModel({ latencyMs: 2, ...(reply === undefined ? {} : { reply }) });
   fleet = new Fleet({ model, ...options });
 }
-const resume = (runId: string, changes: Partial<ResumeRequest> = {}) =>
-  run(runId).resume({
-    boot: "deployed",
-    attended: false,
-    num_examples: null,
-    keep_errors: false,
-    expect: {},
-    base_url: null,
-    api_key_var: null,
-    max_concurrent: null,
-    max_retries: null,
-    timeout_minutes: null,
-    ...changes,
-  });
+const resume = (runId: string, changes: Partial<ResumeRequest> = {}) => run(runId).resume({ ...NOTHING_NEW, ...changes });
 const codeOf = ({ error }: ResultRow): unknown => (error as { code?: unknown } | null)?.code ?? null;
 
 beforeEach(() => setVars(STEADY));

@@ -10,11 +10,11 @@ import {
 } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WakeUp } from "../../durable-objects/dispatcher/dispatcher-control.ts";
-import type { ResumeRequest } from "../../durable-objects/run/control.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { DISPATCHER_NAME } from "../../src/stubs.ts";
 import worker from "../../src/worker.ts";
 import { Fleet } from "./support/fleet.ts";
+import { NOTHING_NEW } from "../support/resume-request.ts";
 import { modelServer } from "./support/model-server.ts";
 import { configOf, createRun, expectComplete, newRunId, rowsOf, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
@@ -50,19 +50,6 @@ const storageOf = (runId: string): Promise<unknown> =>
   }));
 const NOTHING = { tables: [], keys: [], alarm: null };
 
-const resumption: ResumeRequest = {
-  boot: "deployed",
-  attended: false,
-  num_examples: null,
-  keep_errors: false,
-  expect: {},
-  base_url: null,
-  api_key_var: null,
-  max_concurrent: null,
-  max_retries: null,
-  timeout_minutes: null,
-};
-
 /** What every method of a Run answers when there is no run. */
 async function answersOf(runId: string): Promise<unknown> {
   const id = { protocol: PROTOCOL, ticket: 1, epoch: 1 } as const;
@@ -86,7 +73,7 @@ async function answersOf(runId: string): Promise<unknown> {
     stub().finalised(id),
   ]);
   const looking = await Promise.all([stub().view(), stub().metadata(), stub().committed(0, 1_000)]);
-  const asking = await Promise.all([stub().cancel(), stub().interrupt(), stub().resume(resumption)]);
+  const asking = await Promise.all([stub().cancel(), stub().interrupt(), stub().resume(NOTHING_NEW)]);
   return {
     executing: new Set(executing.map(({ kind }) => kind)),
     looking,

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readEvents } from "../src/cli/sse.ts";
+import { readEvents } from "../src/cli/connection/sse.ts";
 
 export interface Seen {
   readonly followers: number;

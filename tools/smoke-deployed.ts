@@ -8,9 +8,9 @@
 import { randomUUID } from "node:crypto";
 import { parseArgs } from "node:util";
 import { type Measure, tableOf } from "../bench/measure.ts";
-import type { RunState } from "../src/cli/api-types.ts";
-import { followRun } from "../src/cli/follow-run.ts";
-import { ServiceClient, ServiceError, ServiceUnreachable } from "../src/cli/http-client.ts";
+import type { RunState } from "../src/cli/connection/api-types.ts";
+import { followRun } from "../src/cli/connection/follow-run.ts";
+import { ServiceClient, ServiceError, ServiceUnreachable } from "../src/cli/connection/http-client.ts";
 
 /** Parts of the state that only a look at a deployment needs. */
 type DeployedState = RunState & {

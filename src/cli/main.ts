@@ -2,7 +2,7 @@
 import * as nodeModule from "node:module";
 import { homedir } from "node:os";
 import { runCommandLine } from "./program.ts";
-import { processTerminal } from "./terminal.ts";
+import { processTerminal } from "./terminal/terminal.ts";
 
 // Compiling the runtime's five megabytes of glue again at every start would cost a third of a second. Younger than Node 20.
 (nodeModule as { enableCompileCache?: () => unknown }).enableCompileCache?.();

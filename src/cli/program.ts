@@ -1,13 +1,13 @@
 /** The commands and their flags. Everything heavy is imported by the command that needs it, so that help and usage errors are instant. */
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../version.ts";
-import { CliError, EXIT, type ExitCode } from "./cli-error.ts";
-import type { CommandContext } from "./commands/context.ts";
+import { CliError, EXIT, type ExitCode } from "./terminal/cli-error.ts";
+import type { CommandContext } from "./service/command-context.ts";
 import { envCommand } from "./commands/env-command.ts";
 import { evalCommand } from "./commands/eval-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
-import { reportError } from "./terminal.ts";
+import { reportError } from "./terminal/terminal.ts";
 
 /** Runs one command line (without the program's own name) and gives its exit code. Does not throw. */
 export async function runCommandLine(args: readonly string[], context: CommandContext): Promise<ExitCode> {

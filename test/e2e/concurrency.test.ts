@@ -23,7 +23,7 @@ describe("-c is the number of requests in flight at the model server", () => {
   });
 });
 
-/** Longer than the local lease and its grace (src/cli/local-workers.ts), so that the grant has lapsed when the runtime wakes up. */
+/** Longer than the local lease and its grace (src/cli/service/local-workers.ts), so that the grant has lapsed when the runtime wakes up. */
 const FREEZE_MS = 9000;
 
 describe.concurrent("-c holds when a grant lapses", () => {

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { checkDataset, datasetPath, describeDataset, uploadDataset } from "../../src/cli/datasets.ts";
-import { ServiceClient } from "../../src/cli/http-client.ts";
-import { sortRows, wholeLinesOf } from "../../src/cli/row-file.ts";
+import { checkDataset, datasetPath, describeDataset, uploadDataset } from "../../src/cli/eval-run/dataset-upload.ts";
+import { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { sortRows, wholeLinesOf } from "../../src/cli/results/row-file.ts";
 import { sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
 let root = "";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Evaluation, RunState } from "../../src/cli/api-types.ts";
-import { checkDisplayFlags } from "../../src/cli/choose-display.ts";
+import type { Evaluation, RunState } from "../../src/cli/connection/api-types.ts";
+import { checkDisplayFlags } from "../../src/cli/display/choose-display.ts";
 import { canDraw } from "../../src/cli/display/can-draw.ts";
 import { fromProc } from "../../src/cli/display/foreground.ts";
 import { type Choice, choiceAfter, FIRST_CHOICE, type LayoutOptions, screenLines } from "../../src/cli/display/layout.ts";
@@ -8,8 +8,8 @@ import { LogTail } from "../../src/cli/display/log-tail.ts";
 import { NumbersPoll } from "../../src/cli/display/numbers-poll.ts";
 import { Painter } from "../../src/cli/display/painter.ts";
 import { type RunNumbers, RunView } from "../../src/cli/display/run-view.ts";
-import type { ServiceClient } from "../../src/cli/http-client.ts";
-import { textOf } from "../../src/cli/view/canvas.ts";
+import type { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { textOf } from "../../src/cli/terminal/canvas.ts";
 import { textWidth } from "../../src/report/text-width.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({

@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import type { LogEvent, RunState } from "../../src/cli/api-types.ts";
-import { followRun } from "../../src/cli/follow-run.ts";
-import { FOREIGN, ServiceClient, ServiceError, ServiceUnreachable } from "../../src/cli/http-client.ts";
-import { SseParser } from "../../src/cli/sse.ts";
+import type { LogEvent, RunState } from "../../src/cli/connection/api-types.ts";
+import { followRun } from "../../src/cli/connection/follow-run.ts";
+import { FOREIGN, ServiceClient, ServiceError, ServiceUnreachable } from "../../src/cli/connection/http-client.ts";
+import { SseParser } from "../../src/cli/connection/sse.ts";
 import { type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
 let service: FakeService | null = null;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { RunState } from "../../src/cli/api-types.ts";
-import { Progress, progressText } from "../../src/cli/progress.ts";
+import type { RunState } from "../../src/cli/connection/api-types.ts";
+import { Progress, progressText } from "../../src/cli/display/progress.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({
   run_id: "1a2b3c4d",

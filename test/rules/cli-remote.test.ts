@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { reasonOf } from "../../src/cli/cli-error.ts";
-import { followRun } from "../../src/cli/follow-run.ts";
-import { chunksOf, ServiceClient } from "../../src/cli/http-client.ts";
-import { patiently } from "../../src/cli/patience.ts";
+import { reasonOf } from "../../src/cli/terminal/cli-error.ts";
+import { followRun } from "../../src/cli/connection/follow-run.ts";
+import { chunksOf, ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { patiently } from "../../src/cli/connection/patience.ts";
 import { type FakeService, type Handler, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 import { runInProcess } from "../support/cli-in-process.ts";
 

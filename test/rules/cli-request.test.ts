@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBody as createBodySchema, resumeBody as resumeBodySchema } from "../../src/api/schemas.ts";
-import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/flags.ts";
+import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/command-line/flags.ts";
 import { runCommandLine } from "../../src/cli/program.ts";
-import { resumeBody } from "../../src/cli/request.ts";
+import { resumeBody } from "../../src/cli/command-line/request.ts";
 import { createBody } from "../../src/config/creation-body.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
+import type { Terminal } from "../../src/cli/terminal/terminal.ts";
 
 function given(...args: readonly string[]): GivenOptions {
   const command = new Command().argument("<env>").exitOverride();

@@ -3,9 +3,9 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FolderMirror } from "../../src/cli/folder-mirror.ts";
-import { ServiceClient } from "../../src/cli/http-client.ts";
-import { outputBase, ResultsFolder, readPosition, resultsFolderOf } from "../../src/cli/results-folder.ts";
+import { FolderMirror } from "../../src/cli/results/folder-mirror.ts";
+import { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { outputBase, ResultsFolder, readPosition, resultsFolderOf } from "../../src/cli/results/results-folder.ts";
 import { type FakeRequest, type FakeService, startFakeService } from "../support/cli-fake-service.ts";
 
 const RUN = "1a2b3c4d";

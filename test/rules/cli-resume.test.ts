@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBody as createBodySchema } from "../../src/api/schemas.ts";
-import { reasonToKeep } from "../../src/cli/prune.ts";
-import { resumeCommand, shortPath } from "../../src/cli/command-line.ts";
-import type { GivenOptions } from "../../src/cli/flags.ts";
-import { ServiceClient } from "../../src/cli/http-client.ts";
-import { fittingFolders, isUnfinished, namedFolder, readFolder } from "../../src/cli/resume-folder.ts";
-import { type RunWish, startRun } from "../../src/cli/start-run.ts";
+import { reasonToKeep } from "../../src/cli/runs/prune.ts";
+import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
+import type { GivenOptions } from "../../src/cli/command-line/flags.ts";
+import { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { fittingFolders, isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
+import { type RunWish, startRun } from "../../src/cli/eval-run/start-run.ts";
 import { type FakeRequest, type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
 const RUN = "1a2b3c4d";

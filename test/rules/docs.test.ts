@@ -163,7 +163,9 @@ describe(ARCHITECTURE, () => {
     const [, vars = ""] = read("wrangler.toml").split("\n[vars]\n");
     const deployed = [...(vars.split(/\n\[/)[0] ?? "").matchAll(/^(\w+) = "(.*)"$/gm)];
     expect(deployed.length).toBeGreaterThan(5);
-    const local = new Map([...read("src/cli/local-workers.ts").matchAll(/^ {2}(\w+): "(\d+)",$/gm)].map(([, name = "", value = ""]) => [name, value] as const));
+    const local = new Map(
+      [...read("src/cli/service/local-workers.ts").matchAll(/^ {2}(\w+): "(\d+)",$/gm)].map(([, name = "", value = ""]) => [name, value] as const),
+    );
     const table = section(ARCHITECTURE, "## Numbers");
     for (const [, name = "", value = ""] of deployed) {
       const line = table.split("\n").find((each) => each.startsWith(`| \`${name}\` | ${value} |`));

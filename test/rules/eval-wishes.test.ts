@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { evalWishes } from "../../src/cli/eval-wishes.ts";
-import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/flags.ts";
+import { evalWishes } from "../../src/cli/eval-run/eval-wishes.ts";
+import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/command-line/flags.ts";
 
 let cwd: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PROTOCOL, type AdoptedUnit, type Grant } from "../../durable-objects/run/protocol.ts";
-import { readFolder } from "../../src/cli/resume-folder.ts";
+import { readFolder } from "../../src/cli/results/resume-folder.ts";
 import type { JsonObject, ResultsShape } from "../../src/config/run-config.ts";
 import { numberedLine, readForeignRow } from "../../src/environments/foreign-row.ts";
 import { loadEnvironment } from "../../src/environments/load.ts";

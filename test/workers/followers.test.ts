@@ -2,7 +2,7 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createApp } from "../../src/api/app.ts";
 import { portsOf } from "../../src/api/ports.ts";
-import { SseParser } from "../../src/cli/sse.ts";
+import { SseParser } from "../../src/cli/connection/sse.ts";
 import type { Env } from "../../src/env.ts";
 import { operations } from "../../src/operations.ts";
 import { Fleet } from "./support/fleet.ts";

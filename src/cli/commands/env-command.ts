@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { OPTIONS } from "../../config/options.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
-import type { CommandContext } from "./context.ts";
+import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import type { CommandContext } from "../service/command-context.ts";
 
 /** `env init NAME`, `env list`, `env install`. */
 export function envCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
@@ -13,7 +13,7 @@ export function envCommand(context: CommandContext, done: (code: ExitCode) => vo
     .argument("<name>", "its id, such as my-env")
     .addOption(envDir())
     .action(async (name: string, { envDirPath }: { envDirPath: string }) => {
-      const { envInit } = await import("../env-init.ts");
+      const { envInit } = await import("../environments/env-init.ts");
       done(envInit(context, { name, envDir: envDirPath }));
     });
   environments
@@ -23,7 +23,7 @@ export function envCommand(context: CommandContext, done: (code: ExitCode) => vo
     .addOption(envDir())
     .addOption(new Option("-o, --output <FORM>", "form of what is printed").choices(["table", "json"]).default("table"))
     .action(async ({ envDirPath, output }: { envDirPath: string; output: "table" | "json" }) => {
-      const { envList } = await import("../env-list.ts");
+      const { envList } = await import("../environments/env-list.ts");
       done(await envList(context, { envDir: envDirPath, output }));
     });
   environments

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import type { ExitCode } from "../cli-error.ts";
-import { addFlags, givenOptions } from "../flags.ts";
-import type { CommandContext } from "./context.ts";
+import type { ExitCode } from "../terminal/cli-error.ts";
+import { addFlags, givenOptions } from "../command-line/flags.ts";
+import type { CommandContext } from "../service/command-context.ts";
 import { runCommands } from "./run-commands.ts";
 import { viewCommand } from "./view-command.ts";
 
@@ -27,7 +27,11 @@ Ctrl-C suspends a run of this machine until it is resumed (-R); a run elsewhere 
 Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage, 130 interrupted.`,
   );
   run.action(async (named: string) => {
-    const [{ evalRun }, { evalWishes }, { hostedRun }] = await Promise.all([import("../eval-run.ts"), import("../eval-wishes.ts"), import("../hosted.ts")]);
+    const [{ evalRun }, { evalWishes }, { hostedRun }] = await Promise.all([
+      import("../eval-run/eval-run.ts"),
+      import("../eval-run/eval-wishes.ts"),
+      import("../eval-run/hosted.ts"),
+    ]);
     const typed = givenOptions(run, (path) => isFolder(resolve(context.cwd, path)));
     const { warnings, ...wishes } = await evalWishes(named, typed, context);
     for (const warning of warnings) context.terminal.tell(`warning: ${warning}`);

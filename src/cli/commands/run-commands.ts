@@ -1,8 +1,8 @@
 /** `eval list`, `get`, `samples`, `logs`, `stop`: commands about runs that exist, with the flags and defaults of the `prime` client. */
 import { Command, Option } from "commander";
-import type { Output } from "../ask-service.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
-import type { CommandContext } from "./context.ts";
+import type { Output } from "../runs/ask-service.ts";
+import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import type { CommandContext } from "../service/command-context.ts";
 
 interface Page {
   readonly num: number;
@@ -25,7 +25,7 @@ function listCommand(context: CommandContext, done: Done): Command {
     .addOption(new Option("-e, --env <ENV>", "only runs of this environment, such as gsm8k or owner/gsm8k"))
     .addOption(outputOption())
     .action(async ({ num, page, env, output }: Page & { env?: string }) => {
-      const { evalList } = await import("../eval-list.ts");
+      const { evalList } = await import("../runs/eval-list.ts");
       done(await evalList(context, { num, page, output, environment: env ?? null }));
     });
 }
@@ -36,7 +36,7 @@ function getCommand(context: CommandContext, done: Done): Command {
     .argument("<id>", "run id")
     .addOption(outputOption())
     .action(async (runId: string, { output }: { output: Output }) => {
-      const { evalGet } = await import("../eval-get.ts");
+      const { evalGet } = await import("../runs/eval-get.ts");
       done(await evalGet(context, { runId, output }));
     });
 }
@@ -49,7 +49,7 @@ function samplesCommand(context: CommandContext, done: Done): Command {
     .addOption(countOption("-p, --page <N>", "page, from 1", 1))
     .addOption(outputOption("with json whole rows, as in results.jsonl"))
     .action(async (runId: string, { num, page, output }: Page) => {
-      const { evalSamples } = await import("../eval-samples.ts");
+      const { evalSamples } = await import("../runs/eval-samples.ts");
       done(await evalSamples(context, { runId, num, page, output }));
     });
 }
@@ -62,7 +62,7 @@ function logsCommand(context: CommandContext, done: Done): Command {
     .option("-f, --follow", "go on until the run ends; the exit code says how: 0 completed, 1 otherwise", false)
     .addOption(outputOption("with json one object per line"))
     .action(async (runId: string, { tail, follow, output }: { tail: number; follow: boolean; output: Output }) => {
-      const { evalLogs } = await import("../eval-logs.ts");
+      const { evalLogs } = await import("../runs/eval-logs.ts");
       done(await evalLogs(context, { runId, tail, follow, output }));
     });
 }
@@ -73,7 +73,7 @@ function stopCommand(context: CommandContext, done: Done): Command {
     .argument("<id>", "run id")
     .addOption(outputOption())
     .action(async (runId: string, { output }: { output: Output }) => {
-      const { evalStop } = await import("../eval-stop.ts");
+      const { evalStop } = await import("../runs/eval-stop.ts");
       done(await evalStop(context, { runId, output }));
     });
 }

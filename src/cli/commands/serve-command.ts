@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { OPTIONS } from "../../config/options.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
-import type { CommandContext } from "./context.ts";
+import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import type { CommandContext } from "../service/command-context.ts";
 
 const DEFAULT_PORT = 8787;
 
@@ -13,7 +13,7 @@ export function serveCommand(context: CommandContext, done: (code: ExitCode) => 
     .addOption(new Option("--env <PATH...>", "environments of this machine to serve, beside those in --env-dir-path").default([]))
     .addOption(new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default))
     .action(async ({ port, env, envDirPath }: { port: number; env: string[]; envDirPath: string }) => {
-      const { serve } = await import("../serve.ts");
+      const { serve } = await import("./serve.ts");
       done(await serve({ ...context, port, paths: env, envDir: envDirPath }));
     });
 }

@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { OPTIONS } from "../../config/options.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
-import type { CommandContext } from "./context.ts";
+import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import type { CommandContext } from "../service/command-context.ts";
 
 /** `eval view [PATH]`. */
 export function viewCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
@@ -15,7 +15,7 @@ export function viewCommand(context: CommandContext, done: (code: ExitCode) => v
   return command.action(async (path: string | undefined, { envDir, outputsDir }: { envDir: string; outputsDir: string }) => {
     const typed = ["envDir", "outputsDir"].some((name) => command.getOptionValueSource(name) === "cli");
     if (path !== undefined && typed) throw usageError("PATH says where to look, and so do -e and -o: name one or the other");
-    const { evalView } = await import("../eval-view.ts");
+    const { evalView } = await import("../view/eval-view.ts");
     done(await evalView(context, { path: path ?? null, envDir, outputsDir }));
   });
 }

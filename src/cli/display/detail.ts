@@ -2,9 +2,9 @@
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/format.ts";
 import { textWidth } from "../../report/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
-import type { RunState } from "../api-types.ts";
-import { waitingText } from "../progress.ts";
-import { type Line, lineOf, type Span, span } from "../view/canvas.ts";
+import type { RunState } from "../connection/api-types.ts";
+import { waitingText } from "./progress.ts";
+import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
 

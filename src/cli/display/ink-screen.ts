@@ -1,7 +1,7 @@
 /** The only file that knows Ink: lines of styled text in, names of keys out. */
 import { Box, type Instance, render, Text, type TextProps, useInput } from "ink";
 import { createElement, type ReactElement } from "react";
-import type { Line, Style } from "../view/canvas.ts";
+import type { Line, Style } from "../terminal/canvas.ts";
 import type { Painter } from "./painter.ts";
 
 const LOOKS: { readonly [Name in Style]: TextProps } = {

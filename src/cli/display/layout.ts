@@ -1,7 +1,7 @@
 /** The whole screen as lines: overview, details, log, keys. Pure: the same views and size give the same lines. */
 import { textWidth } from "../../report/text-width.ts";
-import { EMPTY, fitted, type Line, lineOf, type Size, span, textOf } from "../view/canvas.ts";
-import { clamp } from "../view/scroll.ts";
+import { EMPTY, fitted, type Line, lineOf, type Size, span, textOf } from "../terminal/canvas.ts";
+import { clamp } from "../terminal/scroll.ts";
 import { detailLines } from "./detail.ts";
 import type { TailLine } from "./log-tail.ts";
 import { markOf, overviewLines, wholeSeconds } from "./overview.ts";

@@ -1,9 +1,9 @@
 /** The display on a terminal while the runs of a command go on: drawn at most ten times a second, gone when they have ended. */
 import { singleLine } from "../../report/printable.ts";
-import type { ServiceClient } from "../http-client.ts";
-import { progressText } from "../progress.ts";
-import type { RunProgress, RunsDisplay } from "../runs-display.ts";
-import type { Size } from "../view/canvas.ts";
+import type { ServiceClient } from "../connection/http-client.ts";
+import { progressText } from "./progress.ts";
+import type { RunProgress, RunsDisplay } from "./runs-display.ts";
+import type { Size } from "../terminal/canvas.ts";
 import { ownTerminal } from "./foreground.ts";
 import { type InkScreen, inkScreen } from "./ink-screen.ts";
 import { choiceAfter, type Choice, FIRST_CHOICE, type LayoutOptions, screenLines } from "./layout.ts";

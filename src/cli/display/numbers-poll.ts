@@ -1,5 +1,5 @@
 /** Fetches what states do not carry (metrics, pass@k, the interval) now and then: one request at a time, however many runs there are. */
-import type { ServiceClient } from "../http-client.ts";
+import type { ServiceClient } from "../connection/http-client.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
 
 /** Age at which the numbers of the run that is looked at, and of the others, are asked for again. The service computes them every five seconds at most. */

@@ -2,8 +2,8 @@
 import { formatSeconds } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import { textWidth } from "../../report/text-width.ts";
-import { fitted, type Line, lineOf, type Span, span } from "../view/canvas.ts";
-import { clamp } from "../view/scroll.ts";
+import { fitted, type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
+import { clamp } from "../terminal/scroll.ts";
 import type { RunView } from "./run-view.ts";
 
 /** From this share of errored rollouts on they are shown in red (verifiers-spec 11.3). */

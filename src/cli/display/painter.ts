@@ -1,7 +1,7 @@
 /** Puts frames on a terminal, each line at its place: nothing depends on what stood there before, so nothing can be torn by it. */
 import { Writable } from "node:stream";
-import { BEGIN_FRAME, END_FRAME, ENTER_SCREEN, LEAVE_SCREEN } from "../own-screen.ts";
-import type { Size } from "../view/canvas.ts";
+import { BEGIN_FRAME, END_FRAME, ENTER_SCREEN, LEAVE_SCREEN } from "../terminal/own-screen.ts";
+import type { Size } from "../terminal/canvas.ts";
 
 /** The part of a terminal stream this needs. */
 export interface Screen {

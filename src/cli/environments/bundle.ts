@@ -5,7 +5,7 @@ import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Message, Plugin } from "esbuild";
-import { CliError, EXIT } from "../cli-error.ts";
+import { CliError, EXIT } from "../terminal/cli-error.ts";
 import type { EnvironmentFile } from "./find-environment.ts";
 
 /** `dist/lib` beside the built command, also when the command runs from its sources. */

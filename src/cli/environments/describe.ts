@@ -1,7 +1,7 @@
 /** What environments of this machine say of themselves, asked in a process of their own: their code sees no key and no state. */
 import { execFile } from "node:child_process";
 import type { EnvironmentFacts } from "../../environments/describe.ts";
-import { CliError, EXIT, reasonOf } from "../cli-error.ts";
+import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";
 import { describer, type EnvironmentModule } from "./bundle.ts";
 
 /** Module code is definitions; what takes longer does something else. */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { reasonOf, usageError } from "../cli-error.ts";
+import { reasonOf, usageError } from "../terminal/cli-error.ts";
 
 export const ENV_DIR = "./environments";
 const EXTENSIONS = [".ts", ".mts", ".js", ".mjs"];

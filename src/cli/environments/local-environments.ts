@@ -2,8 +2,8 @@
 import { bareName } from "../../api/environment-ids.ts";
 import { describeEnvironment, type EnvironmentFacts } from "../../environments/describe.ts";
 import { listEnvironments } from "../../environments/load.ts";
-import { usageError } from "../cli-error.ts";
-import type { LocalWorker, Surroundings } from "../service.ts";
+import { usageError } from "../terminal/cli-error.ts";
+import type { LocalWorker, Surroundings } from "../service/service.ts";
 import { bundleEnvironment, workerModules } from "./bundle.ts";
 import { describeModules } from "./describe.ts";
 import { type EnvironmentFile, environmentFile, environmentsIn } from "./find-environment.ts";

@@ -4,8 +4,8 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../cli-error.ts";
-import { writeWhole } from "../files.ts";
+import { systemCode } from "../terminal/cli-error.ts";
+import { writeWhole } from "../disk/files.ts";
 import { isAlive, markOf } from "./processes.ts";
 
 /** Announces this process as a client; the answer takes the announcement back. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { CliError, reasonOf, systemCode } from "../cli-error.ts";
-import { writeWhole } from "../files.ts";
+import { CliError, reasonOf, systemCode } from "../terminal/cli-error.ts";
+import { writeWhole } from "../disk/files.ts";
 
 /** `EDGEWISE_STATE_DIR`, or `.edgewise/` in the current folder; absolute. */
 export const stateFolder = (env: NodeJS.ProcessEnv, cwd: string): string => resolve(cwd, env.EDGEWISE_STATE_DIR || ".edgewise");

@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { CliError, systemCode } from "../cli-error.ts";
+import { CliError, systemCode } from "../terminal/cli-error.ts";
 import { endProcess, isAlive, markOf } from "./processes.ts";
 
 /** Content of the lock file. */

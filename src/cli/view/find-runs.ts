@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { reasonOf, systemCode, usageError } from "../cli-error.ts";
+import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";
 import { parseLoosely } from "./json-text.ts";
 import { type RunSummary, summaryOf } from "./run-summary.ts";
 

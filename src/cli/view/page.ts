@@ -1,6 +1,6 @@
-import type { Line, Size } from "./canvas.ts";
+import type { Line, Size } from "../terminal/canvas.ts";
 import type { FoundRun } from "./find-runs.ts";
-import type { Key } from "./keys.ts";
+import type { Key } from "../terminal/keys.ts";
 import type { RunInfos } from "./run-infos.ts";
 
 /** What a key led to. */

@@ -2,7 +2,7 @@
 import { columnLines } from "../../report/columns.ts";
 import { fixed } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
-import { textOf } from "./canvas.ts";
+import { textOf } from "../terminal/canvas.ts";
 import { type FoundRun, readInfo } from "./find-runs.ts";
 import { ResultsFile } from "./results-file.ts";
 import { dateText } from "./row-facts.ts";

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { reasonOf, systemCode } from "../cli-error.ts";
+import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { isObject, parseLoosely } from "./json-text.ts";
 
 export type Row = Readonly<Record<string, unknown>>;

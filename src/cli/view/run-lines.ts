@@ -2,7 +2,7 @@
 import { fixed, panelNumber } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
-import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "./canvas.ts";
+import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "../terminal/canvas.ts";
 import type { FoundRun, RunInfo } from "./find-runs.ts";
 import { dateText } from "./row-facts.ts";
 import type { RunSummary } from "./run-summary.ts";

@@ -1,6 +1,6 @@
 /** Lines on a terminal: only those that changed are written, each at its own place, so that nothing wraps and nothing scrolls. */
-import { BEGIN_FRAME, END_FRAME, ENTER_SCREEN, LEAVE_SCREEN } from "../own-screen.ts";
-import type { Line, Style } from "./canvas.ts";
+import { BEGIN_FRAME, END_FRAME, ENTER_SCREEN, LEAVE_SCREEN } from "../terminal/own-screen.ts";
+import type { Line, Style } from "../terminal/canvas.ts";
 
 const COLOURS: Readonly<Record<Style, string>> = { plain: "", strong: "1", faint: "2", chosen: "7", good: "32", fair: "33", bad: "31", hit: "30;43" };
 const WITHOUT_COLOUR: Readonly<Record<Style, string>> = { ...COLOURS, good: "", fair: "", bad: "1", hit: "7" };

@@ -1,7 +1,7 @@
 /** The viewer on the terminal of this process, until somebody quits. */
-import type { Size } from "./canvas.ts";
+import type { Size } from "../terminal/canvas.ts";
 import type { FoundRun } from "./find-runs.ts";
-import { KeyReader } from "./keys.ts";
+import { KeyReader } from "../terminal/keys.ts";
 import type { Page, ViewContext } from "./page.ts";
 import { BrowserPage } from "./pages/browser-page.ts";
 import { RunPage } from "./pages/run-page.ts";

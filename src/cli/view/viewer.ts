@@ -1,6 +1,6 @@
 /** The pages that are open, one above the other: keys go to the upmost, which is drawn. Knows no terminal. */
-import { EMPTY, fitted, type Line, lineOf, type Size } from "./canvas.ts";
-import type { Key } from "./keys.ts";
+import { EMPTY, fitted, type Line, lineOf, type Size } from "../terminal/canvas.ts";
+import type { Key } from "../terminal/keys.ts";
 import type { Page } from "./page.ts";
 
 /** Smaller screens are drawn as if they were this large, and cut. */

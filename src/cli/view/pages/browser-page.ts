@@ -1,10 +1,10 @@
 /** The tree of environments, models and runs, and beside it what is known about the one that is chosen. */
-import { type Line, type Size, sideBySide, span, textOf, windowOf } from "../canvas.ts";
-import type { Key } from "../keys.ts";
+import { type Line, type Size, sideBySide, span, textOf, windowOf } from "../../terminal/canvas.ts";
+import type { Key } from "../../terminal/keys.ts";
 import type { Action, Page, ViewContext } from "../page.ts";
 import { dateText } from "../row-facts.ts";
 import { groupLines, rewardStyle, rewardText, runLines } from "../run-lines.ts";
-import { clamp, movement, topFor } from "../scroll.ts";
+import { clamp, movement, topFor } from "../../terminal/scroll.ts";
 import { openNodes, parentOf, type TreeNode, treeOf } from "../tree.ts";
 import { RunPage } from "./run-page.ts";
 

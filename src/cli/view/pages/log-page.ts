@@ -1,10 +1,10 @@
 /** The logs of a run: all by time, then each file. */
-import { type Line, lineOf, type Size, type Span, span, windowOf } from "../canvas.ts";
+import { type Line, lineOf, type Size, type Span, span, windowOf } from "../../terminal/canvas.ts";
 import type { FoundRun } from "../find-runs.ts";
-import type { Key } from "../keys.ts";
+import type { Key } from "../../terminal/keys.ts";
 import { type LogFile, mergedLogs, readLogs } from "../log-files.ts";
 import type { Action, Page, ViewContext } from "../page.ts";
-import { clamp, movement } from "../scroll.ts";
+import { clamp, movement } from "../../terminal/scroll.ts";
 
 export class LogPage implements Page {
   readonly help = "↑↓ scroll · ←→ file · c copy · b back · q quit";

@@ -1,13 +1,13 @@
 /** One rollout: prompt and completion message by message, what it was scored, what is known about it. */
-import { type Line, lineOf, type Size, span, windowOf } from "../canvas.ts";
+import { type Line, lineOf, type Size, span, windowOf } from "../../terminal/canvas.ts";
 import type { FoundRun } from "../find-runs.ts";
-import type { Key } from "../keys.ts";
+import type { Key } from "../../terminal/keys.ts";
 import { type Layout, layoutOf } from "../layout.ts";
 import type { Action, Page, ViewContext } from "../page.ts";
 import type { ReadRow, ResultsFile } from "../results-file.ts";
 import { headOf, type Section, sectionsOf } from "../row-facts.ts";
 import { rewardStyle, rewardText } from "../run-lines.ts";
-import { clamp, movement } from "../scroll.ts";
+import { clamp, movement } from "../../terminal/scroll.ts";
 import { LogPage } from "./log-page.ts";
 import { SearchPage } from "./search-page.ts";
 

@@ -1,12 +1,12 @@
 /** One run: its rollouts in a list, and beside it settings, numbers, errors and the spread of its rewards. */
-import { EMPTY, type Line, lineOf, type Size, type Span, sideBySide, span, textOf, windowOf } from "../canvas.ts";
+import { EMPTY, type Line, lineOf, type Size, type Span, sideBySide, span, textOf, windowOf } from "../../terminal/canvas.ts";
 import type { FoundRun } from "../find-runs.ts";
-import type { Key } from "../keys.ts";
+import type { Key } from "../../terminal/keys.ts";
 import type { Action, Page, ViewContext } from "../page.ts";
 import { type ReadRow, ResultsFile } from "../results-file.ts";
 import { headOf, previewOf } from "../row-facts.ts";
 import { rewardStyle, rewardText, runLines } from "../run-lines.ts";
-import { clamp, movement, topFor } from "../scroll.ts";
+import { clamp, movement, topFor } from "../../terminal/scroll.ts";
 import { RowSpread } from "../spread.ts";
 import { LogPage } from "./log-page.ts";
 import { RolloutPage, searchPage } from "./rollout-page.ts";

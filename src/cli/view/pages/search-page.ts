@@ -1,10 +1,10 @@
 /** Looking through all rollouts of a run for a pattern: hits in prompts and in completions, each a way to its rollout. */
-import { type Line, lineOf, type Size, type Span, span } from "../canvas.ts";
-import type { Key } from "../keys.ts";
+import { type Line, lineOf, type Size, type Span, span } from "../../terminal/canvas.ts";
+import type { Key } from "../../terminal/keys.ts";
 import { marked } from "../layout.ts";
 import type { Action, Page, ViewContext } from "../page.ts";
 import type { ResultsFile } from "../results-file.ts";
-import { clamp, movement, topFor } from "../scroll.ts";
+import { clamp, movement, topFor } from "../../terminal/scroll.ts";
 import { type Hit, MOST_HITS, patternOf, RolloutSearch, type SearchedPart } from "../search.ts";
 
 const PARTS: readonly SearchedPart[] = ["prompt", "completion"];

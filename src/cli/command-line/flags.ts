@@ -1,0 +1,93 @@
+/** Command-line flags, derived from the one table of options: names, help, checks. */
+import { type Command, Option as CommanderOption } from "commander";
+import type { Option } from "../../config/option.ts";
+import { parseOptionText } from "../../config/option-text.ts";
+import { type GivenOptions, longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options.ts";
+import { PROVIDER_NAMES } from "../../config/providers.ts";
+import type { Json } from "../../config/run-config.ts";
+import { usageError } from "../terminal/cli-error.ts";
+
+export type { GivenOptions } from "../../config/options.ts";
+
+const EXAMPLES: { readonly [Name in OptionName]?: string } = {
+  env_args: `-a '{"dataset": "data/test.jsonl"}'`,
+  sampling_args: `-S '{"top_p": 0.9, "extra_body": {"top_k": 20}}'`,
+  num_examples: "-n 50, or -n -1 for all examples",
+  state_columns: "-C turn,parsed_answer",
+  api_base_url: "-b https://api.openai.com/v1",
+  api_key_var: "-k OPENAI_API_KEY",
+  headers: "--header 'OpenAI-Organization: org-1'",
+  headers_from_state: "--header-from-state 'X-Example: example_id'",
+  extra_env_kwargs: `-x '{"max_turns": 3}'`,
+};
+
+/** The options that are flags. */
+const FLAGS = OPTION_NAMES.filter((name) => (OPTIONS[name] as Option).only !== "toml");
+/** One letter for two options: a provider's name, or a folder (verifiers-spec 1.1). */
+const PROVIDER_OR_FOLDER = "p";
+
+/** Adds every flag of the table to a command. */
+export function addFlags(command: Command): void {
+  for (const name of FLAGS) {
+    command.addOption(flagOf(name));
+    if (name === "provider")
+      command.addOption(new CommanderOption(`-${PROVIDER_OR_FOLDER} <NAME|DIR>`, "--provider, or --env-dir-path where it names a folder"));
+  }
+}
+
+/** The options that were typed, under the names of the table. `isFolder`: whether a path is one. Throws usage errors. */
+export function givenOptions(command: Command, isFolder: (path: string) => boolean): GivenOptions {
+  const typed = command.opts<Record<string, unknown>>();
+  const given: Record<string, unknown> = {};
+  for (const name of FLAGS) {
+    const flag = flagOf(name);
+    const value = typed[flag.attributeName()];
+    // commander turns `--no-save` into `save: false`, and sets `save: true` where it is absent.
+    const present = flag.negate ? value === false : value !== undefined;
+    const { refused }: Option = OPTIONS[name];
+    if (present && refused !== null) throw usageError(`${flagName(name)} is not possible here: ${refused.reason}`);
+    if (present) given[name] = flag.negate ? true : value;
+  }
+  const either = typed[PROVIDER_OR_FOLDER];
+  return { ...providerOrFolder(either, isFolder), ...given } as GivenOptions;
+}
+
+function providerOrFolder(value: unknown, isFolder: (path: string) => boolean): GivenOptions {
+  if (typeof value !== "string") return {};
+  const provider = PROVIDER_NAMES.find((name) => name === value);
+  if (provider !== undefined) return { provider };
+  if (value.includes("/") || isFolder(value)) return { env_dir_path: value };
+  throw usageError(
+    `-p: ${JSON.stringify(value)} is no provider and no folder`,
+    `Providers: ${PROVIDER_NAMES.join(", ")}. A folder of environments: --env-dir-path`,
+  );
+}
+
+/** `-n/--num-examples`. */
+export const flagName = (name: OptionName): string => {
+  const { short }: Option = OPTIONS[name];
+  return short === null ? longFlag(name) : `-${short}/${longFlag(name)}`;
+};
+
+function flagOf(name: OptionName): CommanderOption {
+  const { short, kind, value, help, default: usual }: Option = OPTIONS[name];
+  const names = `${short === null ? "" : `-${short}, `}${longFlag(name)}`;
+  const taken = kind === "switch" ? "" : kind === "optional_path" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;
+  const flag = new CommanderOption(`${names}${taken}`, `${help}${defaultText(kind, usual)}`);
+  if (kind === "table") flag.argParser((text: string, before: object | undefined) => ({ ...before, ...(readFlag(name, text) as object) }));
+  else if (kind !== "switch") flag.argParser((text: string) => readFlag(name, text));
+  return flag;
+}
+
+function defaultText(kind: Option["kind"], usual: Json | undefined): string {
+  if (usual === undefined || kind === "switch") return "";
+  const empty = typeof usual === "object" && usual !== null && Object.keys(usual).length === 0;
+  return empty ? "" : ` (default: ${typeof usual === "string" ? usual : JSON.stringify(usual)})`;
+}
+
+function readFlag(name: OptionName, text: string): unknown {
+  const parsed = parseOptionText(name, text);
+  if (parsed.ok) return parsed.value;
+  const example = EXAMPLES[name];
+  throw usageError(`${flagName(name)}: ${parsed.msg}`, ...(example === undefined ? [] : [`Example: ${example}`]));
+}

@@ -1,0 +1,118 @@
+import type { RunPhase } from "../../../durable-objects/run/control.ts";
+import type { RunStatus, Vitals } from "../../../durable-objects/run/protocol.ts";
+import type { JsonObject } from "../../config/run-config.ts";
+
+/** The parts of the service's answers that the command line reads. */
+
+/** `edgewise` of an evaluation, and the data of `progress` and `end` events. */
+export interface RunState {
+  readonly run_id: string;
+  readonly phase: RunPhase;
+  /** The final files are written; nothing changes until a resume. */
+  readonly settled: boolean;
+  /** Nothing happens until a resume. */
+  readonly suspended: boolean;
+  /** Units that executors hold now: none of them = everything that was finished is committed. */
+  readonly open_units?: number;
+  readonly done_units: number;
+  readonly total_units: number;
+  readonly done_rollouts: number;
+  readonly total_rollouts: number;
+  /** Never done, or to be repaired. */
+  readonly owed_rollouts: number;
+  readonly reward: number | null;
+  /** Rollouts by error code. */
+  readonly errors: Readonly<Record<string, number>>;
+  readonly tokens: { readonly input: number; readonly output: number };
+  readonly vitals: Vitals;
+  /** Of the newest stored event. */
+  readonly seq: number;
+  /** Rows of a folder have not all been taken over: the folder has more than the run. */
+  readonly importing?: boolean;
+  readonly env_version: string;
+  readonly dataset_digest: string | null;
+  readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
+}
+
+/** Of a service that is there; the local one says more. */
+export interface Health {
+  readonly status: "ok";
+  readonly version: string;
+}
+
+export interface Evaluation {
+  readonly evaluation_id: string;
+  readonly name: string;
+  readonly status: RunStatus;
+  readonly error_message: string | null;
+  /** The run's page. */
+  readonly viewer_url: string;
+  readonly eval_config: JsonObject;
+  /** Empty before the first row. */
+  readonly metrics: { readonly reward?: number; readonly metrics?: Readonly<Record<string, number>>; readonly error?: number };
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly started_at: string | null;
+  /** When the status became terminal. */
+  readonly finalized_at: string | null;
+  readonly metadata: {
+    readonly env_id: string;
+    readonly model: string;
+    readonly env_args: JsonObject;
+    readonly base_url: string;
+    readonly num_examples: number;
+    readonly rollouts_per_example: number;
+    readonly sampling_args: JsonObject;
+    readonly state_columns: readonly string[];
+    readonly pass_threshold: number;
+  };
+  readonly edgewise: RunState;
+}
+
+/** A row of the list: less than the run itself says. */
+export interface ListedEvaluation {
+  readonly evaluation_id: string;
+  readonly status: RunStatus;
+  readonly metadata: { readonly env_id: string; readonly model: string };
+  /** ISO 8601. */
+  readonly created_at: string;
+  readonly edgewise: {
+    readonly settled: boolean;
+    readonly active: boolean;
+    readonly suspended: boolean;
+    readonly done_rollouts: number;
+    readonly total_rollouts: number;
+    readonly reward: number | null;
+  };
+}
+
+export interface EvaluationPage {
+  readonly evaluations: readonly ListedEvaluation[];
+  readonly total: number;
+}
+
+/** Rows as they stand in `results.jsonl`. */
+export interface SamplePage {
+  readonly samples: readonly Readonly<Record<string, unknown>>[];
+  readonly total: number;
+  readonly has_more: boolean;
+}
+
+export interface Cancelled {
+  readonly message: string;
+}
+
+export interface Resumed {
+  readonly evaluation_id: string;
+  readonly owed_rollouts: number;
+  readonly warnings: readonly string[];
+}
+
+/** Data of a `log` event. */
+export interface LogEvent {
+  readonly seq: number;
+  /** Unix milliseconds. */
+  readonly time: number;
+  readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
+  readonly message: string;
+}

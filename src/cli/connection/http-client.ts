@@ -1,0 +1,288 @@
+/** The service over HTTP, on this machine or deployed: one place that knows its addresses, its error format and how long to wait. */
+import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
+import { reasonOf } from "../terminal/cli-error.ts";
+import { firstBytes } from "../disk/files.ts";
+
+/** Code of an answer that the service does not give: something else listens there, or stands in front of it. */
+export const FOREIGN = "foreign";
+
+/** An answer of the service that is an error, decoded. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly status: number;
+  /** From the service's catalogue, or `FOREIGN`. */
+  readonly code: string;
+  readonly hint: string | null;
+  constructor(status: number, code: string, message: string, hint: string | null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** No answer: nobody listens, the connection broke, or it took too long. */
+export class ServiceUnreachable extends Error {
+  override readonly name = "ServiceUnreachable";
+  readonly url: string;
+  constructor(url: string, cause: unknown) {
+    super(`${new URL(url).origin} did not answer: ${reasonOf(cause)}`, { cause });
+    this.url = url;
+  }
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Until the headers, and for JSON the body, are there. */
+  readonly timeoutMs?: number;
+  /** How often a call without an answer is made again; only where a repetition is harmless. */
+  readonly retries?: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const HEALTH_MS = 10_000;
+/** A page of long rows is read from many places. */
+const SAMPLES_MS = 120_000;
+const UPLOAD_MS = 15 * 60_000;
+/** A download that stands still for so long is broken. */
+const IDLE_MS = 60_000;
+
+export class ServiceClient {
+  readonly url: string;
+  private readonly headers: Readonly<Record<string, string>>;
+
+  /** `attended`: runs created here end with this machine's service (honoured by the local Worker only). */
+  constructor(url: string, options: { readonly token?: string | null; readonly attended?: boolean } = {}) {
+    this.url = url.replace(/\/+$/, "");
+    this.headers = {
+      ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+      ...(options.attended ? { "x-edgewise-attended": "1" } : {}),
+    };
+  }
+
+  /** Answers without a token: whether an edgewise service is there at all. */
+  async health(): Promise<Health> {
+    const url = `${this.url}/health`;
+    const response = await this.callUrl("GET", url, { retries: 2, timeoutMs: HEALTH_MS });
+    const health = await this.parsed<Partial<Health>>(response, url);
+    if (health?.status === "ok" && typeof health.version === "string") return { status: "ok", version: health.version };
+    throw new ServiceError(response.status, FOREIGN, `${url} does not answer as an edgewise service does`, null);
+  }
+  createRun(body: unknown, idempotencyKey: string): Promise<{ readonly evaluation_id: string }> {
+    return this.json("POST", "/hosted-evaluations", { body, headers: { "idempotency-key": idempotencyKey }, retries: 2 });
+  }
+  run(id: string, options: CallOptions = {}): Promise<Evaluation> {
+    return this.json("GET", `/evaluations/${id}`, { retries: 2, ...options });
+  }
+  runs(skip: number, limit: number, environment: string | null = null): Promise<EvaluationPage> {
+    const filter = environment === null ? "" : `&environment_name=${encodeURIComponent(environment)}`;
+    return this.json("GET", `/evaluations/?skip=${skip}&limit=${limit}${filter}`, { retries: 2 });
+  }
+  /** Rows of a run, sorted by example; pages count from 1. */
+  samples(id: string, page: number, limit: number): Promise<SamplePage> {
+    return this.json("GET", `/evaluations/${id}/samples?page=${page}&limit=${limit}`, { retries: 2, timeoutMs: SAMPLES_MS });
+  }
+  resumeRun(id: string, body: unknown): Promise<Resumed> {
+    return this.json("POST", `/evaluations/${id}/resume`, { body });
+  }
+  /** Suspends: open units are given up, everything committed stays. */
+  interruptRun(id: string, timeoutMs: number): Promise<unknown> {
+    return this.json("POST", `/evaluations/${id}/interrupt`, { body: {}, timeoutMs });
+  }
+  cancelRun(id: string): Promise<Cancelled> {
+    return this.json("PATCH", `/hosted-evaluations/${id}/cancel`, { retries: 2 });
+  }
+  deleteRun(id: string): Promise<unknown> {
+    return this.json("DELETE", `/evaluations/${id}`, { retries: 2 });
+  }
+  async events(id: string, after: number, signal: AbortSignal): Promise<Response> {
+    const path = `/evaluations/${id}/events?after=${after}`;
+    const response = await this.call("GET", path, { headers: { accept: "text/event-stream", "last-event-id": String(after) }, signal });
+    if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
+    await response.body?.cancel();
+    throw new ServiceError(response.status, FOREIGN, `${this.address(path)} did not answer with events`, null);
+  }
+  rows(id: string, after: number, limitBytes: number, signal?: AbortSignal): Promise<Response> {
+    return this.call("GET", `/evaluations/${id}/rows?after=${after}&limit_bytes=${limitBytes}`, { ...(signal ? { signal } : {}), retries: 2 });
+  }
+  file(id: string, name: "results.jsonl" | "metadata.json" | "eval.log", signal?: AbortSignal): Promise<Response> {
+    return this.call("GET", `/evaluations/${id}/files/${name}`, { ...(signal ? { signal } : {}), retries: 2 });
+  }
+
+  async hasDataset(digest: string): Promise<boolean> {
+    try {
+      await (await this.call("HEAD", `/datasets/${digest}`, { retries: 2 })).body?.cancel();
+      return true;
+    } catch (error) {
+      if (error instanceof ServiceError && error.status === 404) return false;
+      throw error;
+    }
+  }
+
+  /** Uploads a file of known size, streamed: `fetch` would hold it in memory or lose its length. */
+  async putDataset(digest: string, path: string, size: number): Promise<void> {
+    const url = new URL(this.address(`/datasets/${digest}`));
+    try {
+      const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
+        method: "PUT",
+        headers: { ...this.headers, "content-type": "application/octet-stream", "content-length": String(size) },
+        signal: AbortSignal.timeout(UPLOAD_MS),
+      });
+      const answer = answerOf(request);
+      // A failure to read or to send ends the request, and so the wait for its answer; an early refusal arrives before all is sent.
+      pipeline(firstBytes(path, size), request).catch(() => undefined);
+      const response = await answer;
+      const text = await textOf(response);
+      request.destroy();
+      const status = response.statusCode ?? 0;
+      if (status >= 300) throw decodeError(status, text);
+    } catch (error) {
+      throw error instanceof ServiceError ? error : new ServiceUnreachable(url.href, error);
+    }
+  }
+
+  async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+    return await this.parsed<T>(await this.call(method, path, options), this.address(path));
+  }
+
+  /** A successful response whose body is still to be read; everything else is thrown. */
+  call(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+    return this.callUrl(method, this.address(path), options);
+  }
+
+  private async callUrl(method: string, url: string, options: CallOptions): Promise<Response> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.once(method, url, options);
+      } catch (error) {
+        if (!(error instanceof ServiceUnreachable) || attempt >= (options.retries ?? 0) || options.signal?.aborted) throw error;
+        await sleep(200 * 2 ** attempt);
+      }
+    }
+  }
+
+  private async once(method: string, url: string, { body, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new DOMException("no answer in time", "TimeoutError")), timeoutMs);
+    let response: Response;
+    try {
+      response = await fetch(url, {
+        method,
+        headers: { ...this.headers, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+        // Followed, it would carry the token to another place.
+        redirect: "manual",
+      });
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw new ServiceUnreachable(url, error);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (response.ok) return response;
+    const text = await this.reading(url, response.text());
+    const target = response.headers.get("location");
+    if (response.status < 400 && target !== null) throw new ServiceError(response.status, FOREIGN, `${url} redirects to ${target}`, null);
+    throw decodeError(response.status, text);
+  }
+
+  private async parsed<T>(response: Response, url: string): Promise<T> {
+    const text = await this.reading(url, response.text());
+    try {
+      return JSON.parse(text) as T;
+    } catch {
+      throw new ServiceError(response.status, FOREIGN, `${url} did not answer with JSON: ${text.slice(0, 200)}`, null);
+    }
+  }
+
+  private async reading(url: string, body: Promise<string>): Promise<string> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new DOMException("the answer stopped half way", "TimeoutError")), IDLE_MS);
+    });
+    try {
+      return await Promise.race([body, late]);
+    } catch (error) {
+      throw new ServiceUnreachable(url, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private address(path: string): string {
+    return `${this.url}/api/v1${path}`;
+  }
+}
+
+/** Chunks of a response body; a body that stands still or breaks is `ServiceUnreachable`. */
+export async function* chunksOf(response: Response, idleMs = IDLE_MS): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  try {
+    for (;;) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new DOMException("the answer stopped half way", "TimeoutError")), idleMs);
+      });
+      try {
+        const { done, value } = await Promise.race([reader.read(), late]);
+        if (done) return;
+        yield value;
+      } finally {
+        clearTimeout(timer);
+      }
+    }
+  } catch (error) {
+    throw new ServiceUnreachable(response.url, error);
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** Our error format, the field errors of a 422, or whatever else stood there. */
+export function decodeError(status: number, text: string): ServiceError {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = null;
+  }
+  const { detail, code, hint } = (value ?? {}) as { detail?: unknown; code?: unknown; hint?: unknown };
+  const message = Array.isArray(detail)
+    ? detail.map(fieldMessage).join("\n")
+    : typeof detail === "string"
+      ? detail
+      : `status ${status}${text === "" ? "" : `: ${text.slice(0, 300)}`}`;
+  return new ServiceError(status, typeof code === "string" ? code : FOREIGN, message, typeof hint === "string" ? hint : null);
+}
+
+/** Fields of queries are typed as flags. */
+const FLAGS: Readonly<Record<string, string>> = { "query.limit": "-n", "query.page": "-p", "query.skip": "-p", "query.environment_name": "-e" };
+
+function fieldMessage(entry: unknown): string {
+  const { loc, msg } = (entry ?? {}) as { loc?: unknown; msg?: unknown };
+  const path = Array.isArray(loc) ? loc.filter((part) => part !== "body" && part !== "eval_config").join(".") : "";
+  const place = FLAGS[path] ?? path;
+  return place === "" ? String(msg) : `${place}: ${String(msg)}`;
+}
+
+function answerOf(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once("response", resolve);
+    request.once("error", reject);
+  });
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = "";
+  response.setEncoding("utf8");
+  for await (const chunk of response) text += String(chunk);
+  return text;
+}

@@ -1,0 +1,112 @@
+/** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
+import { formatSeconds, thousands } from "../../report/format.ts";
+import { singleLine } from "../../report/printable.ts";
+import type { LogEvent, RunState } from "../connection/api-types.ts";
+import { Speed } from "./speed.ts";
+
+export interface ProgressOptions {
+  /** Writes a line. */
+  readonly tell: (line: string) => void;
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  /** Unix milliseconds, for times of the day. */
+  readonly clock: () => number;
+}
+
+const LOOK_MS = 1000;
+const LINE_MS = 5000;
+const LINE_SHARE = 0.1;
+/** A line even if nothing changed, so that a slow model does not look like a hung command. */
+const QUIET_MS = 30_000;
+
+export class Progress {
+  private readonly options: ProgressOptions;
+  private readonly speed = new Speed();
+  private state: RunState | null = null;
+  private lastLine = "";
+  private lastLineAt = Number.NEGATIVE_INFINITY;
+  private lastLineShare = 0;
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(options: ProgressOptions) {
+    this.options = options;
+  }
+
+  start(): void {
+    this.timer ??= setInterval(() => this.show(), LOOK_MS);
+    this.timer.unref();
+  }
+
+  update(state: RunState): void {
+    this.speed.note(state, this.options.now());
+    this.state = state;
+    this.show();
+  }
+
+  /** The first error of each kind, and warnings, as the service reports them. */
+  log({ level, message }: Omit<LogEvent, "time">): void {
+    if (level === "WARNING" || level === "ERROR") this.note(`${level.toLowerCase()}: ${singleLine(message)}`);
+  }
+
+  note(line: string): void {
+    this.options.tell(line);
+  }
+
+  /** The last state, where the last line was another. */
+  end(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+    this.timer = null;
+    const last = this.state === null ? this.lastLine : progressText(this.state, null, this.options.clock());
+    if (last !== this.lastLine) this.writeLine(last);
+    this.state = null;
+  }
+
+  private show(): void {
+    const { state, options } = this;
+    if (state === null) return;
+    const now = options.now();
+    const text = progressText(state, this.speed.remainingMs(state), options.clock());
+    const share = shareOf(state);
+    const due = now - this.lastLineAt >= LINE_MS || share - this.lastLineShare >= LINE_SHARE;
+    if (!due || (text === this.lastLine && now - this.lastLineAt < QUIET_MS)) return;
+    this.lastLineAt = now;
+    this.lastLineShare = share;
+    this.writeLine(text);
+  }
+
+  private writeLine(text: string): void {
+    this.lastLine = text;
+    this.note(text);
+  }
+}
+
+const shareOf = ({ done_rollouts, total_rollouts }: RunState): number => (total_rollouts === 0 ? 0 : Math.min(1, done_rollouts / total_rollouts));
+
+/** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
+export function progressText(state: RunState, leftMs: number | null, clock: number): string {
+  if (state.phase === "preparing") return "preparing the data set";
+  const { done_rollouts, total_rollouts, reward, errors, tokens, vitals } = state;
+  const parts = [`${done_rollouts}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
+  if (reward !== null) parts.push(`reward ${reward.toFixed(3)}`);
+  const codes = Object.entries(errors).filter(([, count]) => count > 0);
+  if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${code} ${count}`).join(", ")}`);
+  if (vitals.retries > 0) parts.push(`${vitals.retries} ${vitals.retries === 1 ? "retry" : "retries"}`);
+  const paused = vitals.paused_until !== null && vitals.paused_until > clock;
+  if (vitals.waiting > 0 || paused) parts.push(waitingText(vitals.waiting, paused ? vitals.paused_until : null));
+  if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
+  if (state.phase === "draining" || state.phase === "finalising") parts.push("writing the results");
+  else if (leftMs !== null && done_rollouts < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);
+  return parts.join(" · ");
+}
+
+/** `until`: Unix milliseconds to which the endpoint asked to be left alone; null = it did not. */
+export function waitingText(waiting: number, until: number | null): string {
+  const what = waiting > 0 ? `${waiting} ${waiting === 1 ? "request waits" : "requests wait"} for the rate limit` : "rate limit";
+  return until === null ? what : `${what} until ${timeOfDay(until)}`;
+}
+
+/** Local time, HH:MM:SS. */
+function timeOfDay(unixMs: number): string {
+  const date = new Date(unixMs);
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
+}

@@ -1,0 +1,127 @@
+/** What a terminal shows while the runs of a command go on. */
+import { singleLine } from "../../report/printable.ts";
+import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
+import { Progress, type ProgressOptions, progressText } from "./progress.ts";
+
+/** What is told about one run. */
+export interface RunProgress {
+  /** It has an id now. `folder`: where its results are kept, null = nowhere. */
+  started(evaluation: Evaluation, folder: string | null): void;
+  update(state: RunState): void;
+  log(event: Omit<LogEvent, "time">): void;
+  note(line: string): void;
+  /** Nothing more comes. `how`: its status, or what kept it from running. */
+  ended(how: string): void;
+}
+
+export interface RunsDisplay {
+  start(): void;
+  /** Of the run of evaluation `index`. */
+  run(index: number): RunProgress;
+  /** A line about all of them. */
+  note(line: string): void;
+  /** Resolves when nobody wants to look at the end any longer: at once, unless it was asked to stay. */
+  seen(signal: AbortSignal): Promise<void>;
+  /** Leaves the last state on the screen. */
+  end(): void;
+}
+
+/** Lines for one run; for several, lines about all of them together and one for each that ends. `labels`: of the evaluations, in order. */
+export function plainDisplay(labels: readonly string[], options: ProgressOptions): RunsDisplay {
+  return labels.length === 1 ? new SingleDisplay(options) : new LinesDisplay(labels, options);
+}
+
+class SingleDisplay implements RunsDisplay {
+  readonly #progress: Progress;
+
+  constructor(options: ProgressOptions) {
+    this.#progress = new Progress(options);
+  }
+
+  start(): void {
+    this.#progress.start();
+  }
+
+  run(): RunProgress {
+    const progress = this.#progress;
+    return {
+      started: () => undefined,
+      update: (state) => progress.update(state),
+      log: (event) => progress.log(event),
+      note: (line) => progress.note(line),
+      ended: () => undefined,
+    };
+  }
+
+  note(line: string): void {
+    this.#progress.note(line);
+  }
+
+  async seen(): Promise<void> {}
+
+  end(): void {
+    this.#progress.end();
+  }
+}
+
+const LINE_MS = 5000;
+
+/** One line about all runs now and then, and every news with the name of its run in front. */
+class LinesDisplay implements RunsDisplay {
+  readonly #labels: readonly string[];
+  readonly #options: ProgressOptions;
+  readonly #states = new Map<number, RunState>();
+  readonly #ended = new Set<number>();
+  #timer: NodeJS.Timeout | null = null;
+  #last = "";
+
+  constructor(labels: readonly string[], options: ProgressOptions) {
+    this.#labels = labels;
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#show(), LINE_MS);
+    this.#timer.unref();
+  }
+
+  run(index: number): RunProgress {
+    const label = this.#labels[index] ?? "";
+    const note = (line: string): void => this.note(`${label}: ${line}`);
+    return {
+      started: () => undefined,
+      update: (state) => void this.#states.set(index, state),
+      log: ({ level, message }) => {
+        if (level === "WARNING" || level === "ERROR") note(`${level.toLowerCase()}: ${singleLine(message)}`);
+      },
+      note,
+      ended: (how) => {
+        this.#ended.add(index);
+        const state = this.#states.get(index);
+        note(state === undefined || state.total_rollouts === 0 ? how : `${how} · ${progressText({ ...state, phase: "settled" }, null, this.#options.clock())}`);
+      },
+    };
+  }
+
+  note(line: string): void {
+    this.#options.tell(line);
+  }
+
+  async seen(): Promise<void> {}
+
+  end(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #show(): void {
+    const states = [...this.#states.values()];
+    const sum = (count: (state: RunState) => number): number => states.reduce((total, state) => total + count(state), 0);
+    const [done, total] = [sum(({ done_rollouts }) => done_rollouts), sum(({ total_rollouts }) => total_rollouts)];
+    const share = total === 0 ? "" : ` (${Math.floor((done / total) * 100)} %)`;
+    const line = `${this.#ended.size}/${this.#labels.length} evaluations · ${done}/${total} rollouts${share}`;
+    if (line === this.#last || this.#ended.size === this.#labels.length) return;
+    this.#last = line;
+    this.note(line);
+  }
+}

@@ -1,0 +1,255 @@
+/** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
+import { placesOfWish } from "./eval-wishes.ts";
+import { fairShares, limitsOf } from "../../config/shares.ts";
+import { printable } from "../../report/printable.ts";
+import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
+import { checkDisplayFlags, chooseDisplay } from "../display/choose-display.ts";
+import { CrashLoop } from "../service/crash-loop.ts";
+import type { LocalDataset } from "./dataset-upload.ts";
+import { watchDisk } from "../disk/disk-watch.ts";
+import type { LocalEnvironments } from "../environments/local-environments.ts";
+import { environmentHints, explain } from "../service/explain.ts";
+import { ServiceUnreachable } from "../connection/http-client.ts";
+import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
+import { detachedLines, failureLines, resultLines, withResume } from "./last-words.ts";
+import { pause } from "../connection/pause.ts";
+import { checkWish, datasetsOf, type EvalWish, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
+import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
+import { type SummaryRow, summaryLines } from "./runs-summary.ts";
+import { openService, type Service, type Surroundings } from "../service/service.ts";
+import { SharedService } from "../service/shared-service.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+export interface EvalCommand extends Surroundings, LocalEnvironments {
+  /** What was typed: environments, or a config file. */
+  readonly named: string;
+  /** At least one. */
+  readonly evals: readonly EvalWish[];
+  /** Requests in flight of all of them together; null = no common limit. */
+  readonly maxConcurrentTotal: number | null;
+  readonly terminal: Terminal;
+}
+
+/** What one evaluation came to. */
+interface Outcome {
+  readonly play: RunPlay;
+  /** Null: an error ended it. */
+  readonly played: PlayedRun | null;
+  readonly error: unknown;
+}
+
+export async function evalRun(command: EvalCommand): Promise<ExitCode> {
+  const { evals, cwd, env, terminal } = command;
+  checkDisplayFlags(evals.map(({ given }) => given));
+  const interrupts = new Interrupts();
+  const crashes = new CrashLoop();
+  let service: SharedService | null = null;
+  const display = await chooseDisplay({
+    labels: evals.map(({ label }) => label),
+    env,
+    terminal,
+    disabled: evals.some(({ given }) => given.disable_tui === true),
+    fullscreen: evals.some(({ given }) => given.fullscreen === true),
+    client: () => service?.current.client ?? null,
+  });
+  let plays: readonly RunPlay[] = [];
+  let unwatchDisk = (): void => undefined;
+  try {
+    checkEnvironments(command);
+    for (const wish of evals) checkWish(wish, cwd);
+    const keyNames = [...new Set(evals.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var)))];
+    const open = (): Promise<Service> =>
+      openService({
+        ...command,
+        command: `edgewise eval run ${command.named}`,
+        port: 0,
+        keyNames,
+        attended: true,
+        executors: Math.max(...evals.map(({ given }) => (typeof given.num_workers === "number" ? given.num_workers : 1))),
+        onCrash: () => display.note(crashes.note()),
+      });
+    const [opened, datasets] = await both(open(), datasetsOf(evals, cwd));
+    const shared = new SharedService(opened, open);
+    service = shared;
+    interrupts.signal.throwIfAborted();
+    if (opened.stateFolder !== null) unwatchDisk = watchDisk(opened.stateFolder, (line) => display.note(line));
+    const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
+    plays = evals.map((wish, index) => {
+      const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
+      return new RunPlay(wish, { cwd, envVersion, service: shared, interrupts, signal, progress: display.run(index), columns: terminal.columns });
+    });
+    display.start();
+    const outcomes = await playAll(command, plays, datasets, display);
+    await display.seen(interrupts.signal);
+    display.end();
+    return evals.length === 1 ? await endOfOne(command, shared, outcomes[0]) : endOfMany(command, shared, outcomes);
+  } catch (error) {
+    display.end();
+    if (error instanceof Interrupted) return await interrupted(command, service, plays, error);
+    await Promise.all(plays.map((play) => play.leave()));
+    throw error;
+  } finally {
+    unwatchDisk();
+    if (service !== null) await leave(service.current, terminal, interrupts);
+    interrupts.dispose();
+  }
+}
+
+/** Waits for both, and closes the service when the other fails. */
+async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<readonly [Service, T]> {
+  const [service, read] = await Promise.allSettled([opening, reading]);
+  if (read.status === "rejected") {
+    if (service.status === "fulfilled") await service.value.close();
+    throw read.reason;
+  }
+  if (service.status === "rejected") throw service.reason;
+  return [service.value, read.value];
+}
+
+/** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
+function checkEnvironments({ evals, environments, env }: EvalCommand): void {
+  const ids = environments.map(({ id }) => id);
+  const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId));
+  const [first] = missing;
+  if (first === undefined) return;
+  throw usageError(
+    `there is no environment ${missing.map((envId) => JSON.stringify(envId)).join(", ")}`,
+    ...environmentHints({ envId: first, environments: ids }),
+  );
+}
+
+/**
+ * Plays all runs side by side. One that fails does not stop the others; an interruption stops all. With a common limit each is given
+ * its share when it begins, and those for which nothing is left wait for the share of one that ends.
+ */
+async function playAll(
+  { evals, maxConcurrentTotal }: EvalCommand,
+  plays: readonly RunPlay[],
+  datasets: readonly (LocalDataset | null)[],
+  display: RunsDisplay,
+) {
+  const outcomes = new Map<number, Outcome>();
+  const one = async (index: number, share: number | null): Promise<void> => {
+    outcomes.set(index, await playOne(plays[index], datasets[index] ?? null, share, display.run(index)));
+  };
+  const shares = maxConcurrentTotal === null ? null : fairShares(maxConcurrentTotal, limitsOf(evals));
+  const waiting = shares === null ? [] : [...shares.keys()].filter((index) => shares[index] === 0);
+  const inTurn = async (first: number, share: number): Promise<void> => {
+    // Who waits got nothing, so `share` is 1 and within every limit.
+    for (let index: number | undefined = first; index !== undefined; index = waiting.shift()) await one(index, share);
+  };
+  const lanes = plays.flatMap((_, index) => {
+    const share = shares?.[index] ?? null;
+    return share === 0 ? [] : [share === null ? one(index, null) : inTurn(index, share)];
+  });
+  const stopped = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
+  if (stopped !== undefined) throw stopped.reason;
+  return plays.flatMap((_, index) => outcomes.get(index) ?? []);
+}
+
+async function playOne(play: RunPlay | undefined, dataset: LocalDataset | null, share: number | null, progress: RunProgress): Promise<Outcome> {
+  if (play === undefined) throw new RangeError("there is no such evaluation");
+  try {
+    const played = await play.play(dataset, share);
+    progress.ended(played.completed ? "COMPLETED" : played.evaluation.status);
+    return { play, played, error: null };
+  } catch (error) {
+    // Another command may suspend one of several runs; the others go on.
+    if (error instanceof Interrupted && !(error instanceof Suspended)) throw error;
+    await play.leave();
+    progress.ended(error instanceof Suspended ? "SUSPENDED" : "failed");
+    return { play, played: null, error };
+  }
+}
+
+async function endOfOne(command: EvalCommand, service: SharedService, outcome: Outcome | undefined): Promise<ExitCode> {
+  if (outcome === undefined) throw new RangeError("there is no evaluation");
+  const { terminal } = command;
+  const { play, played, error } = outcome;
+  if (played === null) {
+    if (error instanceof Suspended) return await interrupted(command, service, [play], error);
+    throw explained(command, service, outcome);
+  }
+  for (const line of played.report) terminal.print(line);
+  if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
+  const names = play.names();
+  for (const line of resultLines(names)) terminal.print(line);
+  return isWhole(outcome) ? EXIT.completed : EXIT.failed;
+}
+
+/** Reports in the order of the evaluations, then what went wrong, then all of them in one table. */
+function endOfMany(command: EvalCommand, service: SharedService, outcomes: readonly Outcome[]): ExitCode {
+  const { terminal, cwd } = command;
+  for (const { play, played } of outcomes) {
+    if (played === null || played.report.length === 0) continue;
+    terminal.print(`=== ${printable(play.wish.label)} ===`);
+    for (const line of [...played.report, ""]) terminal.print(line);
+  }
+  for (const outcome of outcomes) for (const line of problemLines(command, service, outcome)) terminal.tell(`${outcome.play.wish.label}: ${line}`);
+  const rows = outcomes.map(({ play, played, error }): SummaryRow => {
+    const names = play.begun ? play.names() : null;
+    return {
+      label: play.wish.label,
+      status: error instanceof Suspended ? "SUSPENDED" : (played?.evaluation.status ?? "failed"),
+      evaluation: played?.evaluation ?? null,
+      folder: names?.saved ? names.folder : null,
+    };
+  });
+  for (const line of summaryLines(rows, cwd, terminal.columns)) terminal.print(line);
+  return outcomes.every(isWhole) ? EXIT.completed : EXIT.failed;
+}
+
+/** Completed, and kept where it should be. */
+const isWhole = ({ play, played }: Outcome): boolean => played?.completed === true && (play.wish.given.no_save === true || play.names().saved);
+
+function problemLines(command: EvalCommand, service: SharedService, outcome: Outcome): readonly string[] {
+  const { played, error, play } = outcome;
+  if (played !== null) return played.completed ? [] : failureLines(played.evaluation);
+  if (error instanceof Suspended) return [`interrupted by another command; ${resultLines(play.names()).at(-1) ?? ""}`];
+  const reason = explained(command, service, outcome);
+  return reason instanceof CliError
+    ? [`error: ${printable(reason.message)}`, ...reason.hints.map((hint) => `  ${printable(hint)}`)]
+    : [`error: ${reasonOf(reason)}`];
+}
+
+function explained({ environments, env }: EvalCommand, service: SharedService, { play, error }: Outcome): unknown {
+  const { envId, given } = play.wish;
+  const reason = explain(error, { service: service.current, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  return play.begun ? withResume(reason, play.names(), service.current) : reason;
+}
+
+/** Ctrl-C: everything that is finished is kept. On this machine a run waits for a resume; elsewhere it goes on. */
+async function interrupted({ terminal, named }: EvalCommand, service: SharedService | null, plays: readonly RunPlay[], error: Interrupted): Promise<ExitCode> {
+  const begun = plays.filter((play) => play.begun);
+  if (begun.length === 0) {
+    terminal.tell(`Interrupted before ${plays.length > 1 ? "any run" : "the run"} began.`);
+    if (service?.current.role === "remote") terminal.tell("Should the service have had the request already, `npx edgewise eval list` shows the run.");
+    return EXIT.interrupted;
+  }
+  const why = error.message;
+  terminal.tell(`${why.charAt(0).toUpperCase()}${why.slice(1)}; saving what is finished. Press Ctrl-C again to end at once.`);
+  await Promise.all(begun.map((play) => play.leave()));
+  for (const play of begun) {
+    const detached = service?.current.role === "remote" && !(error instanceof Suspended);
+    const lines = detached && service !== null ? detachedLines(play.names(), service.current) : resultLines(play.names());
+    if (plays.length > 1) terminal.print(`${printable(play.wish.label)}:`);
+    for (const line of lines) terminal.print(line);
+  }
+  if (plays.length > 1)
+    terminal.print(`All of them: ${named.endsWith(".toml") ? `set resume = true at the top of ${named}, and run it again` : "the same command with -R"}`);
+  return EXIT.interrupted;
+}
+
+/** Other terminals may work through this one's service: it stays until they are done, or Ctrl-C hands over to one of them. */
+async function leave(service: Service, terminal: Terminal, interrupts: Interrupts): Promise<void> {
+  const { signal } = interrupts;
+  try {
+    if (service.clients().length > 0 && !signal.aborted) {
+      terminal.tell(`Done. Runs of other terminals (process ${service.clients().join(", ")}) use this one's service; waiting for them (Ctrl-C hands over).`);
+      while (service.clients().length > 0 && !signal.aborted) await pause(250, signal).catch(() => undefined);
+    }
+    await service.close();
+  } catch (error) {
+    if (!(error instanceof ServiceUnreachable)) terminal.tell(`warning: the local service did not end in order: ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,223 @@
+/** One run of a command: started, watched to its end, and what is left of it in the folder. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import { OPTIONS } from "../../config/options.ts";
+import type { JsonObject } from "../../config/run-config.ts";
+import { singleLine } from "../../report/printable.ts";
+import type { Evaluation, RunState } from "../connection/api-types.ts";
+import { reasonOf } from "../terminal/cli-error.ts";
+import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
+import type { NamedEnvironment } from "../environments/local-environments.ts";
+import { reportOfFolder, reportOfRun } from "./final-report.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
+import type { ServiceClient } from "../connection/http-client.ts";
+import { Interrupted, type Interrupts } from "../terminal/interrupts.ts";
+import type { RunNames } from "./last-words.ts";
+import { patiently } from "../connection/patience.ts";
+import { namedFolder } from "../results/resume-folder.ts";
+import { outputBase, ResultsFolder, resultsFolderOf } from "../results/results-folder.ts";
+import type { RunProgress } from "../display/runs-display.ts";
+import type { Service } from "../service/service.ts";
+import type { SharedService } from "../service/shared-service.ts";
+import { type StartedRun, startRun } from "./start-run.ts";
+import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
+import { RunWatch } from "./watch-run.ts";
+
+/** Time for finished rollouts to reach the store after Ctrl-C. */
+const FLUSH_MS = 3000;
+
+/** One evaluation that a command asks for. */
+export interface EvalWish extends NamedEnvironment {
+  /** What it is called among the others of the command. */
+  readonly label: string;
+  readonly given: GivenOptions;
+  /** Several places that serve the model. */
+  readonly replicas: readonly ReplicaBody[];
+}
+
+export interface PlayContext {
+  readonly cwd: string;
+  /** Version of the environment in this installation; null when it has none of that name. */
+  readonly envVersion: string | null;
+  readonly service: SharedService;
+  readonly interrupts: Interrupts;
+  readonly signal: AbortSignal;
+  readonly progress: RunProgress;
+  /** Columns of the report. */
+  readonly columns: number;
+}
+
+/** Another command interrupted the run: it does not go on, wherever it is. */
+export class Suspended extends Interrupted {}
+
+/** A run that has ended, in order. */
+export interface PlayedRun {
+  readonly evaluation: Evaluation;
+  readonly report: readonly string[];
+  readonly completed: boolean;
+}
+
+/** Refuses what can be known to fail before a service is started for it. */
+export function checkWish({ given }: EvalWish, cwd: string): void {
+  if (typeof given.resume === "string") namedFolder(given.resume, cwd);
+  const file = datasetPath((given.env_args ?? {}) as JsonObject, cwd);
+  if (file !== null) checkDataset(file);
+}
+
+/** The data sets in files of this machine that evaluations name, each file read once; null where one names none. */
+export async function datasetsOf(wishes: readonly EvalWish[], cwd: string): Promise<readonly (LocalDataset | null)[]> {
+  const files = wishes.map(({ given }) => datasetPath((given.env_args ?? {}) as JsonObject, cwd));
+  const read = await Promise.all([...new Set(files)].map(async (file) => [file, file === null ? null : await describeDataset(file)] as const));
+  const known = new Map(read);
+  return files.map((file) => known.get(file) ?? null);
+}
+
+interface Work {
+  readonly started: StartedRun;
+  readonly watch: RunWatch;
+  readonly folder: ResultsFolder | null;
+}
+
+export class RunPlay {
+  readonly wish: EvalWish;
+  readonly #context: PlayContext;
+  #work: Work | null = null;
+  #leaving: Promise<void> | null = null;
+
+  constructor(wish: EvalWish, context: PlayContext) {
+    this.wish = wish;
+    this.#context = context;
+  }
+
+  /** Whether there is a run. */
+  get begun(): boolean {
+    return this.#work !== null;
+  }
+
+  /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
+  async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
+    const { service, cwd, envVersion, interrupts, signal, progress } = this.#context;
+    const { envId, reference, replicas } = this.wish;
+    const given = withShare(withDataset(this.wish.given, dataset), share);
+    const { current } = service;
+    const base = outputBase(cwd, envId, given);
+    const wish = { envId, reference, given, replicas, dataset, base, cwd, envVersion: current.role === "remote" ? null : envVersion };
+    const started = await interrupts.during(startRun(current.client, wish, signal));
+    const { evaluation_id } = started.evaluation;
+    for (const line of announcement(started, given)) progress.note(line);
+    const folder = given.no_save ? null : await this.#openFolder(current, started, base);
+    progress.started(started.evaluation, folder?.path ?? null);
+    const watch = new RunWatch(current, {
+      runId: evaluation_id,
+      folder,
+      point: { seq: started.after },
+      importing: started.evaluation.edgewise.importing === true,
+      progress,
+      signal,
+      pollMs: given.hosted === true ? 1000 * (given.poll_interval ?? OPTIONS.poll_interval.default) : null,
+      reopen: (lost) => service.instead(lost),
+    });
+    this.#work = { started, watch, folder };
+    const end = await watch.untilEnd();
+    if (end.suspended) throw new Suspended(`run ${evaluation_id} was interrupted by another command`);
+    return await this.#finish(this.#work);
+  }
+
+  /** Of a run that there is. */
+  names(): RunNames {
+    if (this.#work === null) throw new Error("the run has not begun");
+    const { started, watch, folder } = this.#work;
+    return {
+      environment: this.wish.named,
+      given: this.wish.given,
+      cwd: this.#context.cwd,
+      runId: started.evaluation.evaluation_id,
+      folder: folder?.path ?? null,
+      saved: folder !== null && watch.folderFailure === null,
+    };
+  }
+
+  /** Suspends a run of this machine, and brings the folder up to date. A run elsewhere is not this command's to end. Failures change nothing. */
+  leave(): Promise<void> {
+    this.#leaving ??= this.#work === null ? Promise.resolve() : this.#leave(this.#work);
+    return this.#leaving;
+  }
+
+  async #leave({ started, watch, folder }: Work): Promise<void> {
+    const { client, role } = watch.service;
+    if (role !== "remote") await suspend(client, started.evaluation.evaluation_id);
+    await watch.catchUp(role === "remote" ? AbortSignal.timeout(FLUSH_MS) : undefined);
+    await folder?.close().catch(() => undefined);
+  }
+
+  /** The folder as it is to be written; null when it cannot be, which does not stop the run. */
+  async #openFolder(service: Service, started: StartedRun, base: string): Promise<ResultsFolder | null> {
+    const { evaluation_id, metadata } = started.evaluation;
+    const known = service.stateFolder === null ? null : rememberedFolder(service.stateFolder, evaluation_id);
+    const path = started.folder ?? (started.how === "created" ? null : known) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
+    try {
+      const folder = await ResultsFolder.open(path, evaluation_id, started.how === "joined" ? "continue" : "rebuild");
+      if (service.stateFolder !== null) rememberFolder(service.stateFolder, evaluation_id, path);
+      return folder;
+    } catch (error) {
+      this.#context.progress.note(`warning: ${path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
+      return null;
+    }
+  }
+
+  /** Files and report of the settled run. */
+  async #finish({ started, watch, folder }: Work): Promise<PlayedRun> {
+    const { client } = watch.service;
+    const { columns } = this.#context;
+    const runId = started.evaluation.evaluation_id;
+    await watch.finalise();
+    return await patiently(async () => {
+      const evaluation = await client.run(runId);
+      const { edgewise, status } = evaluation;
+      const completed = status === "COMPLETED" || started.how === "nothing owed";
+      if (edgewise.done_rollouts === 0) return { evaluation, completed, report: [] };
+      const kept = folder !== null && watch.folderFailure === null;
+      const style = { columns, abbreviated: this.wish.given.abbreviated_summary === true };
+      const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
+      return { evaluation, completed, report: await report };
+    }, watch.patience());
+  }
+}
+
+/** The file is named by its digest, as the service knows it. */
+export function withDataset(given: GivenOptions, dataset: LocalDataset | null): GivenOptions {
+  return dataset === null ? given : { ...given, env_args: { ...given.env_args, dataset: `sha256:${dataset.digest}` } };
+}
+
+const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
+
+function announcement({ evaluation, how, owed, warnings }: StartedRun, { resume }: GivenOptions): readonly string[] {
+  const { evaluation_id, metadata } = evaluation;
+  const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
+  const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
+  const lines: string[] = [];
+  if (how === "created" && resume === true) lines.push("No unfinished run of these settings was found; this is a new one.");
+  if (how === "created") lines.push(`Run ${evaluation_id}: ${what}`);
+  else if (how === "joined") lines.push(`Run ${evaluation_id} is working already; following it: ${what}`);
+  else if (how === "nothing owed") lines.push(`Run ${evaluation_id} has nothing left to do: ${what}`);
+  else lines.push(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owed} rollouts to do)`}: ${what}`);
+  for (const warning of warnings) lines.push(`warning: ${singleLine(warning)}`);
+  const fixed = sampling_args.temperature === 0 ? "at temperature 0" : typeof sampling_args.seed === "number" ? "with a fixed seed" : null;
+  if (how === "created" && rollouts_per_example > 1 && fixed !== null) {
+    lines.push(`warning: ${fixed} the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`);
+  }
+  return lines;
+}
+
+/** And waits a moment for what was finished to be stored. */
+async function suspend(client: ServiceClient, runId: string): Promise<void> {
+  try {
+    const deadline = Date.now() + FLUSH_MS;
+    await client.interruptRun(runId, FLUSH_MS);
+    for (let state: RunState | null = null; Date.now() < deadline && state?.open_units !== 0; await sleep(100)) {
+      state = (await client.run(runId, { timeoutMs: FLUSH_MS, retries: 0 })).edgewise;
+    }
+  } catch {
+    // The run has ended meanwhile, or its service has: either way nothing more can be saved than what is there.
+  }
+}

@@ -1,0 +1,176 @@
+/** Results folders as something to go on with: reading one, and finding the newest unfinished one. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
+import { readForeignRow } from "../../environments/foreign-row.ts";
+import { isInfrastructureError } from "../../errors/codes.ts";
+import { errorCodeOf } from "../../metrics/row-summary.ts";
+import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
+import { readLines } from "../disk/read-lines.ts";
+import { readPosition } from "./results-folder.ts";
+
+/** `metadata.json`, of ours or of the Python library's. */
+export interface FolderMetadata {
+  readonly env_id: string;
+  readonly env_args: JsonObject;
+  readonly model: string;
+  readonly base_url: string;
+  readonly num_examples: number;
+  readonly rollouts_per_example: number;
+  readonly sampling_args: JsonObject;
+  readonly state_columns: readonly string[];
+  readonly pass_threshold: number;
+  /** What its rows look like. */
+  readonly shape: ResultsShape;
+  /** The Python library drew the examples in an order of its own. */
+  readonly shuffled: boolean;
+  /** Null in folders of the Python library. */
+  readonly edgewise: {
+    readonly run_id: string | null;
+    readonly status: string | null;
+    readonly env_version: string | null;
+    readonly dataset_digest: string | null;
+    readonly extra_env_kwargs: JsonObject;
+    readonly shuffle_seed: number | null;
+  } | null;
+}
+
+export interface FoundFolder {
+  readonly path: string;
+  /** Null: neither the metadata nor the name of the folder says. */
+  readonly runId: string | null;
+  /** Null: the command that made the folder was killed before it wrote them; only the service can say what the run is. */
+  readonly metadata: FolderMetadata | null;
+}
+
+/** What `-R` names: a results folder, or the id of a run that the service knows. */
+export function namedFolder(value: string, cwd: string): FoundFolder | { readonly runId: string } {
+  const path = resolve(cwd, value);
+  if (!isFolder(path)) {
+    if (isRunId(value)) return { runId: value };
+    throw usageError(`-R/--resume: ${path} is not a folder`, "Name the folder of a run, the one with results.jsonl and metadata.json in it.");
+  }
+  const found = readFolder(path);
+  if (typeof found !== "string") return found;
+  throw usageError(`-R/--resume: ${path} cannot be resumed: ${found}`, "Name the folder of a run, the one with results.jsonl and metadata.json in it.");
+}
+
+/** The folder, or what is wrong with it. */
+export function readFolder(path: string): FoundFolder | string {
+  const written = readPosition(path);
+  const missing = ["results.jsonl", "metadata.json"].filter((name) => !isFile(join(path, name)));
+  if (missing.length > 0) return written === null ? `it has no ${missing.join(" and no ")}` : { path, runId: written.run_id, metadata: null };
+  const metadata = readMetadata(join(path, "metadata.json"));
+  if (typeof metadata === "string") return written === null ? metadata : { path, runId: written.run_id, metadata: null };
+  // Another program has gone on with a folder of ours: what the service knows of the run is older than the folder.
+  if (metadata.edgewise === null && written !== null) return { path, runId: null, metadata };
+  const named = metadata.edgewise?.run_id ?? basename(path);
+  return { path, runId: isRunId(named) ? named : null, metadata };
+}
+
+function readMetadata(path: string): FolderMetadata | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    return `metadata.json cannot be read: ${reasonOf(error)}`;
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return "metadata.json is not a JSON object";
+  const fields = value as Record<string, unknown>;
+  for (const name of ["env_id", "model"]) if (typeof fields[name] !== "string") return `metadata.json: ${name} is not a string`;
+  for (const name of ["num_examples", "rollouts_per_example"]) if (!Number.isInteger(fields[name])) return `metadata.json: ${name} is not a whole number`;
+  const own = objectOf(fields.edgewise);
+  const textOf = (text: unknown): string | null => (typeof text === "string" ? text : null);
+  return {
+    env_id: String(fields.env_id),
+    env_args: (objectOf(fields.env_args) ?? {}) as JsonObject,
+    model: String(fields.model),
+    base_url: textOf(fields.base_url) ?? "",
+    num_examples: Number(fields.num_examples),
+    rollouts_per_example: Number(fields.rollouts_per_example),
+    sampling_args: (objectOf(fields.sampling_args) ?? {}) as JsonObject,
+    state_columns: Array.isArray(fields.state_columns) ? fields.state_columns.filter((name): name is string => typeof name === "string") : [],
+    pass_threshold: typeof fields.pass_threshold === "number" ? fields.pass_threshold : 0.5,
+    shape: "time" in fields && !("time_ms" in fields) ? "0.1.14" : "0.1.13",
+    shuffled: fields.shuffle === true,
+    edgewise:
+      own === null
+        ? null
+        : {
+            run_id: textOf(own.run_id),
+            status: textOf(own.status),
+            env_version: textOf(own.env_version),
+            dataset_digest: textOf(own.dataset_digest),
+            extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
+            shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
+          },
+  };
+}
+
+/**
+ * Folders below `base` that fit what was typed, newest first (verifiers-spec 4.1). A setting that was not typed fits anything, the model
+ * too, since a resume takes it from the run. Whether a run is unfinished is asked separately.
+ */
+export function fittingFolders(base: string, envId: string, given: GivenOptions): readonly FoundFolder[] {
+  const evals = join(base, "evals", ...envId.split("/").slice(0, -1));
+  const prefix = `${envId.split("/").at(-1)}--`;
+  const models = foldersIn(evals).filter((name) => (given.model === undefined ? name.startsWith(prefix) : name === prefix + given.model.replaceAll("/", "--")));
+  return models
+    .flatMap((name) => foldersIn(join(evals, name)).map((run) => join(evals, name, run)))
+    .map((path) => ({ path, changed: statSync(path).mtimeMs }))
+    .sort((a, b) => b.changed - a.changed)
+    .flatMap(({ path }) => {
+      const found = readFolder(path);
+      return typeof found === "string" || (found.metadata !== null && !fits(found.metadata, envId, given)) ? [] : [found];
+    });
+}
+
+function fits(metadata: FolderMetadata, envId: string, { model, num_examples, rollouts_per_example }: GivenOptions): boolean {
+  if (metadata.env_id !== envId || (model !== undefined && metadata.model !== model)) return false;
+  if (rollouts_per_example !== undefined && metadata.rollouts_per_example !== rollouts_per_example) return false;
+  return num_examples === undefined || num_examples < 1 || metadata.num_examples <= num_examples;
+}
+
+/** Whether rollouts are missing from a folder or would be run again, as far as its files tell. */
+export async function isUnfinished({ path, metadata }: FoundFolder, { num_examples, keep_errors }: GivenOptions): Promise<boolean> {
+  if (metadata === null) return true;
+  const examples = num_examples === undefined || num_examples < 1 ? metadata.num_examples : num_examples;
+  // Not yet counted when the command was killed: the data set had not been read.
+  if (examples < 1) return true;
+  let rows = 0;
+  for await (const line of readLines(join(path, "results.jsonl"))) {
+    if (line.trim() === "") continue;
+    const row = parseRow(line);
+    if (row === null) break;
+    rows += 1;
+    const code = errorCodeOf(row.error);
+    if (keep_errors !== true && code !== null && isInfrastructureError(code)) return true;
+  }
+  return rows < examples * metadata.rollouts_per_example;
+}
+
+function parseRow(line: string): Record<string, unknown> | null {
+  try {
+    return readForeignRow(line).value;
+  } catch {
+    return null;
+  }
+}
+
+const objectOf = (value: unknown): Record<string, unknown> | null =>
+  value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+
+function foldersIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return [];
+    throw error;
+  }
+}

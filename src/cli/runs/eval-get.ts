@@ -1,0 +1,66 @@
+/** `edgewise eval get ID`: one run in full. */
+import type { JsonObject } from "../../config/run-config.ts";
+import { EMBEDDED_BASE_URL } from "../../config/providers.ts";
+import { fieldLines } from "../../report/columns.ts";
+import { formatSeconds, thousands } from "../../report/format.ts";
+import { printableJson } from "../../report/printable.ts";
+import type { Evaluation } from "../connection/api-types.ts";
+import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
+import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
+import type { CommandContext } from "../service/command-context.ts";
+import { statusOf } from "./eval-list.ts";
+
+export async function evalGet(context: CommandContext, options: { readonly runId: string; readonly output: Output }): Promise<ExitCode> {
+  const { terminal } = context;
+  const runId = mustBeRunId(options.runId);
+  const run = await askService(context, "edgewise eval get", (service) => aboutRun(runId, service, service.client.run(runId)));
+  if (options.output === "json") terminal.print(printableJson(run, 2));
+  else for (const line of runLines(run)) terminal.print(line);
+  return EXIT.completed;
+}
+
+/** What is empty is left out. */
+export function runLines(run: Evaluation): readonly string[] {
+  const { metadata, edgewise, metrics, eval_config, error_message } = run;
+  const { done_rollouts, total_rollouts, tokens, errors } = edgewise;
+  const { api_key_var } = eval_config;
+  const fields: readonly (readonly [string, string | null])[] = [
+    ["Run", run.evaluation_id],
+    ["Name", run.name],
+    ["Status", statusOf(run)],
+    ["Error", error_message],
+    ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
+    ["Arguments", objectText(metadata.env_args)],
+    ["Model", metadata.model],
+    [
+      "Endpoint",
+      typeof api_key_var === "string" && metadata.base_url !== EMBEDDED_BASE_URL ? `${metadata.base_url} (key in ${api_key_var})` : metadata.base_url,
+    ],
+    ["Sampling", objectText(Object.fromEntries(Object.entries(metadata.sampling_args).filter(([, value]) => value !== null)))],
+    ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
+    ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
+    ["Reward", metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
+    ["Metrics", listText(metrics.metrics, (value) => value.toFixed(3))],
+    ["Errors", listText(errors, String)],
+    ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
+    ["Created", timeText(run.created_at)],
+    ["Started", timeText(run.started_at)],
+    ["Ended", timeText(run.finalized_at)],
+    ["Took", durationText(run.started_at, run.finalized_at)],
+  ];
+  return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));
+}
+
+const objectText = (value: JsonObject): string | null => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
+
+function listText(values: Readonly<Record<string, number>> | undefined, text: (value: number) => string): string | null {
+  const entries = Object.entries(values ?? {}).filter(([, value]) => value !== null);
+  return entries.length === 0 ? null : entries.map(([name, value]) => `${name} ${text(value)}`).join(", ");
+}
+
+/** As log lines write it: UTC, to the second. */
+const timeText = (iso: string | null | undefined): string | null => (iso ? `${iso.slice(0, 19).replace("T", " ")} UTC` : null);
+
+function durationText(start: string | null | undefined, end: string | null | undefined): string | null {
+  return start && end ? formatSeconds((Date.parse(end) - Date.parse(start)) / 1000) : null;
+}

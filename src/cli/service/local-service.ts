@@ -1,0 +1,170 @@
+/**
+ * The Worker in a runtime of this machine: the same `dist/worker.js` that is deployed, with the bindings of `wrangler.toml` and smaller
+ * numbers. Queue messages are lost when it stops and its clock has no cron, so its parent calls the watchdog.
+ */
+import { fileURLToPath } from "node:url";
+import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
+import { CliError, reasonOf } from "../terminal/cli-error.ts";
+import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
+import { inOwnProcessGroup } from "./own-process-group.ts";
+import type { ServiceLog } from "./service-log.ts";
+
+export interface LocalServiceOptions extends WorkerSettings {
+  /** Where Durable Objects and R2 are stored. */
+  readonly persistTo: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly log: ServiceLog;
+  /** The runtime's process, at the start and after each restart. */
+  readonly onRuntime: (pid: number) => void;
+  /** The runtime ended by itself and is being started again. */
+  readonly onCrash: () => void;
+}
+
+export interface LocalService {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const START_MS = 30_000;
+const WATCHDOG_MS = 60_000;
+
+/** `dist/worker.js` beside the built command, also when the command runs from its sources. */
+export const builtWorker = (): string => fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../dist/worker.js" : "./worker.js", import.meta.url));
+
+const MOST_EXECUTORS = 8;
+
+/** How many executors work side by side: `EDGEWISE_EXECUTORS`, else as many as are `wanted`, at most 8. */
+export function executorCount(env: NodeJS.ProcessEnv, wanted = 1): number {
+  const text = env.EDGEWISE_EXECUTORS ?? String(Math.min(MOST_EXECUTORS, wanted));
+  if (!/^[1-8]$/.test(text)) throw new CliError(`EDGEWISE_EXECUTORS must be a whole number from 1 to 8, not ${JSON.stringify(text)}`, { exitCode: 2 });
+  return Number(text);
+}
+
+/**
+ * Settings that a person may set in the environment: a mirror of the Hugging Face Hub, under the name that its own tools read,
+ * which keys requests over HTTP may name, how much the library's own log says.
+ */
+const VARS = ["HF_ENDPOINT", "HF_DATASETS_SERVER", "KEY_VARS", "EDGEWISE_LOG_LEVEL", "VF_LOG_LEVEL"];
+
+export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
+  Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  const { log, onRuntime, onCrash } = options;
+  let closing = false;
+  const restoreSpawn = inOwnProcessGroup((child) => {
+    if (child.pid !== undefined) onRuntime(child.pid);
+    child.once("exit", () => {
+      if (!closing) onCrash();
+    });
+  });
+  let runtime: Miniflare | null = null;
+  const close = async (): Promise<void> => {
+    closing = true;
+    try {
+      await runtime?.dispose();
+    } finally {
+      restoreSpawn();
+    }
+  };
+  try {
+    const { Miniflare, Log, LogLevel, convertV4MiniflareOptions } = await import("miniflare");
+    class QuietLog extends Log {
+      override logWithLevel(level: number, message: string): void {
+        if (level <= LogLevel.INFO) log.write(LogLevel[level] ?? "info", message);
+      }
+    }
+    const started = keepingSignals(
+      () =>
+        new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), () => void callWatchdog(started, log, () => closing)))),
+    );
+    runtime = started;
+    const url = await within(START_MS, started.ready);
+    const watchdog = setInterval(() => void callWatchdog(started, log, () => closing), WATCHDOG_MS);
+    watchdog.unref();
+    void callWatchdog(started, log, () => closing);
+    return {
+      url: url.origin,
+      port: Number(url.port),
+      close: () => {
+        clearInterval(watchdog);
+        return close();
+      },
+    };
+  } catch (error) {
+    await close().catch((later: unknown) => log.write("error", `while stopping: ${reasonOf(later)}`));
+    throw startFailure(error, options);
+  }
+}
+
+function runtimeOptions(options: LocalServiceOptions, quiet: Log, onRestart: () => void): V4MiniflareOptions {
+  const { log, persistTo, port } = options;
+  return {
+    host: "127.0.0.1",
+    port,
+    // No look-ups on the network, no banner, no request log: everything the runtime says goes to service.log.
+    cf: false,
+    telemetry: { enabled: false },
+    logRequests: false,
+    log: quiet,
+    handleStructuredLogs: ({ level, message }) => log.write(level, message),
+    handleUncaughtError: (error) => log.write("error", error.stack ?? error.message),
+    unsafeHandleRuntimeRestart: onRestart,
+    resourcePersistencePath: persistTo,
+    workers: [serviceWorker(options), embeddedWorker(options)],
+  };
+}
+
+/** Miniflare ends the process on the first signal; a command has to end its run in order first. Its handler for `exit` stays. */
+function keepingSignals<T>(start: () => T): T {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const before = new Map(signals.map((signal) => [signal, process.listeners(signal)]));
+  const result = start();
+  for (const signal of signals) {
+    for (const listener of process.listeners(signal)) if (!before.get(signal)?.includes(listener)) process.removeListener(signal, listener);
+  }
+  return result;
+}
+
+/** Runs go on by themselves after a start, and a lost alarm or message costs a minute, not the run. */
+async function callWatchdog(runtime: Miniflare, log: ServiceLog, closing: () => boolean): Promise<void> {
+  try {
+    const worker = await runtime.getWorker();
+    await worker.scheduled({ cron: "* * * * *" });
+  } catch (error) {
+    // A service that is being ended has nothing to watch.
+    if (!closing()) log.write("warn", `watchdog: ${reasonOf(error)}`);
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the runtime did not start within ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function startFailure(error: unknown, { log, port, workerPath }: LocalServiceOptions): CliError {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === "ERR_ADDRESS_IN_USE") {
+    return new CliError(`port ${port} is in use`, {
+      hints: [`Choose another one: npx edgewise serve --port ${port === 65_535 ? port - 1 : port + 1}`],
+      cause: error,
+    });
+  }
+  if (code === "ENOENT" || code === "ERR_MODULE_NOT_FOUND") {
+    return new CliError(`a part of edgewise is missing: ${reasonOf(error)}`, {
+      hints: [`In the clone, type: npm run build (makes ${workerPath}).`],
+      cause: error,
+    });
+  }
+  log.write("error", error instanceof Error ? (error.stack ?? error.message) : String(error));
+  return new CliError(`the local service did not start: ${reasonOf(error)}`, { hints: [`Details are in ${log.path}.`], cause: error });
+}

@@ -1,0 +1,84 @@
+/** What runs in the local runtime: the same `dist/worker.js` that is deployed, with smaller numbers, and the embedded model beside it. */
+import { dirname, join } from "node:path";
+import type { V4WorkerOptions } from "miniflare";
+import type { WorkerModule } from "../environments/bundle.ts";
+
+export interface WorkerSettings {
+  /** Absolute path of the built Worker. */
+  readonly workerPath: string;
+  /** A Worker made for this command, with environments of this machine, in place of the built one. */
+  readonly modules: readonly WorkerModule[] | null;
+  readonly bootId: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Settings of the Worker that come from the environment of this command. */
+  readonly vars: Readonly<Record<string, string>>;
+  /** What callers must show; null = who is on this machine may call. */
+  readonly token: string | null;
+  /** Queues, and so executors that work at the same time; 1 to 8, or 0 for a service that runs nothing. */
+  readonly executors: number;
+}
+
+const COMPATIBILITY_DATE = "2026-11-01";
+const EMBEDDED_NAME = "edgewise-embedded";
+
+/** One executor with hundreds of lanes, and leases that end soon after a kill; deployed numbers are in `wrangler.toml`. */
+const NUMBERS = {
+  LEASE_MS: "6000",
+  BEAT_MS: "1000",
+  LEASE_MARGIN_MS: "1500",
+  GRACE_MS: "2000",
+  EXECUTOR_REQUESTS: "4096",
+  NEXT_POLL_MS: "200",
+} as const;
+
+/** The first of the two, and so the one that is reached from outside. */
+export function serviceWorker({ bootId, executors, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
+  const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
+  // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
+  const alive = async () => new Response(bootId) as never;
+  const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
+  return {
+    name: "edgewise",
+    ...moduleAt(workerPath, modules),
+    bindings: { ...NUMBERS, ...vars, LOCAL: "1", BOOT_ID: bootId, LOCAL_SECRETS: { ...secrets }, ...(token === null ? {} : { EDGEWISE_TOKEN: token }) },
+    durableObjects: {
+      RUN: { className: "Run", useSQLite: true },
+      DISPATCHER: { className: "Dispatcher", useSQLite: true },
+      REGISTRY: { className: "Registry", useSQLite: true },
+    },
+    r2Buckets: { BUCKET: "edgewise" },
+    queueProducers: Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
+    queueConsumers: {
+      ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
+      "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
+    },
+    serviceBindings: {
+      PARENT: alive,
+      EMBEDDED: EMBEDDED_NAME,
+    },
+  };
+}
+
+/** Deployed there is none: it is reached through the service only, and nothing of it is stored. */
+export function embeddedWorker({ workerPath }: WorkerSettings): V4WorkerOptions {
+  return {
+    name: EMBEDDED_NAME,
+    ...moduleAt(join(dirname(workerPath), "embedded-worker.js")),
+    // Requests that are given up are seen to be: their work is not done.
+    compatibilityFlags: ["enable_request_signal", "request_signal_passthrough"],
+    durableObjects: { MODEL: { className: "EmbeddedModelObject", useSQLite: true } },
+    unsafeEphemeralDurableObjects: true,
+  };
+}
+
+/** A built Worker. Its module is named relative to its own folder: the runtime refuses one whose name leaves the working directory. */
+const moduleAt = (path: string, modules: readonly WorkerModule[] | null = null) => ({
+  modulesRoot: dirname(path),
+  modules:
+    modules === null
+      ? [{ type: "ESModule" as const, path }]
+      : modules.map((module) => ({ type: "ESModule" as const, path: join(dirname(path), module.path), contents: module.contents })),
+  compatibilityDate: COMPATIBILITY_DATE,
+  // As in wrangler.toml: environment code runs in the same isolate and may not see bindings and secrets.
+  compatibilityFlags: ["nodejs_compat", "disallow_importable_env", "nodejs_compat_do_not_populate_process_env"],
+});

@@ -4,7 +4,6 @@ import { EdgewiseError } from "../errors/result.ts";
 import { challengeOf, checkAccess } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
-import { dashboard } from "./dashboard.ts";
 import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { environments } from "./environments.ts";
@@ -17,6 +16,7 @@ import { hostedEvaluations } from "./hosted-evaluations.ts";
 import { internal } from "./internal.ts";
 import { logs } from "./logs.ts";
 import { openapi } from "./openapi.ts";
+import { dashboard } from "./pages/dashboard.ts";
 import { rows } from "./rows.ts";
 import { user } from "./user.ts";
 import { RunWatches } from "./run-watch.ts";
@@ -39,6 +39,11 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     const { local, boot, version } = c.var.ports.facts;
     return c.json(local ? { status: "ok", version, boot } : { status: "ok", version });
   });
+  // Open too, since they say nothing: a password that a browser is asked for here would be meant for all paths, not for the pages alone.
+  app.use(async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    return c.req.method === "GET" && (pathname === "/" || pathname === "/dashboard") ? c.redirect(`/dashboard/${search}`) : next();
+  });
   app.use(async (c, next) => {
     unwrap(await checkAccess(c.req.raw, c.var.ports.facts));
     await next();
@@ -52,7 +57,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/environmentshub`, environments);
   app.route(`${v1}/user`, user);
   app.route(`${v1}/openapi.json`, openapi);
-  for (const resource of [dashboard, files]) app.route("/dashboard/evaluations", resource);
+  app.route("/dashboard", dashboard);
+  app.route("/dashboard/evaluations", files);
   app.route("/internal", internal);
   app.route("/embedded", embedded);
 

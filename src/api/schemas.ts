@@ -122,6 +122,9 @@ export const listQuery = z.strictObject({
   team_id: plainText(200).optional(),
 });
 
+/** Of the page that lists runs. */
+export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1) });
+
 /** What the `prime` client asks of the user; teams are not known here (prime-api 3, rows 2 and 3). */
 export const whoamiQuery = z.strictObject({ teamId: plainText(200).optional() });
 export const teamsQuery = z.strictObject({ offset: wholeNumber().default(0), limit: wholeNumber().default(50) });

@@ -165,7 +165,7 @@ export class FakeRegistry implements RegistryControl {
   async project(): Promise<void> {}
   async list(query: { skip: number; limit: number; environment_name: string | null }): Promise<{ runs: readonly RunProjection[]; total: number }> {
     this.queries.push(query);
-    return { runs: this.projections, total: this.projections.length };
+    return { runs: this.projections.slice(query.skip, query.skip + query.limit), total: this.projections.length };
   }
   async active(): Promise<readonly string[]> {
     return [];
@@ -220,7 +220,7 @@ export interface Door {
   readonly registry: FakeRegistry;
   readonly store: MemoryStore;
   run(id: string): FakeRun;
-  /** Path below `/api/v1` unless it starts with a double slash. */
+  /** Path below `/api/v1` unless it starts with a double slash, or is a whole URL. */
   call(method: string, path: string, body?: JsonObject | string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -262,7 +262,8 @@ export function openDoor(
   };
   const app = createApp(() => ports);
   const call: Door["call"] = async (method, path, body, headers = {}) => {
-    const url = path.startsWith("//") ? `http://127.0.0.1${path.slice(1)}` : `http://127.0.0.1/api/v1${path}`;
+    const below = path.startsWith("//") ? path.slice(1) : `/api/v1${path}`;
+    const url = path.startsWith("http") ? path : `http://127.0.0.1${below}`;
     const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });

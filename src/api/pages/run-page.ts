@@ -1,0 +1,61 @@
+import { html } from "hono/html";
+import type { RunView, StoredEvent } from "../../../durable-objects/run/control.ts";
+import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
+import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
+import { panelNumber, thousands } from "../../report/format.ts";
+import { logLine } from "../../report/log-tail.ts";
+import { nameOf } from "../evaluation-object.ts";
+import { type Html, page, pageText, pageTime } from "./page.ts";
+
+/** Log lines shown. */
+export const PAGE_LOG_LINES = 200;
+
+type Cell = readonly [name: string, value: string | number | null];
+
+/** One run. `log`: the newest events, oldest first. */
+export function runPage(view: RunView, log: readonly StoredEvent[]): Html {
+  const { config, failure } = view;
+  const settled = view.phase === "settled";
+  const name = pageText(nameOf(config));
+  const body = html`<p><a href="/dashboard/">All runs</a></p>
+<h1>${name}</h1>
+<p><span class="status">${view.status}</span>${view.suspended ? ", waiting to be resumed" : settled ? "" : `, ${view.phase}`}</p>
+${failure === null ? "" : html`<p class="error">${pageText(failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`)}</p>`}
+${table(identity(view))}
+<h2>Totals</h2>
+${table(totals(view))}
+<h2>Files</h2>
+<ul>
+${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="/dashboard/evaluations/${config.run_id}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}</ul>
+<h2>Log</h2>
+<pre>${log.map((event) => `${logLine(event)}\n`).join("")}</pre>`;
+  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body });
+}
+
+const table = (cells: readonly Cell[]): Html =>
+  html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
+
+const identity = ({ config, started_at, created_at, ended_at }: RunView): Cell[] => [
+  ["Run", config.run_id],
+  ["Environment", `${config.env_id} ${config.env_version}`],
+  ["Model", config.model],
+  ["Endpoint", config.base_url],
+  ["Created", pageTime(created_at)],
+  ["Started", pageTime(started_at)],
+  ["Ended", pageTime(ended_at)],
+];
+
+function totals({ config, units, totals: sums, executors, vitals }: RunView): Cell[] {
+  const reward = averageReward(sums);
+  const r = config.rollouts_per_example;
+  const errors = Object.entries(sums.errors).map(([code, times]) => `${code} (${thousands(times)})`);
+  return [
+    ["Examples", `${thousands(units.done)} of ${thousands(units.total)} done`],
+    ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
+    ["Reward", reward === null ? null : panelNumber(reward)],
+    ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => [name, count === 0 ? null : panelNumber(sum / count)]),
+    ["Errors", erroredRollouts(sums) === 0 ? "none" : errors.join(", ")],
+    ["Tokens", `${thousands(sums.input_tokens)} in, ${thousands(sums.output_tokens)} out`],
+    ["Executors", executors === 0 ? null : `${executors}, ${vitals.in_flight} requests in flight`],
+  ];
+}

@@ -24,7 +24,7 @@ function must(test: RegExp, text: string, what: string): string {
 const UNSAFE_PATH = /[\u0000-\u001f\u007f\\]|(?:^|\/)\.{0,2}(?:\/|$)/;
 
 /**
- * `{env_id}--{model, each / as --}/{run_id}`: the folder of a run below `evals/` (verifiers-spec 3.1), also on a user's disk.
+ * `{env_id}--{model, each / as --}/{run_id}`: the folder of a run below `evals/`, also on a user's disk.
  * Throws RangeError for an environment id or a model that would lead elsewhere.
  */
 export function runFolder(envId: string, model: string, runId: string): string {

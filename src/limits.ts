@@ -25,7 +25,7 @@ export const CONSUMER_WALL_MS = 15 * 60_000;
 /** D workers/platform/limits: request body on the free and pro plans. */
 export const MAX_BODY_BYTES = 100_000_000;
 
-// Budgets of an executor (design, section 4): at most 16 MiB in all.
+// Budgets of an executor: at most 16 MiB in all.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
 export const INPUT_CHUNK_BYTES = 1 * MIB;
@@ -42,7 +42,7 @@ export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STRE
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
 
-// Slice of an executor (design, section 4).
+// Slice of an executor.
 export const SLICE_MS = 12 * 60_000;
 export const SLICE_SUBREQUESTS = Math.floor(MAX_SUBREQUESTS * 0.8);
 export const SLICE_ROLLOUTS = 5_000;

@@ -24,7 +24,7 @@ export interface DispatcherState {
 
 export const emptyDispatcher = (): DispatcherState => ({ version: DISPATCHER_VERSION, offers: {} });
 
-/** The first repeat of a nudge, doubling to the last (design, section 3: Offers). Milliseconds. */
+/** The first repeat of a nudge, doubling to the last. Milliseconds. */
 export const FIRST_NUDGE_MS = 2_000;
 export const LAST_NUDGE_MS = 60_000;
 /** How long a withdrawn offer is remembered. Longer than any message stays under way. */

@@ -1,5 +1,5 @@
 /**
- * Permits and health of one endpoint key, shared by all runs that use it (design, sections 3 and 4). Executors ask for permits in
+ * Permits and health of one endpoint key, shared by all runs that use it. Executors ask for permits in
  * blocks, once per grant, and report what the endpoint says. The interface is what a limiter with an adaptive ceiling and
  * budgets needs; `PASS_THROUGH` is the first version, which grants everything and remembers nothing.
  */

@@ -4,7 +4,7 @@ export interface EnvironmentName {
   readonly name: string;
 }
 
-/** An id as the list compares it: without its version, owner and name apart (prime-api 4.7: `gsm8k` and `owner/gsm8k` both match). */
+/** An id as the list compares it: without its version, owner and name apart (`gsm8k` and `owner/gsm8k` both match). */
 export function environmentName(id: string): EnvironmentName {
   const [path = ""] = id.split("@");
   const slash = path.lastIndexOf("/");

@@ -5,7 +5,7 @@ import type { Place, RolloutSummary, RunStatus, Vitals } from "./protocol.ts";
 
 /** What crosses the border between a Run and the HTTP door, the watchdog and viewers. */
 
-/** Where the run stands inside; the public status is terminal before `settled` (design, section 3). */
+/** Where the run stands inside; the public status is terminal before `settled`. */
 export type RunPhase = "preparing" | "open" | "draining" | "finalising" | "settled";
 
 /** A finished run continued from a result folder alone: rows uploaded as `datasets/{results}`. */
@@ -139,7 +139,7 @@ export interface RunControl {
   resume(request: ResumeRequest): Promise<Result<Resumed>>;
   /** Does whatever is due (watchdog, dead-letter consumer, start of the service); harmless at any time. */
   poke(): Promise<void>;
-  /** Object for `metadata.json` built from the done rows, fields in the order of verifiers-spec 3.6 plus `edgewise`. */
+  /** Object for `metadata.json` built from the done rows, verifiers' fields in its order and `edgewise` behind them. */
   metadata(): Promise<Record<string, unknown> | null>;
   /** Tombstone; refused while work goes on. R2 prefixes and storage are removed in slices by alarms. */
   remove(): Promise<Result<null>>;

@@ -71,7 +71,7 @@ export interface RunHead {
   ended_at: number | null;
   settled_at: number | null;
   swept: boolean;
-  /** Work time of earlier generations plus this one is not cumulative: start of this generation (verifiers-spec 3.6 `time_ms`). */
+  /** Work time of earlier generations plus this one is not cumulative: start of this generation (`time_ms` of the metadata). */
   generation_started_at: number;
   updated_at: number;
 }

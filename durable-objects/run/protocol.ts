@@ -43,7 +43,7 @@ export interface RolloutSummary {
   readonly output_tokens: number;
   readonly truncated: boolean;
   readonly metrics: Readonly<Record<string, number>>;
-  /** Size of the final context (verifiers-spec 5.5); absent where no call reported usage. */
+  /** Size of the final context; absent where no call reported usage. */
   readonly final_input_tokens?: number;
   readonly final_output_tokens?: number;
 }

@@ -42,7 +42,7 @@ export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
 
 /**
  * Ends every grant whose lease and grace are over, and at once those of an older boot: its process is known to be dead
- * (design, section 9), and a restart of the whole stack is nobody's fault. Returns how many ended.
+ *, and a restart of the whole stack is nobody's fault. Returns how many ended.
  */
 export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext): number {
   let lapsed = 0;

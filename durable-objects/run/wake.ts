@@ -3,7 +3,7 @@ import type { RunHead } from "./head.ts";
 import type { Ticket } from "./ledger.ts";
 import type { RunTiming } from "./context.ts";
 
-/** Orphan segments are swept this long after `settled` (design, section 5). */
+/** Orphan segments are swept this long after `settled`. */
 export const SWEEP_AFTER_MS = 24 * 3_600_000;
 
 /**

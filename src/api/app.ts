@@ -24,7 +24,7 @@ import { samples } from "./samples.ts";
 
 /** The HTTP door. `portsOf` is asked once per request, with the bindings the platform passes. */
 export function createApp<Bindings extends object>(portsOf: (bindings: Bindings) => AppPorts) {
-  // Clients write collections with a slash at the end (prime-api 3); without it they mean the same.
+  // Clients write collections with a slash at the end; without it they mean the same.
   const app = new Hono<AppContext & { Bindings: Bindings }>({ strict: false });
 
   const watches = new RunWatches();

@@ -2,7 +2,7 @@ import type { EnvironmentFacts } from "../config/resolve.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import type { AppPorts } from "./app-ports.ts";
 
-/** Owner of the bundled environments, and the name of the one user there is (prime-api 3, rows 1 and 2). */
+/** Owner of the bundled environments, and the name of the one user there is. */
 export const OWNER = "edgewise";
 
 /** What may stand in an environment id: `name`, `owner/name`, `owner/name@version`. */

@@ -6,7 +6,7 @@ import type { AppContext } from "./app-context.ts";
 import { findByReference, OWNER } from "./environment-ids.ts";
 import { unwrap } from "./errors.ts";
 
-/** `/environmentshub`: what the service can evaluate, as the `prime` client looks it up before a creation (prime-api 3, row 1). */
+/** `/environmentshub`: what the service can evaluate, as the `prime` client looks it up before a creation. */
 export const environments = new Hono<AppContext>();
 
 environments.get("/:owner/:name/:version{@.+}", async (c) => {

@@ -1,7 +1,7 @@
 import { type ErrorCode, SERVICE_ERRORS, type ServiceErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, type Failure, type Result } from "../errors/result.ts";
 
-/** One thing wrong with one field; `loc` starts with `body`, `query` or `header` (prime-api 2.1). */
+/** One thing wrong with one field; `loc` starts with `body`, `query` or `header`. */
 export interface FieldIssue {
   readonly loc: readonly (string | number)[];
   readonly msg: string;

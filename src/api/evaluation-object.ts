@@ -7,14 +7,14 @@ import { erroredRollouts, type Totals } from "../metrics/totals.ts";
 import { withoutMarkup } from "../report/client-markup.ts";
 import { singleLine } from "../report/printable.ts";
 
-/** A run as the service shows it: the evaluation object of prime-api 5.1, and our own `edgewise` object inside it. */
+/** A run as the service shows it: the evaluation object that the `prime` client reads, and our own `edgewise` object inside it. */
 
 const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 const isTerminal = (status: string): boolean => status !== "PENDING" && status !== "RUNNING";
 /** A run without a name of its own is called after what it does. */
 export const nameOf = ({ name, env_id, model }: Pick<RunConfig, "name" | "env_id" | "model">): string => name ?? `${env_id}-${model}`;
 
-/** What a failed run says for itself, in one line that the `prime` client can print (prime-api 4.4). */
+/** What a failed run says for itself, in one line that the `prime` client can print. */
 const errorMessage = (text: string | null): string | null => (text === null ? null : withoutMarkup(singleLine(text)));
 
 /** State of a run in our own terms; also the data of the `progress` and `end` events. */
@@ -131,7 +131,7 @@ function commonFields(run: Pick<RunConfig, "run_id" | "name" | "env_id" | "model
   };
 }
 
-/** The settings in the form in which they were asked for (prime-api 4.2). */
+/** The settings in the form in which they were asked for. */
 function evalConfig(config: RunConfig): Record<string, unknown> {
   const { team_id: _, ...allowed } = config.hosted;
   return {

@@ -9,7 +9,7 @@ import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { runOf } from "./run-of.ts";
 import { createBody } from "./schemas.ts";
 
-/** `/hosted-evaluations`: start and cancel, as the `prime` client does it (prime-api 3, rows 4 and 7). */
+/** `/hosted-evaluations`: start and cancel, as the `prime` client does it. */
 export const hostedEvaluations = new Hono<AppContext>();
 
 hostedEvaluations.post("/", async (c) => {

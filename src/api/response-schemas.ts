@@ -30,7 +30,7 @@ const metrics = z
   .partial()
   .describe("Means over rollouts; error is the share that ended in one. Empty while there are no rollouts.");
 
-/** Fields of a run that the list and the single run share (prime-api 5.1). */
+/** Fields of a run that the list and the single run share. */
 const common = {
   evaluation_id: text,
   name: text,

@@ -21,7 +21,7 @@ const AGAIN_MS = 50;
 
 /**
  * Calls an object for reading; once more through a fresh stub when it broke off, as it does when the object is restarted: clients
- * that follow a run end at the first error (prime-api 7.6). What the object itself answers with, refusals included, stands.
+ * that follow a run end at the first error. What the object itself answers with, refusals included, stands.
  */
 export async function readTwice<Stub, T>(stub: () => Stub, read: (stub: Stub) => Promise<T>): Promise<T> {
   try {

@@ -14,7 +14,7 @@ import { found, readRun, runIdOf } from "./run-of.ts";
 import { samplesQuery } from "./schemas.ts";
 import { streamOf } from "./stream-of.ts";
 
-/** Rows of a run page by page, as the `prime` client asks for them (prime-api 5.3): sorted, of a running run too. */
+/** Rows of a run page by page, as the `prime` client asks for them: sorted, of a running run too. */
 export const samples = new Hono<AppContext>();
 
 /** Bytes of one answer. A page of the client's default of 100 rows fits whatever the rows are, since none is above 1.5 MiB. */

@@ -14,13 +14,13 @@ const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.key
     "secrets of a single run are not supported yet: set the key as a variable of the service (`wrangler secret put NAME`; locally `export NAME=…` or .dev.vars) and name it in api_key_var",
 });
 
-/** Fields the `prime` client always sends (prime-api 4.2); stored with the run, nothing acts on them. */
+/** Fields the `prime` client always sends; stored with the run, nothing acts on them. */
 export const HOSTED_FIELDS = ["allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;
 
 const digest = z.string().refine(isDigest, "must be a sha256 digest in lower-case hex");
 const runId = z.string().refine(isRunId, "must be a run id: eight hex characters");
 const environmentId = z.string().max(200).regex(ENVIRONMENT_ID, "must be an environment id: name, owner/name or owner/name@version");
-/** Runs of one creation: each takes a write and a call, and clients wait 30 seconds (prime-api 2). */
+/** Runs of one creation: each takes a write and a call, and clients wait 30 seconds. */
 export const MAX_ENVIRONMENTS = 32;
 
 /** One of several places that serve the model; a key variable it does not name is the request's. */
@@ -125,7 +125,7 @@ export const listQuery = z.strictObject({
 /** Of the page that lists runs. */
 export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1) });
 
-/** What the `prime` client asks of the user; teams are not known here (prime-api 3, rows 2 and 3). */
+/** What the `prime` client asks of the user; teams are not known here. */
 export const whoamiQuery = z.strictObject({ teamId: plainText(200).optional() });
 export const teamsQuery = z.strictObject({ offset: wholeNumber().default(0), limit: wholeNumber().default(50) });
 

@@ -4,7 +4,7 @@ import { check } from "./body.ts";
 import { OWNER } from "./environment-ids.ts";
 import { teamsQuery, whoamiQuery } from "./schemas.ts";
 
-/** `/user`: whoever has the token is the one user, who owns the bundled environments (prime-api 3, rows 2 and 3). */
+/** `/user`: whoever has the token is the one user, who owns the bundled environments. */
 export const user = new Hono<AppContext>();
 
 /** What the token is good for, in the client's own terms. */

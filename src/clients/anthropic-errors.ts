@@ -1,7 +1,7 @@
 import { OverlongPromptError } from "./overlong-prompt-error.ts";
 import { bodyText, failureOfStatus, type ProviderCodes, RequestFailed, type StatusAnswer } from "./request-failure.ts";
 
-/** Lower-cased parts of the refusals that mean that a prompt does not fit (spec 9.5). */
+/** Lower-cased parts of the refusals that mean that a prompt does not fit. */
 const OVERLONG = ["prompt is too long", "exceed context limit", "exceeds context limit", "too many total text bytes", "context length", "input is too long"];
 
 /** Types of `error.type` and the status each comes with, which inside a stream nothing else says. */

@@ -25,7 +25,7 @@ class Sdk extends Anthropic {
   }
 }
 
-/** Anthropic's messages route, through the `@anthropic-ai/sdk` (spec 9.5). */
+/** Anthropic's messages route, through the `@anthropic-ai/sdk`. */
 export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, JsonObject> {
   readonly type = "anthropic_messages";
   protected readonly path = "/v1/messages";

@@ -6,7 +6,7 @@ export interface AnthropicPrompt {
   readonly messages: JsonObject[];
 }
 
-/** Messages of `POST /v1/messages` (spec 9.5). Consecutive tool answers are one user message, as the route wants it. */
+/** Messages of `POST /v1/messages`. Consecutive tool answers are one user message, as the route wants it. */
 export function anthropicPrompt(prompt: readonly Message[]): AnthropicPrompt {
   const system: string[] = [];
   const messages: JsonObject[] = [];

@@ -11,7 +11,7 @@ const FINISH: Readonly<Record<string, ResponseMessage["finish_reason"]>> = {
   tool_use: "tool_calls",
 };
 
-/** Throws `RequestFailed` for what is no message. One that says nothing is one (spec 9.5): a refusal, or a model that is done. */
+/** Throws `RequestFailed` for what is no message. One that says nothing is one: a refusal, or a model that is done. */
 export function checkAnthropicMessage(body: unknown): void {
   if (body === null || body === "") throw badAnswer("empty_response", "the model returned no response");
   const reply = record(body);

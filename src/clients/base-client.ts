@@ -120,7 +120,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   }
 }
 
-/** Arguments without nulls, which mean "not set" (spec 9.1). Throws for what no provider can be asked here. */
+/** Arguments without nulls, which mean "not set". Throws for what no provider can be asked here. */
 function sendable(args: JsonObject): JsonObject {
   const { n, ...rest } = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
   if (n !== undefined && n !== 1) throw new RangeError(`sampling_args.n is ${JSON.stringify(n)}: one answer per request; more rollouts come from -r`);

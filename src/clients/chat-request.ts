@@ -8,7 +8,7 @@ export interface ChatPrompt {
   readonly audio: boolean;
 }
 
-/** The body of `POST {base}/chat/completions` (spec 9.2). `sampling` has the names of the route already. */
+/** The body of `POST {base}/chat/completions`. `sampling` has the names of the route already. */
 export function chatBody({ model, prompt, tools }: NativeCall<ChatPrompt, JsonObject>, sampling: JsonObject): JsonObject {
   const { extra_body, ...own } = sampling;
   const extra = extra_body as JsonObject | undefined;

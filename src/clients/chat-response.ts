@@ -19,7 +19,7 @@ export function onlyChoice(body: unknown): { readonly reply: Fields; readonly ch
   return { reply, choice: record(choices[0]) ?? {} };
 }
 
-/** Throws `RequestFailed` for a chat completion that is none, or that says nothing (spec 9.2). */
+/** Throws `RequestFailed` for a chat completion that is none, or that says nothing. */
 export function checkChatCompletion(body: unknown): void {
   const { choice } = onlyChoice(body);
   const message = record(choice.message) ?? {};

@@ -6,7 +6,7 @@ import { EdgewiseError } from "../errors/result.ts";
 import type { ClientPorts } from "./client.ts";
 import { createClient } from "./create-client.ts";
 
-/** One place where a model is called, under verifiers' names (spec 5.6). What a replica leaves open is its parent's. */
+/** One place where a model is called, under verifiers' names. What a replica leaves open is its parent's. */
 export interface EndpointClientConfig {
   /** Default: the `prime` provider's. */
   readonly api_base_url?: string;

@@ -13,7 +13,7 @@ export interface Endpoint {
   readonly api_key_var: string;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Header name → state key, whose value is sent when it is not null; over the default `X-Session-ID: example_id` (spec 2.6). */
+  /** Header name → state key, whose value is sent when it is not null; over the default `X-Session-ID: example_id`. */
   readonly headers_from_state?: Readonly<Record<string, string>>;
 }
 

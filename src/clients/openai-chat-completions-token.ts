@@ -10,7 +10,7 @@ import { RequestFailed } from "./request-failure.ts";
 class Obstacle extends Error {}
 
 /**
- * vLLM with a route that takes token ids (spec 9.4): a later turn is sent as the very tokens of the turns before it and of the
+ * vLLM with a route that takes token ids: a later turn is sent as the very tokens of the turns before it and of the
  * messages since, so that no turn is tokenised anew. Anything in the way, and the turn goes out as messages, with a warning.
  */
 export class OpenAIChatCompletionsTokenClient extends OpenAIChatCompletionsClient {

@@ -11,7 +11,7 @@ import { errorInAnswer, openAiError, OpenAiSdk } from "./openai-sdk.ts";
 import { record } from "./reply-fields.ts";
 import type { StatusAnswer } from "./request-failure.ts";
 
-/** Any server with OpenAI's chat route, through the `openai` SDK (spec 9.2). One SDK object serves all calls of an endpoint. */
+/** Any server with OpenAI's chat route, through the `openai` SDK. One SDK object serves all calls of an endpoint. */
 export class OpenAIChatCompletionsClient extends HttpClient<OpenAiSdk, ChatPrompt, JsonObject> {
   readonly type: string = "openai_chat_completions";
   protected readonly path: string = "/chat/completions";
@@ -52,7 +52,7 @@ export class OpenAIChatCompletionsClient extends HttpClient<OpenAiSdk, ChatPromp
     return new ChatStream((error) => this.errorOfRefusal(errorInAnswer(error)));
   }
 
-  /** Older servers know `max_tokens` only and pass over the name it has in the chat route today (spec 9.2). */
+  /** Older servers know `max_tokens` only and pass over the name it has in the chat route today. */
   protected override inspect({ sampling_args }: ModelRequest, { usage }: ModelResponse): void {
     const asked = sampling_args.max_tokens;
     if (typeof asked !== "number" || usage === null || usage.completion_tokens <= asked) return;

@@ -13,7 +13,7 @@ import { readLogprobs, readTokens } from "./reply-tokens.ts";
 import { badAnswer, type StatusAnswer } from "./request-failure.ts";
 
 /**
- * Any server with OpenAI's completions route, for base models (spec 9.3): the prompt is a text, the answer its continuation. With
+ * Any server with OpenAI's completions route, for base models: the prompt is a text, the answer its continuation. With
  * `logprobs` in the sampling arguments the response has `logprobs`; with `echo` too they begin with those of the prompt.
  */
 export class OpenAICompletionsClient extends HttpClient<OpenAiSdk, string, never> {

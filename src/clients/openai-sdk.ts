@@ -27,7 +27,7 @@ export class OpenAiSdk extends OpenAI {
   }
 }
 
-/** Lower-cased parts of the refusals by which servers say that a prompt does not fit (spec 9.2), and the Responses route's own. */
+/** Lower-cased parts of the refusals by which servers say that a prompt does not fit, and the Responses route's own. */
 const OVERLONG = [
   "this model's maximum context length is",
   "is longer than the model's context length",

@@ -10,7 +10,7 @@ export const text = (value: unknown): string => (typeof value === "string" ? val
 
 const isCount = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 
-/** Whole numbers only; `input_tokens` and `output_tokens` are other servers' names for the same (spec 9.2). */
+/** Whole numbers only; `input_tokens` and `output_tokens` are other servers' names for the same. */
 export function readUsage(raw: unknown): Usage | null {
   const usage = record(raw);
   const prompt = usage?.prompt_tokens ?? usage?.input_tokens;

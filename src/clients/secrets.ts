@@ -6,7 +6,7 @@ const MIN_SECRET = 4;
 /** Characters kept of what a provider says: enough for its reason, not for a page of HTML or an echoed prompt. */
 const MAX_PROVIDER_TEXT = 500;
 
-/** What a loopback server gets that needs no key (spec 9.1); it is no secret. */
+/** What a loopback server gets that needs no key; it is no secret. */
 const NO_KEY = "EMPTY";
 
 /** Blots out the secrets of an endpoint and shortens: what is left may stand in a message, a row or a log. */

@@ -1,4 +1,4 @@
-/** Sent unless a mapping says otherwise: lets a server keep the requests of an example together (spec 2.6). */
+/** Sent unless a mapping says otherwise: lets a server keep the requests of an example together. */
 const DEFAULT_HEADERS = { "x-session-id": "example_id" };
 
 /** Characters of a value that are sent; servers refuse requests whose headers are much larger. */

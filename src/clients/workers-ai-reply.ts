@@ -20,7 +20,7 @@ export function asChatCompletion(answer: unknown, model: string, now: number): u
 const asText = (response: unknown): string | null =>
   typeof response === "string" ? response : response === null || response === undefined ? null : JSON.stringify(response);
 
-/** `{name, arguments}` with arguments as a value; a missing id is the tool's name (spec 5.1). */
+/** `{name, arguments}` with arguments as a value; a missing id is the tool's name. */
 function asToolCall(call: Fields): Fields {
   const { id, name, arguments: given } = { ...call, ...record(call.function) } as Fields;
   return { id: text(id) || text(name), function: { name, arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) } };

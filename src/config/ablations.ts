@@ -1,7 +1,7 @@
 import { isTable, type TomlTable } from "./toml-keys.ts";
 
 /**
- * The evaluations of one `[[ablation]]` (verifiers-spec 2.5): the cartesian product of the swept values over the fixed ones, in the
+ * The evaluations of one `[[ablation]]`: the cartesian product of the swept values over the fixed ones, in the
  * order of the file, the last dimension varying fastest. An empty list gives none. `refuse(key, problem)` throws.
  */
 export function expandAblation(globals: TomlTable, fixed: TomlTable, sweep: TomlTable, refuse: (key: string, problem: string) => never): readonly TomlTable[] {
@@ -31,7 +31,7 @@ function listOf(path: string, values: unknown, refuse: (key: string, problem: st
 }
 
 /**
- * Globals under a table of their own, shallowly (verifiers-spec 2.4): a table replaces one of the same key. A model given by its name
+ * Globals under a table of their own, shallowly: a table replaces one of the same key. A model given by its name
  * drops an inherited `endpoint_id`, and the other way round; `explicit` are the keys that count as given.
  */
 export function mergeTables(globals: TomlTable, own: TomlTable, explicit: ReadonlySet<string> = new Set(Object.keys(own))): TomlTable {

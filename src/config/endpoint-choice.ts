@@ -18,7 +18,7 @@ export interface ChosenEndpoint {
 }
 
 /**
- * Where an evaluation calls its model (verifiers-spec 1.4): an id of the registry, given as `endpoint_id` or as the model, gives model and
+ * Where an evaluation calls its model: an id of the registry, given as `endpoint_id` or as the model, gives model and
  * places; a provider's name goes over it, and what is given explicitly over both. Throws `invalid_request`.
  */
 export function chooseEndpoint(given: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {

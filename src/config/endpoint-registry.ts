@@ -21,7 +21,7 @@ export interface EndpointRegistry {
 
 export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map() });
 
-/** Reads a registry (verifiers-spec 2.7). Throws `invalid_request` with file, entry and field; keys that it does not know are ignored. */
+/** Reads a registry. Throws `invalid_request` with file, entry and field; keys that it does not know are ignored. */
 export function readRegistry(document: TomlTable, file: string): EndpointRegistry {
   const rows = document.endpoint ?? [];
   if (!Array.isArray(rows) || !rows.every(isTable)) throw new EdgewiseError("invalid_request", `${file}: endpoint must be an array of tables: [[endpoint]]`);

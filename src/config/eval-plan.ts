@@ -27,9 +27,9 @@ const SECTIONS = ["eval", "ablation"] as const;
 const TOTAL = "max_concurrent_total" satisfies OptionName;
 
 /**
- * The evaluations that a config file asks for (verifiers-spec 2): globals, `[[eval]]` and `[[ablation]]`. `document` is the parsed file,
+ * The evaluations that a config file asks for: globals, `[[eval]]` and `[[ablation]]`. `document` is the parsed file,
  * or the same as JSON; `file` is what errors call it. Throws `invalid_request` for the first thing that is wrong, with file, table and key,
- * in the order of verifiers-spec 2.3; values are checked last.
+ * in the order in which `verifiers` finds it: shape of the arrays, unknown keys, what an evaluation lacks; values are checked last.
  */
 export function planEvals(document: unknown, file: string): EvalPlan {
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${file}: must be a table with [[eval]] or [[ablation]]`);

@@ -47,7 +47,7 @@ function halves(line: string): readonly [string, string] | null {
 }
 
 /**
- * A table of headers, given as an object or as a list of `"Name: value"` lines, in which a later line wins (verifiers-spec 2.6).
+ * A table of headers, given as an object or as a list of `"Name: value"` lines, in which a later line wins.
  * Names are compared without case: two spellings of one name would be sent as two values.
  */
 function headerTable(valueProblem: (value: string) => string | null, example: string) {

@@ -5,7 +5,7 @@ import { plainText } from "./plain-text.ts";
 const NO_SECRETS =
   "secrets of a single run are not kept anywhere yet; set the key as a variable of the service (`wrangler secret put NAME`) and name it with --api-key-var";
 
-/** Flags of the `prime` client for runs of a service elsewhere (prime-api 4.2). */
+/** Flags of the `prime` client for runs of a service elsewhere. */
 export const HOSTED_OPTIONS = {
   hosted: option({
     kind: "switch",

@@ -14,7 +14,7 @@ import { isKeyVariable } from "./secrets.ts";
 
 /**
  * Every setting of a run, defined once: the flags and help of the command line, the keys of a TOML table and the schema of a
- * creation over HTTP are derived from this table. Values are meant as in verifiers-spec 1.1 unless the help says otherwise.
+ * creation over HTTP are derived from this table. Values are meant as `verifiers` means them unless the help says otherwise.
  */
 
 /** All rollouts of an example are one unit with one row in the ledger; at this bound it stays below the 2 MB of a row. */

@@ -23,7 +23,7 @@ export interface Provider {
   readonly api_client_type?: ClientType;
 }
 
-/** Endpoints by a short name (verifiers-spec 1.3), and the embedded model. The first is where a run goes that names none. */
+/** Endpoints by a short name, and the embedded model. The first is where a run goes that names none. */
 export const PROVIDERS = {
   prime: { base_url: "https://api.pinference.ai/api/v1", api_key_var: "PRIME_API_KEY" },
   embedded: { base_url: EMBEDDED_BASE_URL, api_key_var: null },

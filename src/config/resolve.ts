@@ -14,7 +14,7 @@ export interface EnvironmentFacts {
   readonly description: string;
   /** What its code was made from. */
   readonly source: string;
-  /** Used where the request says nothing (verifiers-spec 2.4). */
+  /** Used where the request says nothing. */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
   /** What keeps a run from using it, by option; null when nothing does. Reads no data set. Throws `missing_key`. */
   check(request: EnvironmentRequest, key?: KeyLookup): EnvironmentProblem | null;

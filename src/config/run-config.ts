@@ -49,7 +49,7 @@ export interface RunConfig {
   readonly rollouts_per_example: number;
   /** Generation requests in flight at the model server; `<= 0` = unlimited. */
   readonly max_concurrent: number;
-  /** Given by the user, nulls kept; `max_tokens` is always present (verifiers-spec 1.4). */
+  /** Given by the user, nulls kept; `max_tokens` is always present. */
   readonly sampling_args: JsonObject;
   readonly independent_scoring: boolean;
   /** Rollout-level retries (docs/retries.md). */

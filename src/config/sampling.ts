@@ -6,7 +6,7 @@ export function asksForStream({ stream, extra_body }: JsonObject): boolean {
 }
 
 /**
- * Sampling arguments of a run (verifiers-spec 1.4, step 6): what is given explicitly wins over the flags; `max_tokens` is always
+ * Sampling arguments of a run: what is given explicitly wins over the flags; `max_tokens` is always
  * there, if only as null; `temperature` only when given.
  */
 export function foldSamplingArgs(

@@ -15,7 +15,7 @@ export interface KeySource {
 
 export interface EndpointKey {
   readonly key: string;
-  /** Headers that belong to the key (verifiers-spec 9.1: the team of a Prime key). */
+  /** Headers that belong to the key (the team of a Prime key). */
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -3,7 +3,7 @@ import { OPTION_NAMES, OPTIONS, type OptionName } from "./options.ts";
 import { withMirroredReasoning } from "./sampling.ts";
 import type { JsonObject } from "./run-config.ts";
 
-/** The keys of a TOML table (verifiers-spec 2.2), derived from the table of options. */
+/** The keys of a TOML table, derived from the table of options. */
 
 /** How a key of a table is read. */
 export interface TomlKey {

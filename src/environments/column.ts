@@ -13,7 +13,7 @@ export interface ColumnProblem {
 
 class NotJson extends Error {}
 
-/** What `state[name]` is in a row (spec 3.3, step 18): missing → null; dates, errors and typed objects in their text or JSON form. */
+/** What `state[name]` is in a row: missing → null; dates, errors and typed objects in their text or JSON form. */
 export function columnValue(state: State, name: string): ColumnValue | ColumnProblem {
   try {
     return { ok: true, value: toJson(Object.hasOwn(state, name) ? state[name] : null, new Set()) };

@@ -13,7 +13,7 @@ export interface EnvGroupOptions extends Pick<EnvironmentOptions, "systemPrompt"
 }
 
 /**
- * Several environments as one (spec 6.8): the members' examples one after another under new ids, each played and scored by the
+ * Several environments as one: the members' examples one after another under new ids, each played and scored by the
  * member that its `task` names. A `systemPrompt` of the group stands before prompts that have none.
  */
 export class EnvGroup extends Environment {

@@ -29,7 +29,7 @@ export interface EnvironmentOptions {
   /** Over `{n: 1, extra_body: {}}`, under the run's own. */
   readonly samplingArgs?: JsonObject;
   readonly toolDefs?: readonly Tool[];
-  /** Tokens kept of a turn, where the server gives token ids (spec 5.4); null = all (default). */
+  /** Tokens kept of a turn, where the server gives token ids; null = all (default). */
   readonly maxSeqLen?: number | null;
   /** False: rewards are 0 and there are no metrics. Default true. */
   readonly scoreRollouts?: boolean;
@@ -145,7 +145,7 @@ export abstract class Environment {
     return { code: "environment_failed", message, hint: "leave out --independent-scoring (independent_scoring: false)" };
   }
 
-  /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's (spec 6.1). */
+  /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. */
   mergeSamplingArgs(run: JsonObject): JsonObject {
     return { ...this.samplingArgs, ...run };
   }
@@ -177,7 +177,7 @@ export abstract class Environment {
     return await firstExamples((count) => this.examples(count), n, seed);
   }
 
-  /** Rows for a data set out of what an evaluation gave: the rows without what only a report reads (spec 5.6). */
+  /** Rows for a data set out of what an evaluation gave: the rows without what only a report reads. */
   static makeDataset = makeDataset;
 
   #format(rows: RowSource | null, count: number): AsyncIterable<RolloutInput> {
@@ -192,7 +192,7 @@ export abstract class Environment {
 
   // Rollouts
 
-  /** A fresh state for one rollout on a copy of `input` (spec 5.3). */
+  /** A fresh state for one rollout on a copy of `input`. */
   initState(input: RolloutInput, request: StateRequest): State {
     return createState(input, {
       client: request.client,

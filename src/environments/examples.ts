@@ -20,8 +20,9 @@ const unreadable = (row: number, text: string, hint?: string): EdgewiseError =>
   new EdgewiseError("dataset_unreadable", `data set row ${row}: ${text}`, hint === undefined ? {} : { hint });
 
 /**
- * The first `count` rows (below 1 = all) as rollout inputs, by the formatting rules of spec 6.1, row by row. Throws
- * `dataset_unreadable` with the row's number (from 0) where a rule cannot be applied, and for a data set without rows.
+ * The first `count` rows (below 1 = all) as rollout inputs, row by row. A `prompt` stays as it is, behind the system prompt where it has
+ * none of its own; without one it is the system prompt, the few-shot messages and the `question`. Throws `dataset_unreadable` with the
+ * row's number (from 0) where that cannot be done, and for a data set without rows.
  */
 export async function* formatExamples(rows: AsyncIterable<JsonObject>, count: number, format: ExampleFormat): AsyncGenerator<RolloutInput> {
   const ids = new ExampleIds();

@@ -8,7 +8,7 @@ export interface ForeignRow {
 
 const TEXT_OR_BARE_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/g;
 
-/** Python writes NaN and Infinity, which no other JSON reader takes: null in their place (verifiers-spec 3.3). Texts stay as they are. */
+/** Python writes NaN and Infinity, which no other JSON reader takes: null in their place. Texts stay as they are. */
 const strictJson = (text: string): string => text.replace(TEXT_OR_BARE_NUMBER, (found) => (found.startsWith('"') ? found : "null"));
 
 /** Reads a line. Throws a `SyntaxError` for what is no JSON object. */

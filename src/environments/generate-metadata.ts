@@ -13,7 +13,7 @@ export interface VersionInfo {
   env_commit: string | null;
 }
 
-/** What an evaluation was and gave, as numbers (spec 3.6 and 5.6): the fields of `metadata.json`, and `date`, which is not saved. */
+/** What an evaluation was and gave, as numbers: the fields of `metadata.json`, and `date`, which is not saved. */
 export interface GenerateMetadata {
   env_id: string;
   env_args: JsonObject;

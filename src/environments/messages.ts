@@ -1,7 +1,7 @@
 import type { Json } from "../config/run-config.ts";
 import type { Content, Message, Part, ToolCall } from "./types.ts";
 
-/** Raw messages, as data sets and environments write them, in the one form the library works with (spec 5.1). */
+/** Raw messages, as data sets and environments write them, in the one form the library works with. */
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -60,7 +60,7 @@ function normaliseToolCall(raw: unknown, index: number): ToolCall {
   };
 }
 
-/** Text of a message: its text parts joined by one space and trimmed when it is a list (spec 8.1). */
+/** Text of a message: its text parts joined by one space and trimmed when it is a list. */
 export function contentText(content: Content | null | undefined): string {
   if (content === null || content === undefined) return "";
   if (typeof content === "string") return content;
@@ -70,7 +70,7 @@ export function contentText(content: Content | null | undefined): string {
     .trim();
 }
 
-/** Keys that survive in a message whose content had to be rewritten (spec 3.4). */
+/** Keys that survive in a message whose content had to be rewritten. */
 const REWRITTEN_KEYS = ["reasoning_content", "tool_calls", "tool_call_id", "name"] as const;
 
 /** Messages as they stand in a row of `results.jsonl`: tool calls as JSON texts, multimodal parts in one form, nulls left out. */

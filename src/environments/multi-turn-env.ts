@@ -35,7 +35,7 @@ interface Play {
 const log = loggerOf("rollout");
 
 /**
- * A conversation of model turns and environment answers, in the exact order of spec 6.3. Stop conditions are asked before every
+ * A conversation of model turns and environment answers, in verifiers' exact order. Stop conditions are asked before every
  * turn: `has_error` first, then by priority and name, subclasses' own among them.
  */
 export abstract class MultiTurnEnv extends Environment {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../config/run-config.ts";
 import { normaliseMessages } from "./messages.ts";
 import type { Message, Timing, ToolCall } from "./types.ts";
 
-/** Tokens of one rollout (spec 5.5). */
+/** Tokens of one rollout. */
 export interface RolloutTokenUsage {
   input_tokens?: number;
   output_tokens?: number;
@@ -10,7 +10,7 @@ export interface RolloutTokenUsage {
   final_output_tokens?: number;
 }
 
-/** Why a rollout ended badly, as rows say it (spec 3.5); `code` is ours. */
+/** Why a rollout ended badly, as rows say it; `code` is ours. */
 export interface ErrorInfo {
   error: string;
   error_chain_repr: string;

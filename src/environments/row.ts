@@ -8,7 +8,7 @@ import type { RolloutFailure, State, Tool } from "./types.ts";
 import { finalTokens } from "./usage.ts";
 
 /**
- * A line of `results.jsonl` (spec 3.3): which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
+ * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
  * `rollout_index`, after the flattened metrics, and its error object `code`, last.
  */
 export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };

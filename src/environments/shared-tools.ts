@@ -8,7 +8,7 @@ export const toolNames = (tools: readonly JsonObject[] | null | undefined): stri
     .sort()
     .join("\n");
 
-/** The tools that all rows have, told by their names; null when they differ. Rows without tools have a set of their own (spec 3.6). */
+/** The tools that all rows have, told by their names; null when they differ. Rows without tools have a set of their own. */
 export function sharedTools(rows: readonly Row[]): JsonObject[] | null {
   let shared: JsonObject[] | null = null;
   for (const row of rows) {

@@ -3,7 +3,7 @@ import type { Message } from "./types.ts";
 
 export type SingleTurnOptions = Omit<MultiTurnOptions, "maxTurns">;
 
-/** One question, one answer. A rollout that went well ends with `max_turns_reached` (spec 6.4). */
+/** One question, one answer. A rollout that went well ends with `max_turns_reached`. */
 export class SingleTurnEnv extends MultiTurnEnv {
   constructor(options: SingleTurnOptions) {
     super({ ...options, maxTurns: 1 });

@@ -31,7 +31,7 @@ const FORWARDED = Object.fromEntries(
   ]),
 );
 
-/** A fresh state on a copy of `input` (spec 5.3); never throws. `input` holds the example; its fields are read and written through. */
+/** A fresh state on a copy of `input`; never throws. `input` holds the example; its fields are read and written through. */
 export function createState(input: RolloutInput, options: StateOptions): State {
   const copy = copyJson(input);
   const own: Omit<State, Forwarded | "client"> = {

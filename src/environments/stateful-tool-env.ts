@@ -3,7 +3,7 @@ import type { Message, State } from "./types.ts";
 
 /**
  * Tools that work on a state of their rollout. A tool added with `argsToSkip` keeps those parameters to itself: the model is not told
- * of them, and `updateToolArgs` fills them in before each call (spec 6.6).
+ * of them, and `updateToolArgs` fills them in before each call.
  */
 export abstract class StatefulToolEnv extends ToolEnv {
   /** The arguments of a call with the hidden ones; may change the state. What it throws ends the rollout, whatever `stopErrors` says. */

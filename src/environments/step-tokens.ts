@@ -1,7 +1,7 @@
 import type { ResponseTokens, StepTokens } from "./types.ts";
 
 /**
- * Tokens of a turn as a trajectory keeps them, within `maxSeqLen` tokens of context (spec 5.4): a prompt that fills it leaves no
+ * Tokens of a turn as a trajectory keeps them, within `maxSeqLen` tokens of context: a prompt that fills it leaves no
  * room for an answer, an answer that reaches over its end is cut there. Null when the server gave none.
  */
 export function stepTokens(tokens: ResponseTokens | null, maxSeqLen: number | null): StepTokens | null {

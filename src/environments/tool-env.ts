@@ -29,7 +29,7 @@ export class UnknownToolError extends Error {
 
 const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
-/** A conversation in which the model calls functions, one after another in the order of its message, until it calls none (spec 6.5). */
+/** A conversation in which the model calls functions, one after another in the order of its message, until it calls none. */
 export class ToolEnv extends MultiTurnEnv {
   readonly errorFormatter: (error: Error) => string;
   readonly stopErrors: readonly StopError[];

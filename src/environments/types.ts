@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../config/run-config.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 
 /**
- * The data of the library, as in verifiers (spec sections 5.1 to 5.5): provider-neutral messages, the input of a rollout, its
+ * The data of the library, as in verifiers: provider-neutral messages, the input of a rollout, its
  * state and the answer of a model. Everything here is serialised somewhere, so keys are snake_case, and fields that a
  * message carries beyond the named ones are kept.
  */
@@ -127,7 +127,7 @@ export type Response = ModelResponse;
 export interface ModelRequest {
   readonly prompt: readonly Message[];
   readonly model: string;
-  /** Resolved arguments; nulls are dropped when sent (spec 9.1). */
+  /** Resolved arguments; nulls are dropped when sent. */
   readonly sampling_args: JsonObject;
   readonly tools: readonly Tool[];
   /** Read when sending, for headers that carry a state key's value (`X-Session-ID: example_id`). */

@@ -1,6 +1,6 @@
 import type { State, TokenUsage, TrajectoryStep, Usage } from "./types.ts";
 
-/** Adds one call's usage to the running sums (spec 5.5); null stays null while no call reported any. */
+/** Adds one call's usage to the running sums; null stays null while no call reported any. */
 export function addUsage(sums: TokenUsage | null, usage: Usage | null): TokenUsage | null {
   if (usage === null) return sums;
   return {

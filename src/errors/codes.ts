@@ -6,7 +6,7 @@
  * request   the request layer may send the same request again (docs/retries.md).
  * rollout   the rollout layer (`--max-retries`) may run the whole rollout again.
  * fatal     ends the run `FAILED`: every further call would be refused in the same way.
- * name      the error class name written to `results.jsonl` (verifiers-spec 6.8), so that its readers group errors as before.
+ * name      the error class name written to `results.jsonl`, so that its readers group errors as before.
  */
 export type ErrorCategory = "provider" | "network" | "sandbox" | "timeout" | "model" | "scorer" | "environment" | "executor" | "budget";
 

@@ -2,7 +2,7 @@ import { ROLLOUT_ERRORS, type RolloutErrorCode } from "./codes.ts";
 import { EdgewiseError } from "./result.ts";
 
 /**
- * The error classes of verifiers (spec 6.8), for environments, tools and clients to throw and to catch. The class name is what a
+ * The error classes of verifiers, for environments, tools and clients to throw and to catch. The class name is what a
  * row's `error` says; the code decides what is tried again. `OverlongPromptError` is an outcome rather than a failure and stands
  * apart (`src/clients/overlong-prompt-error.ts`).
  */

@@ -1,7 +1,7 @@
 import type { ExecutorPorts } from "./ports.ts";
 
 const LOOK_MS = 1_000;
-/** Without a sign of life from the parent for this long, executors abort and nothing is joined (design, section 9). */
+/** Without a sign of life from the parent for this long, executors abort and nothing is joined. */
 export const PARENT_SILENCE_MS = 5_000;
 
 /** Watches the process that started the local service: workerd outlives it and would go on calling models. */

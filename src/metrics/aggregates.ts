@@ -13,7 +13,7 @@ export interface TokenMeans {
 
 export interface Aggregates extends RewardUncertainty {
   readonly rollouts: number;
-  /** Over all rows, errored ones included; 0 without rows (verifiers-spec 11.1). */
+  /** Over all rows, errored ones included; 0 without rows. */
   readonly avg_reward: number;
   /** Per name over the rows that have it, names in first-seen order. */
   readonly avg_metrics: Readonly<Record<string, number>>;

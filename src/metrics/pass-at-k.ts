@@ -1,5 +1,5 @@
 /**
- * pass@k and pass^k with the unbiased estimators of verifiers (verifiers-spec 11.2): for an example with n attempts of which c
+ * pass@k and pass^k with the unbiased estimators of verifiers: for an example with n attempts of which c
  * reach the threshold, pass@k = 1 - C(n-c,k)/C(n,k) and pass^k = C(c,k)/C(n,k), averaged over examples that have all n
  * attempts. The quotients are rounded once, as Python's are, so that the averages agree to the last digit.
  */

@@ -35,13 +35,13 @@ export function errorCodeOf(error: unknown): RolloutErrorCode | null {
 
 const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0);
 
-/** Booleans count as numbers, as in the reference (verifiers-spec 11.1); everything else is no score. */
+/** Booleans count as numbers, as in the reference; everything else is no score. */
 function score(value: unknown): number | null {
   if (typeof value === "boolean") return value ? 1 : 0;
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** What a row of `results.jsonl` (ours or the Python library's from 0.1.10 on) says in numbers. A missing reward is 0 (spec 11.1). */
+/** What a row of `results.jsonl` (ours or the Python library's from 0.1.10 on) says in numbers. A missing reward is 0. */
 export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSummary {
   const usage = isObject(row.token_usage) ? row.token_usage : {};
   const metrics = Object.entries(isObject(row.metrics) ? row.metrics : {}).flatMap(([name, value]) => {

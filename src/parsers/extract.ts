@@ -1,5 +1,5 @@
 /**
- * Content of the last `\boxed{…}`, braces matched (spec 8.4). Without one, or when its braces never close: the text itself, or
+ * Content of the last `\boxed{…}`, braces matched. Without one, or when its braces never close: the text itself, or
  * `""` when `strict`.
  */
 export function extractBoxedAnswer(text: string, options: { strict?: boolean } = {}): string {

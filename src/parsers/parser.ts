@@ -12,7 +12,7 @@ export const assistantMessages = (completion: readonly Message[]): AssistantMess
 /** What a parser makes of a text: a part of it, or named parts, null where there is none. */
 export type Parsed = string | null | Readonly<Record<string, string | null>>;
 
-/** Finds the answer in a completion (spec 8.1). The base class takes the whole text, through `extract` when one is given. */
+/** Finds the answer in a completion. The base class takes the whole text, through `extract` when one is given. */
 export class Parser {
   protected readonly extract: Extract;
 

@@ -10,7 +10,7 @@ function afterThinking(text: string): string | null {
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** For models that must think aloud: a text without `</think>` has no answer, which is the empty text (spec 8.3). */
+/** For models that must think aloud: a text without `</think>` has no answer, which is the empty text. */
 export class ThinkParser extends Parser {
   override parse(text: string): string {
     return this.parseText(text);

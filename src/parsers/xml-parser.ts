@@ -24,7 +24,7 @@ function readFields(fields: readonly XmlField[]): Field[] {
   });
 }
 
-/** Fields in tags: `<answer>4</answer>` (spec 8.2). Tags are matched without attributes, case-sensitively, across lines. */
+/** Fields in tags: `<answer>4</answer>`. Tags are matched without attributes, case-sensitively, across lines. */
 export class XMLParser extends Parser {
   /** The field that holds the answer. */
   readonly answerField: string;

@@ -1,6 +1,6 @@
 /**
  * One line of text for a client that prints it as Rich markup, drops what looks like a progress bar, and turns emoji codes into
- * signs (prime-api 4.4): as served here it is shown as it was written, by that client and by any other.
+ * signs: as served here it is shown as it was written, by that client and by any other.
  */
 
 /** Zero width non-joiner: shown as nothing, and enough to make a pattern no match. */

@@ -6,7 +6,7 @@ export const KEPT_VALUES = 100_000;
 const BINS = 8;
 const BAR = 20;
 
-/** How values spread, as eight bars (verifiers-spec 11.5). Bounded memory. */
+/** How values spread, as eight bars. Bounded memory. */
 export class Distribution {
   readonly #values: number[] = [];
   #count = 0;

@@ -4,7 +4,7 @@ import { formatLogLine } from "./log-line.ts";
 const PAGE = 1_000;
 export const LOGGER = "edgewise.run";
 
-/** `eval.log`, one line per log event (verifiers-spec 3.1), in pieces of a page: memory does not grow with the log. */
+/** `eval.log`, one line per log event, in pieces of a page: memory does not grow with the log. */
 export async function* evalLog(readEvents: (after: number, limit: number) => Promise<readonly StoredEvent[]>): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const page = await readEvents(after, PAGE);

@@ -1,4 +1,4 @@
-/** Numbers and times as the reference prints them (verifiers-spec 11.4): Python's rounding, so that reports compare line by line. */
+/** Numbers and times as the reference prints them: Python's rounding, so that reports compare line by line. */
 
 /**
  * Fixed decimals, exact ties to the even digit (`1.5` -> `2`, `2.5` -> `2` with 0 digits), where `toFixed` rounds them up.

@@ -7,6 +7,6 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** `YYYY-MM-DD HH:MM:SS - logger.name - LEVEL - message`, UTC, without a line end (verifiers-spec 3.1). Always a single line. */
+/** `YYYY-MM-DD HH:MM:SS - logger.name - LEVEL - message`, UTC, without a line end. Always a single line. */
 export const formatLogLine = (logger: string, entry: LogEntry): string =>
   `${new Date(entry.time).toISOString().slice(0, 19).replace("T", " ")} - ${singleLine(logger)} - ${entry.level} - ${singleLine(entry.message)}`;

@@ -14,7 +14,7 @@ export function logLine(event: StoredEvent): string {
 }
 
 /**
- * The newest lines of a log as the `prime` client reads them (prime-api 4.4): it finds what is new by comparing lines, so a line
+ * The newest lines of a log as the `prime` client reads them: it finds what is new by comparing lines, so a line
  * never changes. Null before the first.
  */
 export function clientLog(events: readonly StoredEvent[]): string | null {

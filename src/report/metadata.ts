@@ -13,7 +13,7 @@ export interface MetadataInput {
   readonly pass_threshold: number;
   /** Defaults of the environment; the run's own win. */
   readonly env_sampling_args: JsonObject;
-  /** Tools that all rows share (spec 3.6). */
+  /** Tools that all rows share. */
   readonly tools: readonly JsonObject[] | null;
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
@@ -67,7 +67,7 @@ export type EdgewiseMetadata = {
 };
 
 /**
- * `metadata.json` in the key order of verifiers-spec 3.6, `edgewise` last. Every number is finite as long as the aggregates are, so
+ * `metadata.json` in verifiers' key order, `edgewise` last. Every number is finite as long as the aggregates are, so
  * the text of it is strict JSON.
  *
  * `version_info.vf_version` is "edgewise <version>": its readers take any string, and a bare number would claim to be a release of

@@ -19,7 +19,7 @@ export interface ReportHeader {
 export const SHOWN_TASKS = 20;
 
 /**
- * The report at the end of a run (verifiers-spec 11.4, points 1 to 7) and a summary of what verifiers does not say, as a pure
+ * The report at the end of a run (as `verifiers` prints it, up to its `Performance:`) and a summary of what verifiers does not say, as a pure
  * stream over the rows of `results.jsonl`: rows of one example follow each other, memory stays bounded whatever their number.
  * Point 8 (event-loop lag) has no counterpart here. Does not name the folder; the command line adds that.
  */

@@ -46,7 +46,7 @@ class Range {
 }
 
 /**
- * Rewards, Info, Timing and Usage over the rows of one task or of all (verifiers-spec 11.4, points 3 to 6), as a stream. Rows of an
+ * Rewards, Info, Timing and Usage over the rows of one task or of all, as a stream. Rows of an
  * example follow each other, as in `results.jsonl`. Where the reference breaks (a metric that some rows lack, no timing, an
  * incomplete example) the value is left out and the columns stay aligned.
  */

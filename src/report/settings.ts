@@ -1,4 +1,4 @@
-/** How the settings of a run are worded for people (verifiers-spec 11.5). */
+/** How the settings of a run are worded for people. */
 import type { Json, JsonObject } from "../config/run-config.ts";
 
 /** Addresses of replicas are joined by commas, as in `metadata.json`. */

@@ -51,7 +51,7 @@ export interface JudgeRubricOptions extends Omit<RubricOptions<JudgeObjects>, "o
 
 /**
  * A rubric whose functions may ask a model: `({ judge, prompt, completion, answer, state }) => …`. It has no function of its own. What
- * goes wrong with the judge is the function's failure, so that the row says `scorer_error` (spec 7.6, where it is a silent 0).
+ * goes wrong with the judge is the function's failure, so that the row says `scorer_error` (in `verifiers` it is a silent 0).
  */
 export class JudgeRubric extends Rubric<JudgeObjects> {
   readonly #settings: Required<Pick<JudgeRubricOptions, "judgeClient" | "judgeModel" | "judgeSamplingArgs" | "judgePrompt">>;

@@ -12,7 +12,7 @@ export interface MathRubricOptions<Objects extends object = object> extends Rubr
 }
 
 /**
- * Rewards a response that equals the expected answer as mathematics (spec 7.7): the function `correct_answer`, of weight 1, after the
+ * Rewards a response that equals the expected answer as mathematics: the function `correct_answer`, of weight 1, after the
  * given ones. The response is what stands in the last `\boxed{…}` behind the thinking; without one it is worth 0. A comparison beyond
  * its bounds is a scorer error, where verifiers counts 0.
  */

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from "../config/run-config.ts";
 import type { Message, State } from "../environments/types.ts";
 import type { Parser } from "../parsers/parser.ts";
 
-/** What a reward function may look at. `info` is `{}` and `answer` `""` where the example has none (spec 7.1). */
+/** What a reward function may look at. `info` is `{}` and `answer` `""` where the example has none. */
 export interface RewardContext {
   readonly prompt: readonly Message[];
   readonly completion: readonly Message[];

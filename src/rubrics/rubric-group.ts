@@ -4,7 +4,7 @@ import type { RewardEntry } from "./reward-function.ts";
 import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";
 
 /**
- * Several rubrics as one, run in order: rewards are added, and so are metrics of the same name (spec 7.4). Each keeps its own
+ * Several rubrics as one, run in order: rewards are added, and so are metrics of the same name. Each keeps its own
  * parser and class objects.
  */
 export class RubricGroup<Objects extends object = object> extends Rubric<Objects> {

@@ -37,7 +37,7 @@ export interface Scoring {
 }
 
 /**
- * Weighted reward functions (spec section 7). `reward` is the sum of score times weight, and every function, of weight 0 too,
+ * Weighted reward functions. `reward` is the sum of score times weight, and every function, of weight 0 too,
  * is a metric under its name.
  *
  * A function that fails (throws, or returns something that is no finite number) gives the rollout the error `scorer_error`:
@@ -79,7 +79,7 @@ export class Rubric<Objects extends object = object> {
     this.addRewardFunc(entry, weight);
   }
 
-  /** Makes `value` known to all functions under `name`; it hides data of the rollout with the same name (spec 7.1). */
+  /** Makes `value` known to all functions under `name`; it hides data of the rollout with the same name. */
   addClassObject<Name extends keyof Objects>(name: Name, value: Objects[Name]): void {
     this.#objects = { ...this.#objects, [name]: value };
   }

@@ -10,7 +10,7 @@ import { type JsonRow, readText } from "../support/results-check.ts";
 
 const LONG = { timeout: 90_000 };
 
-/** verifiers-spec 3.3, with `rollout_index` after the flattened metrics and the state columns last. */
+/** Keys of a row as verifiers has them, with `rollout_index` after the flattened metrics and the state columns last. */
 const ROW_KEYS = [
   ...[
     "example_id",
@@ -30,7 +30,7 @@ const ROW_KEYS = [
   ...["token_usage", "similarity", "num_turns", "rollout_index", "model", "nothing"],
 ];
 const ERROR_ROW_KEYS = ROW_KEYS.flatMap((key) => (key === "token_usage" ? ["error_chain", "long_error_chain"] : key));
-/** verifiers-spec 3.6, and our own last. */
+/** verifiers' keys of the metadata, and our own last. */
 const METADATA_KEYS = [
   ...["env_id", "env_args", "model", "base_url", "num_examples", "rollouts_per_example", "sampling_args", "time_ms", "avg_reward", "avg_metrics", "avg_error"],
   ...["pass_at_k", "pass_all_k", "pass_threshold", "usage", "version_info", "state_columns", "tools", "edgewise"],

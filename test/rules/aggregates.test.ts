@@ -28,7 +28,7 @@ const failed = (error: RolloutErrorCode, reward = 0): RolloutSummary => rollout(
 
 /** `c` passes and `n - c` failures. */
 const passes = (c: number, n: number): RolloutSummary[] => Array.from({ length: n }, (_, i) => rollout(i < c ? 1 : 0));
-// Cases of tests/test_save_utils.py (verifiers-spec section 17): the metric classes.
+// Cases of tests/test_save_utils.py: the metric classes.
 describe("averages over rows", () => {
   it("of the reward take every row, a missing one as 0", () => {
     expect(ofRows({ reward: 0.3 }, { reward: 0.7 }).avg_reward).toBeCloseTo(0.5, 14);

@@ -8,7 +8,7 @@ import { Rubric } from "../../src/rubrics/rubric.ts";
 
 const says = (...texts: (string | null)[]): Message[] => texts.map((content) => ({ role: "assistant", content }));
 
-describe("boxed and hash answers (spec 8.4)", () => {
+describe("boxed and hash answers", () => {
   it.each([
     ["\\boxed{1} \\boxed{2{3}}", "2{3}", "2{3}"],
     ["\\boxed{}", "", ""],
@@ -27,7 +27,7 @@ describe("boxed and hash answers (spec 8.4)", () => {
   });
 });
 
-// Cases of tests/test_parser.py, test_think_parser.py and test_maybe_think_parser.py (verifiers-spec section 17).
+// Cases of tests/test_parser.py, test_think_parser.py and test_maybe_think_parser.py.
 describe("messages of a completion", () => {
   const completion: Message[] = [
     { role: "system", content: "s" },
@@ -122,7 +122,7 @@ describe("parser", () => {
   });
 });
 
-describe("XML parser (spec 8.2)", () => {
+describe("XML parser", () => {
   const parser = new XMLParser(["reasoning", ["answer", "code"]]);
 
   it("reads each alternative by itself, first or last, across lines and trimmed", () => {
@@ -154,7 +154,7 @@ describe("XML parser (spec 8.2)", () => {
     expect(new XMLParser([]).formatReward(says("<a>1</a>"))).toBe(0);
   });
 
-  // Cases of tests/test_xml_parser.py (verifiers-spec section 17).
+  // Cases of tests/test_xml_parser.py.
   it("reads what is there, an empty field as empty and a missing one as null", () => {
     const plain = new XMLParser(["reasoning", "answer"]);
     expect(plain.answerField).toBe("answer");

@@ -19,7 +19,7 @@ async function received(body: unknown): Promise<ModelResponse> {
 const withMessage = (message: JsonObject, finish: unknown = "stop"): JsonObject =>
   completion("", { choices: [{ index: 0, message, finish_reason: finish as string }] });
 
-describe("the request (spec 9.2)", () => {
+describe("the request", () => {
   it("is a plain chat completion with n 1, nulls dropped and max_tokens under its new name", async () => {
     const { body, path } = await sent({
       sampling_args: { n: 1, extra_body: { top_k: 5 }, max_tokens: 64, temperature: null, top_p: 0.5, reasoning_effort: "low" },
@@ -119,7 +119,7 @@ describe("the request (spec 9.2)", () => {
   });
 });
 
-describe("the answer (spec 9.2)", () => {
+describe("the answer", () => {
   it("is read with usage, id, model and finish reason", async () => {
     expect(await received(completion("hi"))).toEqual({
       id: "c1",

@@ -4,7 +4,7 @@ import { ask, refuses, says, scriptedEndpoint } from "../support/scripted-endpoi
 
 const at = (example_id: number) => ask({ state: { example_id } });
 
-describe("a client config (spec 5.6)", () => {
+describe("a client config", () => {
   it("has replicas whose own fields win, and everything else from the parent", () => {
     const config = {
       client_type: "openai_completions",

@@ -34,7 +34,7 @@ const IMAGE: Message = {
 };
 const CALL: Message = { role: "assistant", content: "hm", tool_calls: [{ id: "c1", name: "add", arguments: '{"a":1}' }] };
 
-describe("openai_completions (spec 9.3)", () => {
+describe("openai_completions", () => {
   const answer = (extra: JsonObject = {}): Play => json(200, { id: "c", created: 1, model: "m", choices: [{ text: " two", finish_reason: "stop", ...extra }] });
 
   it("sends the texts of the messages with a blank line between them, and max_tokens under its old name", async () => {
@@ -82,7 +82,7 @@ describe("openai_completions (spec 9.3)", () => {
   });
 });
 
-describe("anthropic_messages (spec 9.5)", () => {
+describe("anthropic_messages", () => {
   const message = (content: JsonObject[], extra: JsonObject = {}): Play =>
     json(200, { id: "m", model: "m", content, stop_reason: "end_turn", usage: { input_tokens: 4, output_tokens: 2 }, ...extra });
   const ok = message([{ type: "text", text: "ok" }]);

@@ -7,7 +7,7 @@ import type { State } from "../../src/environments/types.ts";
 
 const FIXTURE = join(import.meta.dirname, "../support/fixtures/decorated-environment.ts");
 
-/** The order of spec 6.3: conditions before every turn, cleanup before the completion is rendered. */
+/** verifiers' order: conditions before every turn, cleanup before the completion is rendered. */
 const EXPECTED = {
   stop_condition: "enough",
   environment: ["alpha", "enough", "zeta", "alpha", "enough", "cleanup first unrendered", "cleanup last", "teardown flush", "teardown close"],

@@ -226,3 +226,26 @@ describe("docs/test-matrix.md", () => {
     ).toEqual([]);
   });
 });
+
+describe("comments", () => {
+  /** References to papers that a reader of the package does not have. Public standards are named with their publisher. */
+  const ELSEWHERE = [
+    /\b(verifiers-)?spec(ification)? (sections? )?\d/i,
+    /\bverifiers-spec\b/,
+    /\bprime-api\b/,
+    /\bevsys\b/i,
+    /\bdesign, sections? \d/,
+    /^[^;=]*\(sections? \d/i,
+  ];
+
+  it("explain, and send nobody to sections of a document that is not here", () => {
+    const files = ["src", "durable-objects", "r2-layout"].flatMap(filesIn).filter((path) => path.endsWith(".ts"));
+    expect(files.length).toBeGreaterThan(300);
+    const found = files.flatMap((path) =>
+      read(path)
+        .split("\n")
+        .flatMap((line, at) => (ELSEWHERE.some((pattern) => pattern.test(line)) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+    );
+    expect(found).toEqual([]);
+  });
+});

@@ -17,7 +17,7 @@ async function inputs(rows: JsonObject[], options: Partial<EnvironmentOptions> =
   return await Array.fromAsync(environment(rows, options).examples(count));
 }
 
-describe("example ids (spec 6.1)", () => {
+describe("example ids", () => {
   it("are the row index when there is no such column, and the old value moves to src_id when it is no integer", async () => {
     expect((await inputs([{ question: "a" }, { question: "b" }])).map(({ example_id }) => example_id)).toEqual([0, 1]);
     const renamed = await inputs([
@@ -51,7 +51,7 @@ describe("example ids (spec 6.1)", () => {
   });
 });
 
-describe("prompts (spec 6.1)", () => {
+describe("prompts", () => {
   it("are made of system prompt, examples and question", async () => {
     const fewShot = [
       { role: "user" as const, content: "1+1" },

@@ -46,7 +46,7 @@ const rubricOf = (judgeClient: Client, options: Partial<JudgeRubricOptions> = {}
   new JudgeRubric([approved], { judgeClient, judgeModel: "judge-1", ...options });
 const now = (): number => 0;
 
-describe("a rubric that asks a judge (spec 7.6)", () => {
+describe("a rubric that asks a judge", () => {
   it("asks with question, answer and response, and hands the text to the function", async () => {
     const judge = new ScriptedJudge();
     const state = stateOf("it is 42");

@@ -74,7 +74,7 @@ describe("a comparison that takes too long", () => {
   });
 });
 
-// Cases of tests/test_math_rubric.py (verifiers-spec section 17).
+// Cases of tests/test_math_rubric.py.
 describe("the rubric for mathematics", () => {
   it.each([
     ["\\boxed{1}", "1", 1],

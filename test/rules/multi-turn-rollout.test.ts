@@ -64,7 +64,7 @@ async function play(environment: MultiTurnEnv, client: Client, signal = live()):
   return await environment.rollout(state, { signal, now: () => (clock += 100) });
 }
 
-describe("the loop (spec 6.3)", () => {
+describe("the loop", () => {
   it("asks the environment between turns, never after the last one", async () => {
     const environment = new Dialogue({ maxTurns: 3 });
     const client = clientOf("a", "b", "c");

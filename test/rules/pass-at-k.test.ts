@@ -77,7 +77,7 @@ describe("k", () => {
   });
 });
 
-// Cases of tests/test_save_utils.py (verifiers-spec section 17).
+// Cases of tests/test_save_utils.py.
 describe("averages over examples", () => {
   it("leave out incomplete examples", () => {
     expect(

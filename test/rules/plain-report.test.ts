@@ -135,7 +135,7 @@ describe("the report at the end of a run", () => {
     expect(short[short.indexOf("Summary:") + 1]).toBe("sampling: temperature=0.5");
   });
 
-  // Cases of tests/test_eval_utils.py (verifiers-spec section 17).
+  // Cases of tests/test_eval_utils.py.
   it.each([
     [1, [[0.1], [0.2], [0.3]], ["r1: [0.1, 0.2, 0.3]"]],
     [

@@ -20,8 +20,8 @@ const parsed = (state: State, stateColumns: string[] = [], rolloutIndex = 0): Js
   JSON.parse(rowOf(state, { rolloutIndex, stateColumns }).line) as JsonObject;
 const keys = (row: object): string[] => Object.keys(row);
 
-describe("rows are those of spec 3.3", () => {
-  it("single turn: the example of the spec, key by key and in its order, with rollout_index after the metrics", () => {
+describe("rows are those of verifiers", () => {
+  it("single turn: key by key and in its order, with rollout_index after the metrics", () => {
     const expected =
       '{"example_id": 3, "prompt": [{"role": "system", "content": "Answer in XML."}, {"role": "user", "content": "2+2?"}], "completion": [{"role": "assistant", "content": "<answer>4</answer>"}], "answer": "4", "task": "my-env", "info": {"level": 1}, "reward": 1.0, "error": null, "timing": {"generation_ms": 412.5, "scoring_ms": 0.9, "total_ms": 413.4, "start_time": 1777000000.25}, "is_completed": true, "is_truncated": false, "stop_condition": "max_turns_reached", "metrics": {"correct": 1.0, "length": 18.0, "num_turns": 1.0}, "tool_defs": [], "token_usage": {"input_tokens": 21.0, "output_tokens": 9.0, "final_output_tokens": 9, "final_input_tokens": 21}, "correct": 1.0, "length": 18.0, "num_turns": 1.0, "rollout_index": 2}';
     const prompt = normaliseMessages([

@@ -23,7 +23,7 @@ const broken = (): number => {
 };
 const now = (): number => 0;
 
-describe("a group of rollouts (spec 7.2)", () => {
+describe("a group of rollouts", () => {
   it("gets the weighted sum as reward and every function as a metric, weight 0 too", async () => {
     const rubric = new Rubric([correct, length], { weights: [1, 0] });
     const states = [stateOf("four", "four"), stateOf("five!", "four")];
@@ -160,7 +160,7 @@ describe("registration", () => {
   });
 });
 
-// Cases of tests/test_rubric.py, tests/test_rubric_group.py and tests/test_decorator_ranks.py (verifiers-spec section 17).
+// Cases of tests/test_rubric.py, tests/test_rubric_group.py and tests/test_decorator_ranks.py.
 describe("what a function gets", () => {
   it("is the example, the rollout and the class objects, which hide data of the same name", async () => {
     const seen: unknown[] = [];
@@ -197,7 +197,7 @@ describe("what a function gets", () => {
   });
 });
 
-describe("handlers of a rubric (spec 7.5)", () => {
+describe("handlers of a rubric", () => {
   const cleaning = (seen: string[], name: string, options = {}): Rubric => {
     const rubric = new Rubric([length]);
     addHandler(rubric, "cleanup", name, ({ reward }) => void seen.push(`${name} ${reward}`), options);
@@ -232,7 +232,7 @@ describe("handlers of a rubric (spec 7.5)", () => {
   });
 });
 
-describe("rubrics in a group (spec 7.4)", () => {
+describe("rubrics in a group", () => {
   it("each use their own parser and objects", async () => {
     const parsers: unknown[] = [];
     const guess = ({ parser, completion, answer }: RewardContext): boolean => {

@@ -23,7 +23,7 @@ const TOOL: Tool = { name: "own", description: "d", parameters: {} };
 const state = (input: RolloutInput = INPUT) =>
   createState(input, { client: scriptedClient("x"), model: "m", samplingArgs: { n: 1 }, tools: [TOOL], now: 1_500 });
 
-describe("a fresh state (spec 5.3)", () => {
+describe("a fresh state", () => {
   it("has every field at its beginning", () => {
     expect(state()).toMatchObject({
       model: "m",

@@ -43,7 +43,7 @@ async function turn(trajectory: readonly Partial<TrajectoryStep>[], prompt: Mess
   return { paths: server.seen.map(({ path }) => path), last: server.seen.at(-1)?.body ?? {}, warnings };
 }
 
-describe("openai_chat_completions_token (spec 9.4)", () => {
+describe("openai_chat_completions_token", () => {
   it("sends a first turn as messages, asking for ids and log-probabilities", async () => {
     const { paths, last } = await turn([], FIRST);
     expect(paths).toEqual(["/v1/chat/completions"]);

@@ -23,7 +23,7 @@ const EXAMPLES: { readonly [Name in OptionName]?: string } = {
 
 /** The options that are flags. */
 const FLAGS = OPTION_NAMES.filter((name) => (OPTIONS[name] as Option).only !== "toml");
-/** One letter for two options: a provider's name, or a folder (verifiers-spec 1.1). */
+/** One letter for two options: a provider's name, or a folder. */
 const PROVIDER_OR_FOLDER = "p";
 
 /** Adds every flag of the table to a command. */

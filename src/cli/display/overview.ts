@@ -6,7 +6,7 @@ import { fitted, type Line, lineOf, type Span, span } from "../terminal/canvas.t
 import { clamp } from "../terminal/scroll.ts";
 import type { RunView } from "./run-view.ts";
 
-/** From this share of errored rollouts on they are shown in red (verifiers-spec 11.3). */
+/** From this share of errored rollouts on they are shown in red. */
 export const MANY_ERRORS = 0.1;
 
 /** Columns that a name has at least, with its mark. */

@@ -85,7 +85,7 @@ function typedPlan(named: string, typed: GivenOptions): Plan {
   return { evals: ids.map((envId) => ({ envId, given, place: null })), maxConcurrentTotal: max_concurrent_total, warnings: [] };
 }
 
-/** What a config file says; of the flags only those that belong to the terminal have a say beside it, with --hosted all (prime-api 4.3). */
+/** What a config file says; of the flags only those that belong to the terminal have a say beside it, with --hosted all. */
 function filePlan(named: string, typed: GivenOptions, cwd: string): Plan {
   const path = resolve(cwd, named);
   const plan = planEvals(parseTomlText(readConfig(path, named), named), named);
@@ -122,7 +122,7 @@ function readConfig(path: string, named: string): string {
   }
 }
 
-/** Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are (verifiers-spec 2.7). */
+/** Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. */
 class Registries {
   readonly warnings: string[] = [];
   readonly #cwd: string;

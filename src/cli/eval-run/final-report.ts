@@ -29,7 +29,7 @@ async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { 
   return report.lines(columns, abbreviated);
 }
 
-/** What was asked for beyond the head of the report (verifiers-spec 11.5). */
+/** What was asked for beyond the head of the report. */
 function settingsOf({ metadata, eval_config }: Evaluation): readonly string[] {
   const { num_examples, rollouts_per_example, sampling_args, env_args } = metadata;
   const sampling = samplingText(sampling_args);

@@ -1,4 +1,4 @@
-/** `eval run --hosted`: runs that are created at the service elsewhere and left to themselves, and which flags make sense there (prime-api 4.2). */
+/** `eval run --hosted`: runs that are created at the service elsewhere and left to themselves, and which flags make sense there. */
 import { HOSTED_ONLY } from "../../config/hosted-options.ts";
 import { printable } from "../../report/printable.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";

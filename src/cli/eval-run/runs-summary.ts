@@ -1,4 +1,4 @@
-/** All runs of a command in one table (verifiers-spec 11.5), each row ending with its folder. */
+/** All runs of a command in one table, each row ending with its folder. */
 import { columnLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import type { Evaluation } from "../connection/api-types.ts";

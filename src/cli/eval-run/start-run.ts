@@ -235,7 +235,7 @@ function endpointWarnings({ api_base_url }: GivenOptions, { base_url }: FolderMe
     : [`base_url changes from ${base_url} to ${api_base_url}; earlier rollouts were made at the former.`];
 }
 
-/** Metadata holds what was sent; `n` and an empty `extra_body` are always added there (verifiers-spec 3.6). */
+/** Metadata holds what was sent; `n` and an empty `extra_body` are always added there. */
 function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
   const extra = extra_body ?? {};
   return {

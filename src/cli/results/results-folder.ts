@@ -1,5 +1,5 @@
 /**
- * The folder a user keeps: `results.jsonl`, `metadata.json`, `eval.log` as verifiers has them (verifiers-spec 3.1), and `.edgewise.json`, which says
+ * The folder a user keeps: `results.jsonl`, `metadata.json`, `eval.log` as verifiers has them, and `.edgewise.json`, which says
  * up to which event of the run `results.jsonl` has been written, in bytes, so that a crash costs nothing and doubles nothing.
  */
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";

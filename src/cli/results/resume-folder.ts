@@ -110,7 +110,7 @@ function readMetadata(path: string): FolderMetadata | string {
 }
 
 /**
- * Folders below `base` that fit what was typed, newest first (verifiers-spec 4.1). A setting that was not typed fits anything, the model
+ * Folders below `base` that fit what was typed, newest first. A setting that was not typed fits anything, the model
  * too, since a resume takes it from the run. Whether a run is unfinished is asked separately.
  */
 export function fittingFolders(base: string, envId: string, given: GivenOptions): readonly FoundFolder[] {

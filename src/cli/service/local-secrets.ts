@@ -51,7 +51,7 @@ function devVars(cwd: string): Readonly<Record<string, string>> {
   return vars;
 }
 
-/** Configuration of the `prime` client (verifiers-spec 9.1): `api_key` and `team_id`. */
+/** Configuration of the `prime` client: `api_key` and `team_id`. */
 function primeKeys(home: string): Readonly<Record<string, string>> {
   const text = readOptional(join(home, ".prime", "config.json"));
   if (text === null) return {};

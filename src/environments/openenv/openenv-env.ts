@@ -52,7 +52,7 @@ interface Running {
 }
 
 /**
- * An OpenEnv project in a sandbox per rollout (spec 6.7). Its examples are resets with ascending seeds, made when the data set is
+ * An OpenEnv project in a sandbox per rollout. Its examples are resets with ascending seeds, made when the data set is
  * read. `gym`: the model's text is the action; `mcp`: the server's tools are the model's. Rewards of steps stand in the trajectory,
  * and their sum is the reward unless a rubric says otherwise.
  */

@@ -51,7 +51,7 @@ export function readBuild(build: unknown): OpenEnvBuild {
   return { image: image.trim(), port: Number(port), start_command: start_command.trim(), contract };
 }
 
-/** Whether a schema is one of MCP's tool actions (spec 6.7). */
+/** Whether a schema is one of MCP's tool actions. */
 export function looksLikeMcp(schema: JsonObject): boolean {
   const { properties } = schema;
   if (isRecord(properties) && "tool_name" in properties && "arguments" in properties) return true;

@@ -26,7 +26,7 @@ interface PythonState {
 const INSTALL_SECONDS = 600;
 
 /**
- * A sandbox with one Python process per rollout, whose names live from call to call, behind a tool `python` (spec 6.7). A call that
+ * A sandbox with one Python process per rollout, whose names live from call to call, behind a tool `python`. A call that
  * takes too long ends the process; the next one starts another, with an empty namespace.
  */
 export class PythonEnv extends SandboxEnv {

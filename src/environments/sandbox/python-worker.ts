@@ -81,7 +81,7 @@ export function readAnswer(text: string): PythonAnswer {
   return answer;
 }
 
-/** What the model reads of an answer (spec 6.7). */
+/** What the model reads of an answer. */
 export function answerText({ stdout, stderr, error, result, count }: PythonAnswer): string {
   const parts = [
     stdout.trimEnd(),

@@ -55,7 +55,7 @@ export function outputText(stdout: string, stderr: string): string {
 }
 
 /**
- * Rollouts that each have a sandbox, and a tool `bash` that runs commands in it (spec 6.7). It is asked for before the first turn,
+ * Rollouts that each have a sandbox, and a tool `bash` that runs commands in it. It is asked for before the first turn,
  * waited for at the first command, and ended with the rollout. A sandbox that fails ends the rollout with an error that is tried
  * again.
  */

@@ -4,7 +4,7 @@ import { CommandTimedOut } from "./sandbox.ts";
 
 const ATTEMPTS = 5;
 
-/** Repeats a call to a provider of sandboxes that failed there, up to 5 times in all, after 0.5 s, doubling up to 30 s (spec 6.7). */
+/** Repeats a call to a provider of sandboxes that failed there, up to 5 times in all, after 0.5 s, doubling up to 30 s. */
 export async function withSandboxRetries<T>(call: () => Promise<T>, sleep: Sleep, signal: AbortSignal | null): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

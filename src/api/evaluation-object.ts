@@ -36,6 +36,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     owed_rollouts: (units.total - units.done) * r,
     reward: mean(totals.reward_sum, totals.rollouts),
     errors: totals.errors,
+    truncated_rollouts: totals.truncated,
     tokens: { input: totals.input_tokens, output: totals.output_tokens },
     vitals: view.vitals,
     executors: view.executors,

@@ -71,6 +71,7 @@ export const runState = z.strictObject({
   open_units: count,
   owed_rollouts: count,
   errors: z.record(z.string(), count),
+  truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),
   tokens: z.strictObject({ input: z.number(), output: z.number() }),
   vitals: z.strictObject({ in_flight: count, retries: count, waiting: count, paused_until: z.number().nullable() }),
   executors: count,

@@ -24,6 +24,8 @@ export interface Aggregates extends RewardUncertainty {
   /** Null when no row reported usage. */
   readonly usage: TokenMeans | null;
   readonly errored_rollouts: number;
+  /** Rollouts whose answer was cut off: at the token limit, or at the end of the model's context. */
+  readonly truncated_rollouts: number;
   /** Rollouts by error code, in first-seen order. */
   readonly errors: Readonly<Record<string, number>>;
   /** Mean reward over rows without an error; null when there is none. */
@@ -57,6 +59,7 @@ export class Aggregator {
   readonly #rewardWithoutErrors = new Mean();
   readonly #metrics = new Map<string, Mean>();
   readonly #errors = new Map<string, number>();
+  #truncated = 0;
   readonly #input = new Mean();
   readonly #output = new Mean();
   readonly #finalInput = new Mean();
@@ -90,6 +93,7 @@ export class Aggregator {
     this.#output.merge(other.#output);
     this.#finalInput.merge(other.#finalInput);
     this.#finalOutput.merge(other.#finalOutput);
+    this.#truncated += other.#truncated;
     for (const [name, mean] of other.#metrics) this.#metricOf(name).merge(mean);
     for (const [code, count] of other.#errors) this.#errors.set(code, (this.#errors.get(code) ?? 0) + count);
   }
@@ -106,6 +110,7 @@ export class Aggregator {
       usage: this.#usage(),
       ...this.#spread.result(),
       errored_rollouts: errored,
+      truncated_rollouts: this.#truncated,
       errors: Object.fromEntries(this.#errors),
       reward_without_errors: this.#rewardWithoutErrors.count === 0 ? null : this.#rewardWithoutErrors.value,
       tokens_total: { input_tokens: this.#input.sum, output_tokens: this.#output.sum },
@@ -116,6 +121,7 @@ export class Aggregator {
     this.#reward.add(rollout.reward);
     if (rollout.error === null) this.#rewardWithoutErrors.add(rollout.reward);
     else this.#errors.set(rollout.error, (this.#errors.get(rollout.error) ?? 0) + 1);
+    if (rollout.truncated) this.#truncated += 1;
     for (const [name, value] of Object.entries(rollout.metrics)) this.#metricOf(name).add(value);
     if (!reportsUsage(rollout)) return;
     this.#input.add(rollout.input_tokens);

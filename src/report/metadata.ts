@@ -62,6 +62,7 @@ export type EdgewiseMetadata = {
   readonly reward_ci95: readonly [number, number] | null;
   readonly n_clusters: number;
   readonly errored_rollouts: number;
+  readonly truncated_rollouts: number;
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
 };
@@ -109,6 +110,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       reward_ci95: aggregates.reward_ci95,
       n_clusters: aggregates.n_clusters,
       errored_rollouts: aggregates.errored_rollouts,
+      truncated_rollouts: aggregates.truncated_rollouts,
       reward_without_errors: aggregates.reward_without_errors,
       tokens_total: aggregates.tokens_total,
     },

@@ -96,11 +96,15 @@ function summaryLines(result: Aggregates, wanted: number): string[] {
     `rollouts: ${result.rollouts}${wanted > result.rollouts ? ` of ${wanted}` : ""}`,
     `errored rollouts: ${share(result.errored_rollouts)}`,
     ...codes.map(([code, count]) => ` - ${code}: ${share(count)}`),
+    ...(isMostlyCutOff(result) ? [`cut off at the token limit: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`] : []),
     `reward without errored rollouts: ${result.reward_without_errors === null ? "none" : fixed(result.reward_without_errors, 3)}`,
     `reward 95% interval: ${intervalText(result)}`,
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
   ];
 }
+
+/** Beyond one half the numbers say more about the limit than about the model. */
+const isMostlyCutOff = ({ truncated_rollouts, rollouts }: Aggregates): boolean => 2 * truncated_rollouts > rollouts;
 
 function intervalText({ reward_ci95, reward_stderr, n_clusters }: Aggregates): string {
   if (reward_ci95 === null) return n_clusters < 2 ? "unknown (fewer than two examples)" : "unknown (all examples have the same mean reward)";

@@ -11,6 +11,9 @@ export interface MathRubricOptions<Objects extends object = object> extends Rubr
   readonly maxVerifySteps?: number;
 }
 
+/** Finds what stands in the last `\boxed{…}` behind the thinking; the empty text without one. */
+export const boxedAnswerParser = (): MaybeThinkParser => new MaybeThinkParser((text) => extractBoxedAnswer(text, { strict: true }));
+
 /**
  * Rewards a response that equals the expected answer as mathematics: the function `correct_answer`, of weight 1, after the
  * given ones. The response is what stands in the last `\boxed{…}` behind the thinking; without one it is worth 0. A comparison beyond
@@ -19,7 +22,7 @@ export interface MathRubricOptions<Objects extends object = object> extends Rubr
 export class MathRubric<Objects extends object = object> extends Rubric<Objects> {
   constructor(functions: readonly RewardEntry<Objects>[] = [], options: MathRubricOptions<Objects> = {}) {
     const { maxVerifyChars = 50_000, maxVerifySteps = 100_000, ...rest } = options;
-    super(functions, { ...rest, parser: options.parser ?? new MaybeThinkParser((text) => extractBoxedAnswer(text, { strict: true })) });
+    super(functions, { ...rest, parser: options.parser ?? boxedAnswerParser() });
     const limits = { maxChars: maxVerifyChars, maxSteps: maxVerifySteps };
     const correct = ({ parser, completion, answer }: RewardContext): boolean => {
       const response = parser.parseAnswer(completion) ?? "";

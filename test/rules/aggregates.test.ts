@@ -74,6 +74,7 @@ describe("averages over rows", () => {
       reward_stderr: null,
       reward_ci95: null,
       errored_rollouts: 0,
+      truncated_rollouts: 0,
       errors: {},
       reward_without_errors: null,
       tokens_total: { input_tokens: 0, output_tokens: 0 },

@@ -26,7 +26,7 @@ describe("an evaluation", () => {
       reward_sum_without_errors: 3,
       input_tokens: 40,
       output_tokens: 8,
-      truncated: 0,
+      truncated: 3,
       errors: { rate_limited: 1 },
       metrics: { correct: { sum: 3, count: 3 } },
     };
@@ -59,6 +59,7 @@ describe("an evaluation", () => {
         owed_rollouts: 0,
         reward: 0.75,
         errors: { rate_limited: 1 },
+        truncated_rollouts: 3,
         tokens: { input: 40, output: 8 },
         seq: 7,
         env_version: "0.1.0",

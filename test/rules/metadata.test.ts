@@ -98,6 +98,7 @@ describe("metadata.json", () => {
             reward_ci95: null,
             n_clusters: 2,
             errored_rollouts: 0,
+            truncated_rollouts: 0,
             reward_without_errors: 0.5,
             tokens_total: { input_tokens: 84, output_tokens: 36 },
           },
@@ -144,6 +145,14 @@ describe("metadata.json", () => {
     ]);
     expect([avg_reward, avg_error, edgewise.errored_rollouts, edgewise.reward_without_errors]).toEqual([0.25, 0.5, 2, 0.5]);
     expect(edgewise.reward_ci95?.[0]).toBeLessThan(0.25);
+  });
+
+  it("counts the rollouts whose answers were cut off", () => {
+    const { edgewise } = metadataOf([
+      [rollout(1, { truncated: true }), rollout(0)],
+      [rollout(0, { truncated: true }), rollout(0, { truncated: true })],
+    ]);
+    expect(edgewise.truncated_rollouts).toBe(3);
   });
 
   it("says nothing of where the key is", () => {

@@ -37,6 +37,9 @@ function reportOf(rows: readonly Row[], header: Partial<ReportHeader> = {}, widt
 /** From the first line that equals `start` on. */
 const from = (lines: readonly string[], start: string): string[] => lines.slice(lines.indexOf(start));
 
+const CUT_OFF = /^cut off at the token limit: (.*)$/;
+const cutOffLine = (rows: readonly Row[]): string | null => reportOf(rows).flatMap((line) => CUT_OFF.exec(line)?.[1] ?? [])[0] ?? null;
+
 const failure = {
   error: "ModelError",
   error_chain_repr: "ModelError() -> RateLimitError('slow down')",
@@ -45,6 +48,12 @@ const failure = {
 };
 
 describe("the report at the end of a run", () => {
+  it("says what share of the answers was cut off when that is more than half", () => {
+    const cut = (count: number): Row[] => Array.from({ length: 4 }, (_, i) => row(i >> 1, 1, { is_truncated: i < count }));
+    expect(cutOffLine(cut(2))).toBeNull();
+    expect(cutOffLine(cut(3))).toBe("0.750 (3 of 4); the reward is mostly that of answers without an end");
+  });
+
   it("reads as the reference's, and ends in a summary of what it lacks", () => {
     const rows = [
       row(0, 1, { metrics: { correct: 1, num_turns: 1 }, token_usage: { input_tokens: 10, output_tokens: 4 } }),

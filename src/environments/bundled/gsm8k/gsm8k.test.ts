@@ -1,13 +1,37 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../config/run-config.ts";
+import type { RolloutInput } from "../../types.ts";
 import { canonicalNumber, findAnswer, sameAnswer } from "./number-answer.ts";
+import { sameAnswer as sameMathematics } from "../../../rubrics/math/same-answer.ts";
+import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
 import { loadEnvironment } from "../../load.ts";
 import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
 import { testData } from "../../../../test/support/test-data.ts";
 
 const FILE = testData("gsm8k", "test.jsonl");
 
+const LIMITS = { maxChars: 50_000, maxSteps: 100_000 };
 const REFERENCE = `sha256:${"0".repeat(64)}`;
+
+/** The one problem of a data set, and what an answer to it is worth. */
+async function onlyExample(
+  args: JsonObject,
+): Promise<{ readonly input: RolloutInput; readonly metrics: readonly string[]; reward(text: string): Promise<number | null> }> {
+  const row = { question: "How many?", answer: "9*2=18\n#### 1,018" };
+  const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE, ...args }, { datasets: memoryDatasets(JSON.stringify(row)) });
+  const [input] = await Array.fromAsync(environment.examples(1));
+  expect(environment.parser).toBeInstanceOf(MaybeThinkParser);
+  if (input === undefined) throw new Error("the data set is empty");
+  const reward = async (text: string): Promise<number | null> => {
+    const state = environment.initState(input, { client: null, model: "m", sampling_args: {}, now: 0 });
+    state.completion = [{ role: "assistant", content: text }];
+    await environment.rubric.scoreGroup([state], { now: () => 0, parser: environment.parser });
+    expect(state.error).toBeNull();
+    return state.reward;
+  };
+  return { input, metrics: environment.metricNames(), reward };
+}
 
 describe("finding an answer", () => {
   it.each([
@@ -86,30 +110,54 @@ describe("the environment", () => {
     expect(asked[0]).toBe("https://datasets-server.huggingface.co/parquet?dataset=openai%2Fgsm8k");
     expect(await gsm8k.checkArgs({ dataset: "test.jsonl" })).toMatch(/dataset: "test.jsonl" is no reference/);
     expect(await gsm8k.checkArgs({ dataset: REFERENCE, seed: 1 })).toMatch(
-      /unknown argument seed \(it takes system_prompt, dataset, dataset_config, dataset_split, dataset_revision, dataset_columns\)/,
+      /unknown argument seed \(it takes system_prompt, num_eval_examples, reading, dataset, dataset_config, dataset_split, dataset_revision, dataset_columns\)/,
     );
+    expect(await gsm8k.checkArgs({ dataset: REFERENCE, reading: "first" })).toMatch(/reading.*boxed.*last_number/);
+    expect(await gsm8k.checkArgs({ dataset: REFERENCE, num_eval_examples: -2 })).toMatch(/num_eval_examples/);
     expect(await gsm8k.checkArgs({ dataset: REFERENCE })).toBeNull();
+    expect(gsm8k.defaults).toEqual({ num_examples: 20, rollouts_per_example: 5 });
   });
 
-  it("asks with its system prompt, keeps the bare answer and ignores thinking", async () => {
-    const row = { question: "How many?", answer: "9*2=18\n#### 1,018" };
-    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE }, { datasets: memoryDatasets(JSON.stringify(row)) });
-    const [input] = await Array.fromAsync(environment.examples(1));
+  it("asks with the reference's system prompt and keeps the bare answer", async () => {
+    const { input } = await onlyExample({});
     expect(input).toMatchObject({ answer: "1,018", task: "gsm8k", example_id: 0 });
-    expect(input?.prompt.map(({ role }) => role)).toEqual(["system", "user"]);
-    if (input === undefined) return;
-    const reward = async (text: string): Promise<number | null> => {
-      const state = environment.initState(input, { client: null, model: "m", sampling_args: {}, now: 0 });
-      state.completion = [{ role: "assistant", content: text }];
-      await environment.rubric.scoreGroup([state], { now: () => 0, parser: environment.parser });
-      expect(state.error).toBeNull();
-      return state.reward;
-    };
+    expect(input.prompt).toEqual([
+      { role: "system", content: "Please reason step by step, and put your final answer within \\boxed{}." },
+      { role: "user", content: "How many?" },
+    ]);
+  });
+
+  it("compares what is boxed behind the thinking, as mathematics: what was cut off before has no answer", async () => {
+    const { reward, metrics } = await onlyExample({});
+    expect(await reward("<think>\\boxed{7}</think> It is \\boxed{1018}.")).toBe(1);
+    expect(await reward("\\boxed{\\$1{,}018.00}")).toBe(1);
+    expect(await reward("\\boxed{2036/2}")).toBe(1);
+    expect(await reward("9*2=18, so there are 1018")).toBe(0);
+    expect(await reward("#### 1018")).toBe(0);
+    expect(await reward("<think>\\boxed{1018}</think> It is 7.")).toBe(0);
+    expect(await reward("")).toBe(0);
+    expect(metrics).toEqual(["correct_answer", "num_turns"]);
+  });
+
+  it('with `reading: "last_number"` takes the last number of any answer', async () => {
+    const { reward, metrics } = await onlyExample({ reading: "last_number" });
     expect(await reward("<think>\\boxed{7}</think> It is \\boxed{1018}.")).toBe(1);
     expect(await reward("#### $1018")).toBe(1);
+    expect(await reward("9*2=18, so there are 1018")).toBe(1);
     expect(await reward("<think>1018</think> It is 7.")).toBe(0);
     expect(await reward("")).toBe(0);
-    expect(environment.metricNames()).toEqual(["correct_answer", "num_turns"]);
+    expect(metrics).toEqual(["correct_answer", "num_turns"]);
+  });
+
+  it.each([
+    [-1, 3],
+    [2, 2],
+    [9, 3],
+  ])("num_eval_examples of %d leaves %d of three problems", async (num_eval_examples, left) => {
+    const rows = ["1", "2", "3"].map((answer) => JSON.stringify({ question: "How many?", answer })).join("\n");
+    const environment = await loadEnvironment("gsm8k", { dataset: REFERENCE, num_eval_examples }, { datasets: memoryDatasets(rows) });
+    expect(await Array.fromAsync(environment.examples(-1))).toHaveLength(left);
+    expect(await Array.fromAsync(environment.examples(1))).toHaveLength(1);
   });
 
   it.runIf(FILE !== null)("reads the real test set: every solution scores 1, every other answer 0", async () => {
@@ -123,6 +171,9 @@ describe("the environment", () => {
       for (const text of [`#### ${truth}`, `\\boxed{${truth.replaceAll(",", "")}.00}`, `The answer is $${truth}.`])
         expect([text, sameAnswer(findAnswer(text) ?? "", truth)]).toEqual([text, true]);
       expect(sameAnswer(`${truth}1`, truth)).toBe(false);
+      for (const boxed of [truth, truth.replaceAll(",", ""), `${truth}.00`, `\\$${truth}`, `${truth}\\text{ dollars}`])
+        expect([boxed, sameMathematics(truth, boxed, LIMITS)]).toEqual([boxed, true]);
+      expect(sameMathematics(truth, `${truth}1`, LIMITS)).toBe(false);
     }
     expect(await Array.fromAsync(environment.examples(3))).toHaveLength(3);
   });

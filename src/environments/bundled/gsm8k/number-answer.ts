@@ -1,7 +1,7 @@
 import { extractBoxedAnswer, extractHashAnswer } from "../../../parsers/extract.ts";
 
 /**
- * How a text's final answer is found and compared, in the manner of GSM8K.
+ * The lenient reading: how a text's final answer is found and compared as a number, in the manner of GSM8K.
  *
  * Found: the content of the last `\boxed{…}`; else the rest of the line after the first `####`; else the last number in the
  * text. Compared as numbers when both are one: thousands commas (`1,234`, LaTeX's `1{,}234` too), currency and percent signs,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { MathRubric } from "../../../rubrics/math-rubric.ts";
+import { boxedAnswerParser, MathRubric } from "../../../rubrics/math-rubric.ts";
 import { defineEnvironment } from "../../definition.ts";
 import { SingleTurnEnv } from "../../single-turn-env.ts";
 
@@ -14,7 +14,7 @@ export const math500 = defineEnvironment({
   args: z.object({ system_prompt: z.string().default(SYSTEM_PROMPT).describe("what stands before every problem") }),
   dataset: { dataset: "HuggingFaceH4/MATH-500", split: "test", columns: { question: "problem" } },
   load({ system_prompt }, { dataset }) {
-    const rubric = new MathRubric();
-    return new SingleTurnEnv({ dataset, systemPrompt: system_prompt, rubric });
+    const parser = boxedAnswerParser();
+    return new SingleTurnEnv({ dataset, systemPrompt: system_prompt, parser, rubric: new MathRubric([], { parser }) });
   },
 });

@@ -2,7 +2,7 @@ import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "./control.ts";
-import { freshPulse, type Pulse } from "./heartbeat.ts";
+import { freshPulse, type Pulse } from "./pulse.ts";
 import type { RunStatus, UnitRange } from "./protocol.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */

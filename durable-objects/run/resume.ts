@@ -5,7 +5,7 @@ import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
-import { freshPulse } from "./heartbeat.ts";
+import { freshPulse } from "./pulse.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";

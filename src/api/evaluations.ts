@@ -11,7 +11,8 @@ import { check, parseBody, readJsonText } from "./body.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { unwrap } from "./errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
-import { readTwice, runIdOf, runOf, viewOf } from "./run-of.ts";
+import { readTwice } from "./read-twice.ts";
+import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "./schemas.ts";
 
 /** `/evaluations`: list, look at, interrupt, resume and delete runs. */

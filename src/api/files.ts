@@ -5,7 +5,8 @@ import { EdgewiseError } from "../errors/result.ts";
 import { evalLog } from "../report/eval-log.ts";
 import type { AppContext } from "./app-context.ts";
 import { byteRange } from "./byte-range.ts";
-import { found, readRun, readTwice, runIdOf, viewOf } from "./run-of.ts";
+import { readTwice } from "./read-twice.ts";
+import { found, readRun, runIdOf, viewOf } from "./run-of.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */

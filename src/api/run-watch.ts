@@ -1,6 +1,6 @@
 import type { RunControl, RunView, StoredEvent } from "../../durable-objects/run/control.ts";
 import { edgewiseObject } from "./evaluation-object.ts";
-import { readTwice } from "./run-of.ts";
+import { readTwice } from "./read-twice.ts";
 
 /**
  * One look at a run for all event streams of this isolate that follow it (docs/decisions/shared-looks.md). Holds data only: what a

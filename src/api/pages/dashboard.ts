@@ -1,7 +1,8 @@
 import { type Context, Hono } from "hono";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
-import { readRun, readTwice, viewOf } from "../run-of.ts";
+import { readTwice } from "../read-twice.ts";
+import { readRun, viewOf } from "../run-of.ts";
 import { pageQuery } from "../schemas.ts";
 import { type Html, PAGE_STYLE } from "./page.ts";
 import { PAGE_LOG_LINES, runPage } from "./run-page.ts";

@@ -7,7 +7,7 @@ import { CrashLoop } from "../service/crash-loop.ts";
 import { watchDisk } from "../disk/disk-watch.ts";
 import { servedEnvironments } from "../environments/local-environments.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
-import { openService } from "../service/service.ts";
+import { openService } from "../service/open-service.ts";
 
 export interface ServeOptions {
   readonly port: number;

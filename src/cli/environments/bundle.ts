@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Message, Plugin } from "esbuild";
+import type { WorkerModule } from "../service/service.ts";
 import { CliError, EXIT } from "../terminal/cli-error.ts";
 import type { EnvironmentFile } from "./find-environment.ts";
 
@@ -20,12 +21,6 @@ export interface EnvironmentModule extends EnvironmentFile {
   readonly digest: string;
   /** The environment and everything it imports but this package, which it imports from `library` (a path or URL that ends in a slash). */
   code(library: string): string;
-}
-
-/** A module of a Worker; `path` is what others import it by, the first one is the main module. */
-export interface WorkerModule {
-  readonly path: string;
-  readonly contents: string;
 }
 
 /** Bundles one environment. Throws a usage error with the place in the source for what cannot be compiled or may not be imported. */

@@ -7,28 +7,19 @@ import { checkDisplayFlags, chooseDisplay } from "../display/choose-display.ts";
 import { CrashLoop } from "../service/crash-loop.ts";
 import type { LocalDataset } from "./dataset-upload.ts";
 import { watchDisk } from "../disk/disk-watch.ts";
-import type { LocalEnvironments } from "../environments/local-environments.ts";
 import { environmentHints, explain } from "../service/explain.ts";
 import { ServiceUnreachable } from "../connection/http-client.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import { detachedLines, failureLines, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
-import { checkWish, datasetsOf, type EvalWish, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
+import type { EvalCommand } from "./eval-wish.ts";
+import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
-import { openService, type Service, type Surroundings } from "../service/service.ts";
+import { openService } from "../service/open-service.ts";
+import type { Service } from "../service/service.ts";
 import { SharedService } from "../service/shared-service.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-
-export interface EvalCommand extends Surroundings, LocalEnvironments {
-  /** What was typed: environments, or a config file. */
-  readonly named: string;
-  /** At least one. */
-  readonly evals: readonly EvalWish[];
-  /** Requests in flight of all of them together; null = no common limit. */
-  readonly maxConcurrentTotal: number | null;
-  readonly terminal: Terminal;
-}
 
 /** What one evaluation came to. */
 interface Outcome {

@@ -13,10 +13,9 @@ import { parseTomlText } from "../../config/toml-document.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { reasonOf, usageError } from "../terminal/cli-error.ts";
 import { wantedEnvironments } from "../environments/local-environments.ts";
-import type { EvalCommand } from "./eval-run.ts";
+import type { EvalCommand, EvalWish } from "./eval-wish.ts";
 import { checkHostedEvals, checkHostedFlags } from "./hosted.ts";
 import { flagName, type GivenOptions } from "../command-line/flags.ts";
-import type { EvalWish } from "./run-play.ts";
 import type { Surroundings } from "../service/service.ts";
 
 export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker"> {

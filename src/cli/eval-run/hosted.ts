@@ -2,7 +2,7 @@
 import { HOSTED_ONLY } from "../../config/hosted-options.ts";
 import { printable } from "../../report/printable.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
-import type { EvalCommand } from "./eval-run.ts";
+import type { EvalCommand } from "./eval-wish.ts";
 import { explain } from "../service/explain.ts";
 import { flagName, type GivenOptions } from "../command-line/flags.ts";
 import { openRemoteService } from "../service/remote-service.ts";

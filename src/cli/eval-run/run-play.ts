@@ -1,13 +1,12 @@
 /** One run of a command: started, watched to its end, and what is left of it in the folder. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReplicaBody } from "../../config/endpoint-choice.ts";
 import { OPTIONS } from "../../config/options.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
-import type { NamedEnvironment } from "../environments/local-environments.ts";
+import type { EvalWish } from "./eval-wish.ts";
 import { reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -25,15 +24,6 @@ import { RunWatch } from "./watch-run.ts";
 
 /** Time for finished rollouts to reach the store after Ctrl-C. */
 const FLUSH_MS = 3000;
-
-/** One evaluation that a command asks for. */
-export interface EvalWish extends NamedEnvironment {
-  /** What it is called among the others of the command. */
-  readonly label: string;
-  readonly given: GivenOptions;
-  /** Several places that serve the model. */
-  readonly replicas: readonly ReplicaBody[];
-}
 
 export interface PlayContext {
   readonly cwd: string;

@@ -5,7 +5,8 @@ import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { explain } from "../service/explain.ts";
 import { ServiceError } from "../connection/http-client.ts";
-import { openService, type Service } from "../service/service.ts";
+import { openService } from "../service/open-service.ts";
+import type { Service } from "../service/service.ts";
 import { runtimeStateFolder, stateFolder } from "../state/state-folder.ts";
 
 export type Output = "table" | "json";

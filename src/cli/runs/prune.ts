@@ -8,7 +8,7 @@ import type { CommandContext } from "../service/command-context.ts";
 import { explain } from "../service/explain.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { readPosition } from "../results/results-folder.ts";
-import { openService } from "../service/service.ts";
+import { openService } from "../service/open-service.ts";
 import { forgetFolder, rememberedFolder } from "../state/state-folder.ts";
 
 const PAGE = 200;

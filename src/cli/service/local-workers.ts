@@ -1,7 +1,7 @@
 /** What runs in the local runtime: the same `dist/worker.js` that is deployed, with smaller numbers, and the embedded model beside it. */
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
-import type { WorkerModule } from "../environments/bundle.ts";
+import type { WorkerModule } from "./service.ts";
 
 export interface WorkerSettings {
   /** Absolute path of the built Worker. */

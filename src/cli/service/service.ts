@@ -1,19 +1,6 @@
-/**
- * Finds the service a command works with: a deployed one (`EDGEWISE_URL`), the one that another process of this folder runs,
- * or one that this process starts and owns.
- */
-import { setTimeout as sleep } from "node:timers/promises";
-import { CliError } from "../terminal/cli-error.ts";
-import type { WorkerModule } from "../environments/bundle.ts";
-import { ServiceClient, ServiceUnreachable } from "../connection/http-client.ts";
-import { collectSecrets } from "./local-secrets.ts";
-import { builtWorker, executorCount, type LocalService, startLocalService, workerVars } from "./local-service.ts";
-import { openRemoteService, serviceToken } from "./remote-service.ts";
-import { ServiceLog } from "./service-log.ts";
-import { announceClient, livingClients } from "../state/clients.ts";
-import { markOf } from "../state/processes.ts";
-import { prepareStateFolder, runtimeStateFolder, stateFolder } from "../state/state-folder.ts";
-import { type HeldLock, type LockRecord, newLockRecord, ownerLives, tryLock } from "../state/state-lock.ts";
+/** The service that a command works with, as whoever uses it sees it; `open-service.ts` finds or starts one. */
+import type { ServiceClient } from "../connection/http-client.ts";
+import type { LockRecord } from "../state/state-lock.ts";
 
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
@@ -40,6 +27,12 @@ export interface ServiceOptions extends Surroundings {
   readonly onCrash: () => void;
 }
 
+/** A module of a Worker; `path` is what others import it by, the first one is the main module. */
+export interface WorkerModule {
+  readonly path: string;
+  readonly contents: string;
+}
+
 /** What a command brings to the service of its folder. */
 export interface LocalWorker {
   readonly modules: readonly WorkerModule[];
@@ -61,135 +54,4 @@ export interface Service {
   /** Other processes that work through this one. */
   clients(): readonly number[];
   close(): Promise<void>;
-}
-
-/** A live owner that neither answers nor ends within this time is broken. */
-const OWNER_PATIENCE_MS = 20_000;
-const HEALTH_MS = 1500;
-const OWNER_LOOK_MS = 500;
-
-export async function openService(options: ServiceOptions): Promise<Service> {
-  const { env, cwd } = options;
-  if (env.EDGEWISE_URL) return await openRemoteService(env);
-  const folder = stateFolder(env, cwd);
-  prepareStateFolder(folder);
-  const mine = newLockRecord(options.command);
-  for (let deadline = Date.now() + OWNER_PATIENCE_MS; ; await sleep(50)) {
-    const answer = await tryLock(folder, mine);
-    if (answer.kind === "mine") return await ownedService(folder, answer.lock, options);
-    if (answer.kind === "held") {
-      const client = await clientService(folder, answer.record, options);
-      if (client !== null) return client;
-      if (Date.now() > deadline) throw ownerSilent(folder, answer.record);
-    } else if (Date.now() > deadline) {
-      throw new CliError(`the lock file of ${folder} cannot be read`, { hints: ["Remove it when no edgewise command runs."] });
-    }
-  }
-}
-
-/** Boot id of the local service at `url`; null when nobody, or something else, answers. */
-export async function bootIdAt(url: string): Promise<string | null> {
-  try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(HEALTH_MS), redirect: "error" });
-    const { boot } = (await response.json()) as { boot?: unknown };
-    return typeof boot === "string" ? boot : null;
-  } catch {
-    return null;
-  }
-}
-
-async function clientService(folder: string, owner: LockRecord, { attended, command, env, worker = null }: ServiceOptions): Promise<Service | null> {
-  if (owner.port === null) return null;
-  const missing = Object.entries(worker?.environments ?? {}).find(([id, digest]) => owner.environments[id] !== digest);
-  if (missing !== undefined) throw otherEnvironments(missing[0], owner);
-  const url = `http://127.0.0.1:${owner.port}`;
-  const withdraw = announceClient(folder);
-  if ((await bootIdAt(url)) !== owner.boot_id) {
-    withdraw();
-    return null;
-  }
-  const orphaned = new AbortController();
-  const look = setInterval(() => {
-    if (!ownerLives(owner)) orphaned.abort(new ServiceUnreachable(url, new Error("the process that ran it has ended")));
-  }, OWNER_LOOK_MS);
-  look.unref();
-  return {
-    role: "client",
-    url,
-    client: new ServiceClient(url, { attended, token: serviceToken(env) }),
-    stateFolder: folder,
-    owner,
-    orphaned: orphaned.signal,
-    clients: () => [],
-    close: async () => {
-      clearInterval(look);
-      withdraw();
-      if (!ownerLives(owner)) await endOrphan(folder, command);
-    },
-  };
-}
-
-/** The last one out ends the runtime that a killed owner left behind. */
-async function endOrphan(folder: string, command: string): Promise<void> {
-  const answer = await tryLock(folder, newLockRecord(command));
-  if (answer.kind === "mine") answer.lock.release();
-}
-
-async function ownedService(folder: string, lock: HeldLock, options: ServiceOptions): Promise<Service> {
-  const { env, cwd, home, keyNames, port, attended, onCrash, idle = false } = options;
-  let local: LocalService;
-  let token: string | null;
-  try {
-    token = serviceToken(env);
-    local = await startLocalService({
-      workerPath: builtWorker(),
-      modules: options.worker?.modules ?? null,
-      persistTo: runtimeStateFolder(folder),
-      bootId: lock.record.boot_id,
-      port,
-      secrets: collectSecrets({ env, cwd, home, named: keyNames }),
-      token,
-      vars: workerVars(env),
-      executors: idle ? 0 : executorCount(env, options.executors),
-      log: new ServiceLog(folder),
-      // At once and synchronously: from this moment on a kill of this process leaves that one behind.
-      onRuntime: (pid) => lock.update({ workerd_pid: pid, workerd_started: markOf(pid).started }),
-      onCrash,
-    });
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
-  // Who finds no port waits for the end of this command and starts a service that works.
-  if (!idle) lock.update({ port: local.port, environments: options.worker?.environments ?? {} });
-  return {
-    role: "owner",
-    url: local.url,
-    client: new ServiceClient(local.url, { attended, token }),
-    stateFolder: folder,
-    owner: null,
-    orphaned: null,
-    clients: () => livingClients(folder),
-    close: async () => {
-      try {
-        await local.close();
-      } finally {
-        lock.release();
-      }
-    },
-  };
-}
-
-/** Its environments were put together when it was started: what was changed since is another environment. */
-function otherEnvironments(id: string, { environments, pid, command }: LockRecord): CliError {
-  const has = Object.hasOwn(environments, id) ? `${id} as it was before it was changed` : `no ${id}`;
-  return new CliError(`process ${pid} (${command}) runs the service of this folder, which has ${has}`, {
-    hints: [`End it and start it again (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
-  });
-}
-
-function ownerSilent(folder: string, { command, pid, port }: LockRecord): CliError {
-  return new CliError(`process ${pid} (${command}) owns the state folder ${folder} and does not answer${port === null ? "" : ` on port ${port}`}`, {
-    hints: [`Wait for it, end it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
-  });
 }

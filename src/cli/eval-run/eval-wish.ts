@@ -1,0 +1,25 @@
+/** What `eval run` is asked for, once flags, files and environments have been read. */
+import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
+import type { LocalEnvironments, NamedEnvironment } from "../environments/local-environments.ts";
+import type { Surroundings } from "../service/service.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** One evaluation that a command asks for. */
+export interface EvalWish extends NamedEnvironment {
+  /** What it is called among the others of the command. */
+  readonly label: string;
+  readonly given: GivenOptions;
+  /** Several places that serve the model. */
+  readonly replicas: readonly ReplicaBody[];
+}
+
+export interface EvalCommand extends Surroundings, LocalEnvironments {
+  /** What was typed: environments, or a config file. */
+  readonly named: string;
+  /** At least one. */
+  readonly evals: readonly EvalWish[];
+  /** Requests in flight of all of them together; null = no common limit. */
+  readonly maxConcurrentTotal: number | null;
+  readonly terminal: Terminal;
+}

@@ -27,20 +27,17 @@ export class EnvGroupRubric extends Rubric {
   override async scoreGroup(states: readonly State[], options: ScoreOptions): Promise<void> {
     const [first] = states;
     if (first === undefined) return;
-    const { rubric, parser } = this.#memberOf(first.task);
-    await rubric.scoreGroup(states, { ...options, parser });
+    await this.#memberOf(first.task).rubric.scoreGroup(states, options);
   }
 
   override async scoreRollout(state: State, options: ScoreOptions): Promise<void> {
-    const { rubric, parser } = this.#memberOf(state.task);
-    await rubric.scoreRollout(state, { ...options, parser });
+    await this.#memberOf(state.task).rubric.scoreRollout(state, options);
   }
 
   override async evaluate(states: readonly State[], scoring: Parameters<Rubric["evaluate"]>[1]): Promise<Evaluation[]> {
     const [first] = states;
     if (first === undefined) return [];
-    const { rubric, parser } = this.#memberOf(first.task);
-    return await rubric.evaluate(states, { ...scoring, parser });
+    return await this.#memberOf(first.task).rubric.evaluate(states, scoring);
   }
 
   override async cleanup(state: State): Promise<void> {

@@ -108,7 +108,7 @@ export abstract class Environment {
     this.toolDefs = options.toolDefs ?? [];
     for (const tool of this.toolDefs) checkToolDef(tool);
     const other = this.#rubric.parser;
-    if (other !== null && other.constructor !== this.parser.constructor) {
+    if (options.rubric !== undefined && other.constructor !== this.parser.constructor) {
       log.warning("the rubric finds answers by another parser than the environment", {
         rubric: other.constructor.name,
         environment: this.parser.constructor.name,

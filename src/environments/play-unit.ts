@@ -138,11 +138,11 @@ async function score(environment: Environment, states: readonly State[], options
     for (const state of states) Object.assign(state, { reward: 0, metrics: {} });
     return;
   }
-  const { rubric, parser } = environment;
+  const { rubric } = environment;
   const [first] = states;
   try {
     await scope.scoring((signal) => {
-      const scoring = { now: options.now, parser, signal };
+      const scoring = { now: options.now, signal };
       return options.independent && first !== undefined ? rubric.scoreRollout(first, scoring) : rubric.scoreGroup(states, scoring);
     });
   } catch (thrown) {

@@ -19,7 +19,10 @@ export interface ToolContext {
 export interface ToolFunction<Args = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  /** A zod object, which checks the arguments before the call; or a JSON Schema, which only tells the model. */
+  /**
+   * A zod object, which checks the arguments before the call; or a JSON Schema, of which only the names are checked. Arguments that
+   * neither names are an error that the model is told, unless the schema allows them (`z.looseObject`, `additionalProperties`).
+   */
   readonly parameters: z.ZodType<Args> | JsonObject;
   readonly strict?: boolean;
   run(args: Args, context: ToolContext): unknown;
@@ -43,10 +46,16 @@ const isSchema = (parameters: ToolFunction["parameters"]): parameters is z.ZodTy
 export function toolDef(definition: ToolFunction, hidden: readonly string[] = []): Tool {
   const { name, description, parameters, strict } = definition;
   const { $schema: _dialect, ...schema } = isSchema(parameters)
-    ? (z.toJSONSchema(parameters, { io: "input", unrepresentable: "any" }) as JsonObject)
+    ? (z.toJSONSchema(parameters, { io: "input", unrepresentable: "any", override: withoutSafeBounds }) as JsonObject)
     : copyJson(parameters);
   const shown = hidden.length === 0 ? schema : without(schema, hidden);
   return { name, description, parameters: { title: `${name}_args`, additionalProperties: false, ...shown }, ...(strict === undefined ? {} : { strict }) };
+}
+
+/** zod bounds every whole number by what a double holds exactly, which tells a model nothing, and some servers' grammars refuse. */
+function withoutSafeBounds({ jsonSchema }: { readonly jsonSchema: { minimum?: unknown; maximum?: unknown } }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -79,8 +88,23 @@ function usedDefinitions(schema: JsonObject, definitions: JsonObject): JsonObjec
   return Object.fromEntries(Object.entries(definitions).filter(([name]) => used.has(name)));
 }
 
+/** Names of all arguments that a tool takes; null where its schema takes any. */
+function argumentNames({ parameters }: ToolFunction): readonly string[] | null {
+  if (isSchema(parameters)) {
+    const { def } = parameters._zod as unknown as { def: { type: string; shape?: object; catchall?: { _zod: { def: { type: string } } } } };
+    const closed = def.type === "object" && (def.catchall === undefined || def.catchall._zod.def.type === "never");
+    return closed ? Object.keys(def.shape ?? {}) : null;
+  }
+  const { properties, additionalProperties = false, patternProperties } = parameters;
+  return isRecord(properties) && additionalProperties === false && patternProperties === undefined ? Object.keys(properties) : null;
+}
+
 /** The arguments as the tool takes them. Throws a `TypeError` that names what is wrong, for the model to read. */
 export async function checkedArgs(definition: ToolFunction, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const names = argumentNames(definition);
+  const extra = names === null ? undefined : Object.keys(args).find((name) => !names.includes(name));
+  // Python's own words, as they stand in rows of verifiers.
+  if (extra !== undefined) throw new TypeError(`${definition.name}() got an unexpected keyword argument '${extra}'`);
   if (!isSchema(definition.parameters)) return args;
   const parsed = await definition.parameters.safeParseAsync(args);
   if (parsed.success) return parsed.data;

@@ -54,7 +54,7 @@ export class Parser {
     return completion.filter((message) => message.role === "tool");
   }
 
-  /** How well a completion keeps to the form, 0 to 1; a parser without a form is always content. */
+  /** How well the messages of a completion keep to the form, 0 to 1; a parser without a form is always content. A raw text has no messages. */
   formatReward(_completion: Completion): number {
     return 1;
   }
@@ -66,10 +66,9 @@ export class Parser {
   }
 }
 
-/** Mean of `score` over the assistant messages; 0 when there are none. */
+/** Mean of `score` over the assistant messages; 0 when there are none, and for a raw text, as in verifiers. */
 export function meanOverMessages(completion: Completion, score: (text: string) => number): number {
-  if (completion === null) return 0;
-  if (typeof completion === "string") return score(completion);
+  if (completion === null || typeof completion === "string") return 0;
   const messages = assistantMessages(completion);
   if (messages.length === 0) return 0;
   return messages.reduce((sum, message) => sum + score(contentText(message.content)), 0) / messages.length;

@@ -26,17 +26,14 @@ function readFields(fields: readonly XmlField[]): Field[] {
 
 /** Fields in tags: `<answer>4</answer>`. Tags are matched without attributes, case-sensitively, across lines. */
 export class XMLParser extends Parser {
-  /** The field that holds the answer. */
+  /** The tag that holds the answer: it alone, also where its field has alternatives; a tag of no field holds none. */
   readonly answerField: string;
   readonly #fields: readonly Field[];
-  readonly #answerTags: readonly string[];
 
   constructor(fields: readonly XmlField[], options: { answerField?: string } = {}) {
     super();
     this.#fields = readFields(fields);
-    const answer = options.answerField ?? "answer";
-    this.answerField = answer;
-    this.#answerTags = this.#fields.find((field) => field.name === answer)?.tags ?? [answer];
+    this.answerField = options.answerField ?? "answer";
   }
 
   /** Every alternative tag with its first (or last) trimmed content; null where a tag is missing. */
@@ -46,7 +43,7 @@ export class XMLParser extends Parser {
     return values;
   }
 
-  /** Last content of the answer field. */
+  /** Last content of the answer field; null where no field has its tag. */
   override parseText(text: string): string | null {
     return this.#answer(text, true);
   }
@@ -114,11 +111,8 @@ export class XMLParser extends Parser {
   }
 
   #answer(text: string, last: boolean): string | null {
-    for (const tag of this.#answerTags) {
-      const found = this.#match(tag, text, last);
-      if (found !== null) return found;
-    }
-    return null;
+    const known = this.#fields.some(({ tags }) => tags.includes(this.answerField));
+    return known ? this.#match(this.answerField, text, last) : null;
   }
 
   /** By index search, which stays linear where a model repeats an open tag for ever; finds what a non-greedy pattern would. */

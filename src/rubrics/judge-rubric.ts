@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
 import { contentText } from "../environments/messages.ts";
 import type { Client, Message, State } from "../environments/types.ts";
-import { type Completion, Parser } from "../parsers/parser.ts";
+import type { Completion } from "../parsers/parser.ts";
 import type { RewardEntry } from "./reward-function.ts";
 import { Rubric, type RubricOptions, type Scoring } from "./rubric.ts";
 
@@ -64,21 +64,21 @@ export class JudgeRubric extends Rubric<JudgeObjects> {
     this.#settings = { judgeClient, judgeModel, judgeSamplingArgs, judgePrompt };
   }
 
-  /** Asks outside a reward function, with the rubric's own parser. */
+  /** Asks outside a reward function. */
   get judge(): Judge {
-    return this.#judgeWith({ parser: this.parser ?? new Parser(), signal: new AbortController().signal });
+    return this.#judgeWith({ signal: new AbortController().signal });
   }
 
   protected override objectsFor(scoring: Scoring): Partial<JudgeObjects> {
     return { ...this.#settings, judge: this.#judgeWith(scoring), ...super.objectsFor(scoring) };
   }
 
-  #judgeWith({ parser, signal }: Scoring): Judge {
+  #judgeWith({ signal }: Scoring): Judge {
     return async (prompt, completion, answer, state = null) => {
       const content = filledIn(this.#settings.judgePrompt, {
         question: questionOf(prompt),
         answer: typeof answer === "string" ? answer : JSON.stringify(answer),
-        response: parser.parseAnswer(completion) ?? "",
+        response: this.parser.parseAnswer(completion) ?? "",
       });
       if (state === null) return this.#ask(content, {}, signal);
       const known = answersOf(state)[content];

@@ -5,7 +5,8 @@ import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";
 
 /**
  * Several rubrics as one, run in order: rewards are added, and so are metrics of the same name. Each keeps its own
- * parser and class objects.
+ * parser and class objects. As in verifiers, `advantage` of a rollout is by the last rubric's rewards (of an environment: 0, since its
+ * monitors come last), that of its steps by the first's.
  */
 export class RubricGroup<Objects extends object = object> extends Rubric<Objects> {
   readonly #rubrics: readonly [Rubric<Objects>, ...Rubric<Objects>[]];
@@ -36,12 +37,14 @@ export class RubricGroup<Objects extends object = object> extends Rubric<Objects
 
   override async evaluate(states: readonly State[], scoring: Scoring): Promise<Evaluation[]> {
     const totals = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
-    for (const rubric of this.#rubrics) {
+    for (const [place, rubric] of this.#rubrics.entries()) {
       const parts = await rubric.evaluate(states, scoring);
       for (const [index, total] of totals.entries()) {
         const part = parts[index];
         if (part === undefined) continue;
         total.reward += part.reward;
+        if (place === 0) total.firstReward = part.firstReward ?? part.reward;
+        total.lastReward = part.lastReward ?? part.reward;
         total.failure ??= part.failure;
         for (const [name, value] of Object.entries(part.metrics)) total.metrics[name] = (total.metrics[name] ?? 0) + value;
       }

@@ -10,13 +10,14 @@ export interface Evaluation {
   reward: number;
   metrics: Record<string, number>;
   failure: RolloutFailure | null;
+  /** Of a group of rubrics: what the first of them gave, which is credited to the steps; and the last, whose advantage is the rollout's. */
+  firstReward?: number;
+  lastReward?: number;
 }
 
 export interface ScoreOptions {
   /** Milliseconds; measures `timing.scoring_ms`. */
   readonly now: () => number;
-  /** Used by rubrics that were not given a parser of their own. */
-  readonly parser?: Parser;
   /** Handed to the functions; one that never aborts when left out. */
   readonly signal?: AbortSignal;
 }
@@ -24,7 +25,7 @@ export interface ScoreOptions {
 export interface RubricOptions<Objects extends object = object> {
   /** For the functions, in order (all 1 when left out); a weight inside an entry goes first. */
   readonly weights?: readonly number[];
-  /** Default: the environment's. */
+  /** What the functions find as `parser`. Default: the plain `Parser`, whatever the environment's is, as in verifiers. */
   readonly parser?: Parser;
   /** Class objects: what the functions find in their context beside the rollout. */
   readonly objects?: Objects;
@@ -32,7 +33,6 @@ export interface RubricOptions<Objects extends object = object> {
 
 /** What all calls of one scoring have in common. */
 export interface Scoring {
-  readonly parser: Parser;
   readonly signal: AbortSignal;
 }
 
@@ -44,14 +44,14 @@ export interface Scoring {
  * unlike verifiers, which counts it as a score of 0, so that a dead judge looks like a bad model. An error that the rollout
  * already has stays.
  *
- * `Objects` types the class objects: `new Rubric<{ words: Set<string> }>([known], { objects: { words } })` for a function
- * `({ completion, words }) => …`. Handlers marked `@cleanup` run for each rollout once it is scored, those marked `@teardown`
+ * `Objects` types what the functions find beside that: the class objects, `new Rubric<{ words: Set<string> }>([known], { objects:
+ * { words } })` for a function `({ completion, words }) => …`, and columns of the data set, by their names. Handlers marked `@cleanup` run for each rollout once it is scored, those marked `@teardown`
  * when the environment ends.
  */
 export class Rubric<Objects extends object = object> {
   readonly #functions: RegisteredReward[];
-  readonly #parser: Parser | null;
   #objects: Partial<Objects>;
+  readonly parser: Parser;
 
   /** Throws a `RangeError` when there are more or fewer weights than functions, a `TypeError` for a function without a name. */
   constructor(functions: readonly RewardEntry<Objects>[] = [], options: RubricOptions<Objects> = {}) {
@@ -60,13 +60,8 @@ export class Rubric<Objects extends object = object> {
       throw new RangeError(`a rubric with ${functions.length} functions has ${weights.length} weights`);
     }
     this.#functions = functions.map((entry, index) => registerReward(entry as RewardEntry, weights?.[index] ?? 1));
-    this.#parser = parser ?? null;
+    this.parser = parser ?? new Parser();
     this.#objects = { ...options.objects };
-  }
-
-  /** Null when the rubric uses its environment's. */
-  get parser(): Parser | null {
-    return this.#parser;
   }
 
   /** Adds a function; a weight inside `entry` goes first. Throws a `TypeError` for one without a name. */
@@ -105,15 +100,7 @@ export class Rubric<Objects extends object = object> {
     const evaluations = await this.evaluate(states, scoringOf(options));
     const span = { start: begin, end: Math.max(begin, options.now()) };
     for (const [index, state] of states.entries()) settle(state, evaluations[index], span);
-    const mean = states.reduce((sum, state) => sum + (state.reward ?? 0), 0) / states.length;
-    for (const state of states) {
-      const reward = state.reward ?? 0;
-      state.advantage = reward - mean;
-      for (const step of state.trajectory) {
-        step.reward ??= reward;
-        step.advantage ??= state.advantage;
-      }
-    }
+    credit(states, evaluations);
     for (const state of states) await this.#cleanUp(state);
   }
 
@@ -143,16 +130,16 @@ export class Rubric<Objects extends object = object> {
   }
 
   /** Runs the functions one after another, each on all states at once. One evaluation per state, in their order. */
-  async evaluate(states: readonly State[], given: Scoring): Promise<Evaluation[]> {
-    const scoring = { parser: this.#parser ?? given.parser, signal: given.signal };
+  async evaluate(states: readonly State[], scoring: Scoring): Promise<Evaluation[]> {
+    const shared = { parser: this.parser, signal: scoring.signal };
     const objects = this.objectsFor(scoring);
     const evaluations = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
-    const contexts = states.map((state) => ({ ...contextOf(state, scoring), ...objects }));
+    const contexts = states.map((state) => ({ ...columnsOf(state), ...contextOf(state, shared), ...objects }));
     for (const reward of this.#functions) {
       const outcomes =
         reward.kind === "individual"
           ? await Promise.all(contexts.map((context) => callOne(reward, context)))
-          : await callGroup(reward, { ...groupContextOf(states, scoring), ...objects });
+          : await callGroup(reward, { ...groupContextOf(states, shared), ...objects });
       for (const [index, evaluation] of evaluations.entries()) {
         const outcome = outcomes[index];
         if (typeof outcome === "number") {
@@ -176,9 +163,18 @@ export class Rubric<Objects extends object = object> {
   }
 }
 
-const scoringOf = ({ parser = new Parser(), signal = new AbortController().signal }: ScoreOptions): Scoring => ({ parser, signal });
+const scoringOf = ({ signal = new AbortController().signal }: ScoreOptions): Scoring => ({ signal });
 
-function contextOf(state: State, scoring: Scoring): RewardContext {
+/** What every function finds, whatever it scores. */
+type Shared = Pick<RewardContext, "parser" | "signal">;
+
+/** Columns of the data set beyond those that the context names itself. */
+function columnsOf({ input }: State): Record<string, unknown> {
+  const { prompt: _prompt, answer: _answer, info: _info, example_id: _id, ...columns } = input;
+  return columns;
+}
+
+function contextOf(state: State, shared: Shared): RewardContext {
   return {
     prompt: state.prompt,
     completion: state.completion ?? [],
@@ -186,12 +182,12 @@ function contextOf(state: State, scoring: Scoring): RewardContext {
     task: state.task,
     info: state.info ?? {},
     state,
-    ...scoring,
+    ...shared,
   };
 }
 
-function groupContextOf(states: readonly State[], scoring: Scoring): GroupRewardContext {
-  const contexts = states.map((state) => contextOf(state, scoring));
+function groupContextOf(states: readonly State[], shared: Shared): GroupRewardContext {
+  const contexts = states.map((state) => contextOf(state, shared));
   return {
     prompts: contexts.map(({ prompt }) => prompt),
     completions: contexts.map(({ completion }) => completion),
@@ -199,7 +195,7 @@ function groupContextOf(states: readonly State[], scoring: Scoring): GroupReward
     tasks: contexts.map(({ task }) => task),
     infos: contexts.map(({ info }) => info),
     states,
-    ...scoring,
+    ...shared,
   };
 }
 
@@ -232,6 +228,26 @@ async function callGroup(reward: RegisteredReward & { kind: "group" }, group: Gr
     return scores.map((score: Score) => checkedScore(reward.name, score));
   } catch (thrown) {
     return group.states.map(() => explained(reward.name, thrown));
+  }
+}
+
+/**
+ * Says how much better than its group each rollout was. In a group of rubrics the last one's word stands, and the steps have the first
+ * one's, since each rubric of verifiers writes both anew and leaves steps that have theirs.
+ */
+function credit(states: readonly State[], evaluations: readonly Evaluation[]): void {
+  const finite = (reward: number): number => (Number.isFinite(reward) ? reward : 0);
+  const firsts = evaluations.map(({ reward, firstReward }) => finite(firstReward ?? reward));
+  const lasts = evaluations.map(({ reward, lastReward }) => finite(lastReward ?? reward));
+  const meanOf = (rewards: readonly number[]): number => rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const [first, last] = [meanOf(firsts), meanOf(lasts)];
+  for (const [index, state] of states.entries()) {
+    const reward = firsts[index] ?? 0;
+    state.advantage = (lasts[index] ?? 0) - last;
+    for (const step of state.trajectory) {
+      step.reward ??= reward;
+      step.advantage ??= reward - first;
+    }
   }
 }
 

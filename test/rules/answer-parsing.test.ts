@@ -82,6 +82,12 @@ describe("the format as a reward function", () => {
     expect(new XMLParser(["reasoning", "answer"]).getFormatRewardFunc()({ completion: says("Just plain text without XML") })).toBeCloseTo(0.2, 12);
   });
 
+  it("finds no messages in a raw text, and so no form", () => {
+    const xml = new XMLParser(["answer"]);
+    for (const parser of [xml, new ThinkParser()]) expect(parser.formatReward("<think>a</think><answer>1</answer>")).toBe(0);
+    expect([new Parser().formatReward("x"), new MaybeThinkParser().formatReward("x")]).toEqual([1, 1]);
+  });
+
   it("is a rubric's function as it stands", () => {
     expect(new Rubric([new ThinkParser().getFormatRewardFunc()]).metricNames()).toEqual(["format_reward_func"]);
   });
@@ -138,6 +144,17 @@ describe("XML parser", () => {
     expect(parser.parseAnswer(says("<answer>0</answer>", "<answer>1</answer><answer>2</answer>", "none"))).toBe("1");
     expect(parser.parseAnswer(says("<answer>1</answer>", "<answer></answer>"))).toBe("");
     expect(parser.parseAnswer(says("none"))).toBeNull();
+  });
+
+  it("answers with the answer field's own tag, never an alternative of it, and with nothing where no field has that tag", () => {
+    const alternative = new XMLParser(["reasoning", ["code", "answer"]]);
+    for (const text of ["<answer>1</answer><code>2</code>", "<code>2</code><answer>1</answer>"]) {
+      expect([parser.parseAnswer(text), parser.parseAnswer(says(text))]).toEqual(["1", "1"]);
+      expect([alternative.parseAnswer(text), alternative.parseAnswer(says(text))]).toEqual(["1", "1"]);
+    }
+    expect([parser.parseAnswer("<code>2</code>"), parser.parseAnswer(says("<code>2</code>"))]).toEqual([null, null]);
+    for (const none of [new XMLParser(["reasoning"]), new XMLParser(["answer"], { answerField: "guess" })])
+      expect([none.parseAnswer("<answer>1</answer><guess>2</guess>"), none.parseAnswer(says("<answer>1</answer><guess>2</guess>"))]).toEqual([null, null]);
   });
 
   it("writes its form and refuses a missing value", () => {

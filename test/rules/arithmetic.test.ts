@@ -137,7 +137,7 @@ describe("the reward of arithmetic", () => {
     const score = async (content: string): Promise<unknown> => {
       const state = environment.initState(input, { client: null, model: "m", sampling_args: {}, now: 0 });
       state.completion = [{ role: "assistant", content }];
-      await environment.rubric.scoreGroup([state], { now: () => 0, parser: environment.parser });
+      await environment.rubric.scoreGroup([state], { now: () => 0 });
       return [state.reward, state.metrics?.well_formed];
     };
     const answer = String(input.answer);

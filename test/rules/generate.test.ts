@@ -144,7 +144,7 @@ describe("one rollout, one group", () => {
     const state = await environment().runRollout(input(), scriptedClient("a0"), "m");
     expect(state).toMatchObject({ reward: 1, metrics: { correct: 1 }, advantage: null });
     const states = await environment().runGroup([input(), input()], scriptedClient("a0", "wrong"), "m");
-    expect(states.map(({ reward, advantage }) => [reward, advantage])).toEqual([
+    expect(states.map(({ reward, trajectory }) => [reward, trajectory[0]?.advantage])).toEqual([
       [1, 0.5],
       [0, -0.5],
     ]);

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { addHandler } from "../../src/environments/handlers.ts";
 import { createState } from "../../src/environments/state.ts";
-import type { State, TrajectoryStep } from "../../src/environments/types.ts";
+import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
+import type { RolloutInput, State, TrajectoryStep } from "../../src/environments/types.ts";
 import { type GroupRewardContext, groupReward, type RewardContext } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { RubricGroup } from "../../src/rubrics/rubric-group.ts";
 import { Parser } from "../../src/parsers/parser.ts";
 import { XMLParser } from "../../src/parsers/xml-parser.ts";
+import { scriptedClient } from "../support/scripted-client.ts";
 
 function stateOf(text: string, answer?: string): State {
   const input = { example_id: 0, prompt: [], task: "t", ...(answer === undefined ? {} : { answer }) };
@@ -151,12 +153,15 @@ describe("registration", () => {
     expect(rubric.metricNames()).toEqual(["x", "length"]);
   });
 
-  it("hands functions the rubric's parser, else the environment's", async () => {
-    const parsed = ({ parser }: RewardContext): number => Number(parser.parseAnswer("1"));
-    const [own, given] = [stateOf(""), stateOf("")];
-    await new Rubric([parsed], { parser: new Parser(() => "2") }).scoreGroup([own], { now, parser: new Parser(() => "3") });
-    await new Rubric([parsed]).scoreGroup([given], { now, parser: new Parser(() => "3") });
-    expect([own.reward, given.reward]).toEqual([2, 3]);
+  it("hands functions the rubric's parser, else the plain one, whatever the environment's is", async () => {
+    const parsed = ({ parser, completion }: RewardContext): number => Number(parser.parseAnswer(completion));
+    const parser = new Parser(() => "2");
+    const rewardWith = async (rubric: Rubric): Promise<unknown> => {
+      const { outputs } = await new SingleTurnEnv({ dataset: [{ question: "q" }], parser, rubric }).evaluate(scriptedClient("1"), "m");
+      return outputs[0]?.reward;
+    };
+    expect(new Rubric([parsed], { parser }).parser).toBe(parser);
+    expect([await rewardWith(new Rubric([parsed], { parser })), await rewardWith(new Rubric([parsed]))]).toEqual([2, 1]);
   });
 });
 
@@ -175,6 +180,20 @@ describe("what a function gets", () => {
     await rubric.scoreRollout(state, { now });
     expect(seen).toEqual([["t", { extra: 123 }, "hidden", ["b", "c"]]]);
     expect(state.reward).toBe(2);
+  });
+
+  it("is the columns of the data set by their names, behind what the rollout itself has", async () => {
+    const seen: unknown[] = [];
+    const look = (context: RewardContext & { difficulty: number; question: string; words: string }): number => {
+      const { difficulty, question, words, answer, task, state } = context;
+      seen.push([difficulty, question, words, answer, task, typeof state.completion]);
+      return difficulty;
+    };
+    const dataset = [{ question: "q", answer: "a", difficulty: 3, words: "of the row", state: "NY", completion: "none" }];
+    const rubric = new Rubric<{ difficulty: number; question: string; words: string }>([look], { objects: { words: "the rubric's" } });
+    const { outputs } = await new SingleTurnEnv({ dataset, rubric }).evaluate(scriptedClient("x"), "m");
+    expect(seen).toEqual([[3, "q", "the rubric's", "a", "default", "object"]]);
+    expect(outputs[0]?.reward).toBe(3);
   });
 
   it("for a group of rollouts has them too, and the signal of the scoring", async () => {
@@ -240,10 +259,10 @@ describe("rubrics in a group", () => {
       return parser.parseAnswer(completion) === answer;
     };
     const xml = new XMLParser(["answer"]);
-    const environments = new Parser();
     const state = stateOf("Let me think\n<answer>42</answer>", "42");
-    await new RubricGroup([new Rubric([guess], { parser: xml }), new Rubric([guess])]).scoreRollout(state, { now, parser: environments });
-    expect(parsers).toEqual([xml, environments]);
+    await new RubricGroup([new Rubric([guess], { parser: xml }), new Rubric([guess])]).scoreRollout(state, { now });
+    expect(parsers[0]).toBe(xml);
+    expect((parsers[1] as Parser).constructor).toBe(Parser);
     expect(state).toMatchObject({ reward: 1, metrics: { guess: 1 } });
   });
 
@@ -261,6 +280,33 @@ describe("rubrics in a group", () => {
     await group.scoreGroup([], { now });
     await group.scoreGroup([state], { now });
     expect(state.reward).toBe(4);
+  });
+
+  it("give the rollout the last one's advantage, its steps the first one's reward and advantage", async () => {
+    const states = [stateOf("a"), stateOf("abc")];
+    for (const state of states) state.trajectory.push({ reward: null, advantage: null } as unknown as TrajectoryStep);
+    const first = new RubricGroup([new Rubric([length]), new Rubric([{ name: "ten", fn: () => 10 }])]);
+    const last = new Rubric([{ name: "longer", fn: (context) => (length(context) > 1 ? 1 : 0) }]);
+    await new RubricGroup([first, last]).scoreGroup(states, { now });
+    expect(states.map(({ reward, advantage }) => [reward, advantage])).toEqual([
+      [11, -0.5],
+      [14, 0.5],
+    ]);
+    expect(states.map(({ trajectory }) => [trajectory[0]?.reward, trajectory[0]?.advantage])).toEqual([
+      [1, -1],
+      [3, 1],
+    ]);
+  });
+
+  it("of an environment leave the rollout without an advantage, since its monitors come last", async () => {
+    let turn = 0;
+    const env = new SingleTurnEnv({ dataset: [{ question: "q" }], rubric: new Rubric([{ name: "turn", fn: () => ++turn }]) });
+    const input = (await env.getDataset())[0] as RolloutInput;
+    const states = await env.runGroup([input, input], scriptedClient("x"), "m");
+    expect(states.map(({ reward, advantage, trajectory }) => [reward, advantage, trajectory[0]?.advantage])).toEqual([
+      [1, 0, -0.5],
+      [2, 0, 0.5],
+    ]);
   });
 
   it("add up rewards, and metrics of the same name", async () => {

@@ -93,6 +93,32 @@ describe("ToolEnv", () => {
     expect(state.error).toBeNull();
   });
 
+  it("tells the model of an argument that the tool does not have, and runs nothing", async () => {
+    const ran: unknown[] = [];
+    const note = { ...faulty, run: (args: unknown) => void ran.push(args) };
+    const closed = [
+      { ...note, name: "plain", parameters: { type: "object", properties: { x: { type: "number" } } } },
+      { ...note, name: "strict", parameters: z.strictObject({}) },
+    ];
+    const open = [
+      { ...note, name: "loose", parameters: z.looseObject({}) },
+      { ...note, name: "any", parameters: {} },
+      { ...note, name: "more", parameters: { type: "object", properties: {}, additionalProperties: true } },
+    ];
+    const args = { x: 4, y: 5 };
+    const env = environment({ tools: [square, ...closed, ...open] });
+    const state = await play(env, calls(...["square", "plain", "strict", "loose", "any", "more"].map((name): [string, object] => [name, args])), "sorry");
+    expect(toolTexts(state)).toEqual([
+      "square() got an unexpected keyword argument 'y'",
+      "plain() got an unexpected keyword argument 'y'",
+      "strict() got an unexpected keyword argument 'x'",
+      "null",
+      "null",
+      "null",
+    ]);
+    expect(ran).toEqual([args, args, args]);
+  });
+
   it("tells the model of an unknown tool by its name, as Python's KeyError does", async () => {
     const state = await play(environment(), calls(["nope", {}]), "sorry");
     expect(toolTexts(state)).toEqual(["'nope'"]);
@@ -195,6 +221,16 @@ describe("what the model is told of a tool", () => {
         anything: { description: "whatever you like" },
       },
       required: ["note", "tags", "anything"],
+    });
+  });
+
+  it("bounds a whole number only where its schema does", () => {
+    const { properties } = shape(z.object({ any: z.int(), list: z.array(z.int()), some: z.int().min(0).max(10), small: z.int32() }));
+    expect(properties).toEqual({
+      any: { type: "integer" },
+      list: { type: "array", items: { type: "integer" } },
+      some: { type: "integer", minimum: 0, maximum: 10 },
+      small: { type: "integer", minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
     });
   });
 

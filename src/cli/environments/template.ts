@@ -33,7 +33,7 @@ const environment = ({
 const parser = new Parser((text) => text.match(/-?\\d+/g)?.at(-1) ?? "");
 
 /** 1 for the right number. */
-function correctNumber({ completion, answer }: RewardContext): boolean {
+function correctNumber({ parser, completion, answer }: RewardContext): boolean {
   return parser.parseAnswer(completion) === answer;
 }
 
@@ -59,7 +59,7 @@ export const ${variable} = defineEnvironment({
       },
       systemPrompt: "Answer with the number alone.",
       parser,
-      rubric: new Rubric([correctNumber, { fn: answerLength, weight: 0 }]),
+      rubric: new Rubric([correctNumber, { fn: answerLength, weight: 0 }], { parser }),
     });
   },
 });

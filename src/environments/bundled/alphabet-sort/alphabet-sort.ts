@@ -87,10 +87,16 @@ export const alphabetSort = defineEnvironment({
         .map((line) => line.trim())
         .filter((line) => line !== "")
         .join("\n");
-    const rubric = new Rubric([
-      { name: "sorted_likeness", fn: ({ completion, answer }) => similarity(lines(parser.parseAnswer(completion) ?? ""), String(answer)) ** similarity_power },
-      { name: "exactly_sorted", weight: 0, fn: ({ completion, answer }) => lines(parser.parseAnswer(completion) ?? "") === answer },
-    ]);
+    const rubric = new Rubric(
+      [
+        {
+          name: "sorted_likeness",
+          fn: ({ completion, answer }) => similarity(lines(parser.parseAnswer(completion) ?? ""), String(answer)) ** similarity_power,
+        },
+        { name: "exactly_sorted", weight: 0, fn: ({ completion, answer }) => lines(parser.parseAnswer(completion) ?? "") === answer },
+      ],
+      { parser },
+    );
     const rows = dataset === null ? generatedRows(seed, min_names, max_names) : rowsFrom(dataset, seed, min_names, max_names);
     return new SingleTurnEnv({ dataset: rows, systemPrompt: system_prompt, parser, rubric });
   },

@@ -71,10 +71,13 @@ export const arithmetic = defineEnvironment({
   }),
   load({ difficulty, operation, seed, system_prompt }, { dataset }) {
     const parser = new MaybeThinkParser(answerIn);
-    const rubric = new Rubric([
-      { name: "correct_answer", fn: ({ completion, answer }) => parser.parseAnswer(completion) === String(answer) },
-      { name: "well_formed", weight: 0, fn: ({ completion }) => WELL_FORMED.test(parser.parseAnswer(completion) ?? "") },
-    ]);
+    const rubric = new Rubric(
+      [
+        { name: "correct_answer", fn: ({ completion, answer }) => parser.parseAnswer(completion) === String(answer) },
+        { name: "well_formed", weight: 0, fn: ({ completion }) => WELL_FORMED.test(parser.parseAnswer(completion) ?? "") },
+      ],
+      { parser },
+    );
     const operations = operation === "all" ? OPERATIONS : [operation];
     return new SingleTurnEnv({ dataset: dataset ?? generatedRows(operations, difficulty, seed), systemPrompt: system_prompt, parser, rubric });
   },

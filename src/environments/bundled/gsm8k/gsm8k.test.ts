@@ -26,7 +26,7 @@ async function onlyExample(
   const reward = async (text: string): Promise<number | null> => {
     const state = environment.initState(input, { client: null, model: "m", sampling_args: {}, now: 0 });
     state.completion = [{ role: "assistant", content: text }];
-    await environment.rubric.scoreGroup([state], { now: () => 0, parser: environment.parser });
+    await environment.rubric.scoreGroup([state], { now: () => 0 });
     expect(state.error).toBeNull();
     return state.reward;
   };

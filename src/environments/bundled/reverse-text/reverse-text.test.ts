@@ -84,7 +84,7 @@ describe("the reward", () => {
     const reward = async (content: string): Promise<number> => {
       const state = environment.initState(input, { client: null, model: "m", sampling_args: {}, now: 0 });
       state.completion = [{ role: "assistant", content }];
-      await environment.rubric.scoreGroup([state], { now: () => 0, parser: environment.parser });
+      await environment.rubric.scoreGroup([state], { now: () => 0 });
       return state.reward ?? Number.NaN;
     };
     expect(await reward(answer)).toBe(1);

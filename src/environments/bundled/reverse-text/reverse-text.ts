@@ -76,7 +76,9 @@ export const reverseText = defineEnvironment({
     if (min_words > max_words)
       throw new EdgewiseError("invalid_request", `environment reverse-text: argument min_words (${min_words}) is above max_words (${max_words})`);
     const parser = new ReversedTextParser();
-    const rubric = new Rubric([{ name: "similarity", fn: ({ completion, answer }) => similarity(parser.parseAnswer(completion) ?? "", String(answer)) }]);
+    const rubric = new Rubric([{ name: "similarity", fn: ({ completion, answer }) => similarity(parser.parseAnswer(completion) ?? "", String(answer)) }], {
+      parser,
+    });
     const rows = dataset === null ? generatedRows(seed, min_words, max_words) : rowsFrom(dataset);
     return new SingleTurnEnv({ dataset: rows, systemPrompt: system_prompt, parser, rubric });
   },

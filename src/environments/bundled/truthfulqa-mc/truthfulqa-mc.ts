@@ -76,10 +76,13 @@ export const truthfulqaMc = defineEnvironment({
   dataset: { dataset: "truthfulqa/truthful_qa", config: "multiple_choice", split: "validation" },
   load({ seed, system_prompt }, { dataset }) {
     const parser = new MaybeThinkParser(letterOf);
-    const rubric = new Rubric([
-      { name: "correct_choice", fn: ({ completion, answer }) => parser.parseAnswer(completion) === answer },
-      { name: "gave_a_letter", weight: 0, fn: ({ completion }) => parser.parseAnswer(completion) !== "" },
-    ]);
+    const rubric = new Rubric(
+      [
+        { name: "correct_choice", fn: ({ completion, answer }) => parser.parseAnswer(completion) === answer },
+        { name: "gave_a_letter", weight: 0, fn: ({ completion }) => parser.parseAnswer(completion) !== "" },
+      ],
+      { parser },
+    );
     return new SingleTurnEnv({ dataset: choiceRows(dataset, seed), systemPrompt: system_prompt, parser, rubric });
   },
 });

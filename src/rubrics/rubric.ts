@@ -28,7 +28,7 @@ export interface RubricOptions<Objects extends object = object> {
   /** What the functions find as `parser`. Default: the plain `Parser`, whatever the environment's is, as in verifiers. */
   readonly parser?: Parser;
   /** Class objects: what the functions find in their context beside the rollout. */
-  readonly objects?: Objects;
+  readonly objects?: Partial<Objects>;
 }
 
 /** What all calls of one scoring have in common. */

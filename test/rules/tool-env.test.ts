@@ -96,11 +96,11 @@ describe("ToolEnv", () => {
   it("tells the model of an argument that the tool does not have, and runs nothing", async () => {
     const ran: unknown[] = [];
     const note = { ...faulty, run: (args: unknown) => void ran.push(args) };
-    const closed = [
+    const closed: ToolFunction[] = [
       { ...note, name: "plain", parameters: { type: "object", properties: { x: { type: "number" } } } },
       { ...note, name: "strict", parameters: z.strictObject({}) },
     ];
-    const open = [
+    const open: ToolFunction[] = [
       { ...note, name: "loose", parameters: z.looseObject({}) },
       { ...note, name: "any", parameters: {} },
       { ...note, name: "more", parameters: { type: "object", properties: {}, additionalProperties: true } },

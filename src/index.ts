@@ -15,7 +15,8 @@ export {
   type LoaderContext,
 } from "./environments/definition.ts";
 export { EnvGroup, type EnvGroupOptions } from "./environments/env-group.ts";
-export { Environment, type EnvironmentOptions, type ModelCallOptions, type RolloutContext, type StateRequest } from "./environments/environment.ts";
+export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./environments/environment.ts";
+export type { RolloutContext, StateRequest } from "./environments/playable.ts";
 export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/generate.ts";
 export type { GenerateMetadata, VersionInfo } from "./environments/generate-metadata.ts";
 export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./environments/handlers.ts";

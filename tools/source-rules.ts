@@ -72,9 +72,9 @@ function refusal(file: SourceFile, target: string, value: boolean): string | nul
   return null;
 }
 
-/** One violation per circle of value imports, at the file that closes it. */
+/** One violation per circle of imports, at the file that closes it. Types count: files that need each other's are one thing in two files. */
 function cyclesOf(files: readonly SourceFile[]): readonly Violation[] {
-  const next = new Map(files.map(({ path, imports }) => [path, imports.filter(({ value }) => value).map(({ target }) => target)]));
+  const next = new Map(files.map(({ path, imports }) => [path, imports.map(({ target }) => target)]));
   const found: Violation[] = [];
   const finished = new Set<string>();
   const trail: string[] = [];

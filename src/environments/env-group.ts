@@ -1,7 +1,8 @@
 import type { JsonObject } from "../config/run-config.ts";
+import type { RolloutContext, StateRequest } from "./playable.ts";
 import { toolNames } from "./shared-tools.ts";
 import { EnvGroupRubric } from "./env-group-rubric.ts";
-import { Environment, type EnvironmentOptions, type RolloutContext, type StateRequest } from "./environment.ts";
+import { Environment, type EnvironmentOptions } from "./environment.ts";
 import type { RowSource } from "./examples.ts";
 import type { Settings } from "./setting.ts";
 import type { RolloutInput, State } from "./types.ts";

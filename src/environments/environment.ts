@@ -1,4 +1,3 @@
-import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import type { Failure } from "../errors/result.ts";
 import { loggerOf } from "../logging/logger.ts";
@@ -10,6 +9,7 @@ import { formatExamples, type RowSource } from "./examples.ts";
 import { evaluate, type EvaluateOptions, generate, type GenerateOptions, type GenerateOutputs, type ModelClient, runGroup, runRollout } from "./generate.ts";
 import { addHandler, type CleanupHandler, type HandlerOptions, handlersOf, runHandlers, type StopHandler, type TeardownHandler } from "./handlers.ts";
 import { makeDataset } from "./make-dataset.ts";
+import type { Playable, RolloutContext, StateRequest } from "./playable.ts";
 import { rowTool } from "./row.ts";
 import { applySettings, boolean, integer, number, orNull, type Settings, text } from "./setting.ts";
 import { createState } from "./state.ts";
@@ -37,27 +37,6 @@ export interface EnvironmentOptions {
   readonly passThreshold?: number;
 }
 
-/** Who a rollout may call and how long it may live. */
-export interface RolloutContext {
-  /**
-   * Ends the rollout. A reason that is an `EdgewiseError` with a rollout code (a deadline) is recorded as the rollout's error;
-   * any other reason is a cancellation and rejects.
-   */
-  readonly signal: AbortSignal;
-  /** Milliseconds. */
-  readonly now: () => number;
-  /** Waits for time limits of a rollout; default: the runtime's timers. */
-  readonly sleep?: Sleep;
-}
-
-export interface StateRequest {
-  readonly client: Client | null;
-  readonly model: string;
-  /** The run's own arguments. */
-  readonly sampling_args: JsonObject;
-  readonly now: number;
-}
-
 /** What differs in one model call from what the state says. */
 export interface ModelCallOptions {
   readonly client?: Client;
@@ -69,7 +48,7 @@ export interface ModelCallOptions {
 const log = loggerOf("environment");
 
 /** Data set, interaction and scoring of one evaluation. Subclasses say how a rollout goes. */
-export abstract class Environment {
+export abstract class Environment implements Playable {
   /** Filled in by the loader. */
   id = "";
   version = "";

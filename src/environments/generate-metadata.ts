@@ -2,7 +2,7 @@ import type { JsonObject } from "../config/run-config.ts";
 import { Aggregator, type TokenMeans } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { VERSION } from "../version.ts";
-import type { Environment } from "./environment.ts";
+import type { Playable } from "./playable.ts";
 import type { Row } from "./row.ts";
 import { sharedTools } from "./shared-tools.ts";
 
@@ -51,7 +51,7 @@ export interface GeneratedWith {
 
 /** The numbers of `groups`, rows by example. */
 export function generateMetadata(
-  environment: Environment,
+  environment: Playable,
   groups: readonly (readonly Row[])[],
   { model, samplingArgs, stateColumns, baseUrl, begin }: GeneratedWith,
 ): GenerateMetadata {

@@ -5,9 +5,9 @@ import { sleep } from "../clients/sleep.ts";
 import { PROVIDERS } from "../config/providers.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
-import type { Environment } from "./environment.ts";
 import { type GenerateMetadata, generateMetadata } from "./generate-metadata.ts";
 import { type PlayOptions, playUnit } from "./play-unit.ts";
+import type { Playable } from "./playable.ts";
 import { type Row, reservedMetricNames } from "./row.ts";
 import { runUnit } from "./run-unit.ts";
 import type { Client, RolloutInput, State } from "./types.ts";
@@ -64,7 +64,7 @@ interface Group {
 
 /** See `Environment.generate`. Throws the first refusal that every further call would meet, and the signal's reason. */
 export async function generate(
-  environment: Environment,
+  environment: Playable,
   inputs: readonly RolloutInput[],
   client: ModelClient,
   model: string,
@@ -77,7 +77,7 @@ export async function generate(
 }
 
 /** See `Environment.evaluate`. */
-export async function evaluate(environment: Environment, client: ModelClient, model: string, options: EvaluateOptions = {}): Promise<GenerateOutputs> {
+export async function evaluate(environment: Playable, client: ModelClient, model: string, options: EvaluateOptions = {}): Promise<GenerateOutputs> {
   const { numExamples = -1, rolloutsPerExample = 1 } = options;
   if (!Number.isSafeInteger(rolloutsPerExample) || rolloutsPerExample < 1)
     throw new RangeError(`rolloutsPerExample is ${rolloutsPerExample}, not a number from 1`);
@@ -87,7 +87,7 @@ export async function evaluate(environment: Environment, client: ModelClient, mo
 }
 
 async function generateGroups(
-  environment: Environment,
+  environment: Playable,
   groups: readonly Group[],
   client: ModelClient,
   model: string,
@@ -126,7 +126,7 @@ async function generateGroups(
 
 /** See `Environment.runGroup`. */
 export async function runGroup(
-  environment: Environment,
+  environment: Playable,
   inputs: readonly RolloutInput[],
   client: ModelClient,
   model: string,
@@ -145,7 +145,7 @@ export async function runGroup(
 
 /** See `Environment.runRollout`. */
 export async function runRollout(
-  environment: Environment,
+  environment: Playable,
   input: RolloutInput,
   client: ModelClient,
   model: string,

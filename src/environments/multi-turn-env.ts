@@ -1,11 +1,12 @@
 import { OverlongPromptError } from "../clients/overlong-prompt-error.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { loggerOf } from "../logging/logger.ts";
-import { Environment, type EnvironmentOptions, type RolloutContext } from "./environment.ts";
+import { Environment, type EnvironmentOptions } from "./environment.ts";
 import { failureOfRollout, isRolloutErrorCode } from "./failure.ts";
 import { runHandlers } from "./handlers.ts";
 import { normaliseMessages } from "./messages.ts";
 import { turnMonitor } from "./monitors.ts";
+import type { RolloutContext } from "./playable.ts";
 import { integer, number, orNull, type Settings } from "./setting.ts";
 import { stepTokens } from "./step-tokens.ts";
 import { TimeLimit } from "./time-limit.ts";

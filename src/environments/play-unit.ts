@@ -2,8 +2,8 @@ import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { ROLLOUT_ERRORS } from "../errors/codes.ts";
 import type { Failure } from "../errors/result.ts";
-import type { Environment } from "./environment.ts";
 import { failureOfRollout, rolloutFailure } from "./failure.ts";
+import type { Playable } from "./playable.ts";
 import { createState } from "./state.ts";
 import type { Client, RolloutInput, State } from "./types.ts";
 import { UnitScope } from "./unit-scope.ts";
@@ -41,7 +41,7 @@ export interface PlayedUnit {
  * Plays `count` rollouts of one example side by side and scores them. Whatever goes wrong in a rollout is in its state; rejects only
  * for a fault of this library. The engine and `Environment.generate` both stand on this.
  */
-export async function playUnit(environment: Environment, input: RolloutInput, count: number, options: PlayOptions): Promise<PlayedUnit> {
+export async function playUnit(environment: Playable, input: RolloutInput, count: number, options: PlayOptions): Promise<PlayedUnit> {
   const problem = environment.scoringProblem(options.independent);
   if (problem !== null) return { states: null, fatal: problem, aborted: false };
   if (options.signal.aborted) return { states: null, fatal: null, aborted: true };
@@ -61,7 +61,7 @@ export async function playUnit(environment: Environment, input: RolloutInput, co
 }
 
 /** The finished states; null when the unit was cancelled or met a fatal refusal. */
-async function playAll(environment: Environment, input: RolloutInput, count: number, options: PlayOptions, scope: UnitScope): Promise<State[] | null> {
+async function playAll(environment: Playable, input: RolloutInput, count: number, options: PlayOptions, scope: UnitScope): Promise<State[] | null> {
   const settled = await Promise.allSettled(
     Array.from({ length: count }, async () => {
       const state = await playWithRetries(environment, input, options, scope);
@@ -82,7 +82,7 @@ async function playAll(environment: Environment, input: RolloutInput, count: num
 /** Wait before further attempt number `retry` (from 0): doubling seconds and a little more, up to a minute. */
 const retryDelay = (retry: number, random: number): number => Math.min(60_000, 1_000 * 2 ** retry + 1_000 * random);
 
-async function playWithRetries(environment: Environment, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
+async function playWithRetries(environment: Playable, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
   for (let retry = 0; ; retry++) {
     const state = await play(environment, input, options, scope);
     if (state.error === null || !ROLLOUT_ERRORS[state.error.code].rollout || retry >= options.maxRetries || scope.signal.aborted) return state;
@@ -96,7 +96,7 @@ async function playWithRetries(environment: Environment, input: RolloutInput, op
   }
 }
 
-async function play(environment: Environment, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
+async function play(environment: Playable, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
   const state = newState(environment, input, options);
   try {
     await scope.rollout(environment.rollout(state, { signal: scope.signal, now: options.now, sleep: options.sleep }));
@@ -110,7 +110,7 @@ async function play(environment: Environment, input: RolloutInput, options: Play
 }
 
 function newState(
-  environment: Environment,
+  environment: Playable,
   input: RolloutInput,
   { client, model, sampling_args, now }: Pick<PlayOptions, "client" | "model" | "sampling_args" | "now">,
 ): State {
@@ -133,7 +133,7 @@ async function turn(scoringTurn: () => Promise<void>, scope: UnitScope): Promise
 }
 
 /** Scores within the unit's time; a rubric that breaks or does not end is the rollouts' error, not the unit's. */
-async function score(environment: Environment, states: readonly State[], options: PlayOptions, scope: UnitScope): Promise<void> {
+async function score(environment: Playable, states: readonly State[], options: PlayOptions, scope: UnitScope): Promise<void> {
   if (!environment.scoreRollouts) {
     for (const state of states) Object.assign(state, { reward: 0, metrics: {} });
     return;

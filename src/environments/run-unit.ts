@@ -1,8 +1,8 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import type { JsonObject, ResultsShape } from "../config/run-config.ts";
-import type { Environment } from "./environment.ts";
 import { failureOfRollout, rolloutFailure } from "./failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
+import type { Playable } from "./playable.ts";
 import { type RowOptions, rowOf, summariseRow } from "./row.ts";
 import { createState } from "./state.ts";
 import type { RolloutInput, State } from "./types.ts";
@@ -48,7 +48,7 @@ const NO_ROWS = { lines: [], summaries: [], firstErrors: [] };
  * Runs the rollouts of one example together, scores them and renders their rows. Whatever goes wrong in a rollout is in its row;
  * rejects only for a fault of this library.
  */
-export async function runUnit(environment: Environment, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
+export async function runUnit(environment: Playable, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
   const indices = environment.hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
   const { states, fatal, aborted } = await playUnit(environment, input, indices.length, options);
   if (states === null) return { ...NO_ROWS, fatal, aborted };
@@ -98,7 +98,7 @@ export interface ErrorLineOptions {
 }
 
 /** Rows of a unit that is not run: every rollout with the same error, reward 0 and no metrics. */
-export function errorLines(environment: Environment, input: RolloutInput, options: ErrorLineOptions): UnitRows {
+export function errorLines(environment: Playable, input: RolloutInput, options: ErrorLineOptions): UnitRows {
   const { code, message, model, sampling_args, now } = options;
   const rollouts = allIndices(options.rolloutsPerExample).map((index) => {
     const state = createState(input, {

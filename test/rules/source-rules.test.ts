@@ -58,8 +58,12 @@ describe("circles", () => {
     const found = reasons(file("src/a.ts", [value("src/b.ts")]), file("src/b.ts", [value("src/c.ts")]), file("src/c.ts", [value("src/b.ts")]));
     expect(found).toEqual([expect.stringContaining("src/b.ts -> src/c.ts -> src/b.ts")]);
   });
-  it("does not mind types, nor two ways to one file", () => {
-    const files = [file("src/a.ts", [value("src/b.ts"), value("src/c.ts")]), file("src/b.ts", [value("src/c.ts")]), file("src/c.ts", [type("src/a.ts")])];
+  it("are refused where only types close them", () => {
+    const found = reasons(file("src/a.ts", [value("src/b.ts")]), file("src/b.ts", [type("src/a.ts")]));
+    expect(found).toEqual([expect.stringContaining("src/a.ts -> src/b.ts -> src/a.ts")]);
+  });
+  it("are not two ways to one file", () => {
+    const files = [file("src/a.ts", [value("src/b.ts"), type("src/c.ts")]), file("src/b.ts", [value("src/c.ts")]), file("src/c.ts")];
     expect(reasons(...files)).toEqual([]);
   });
 });

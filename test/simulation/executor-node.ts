@@ -2,7 +2,7 @@ import { Session, type Effect, type SessionEvent } from "../../src/executor/sess
 import { type Grant, PROTOCOL, type RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { broken } from "./invariants.ts";
-import type { World } from "./world.ts";
+import type { Scene } from "./scene.ts";
 
 const MARGIN_MS = 1_500;
 const RPC_TIMEOUT_MS = 1_500;
@@ -18,7 +18,7 @@ interface Unit {
  * be lost on the way or on the way back. A crash forgets all of it and cuts its requests; a partition lets the requests go on.
  */
 export class ExecutorNode {
-  readonly #world: World;
+  readonly #world: Scene;
   readonly #id: string;
   /** This clock runs at its own rate and from its own zero. */
   readonly #rate: number;
@@ -37,7 +37,7 @@ export class ExecutorNode {
   #empty = 0;
   #joins = 1;
 
-  constructor(world: World, id: string) {
+  constructor(world: Scene, id: string) {
     this.#world = world;
     this.#id = id;
     this.#rate = 1 + (world.random.next() - 0.5) / 50;

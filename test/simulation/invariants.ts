@@ -4,14 +4,14 @@ import type { RunHead } from "../../durable-objects/run/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/suspects.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
-import type { World } from "./world.ts";
+import type { Scene } from "./scene.ts";
 
 export function broken(message: string): never {
   throw new Error(`invariant: ${message}`);
 }
 
 /** What must hold after every transaction of a Run, whatever happened before. */
-export function checkRun(world: World, ledger: MemoryLedger, context: RunContext): void {
+export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext): void {
   const head = ledger.head();
   if (head === null) broken("the head is gone");
   checkGrants(world, ledger);
@@ -25,7 +25,7 @@ export function checkRun(world: World, ledger: MemoryLedger, context: RunContext
 }
 
 /** No unit under two live epochs; nothing claimed by a grant that has ended; requests within the limit. */
-function checkGrants(world: World, ledger: MemoryLedger): void {
+function checkGrants(world: Scene, ledger: MemoryLedger): void {
   const tickets = ledger.tickets();
   const epochs = new Set<number>();
   let requests = 0;
@@ -100,7 +100,7 @@ function checkUnits(ledger: MemoryLedger, head: RunHead): void {
 }
 
 /** Nothing is held against a unit that no silent executor had begun. */
-function checkBlame(world: World, ledger: MemoryLedger): void {
+function checkBlame(world: Scene, ledger: MemoryLedger): void {
   for (const suspect of ledger.suspects.values()) {
     const silences = world.silences.filter((each) => each.unit === suspect.unit).length;
     if (suspect.lapses + suspect.alone > silences)
@@ -109,7 +109,7 @@ function checkBlame(world: World, ledger: MemoryLedger): void {
 }
 
 /** A lease that has ended stays ended. */
-function checkLeases(world: World, ledger: MemoryLedger, now: number): void {
+function checkLeases(world: Scene, ledger: MemoryLedger, now: number): void {
   for (const { epoch, lease_until } of ledger.tickets()) {
     const before = world.leases.get(epoch);
     if (before !== undefined && lease_until > before && now >= before) broken("a lease that had ended was renewed");
@@ -118,7 +118,7 @@ function checkLeases(world: World, ledger: MemoryLedger, now: number): void {
 }
 
 /** A unit is given up only after it was begun in five executors that fell silent, in three of them alone. */
-function checkPoison(world: World, ledger: MemoryLedger): void {
+function checkPoison(world: Scene, ledger: MemoryLedger): void {
   for (const suspect of ledger.suspects.values()) {
     if (!isPoisoned(suspect)) continue;
     const silences = world.silences.filter((each) => each.unit === suspect.unit);

@@ -3,19 +3,19 @@ import { nextWake } from "../../durable-objects/run/wake.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Outbox } from "../../durable-objects/run/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
-import type { World } from "./world.ts";
+import type { Scene } from "./scene.ts";
 
 export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
 export class RunNode {
   readonly ledger = new MemoryLedger();
-  readonly #world: World;
+  readonly #world: Scene;
   readonly #offset: number;
   #alarm: number | null = null;
   #alarmId = 0;
 
-  constructor(world: World) {
+  constructor(world: Scene) {
     this.#world = world;
     this.#offset = world.random.int(-5_000, 5_000);
     const created = create(this.ledger, { config: world.plan.config, boot: world.boot, import: null }, this.context());

@@ -6,6 +6,7 @@ import { broken } from "./invariants.ts";
 import { drawPlan, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { RunNode } from "./run-node.ts";
+import type { Scene } from "./scene.ts";
 
 const RUN = "00000001";
 const WATCHDOG_MS = 60_000;
@@ -43,7 +44,7 @@ class DispatcherNode {
 }
 
 /** One schedule: a run, its executors and everything that can go wrong between them, all drawn from one seed. */
-export class World {
+export class World implements Scene {
   readonly random: Random;
   readonly plan: Plan;
   readonly clock = new Clockwork();

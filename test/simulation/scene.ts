@@ -1,0 +1,36 @@
+import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
+import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
+import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { Clockwork } from "./clockwork.ts";
+import type { Plan } from "./plan.ts";
+import type { Random } from "./random.ts";
+
+/** What the parts of a schedule see of it and of each other; `World` puts it together. */
+export interface Scene {
+  readonly random: Random;
+  readonly plan: Plan;
+  readonly clock: Clockwork;
+  /** Executor by epoch, over the whole life of the run. */
+  readonly epochs: Map<number, string>;
+  /** Last known end of each lease, by epoch. */
+  readonly leases: Map<number, number>;
+  /** Blocks handed out, by epoch and claim number. */
+  readonly blocks: Map<string, string>;
+  /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
+  readonly silences: { readonly unit: number; readonly alone: boolean }[];
+  readonly dispatcher: {
+    offer(seq: number, want: number): boolean;
+    next(request: NextRequest): NextAnswer;
+  };
+  readonly run: {
+    readonly ledger: MemoryLedger;
+    call<N extends TransitionName>(name: N, request: Request<N>): Answer<N>;
+  };
+  readonly executors: { delete(executor: unknown): boolean };
+  readonly boot: string;
+  readonly calm: boolean;
+  inFlight: number;
+  strikes(probability: number): boolean;
+  message(deliver: () => void, lost?: () => void): void;
+  requestStarted(): void;
+}

@@ -3,6 +3,7 @@ import type { RunView } from "../../durable-objects/run/control.ts";
 import { OUTPUT_FILES, type OutputFile, outputKey } from "../../r2-layout/keys.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { evalLog } from "../report/eval-log.ts";
+import { metadataText } from "../report/metadata.ts";
 import type { AppContext } from "./app-context.ts";
 import { byteRange } from "./byte-range.ts";
 import { readTwice } from "./read-twice.ts";
@@ -27,7 +28,7 @@ files.get("/:id/files/:file", async (c) => {
       return results(c, await viewOf(c));
     case "metadata.json": {
       const metadata = found(await readRun(c, (run) => run.metadata()));
-      return c.body(`${JSON.stringify(metadata)}\n`, 200, { ...attached(file), "content-type": "application/json" });
+      return c.body(metadataText(metadata), 200, { ...attached(file), "content-type": "application/json" });
     }
     case "eval.log": {
       await viewOf(c);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../config/run-config.ts";
+import { rowText } from "./row-text.ts";
 
 /** A line of a `results.jsonl` that another program may have written: its text is kept, since numbers and escapes differ between languages. */
 export interface ForeignRow {
@@ -31,7 +32,7 @@ function objectOf(value: unknown): JsonObject {
 /** The line with `rollout_index`: every other byte of it stays. Rows of the Python library have none, and stand in the order of their attempts. */
 export function numberedLine({ text, value }: ForeignRow, index: number): string {
   if (value.rollout_index === index) return text;
-  if (Object.hasOwn(value, "rollout_index")) return JSON.stringify({ ...value, rollout_index: index });
+  if (Object.hasOwn(value, "rollout_index")) return rowText({ ...value, rollout_index: index });
   const [comma, colon] = /^\{\s*"[^"]*":\s/.test(text) ? [", ", ": "] : [",", ":"];
   return `${text.slice(0, -1)}${comma}"rollout_index"${colon}${index}}`;
 }

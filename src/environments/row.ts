@@ -3,6 +3,7 @@ import { KIB, MIB } from "../limits.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "./failure.ts";
 import { rowMessages } from "./messages.ts";
+import { rowText } from "./row-text.ts";
 import { nestedTiming } from "./time-marks.ts";
 import type { RolloutFailure, State, Tool } from "./types.ts";
 import { finalTokens } from "./usage.ts";
@@ -105,7 +106,7 @@ function sizeFailure(without: readonly Part[]): RolloutFailure | null {
 export function rowOf(state: State, options: RowOptions): { readonly row: Row; readonly line: string } {
   for (const without of [[], ["completion"], ALL_PARTS] as const) {
     const row = buildRow(state, options, without);
-    const line = stringify(row);
+    const line = rowText(row);
     if (!exceeds(line, MAX_RESULT_ROW_BYTES)) return { row, line };
   }
   throw new RangeError(`the row of example ${state.example_id} exceeds ${MAX_RESULT_ROW_BYTES} bytes even without its contents`);
@@ -145,11 +146,6 @@ function rowError(error: RolloutFailure): JsonObject {
 function rowChains(error: RolloutFailure | null): JsonObject {
   return error === null ? {} : { error_chain: chainReprs(error), long_error_chain: chainNames(error) };
 }
-
-/** Line separators that JSON leaves bare and some line readers (Python's `splitlines`) cut at. */
-const SEPARATORS = /[\u0085\u2028\u2029]/g;
-
-const stringify = (row: Row): string => JSON.stringify(row).replace(SEPARATORS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Bytes of a text in UTF-8, counted only where the answer is in doubt. */
 function exceeds(text: string, bytes: number): boolean {

@@ -2,6 +2,7 @@ import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import { readPart } from "../../r2-layout/read-part.ts";
 import { evalLog } from "../report/eval-log.ts";
+import { metadataText } from "../report/metadata.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
@@ -54,6 +55,8 @@ export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: Fina
   for await (const lines of evalLog((after, limit) => ports.run(run_id).events(after, limit))) log.push(lines);
   await ports.store.put(outputKey(env_id, model, run_id, "eval.log"), encoder.encode(log.join("")), "text/plain; charset=utf-8");
   const metadata = await ports.run(run_id).metadata();
-  await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), encoder.encode(`${JSON.stringify(metadata)}\n`), "application/json");
+  // Deleted meanwhile.
+  if (metadata === null) return;
+  await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), encoder.encode(metadataText(metadata)), "application/json");
   await ports.run(run_id).finalised(ticketOf(grant));
 }

@@ -1,5 +1,6 @@
 import type { RunStatus } from "../../durable-objects/run/protocol.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
+import { floatText, jsonWithFloats } from "../environments/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 
 export interface MetadataInput {
@@ -115,4 +116,34 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       tokens_total: aggregates.tokens_total,
     },
   };
+}
+
+/** Fields whose numbers are floats in the Python library, at any depth below them; ours under `edgewise` follow. */
+const FLOATS: ReadonlySet<string> = new Set([
+  ...["time_ms", "time", "avg_reward", "avg_metrics", "avg_error", "pass_at_k", "pass_all_k", "pass_threshold", "usage"],
+  ...["reward_stderr", "reward_ci95", "reward_without_errors"],
+]);
+const always = (): boolean => true;
+
+/** `metadata.json`: one object on one line, with floats where the Python library has them. */
+export function metadataText(metadata: Readonly<Record<string, unknown>>): string {
+  return `${fieldsText(metadata, (key, value) => {
+    if (key === "edgewise") return fieldsText(value as EdgewiseMetadata, fieldText);
+    // `-T 1` is 1.0 there; other sampling arguments are as they were given.
+    if (key === "sampling_args") return jsonWithFloats(value, (name) => name === "temperature");
+    return fieldText(key, value);
+  })}\n`;
+}
+
+const fieldText = (key: string, value: unknown): string | undefined => {
+  if (!FLOATS.has(key)) return JSON.stringify(value);
+  return typeof value === "number" ? floatText(value) : jsonWithFloats(value, always);
+};
+
+function fieldsText(object: object, textOf: (key: string, value: unknown) => string | undefined): string {
+  const fields = Object.entries(object).flatMap(([key, value]) => {
+    const text = textOf(key, value);
+    return text === undefined ? [] : [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${fields.join(",")}}`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
-import { buildMetadata, type MetadataInput, type RunMetadata } from "../../src/report/metadata.ts";
+import { buildMetadata, type MetadataInput, metadataText, type RunMetadata } from "../../src/report/metadata.ts";
 
 const CONFIG: RunConfig = {
   version: 1,
@@ -157,5 +157,25 @@ describe("metadata.json", () => {
 
   it("says nothing of where the key is", () => {
     expect(JSON.stringify(metadataOf(UNITS))).not.toContain("SECRET_NAME");
+  });
+
+  it("writes floats where the Python library has them, and counts as counts", () => {
+    const text = metadataText(
+      metadataOf(
+        [
+          [rollout(1), rollout(1)],
+          [rollout(0), rollout(0)],
+        ],
+        { config: { ...CONFIG, sampling_args: { max_tokens: 100, temperature: 1 } }, time_ms: 2000 },
+      ),
+    );
+    for (const part of [
+      '"num_examples":2,"rollouts_per_example":2,"sampling_args":{"n":1,"extra_body":{},"max_tokens":100,"temperature":1.0},"time_ms":2000.0,"avg_reward":0.5',
+      '"avg_metrics":{"correct":0.5,"length":14.5,"num_turns":1.0},"avg_error":0.0,"pass_at_k":{"1":0.5,"2":0.5},"pass_all_k":{"1":0.5,"2":0.5},"pass_threshold":0.5',
+      '"usage":{"input_tokens":21.0,"output_tokens":9.0,"final_input_tokens":21.0,"final_output_tokens":9.0}',
+      '"errored_rollouts":0,"reward_without_errors":0.5,"tokens_total":{"input_tokens":84,"output_tokens":36}',
+    ])
+      expect(text).toContain(part);
+    expect(text.endsWith("}\n")).toBe(true);
   });
 });

@@ -40,6 +40,8 @@ describe("rows are those of verifiers", () => {
       },
     );
     const row = parsed(state, [], 2);
+    // Byte by byte, but for the spaces that Python writes after commas and colons.
+    expect(rowOf(state, { rolloutIndex: 2, stateColumns: [] }).line).toBe(expected.replaceAll(', "', ',"').replaceAll('": ', '":').replaceAll("}, {", "},{"));
     expect(row).toEqual(JSON.parse(expected));
     expect(keys(row)).toEqual(keys(JSON.parse(expected)));
     expect(keys(row.token_usage as object)).toEqual(["input_tokens", "output_tokens", "final_output_tokens", "final_input_tokens"]);
@@ -233,5 +235,47 @@ describe("numbers of a row", () => {
       parsed(finished({ answer: "1", info: { a: 1 } }, { usage: { input_tokens: 1, output_tokens: 1 }, error: rolloutFailure("timeout", "") })),
     );
     expect(reservedMetricNames(standard)).toEqual(standard);
+  });
+});
+
+describe("floats are written as floats", () => {
+  const lineOf = (state: State, stateColumns: string[] = [], shape?: "0.1.14"): string => rowOf(state, { rolloutIndex: 0, stateColumns, shape }).line;
+
+  it("in both shapes of the times", () => {
+    const timing = { generation_ms: 400, scoring_ms: 0, total_ms: 400, start_time: 1777000000 };
+    expect(lineOf(finished({}, { timing }))).toContain('"timing":{"generation_ms":400.0,"scoring_ms":0.0,"total_ms":400.0,"start_time":1777000000.0}');
+    const nested = lineOf(finished({}, { timing }), [], "0.1.14");
+    expect(nested).toContain('"timing":{"start_time":1777000000.0,"setup":{"start":0.0,"end":0.0,"duration":0.0}');
+    expect(nested).toContain('"env":{"spans":[],"duration":0.0},"total":0.4');
+  });
+
+  it("in numbers that are state columns, and in the scores of a trajectory, whose tokens are integers", () => {
+    const trajectory = [{ reward: 1, advantage: 0, tokens: { prompt_ids: [1, 2], completion_logprobs: [0, -0.5] } }];
+    const line = lineOf(finished({}, { advantage: 0, deck: { cards: 52 }, bonus: 2, trajectory: trajectory as unknown as TrajectoryStep[] }), [
+      "advantage",
+      "bonus",
+      "deck",
+      "trajectory",
+    ]);
+    expect(line).toMatch(
+      /"rollout_index":0,"advantage":0\.0,"bonus":2\.0,"deck":\{"cards":52\},"trajectory":\[\{"reward":1\.0,"advantage":0\.0,"tokens":\{"prompt_ids":\[1,2\],"completion_logprobs":\[0\.0,-0\.5\]\}\}\]\}$/,
+    );
+  });
+
+  it("but not in what the data set has, nor in ids", () => {
+    const line = lineOf(finished({ example_id: 7, answer: 4, info: { level: 1 } }));
+    expect(line).toContain('{"example_id":7,');
+    expect(line).toContain('"answer":4,');
+    expect(line).toContain('"info":{"level":1}');
+  });
+
+  it.each([
+    [1e21, "1e+21"],
+    [123456789012345680000, "123456789012345680000.0"],
+    [-0, "-0.0"],
+    [1e-7, "1e-7"],
+    [-2, "-2.0"],
+  ])("%d as %s, which every reader takes for a float", (reward, text) => {
+    expect(lineOf(finished({}, { reward }))).toContain(`"reward":${text},`);
   });
 });

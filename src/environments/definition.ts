@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ClientType, JsonObject } from "../config/run-config.ts";
 import type { DatasetHost } from "../datasets/host.ts";
 import { datasetRows } from "../datasets/rows.ts";
-import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, datasetSpec } from "../datasets/spec.ts";
+import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetSpec } from "../datasets/spec.ts";
 import { isKeyVariable } from "../config/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import type { Environment } from "./environment.ts";
@@ -15,6 +15,8 @@ import type { Client } from "./types.ts";
 export interface LoadContext {
   /** Reads the data set that an environment or its arguments name. */
   readonly datasets: DatasetHost;
+  /** Rows of a data set; default: as `datasets` reads them. */
+  readonly rows?: (spec: DatasetSpec) => RowSource;
   /** Values of key variables; only what the definition declares is asked for. Default: the variables of the process. */
   readonly key?: KeyLookup;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
@@ -34,6 +36,11 @@ export interface BoundEndpoint {
 export interface LoaderContext<Dataset extends DatasetDefaults | undefined = undefined> {
   /** Rows of the data set that the arguments name, or else the definition; null when neither does. */
   readonly dataset: Dataset extends DatasetDefaults ? RowSource : RowSource | null;
+  /**
+   * Rows of a further data set (a Hugging Face id or an https URL), beside the one that arguments may name. They are read where `dataset` is: when a
+   * run's rows are pinned, and not while rollouts are played. Throws `invalid_request` for a reference that is none.
+   */
+  readonly rows: (dataset: DatasetDefaults) => RowSource;
   /** Values of the keys that the definition declares, and of no others. */
   readonly keys: Readonly<Record<string, string>>;
   /** A client that is bound to its key: environments call models without ever holding one. Throws `missing_key`. */
@@ -121,9 +128,15 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     const own = Object.fromEntries(Object.entries(parsed).filter(([name]) => !Object.hasOwn(DATASET_ARGS, name)));
     const spec = datasetSpec(parsed as DatasetArgs, options.dataset ?? null);
     // The conditional type says what `datasetSpec` does: with a default there is always a data set.
-    const dataset = (spec === null ? null : () => datasetRows(spec, context.datasets)) as LoaderContext<Dataset>["dataset"];
+    const rowsOf =
+      context.rows ??
+      ((from: DatasetSpec): RowSource =>
+        () =>
+          datasetRows(from, context.datasets));
+    const dataset = (spec === null ? null : rowsOf(spec)) as LoaderContext<Dataset>["dataset"];
     const given: LoaderContext<Dataset> = {
       dataset,
+      rows: (further) => rowsOf(datasetSpec({ dataset: further.dataset }, further) as DatasetSpec),
       keys: context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key),
       client: context.client ?? noClients,
     };

@@ -22,12 +22,14 @@ export interface ExampleRun {
 /** Plays and scores one rollout of one example against a scripted model. What goes wrong in the rollout is in `state.error`. */
 export async function runExample(environment: Environment, { answers, example = 0, samplingArgs = {}, signal }: RunExampleOptions): Promise<ExampleRun> {
   const model = scriptedModel(answers);
-  const input = typeof example === "number" ? await exampleAt(environment, example) : example;
+  const input = await exampleOf(environment, example);
   const state = await environment.runRollout(input, model, "scripted", { samplingArgs, ...(signal === undefined ? {} : { signal }) });
   return { state, model };
 }
 
-async function exampleAt(environment: Environment, index: number): Promise<RolloutInput> {
+/** An example by its place from 0, or the input of a test's own. Throws `RangeError` when there are fewer. */
+export async function exampleOf(environment: Environment, index: number | RolloutInput): Promise<RolloutInput> {
+  if (typeof index !== "number") return index;
   let at = 0;
   for await (const input of environment.examples(index + 1)) if (at++ === index) return input;
   throw new RangeError(`there is no example ${index}: the data set has ${at}`);

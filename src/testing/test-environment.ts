@@ -1,7 +1,11 @@
 import type { JsonObject } from "../config/run-config.ts";
 import type { ByteSource, DatasetHost } from "../datasets/host.ts";
+import { datasetRows } from "../datasets/rows.ts";
+import type { DatasetSpec } from "../datasets/spec.ts";
 import { webDatasetHost } from "../datasets/web-host.ts";
+import { rowSource } from "../environments/dataset-source.ts";
 import type { EnvironmentDefinition } from "../environments/definition.ts";
+import type { RowSource } from "../environments/examples.ts";
 import type { Environment } from "../environments/environment.ts";
 import type { Client } from "../environments/types.ts";
 
@@ -12,6 +16,8 @@ export interface TestEnvironmentOptions {
   readonly extra?: JsonObject;
   /** Rows in place of the data set, under the names the environment has for its columns; without them reading a data set is an error. */
   readonly rows?: readonly JsonObject[];
+  /** Rows of further data sets that the environment reads (`rows` of its loader's context), by the name it reads them by. */
+  readonly further?: Readonly<Record<string, readonly JsonObject[]>>;
   /** Values of the keys that the environment declares. */
   readonly keys?: Readonly<Record<string, string>>;
   /** What the environment is given when it asks for a model of its own (a judge). */
@@ -21,14 +27,15 @@ export interface TestEnvironmentOptions {
 /** Loads an environment for a test: no network, no variables of the process. Throws like a run does at creation. */
 export function testEnvironment(
   definition: EnvironmentDefinition,
-  { args = {}, extra = {}, rows, keys = {}, client }: TestEnvironmentOptions = {},
+  { args = {}, extra = {}, rows, further = {}, keys = {}, client }: TestEnvironmentOptions = {},
 ): Environment {
   const own = rows === undefined ? args : { ...args, dataset: ROWS };
-  return definition.load(
-    own,
-    { datasets: rowsHost(rows ?? null), key: (name) => keys[name] ?? null, ...(client === undefined ? {} : { client: () => client }) },
-    extra,
-  );
+  const datasets = rowsHost(rows ?? null);
+  const rowsOf = (spec: DatasetSpec): RowSource => {
+    const given = further[spec.dataset];
+    return given === undefined ? () => datasetRows(spec, datasets) : rowSource(given);
+  };
+  return definition.load(own, { datasets, rows: rowsOf, key: (name) => keys[name] ?? null, ...(client === undefined ? {} : { client: () => client }) }, extra);
 }
 
 /** A reference that leads to the rows of the test. */

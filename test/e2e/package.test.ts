@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,17 +65,6 @@ beforeAll(async () => {
     mkdirSync(join(project, "node_modules", name, ".."), { recursive: true });
     symlinkSync(join(modules, name), join(project, "node_modules", name));
   }
-  write("package.json", JSON.stringify({ name: "somebody", private: true, type: "module" }));
-  const compilerOptions = {
-    target: "es2024",
-    lib: ["es2024", "dom"],
-    module: "nodenext",
-    strict: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    types: ["node"],
-  };
-  write("tsconfig.json", JSON.stringify({ compilerOptions, include: ["*.ts", "environments/**/*.ts"] }));
   expect((await node("node_modules/edgewise/bin/edgewise.js", "env", "init", "my-sums")).code).toBe(0);
 }, 180_000);
 afterAll(async () => {
@@ -84,19 +73,34 @@ afterAll(async () => {
 });
 
 describe("the packed package in a project of its own", () => {
-  it("compiles the example of env init and every example of the guides, types of the package included", async () => {
+  it("has every page that its README and its guides lead to", () => {
+    const home = join(project, "node_modules", "edgewise");
+    const pages = readdirSync(join(home, "docs"), { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+    expect(pages.length).toBeGreaterThan(20);
+    const missing = ["README.md", ...pages.map((name) => join("docs", name))].flatMap((page) =>
+      [...readFileSync(join(home, page), "utf8").matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)]
+        .map(([, target = ""]) => join(page, "..", target))
+        .filter((target) => !existsSync(join(home, target)))
+        .map((target) => `${page}: ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("compiles the example of env init and every example of the guides with the settings that env init wrote, types of the package included", async () => {
+    expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({ type: "module" });
     const examples = ["own-environments.md", "porting-from-verifiers.md"].flatMap(examplesOf);
-    expect(examples.length).toBeGreaterThanOrEqual(5);
-    mkdirSync(join(project, "environments", "my_sums"), { recursive: true });
-    for (const [index, code] of examples.entries()) write(`example-${index}.ts`, code.replace('"./my_sums.ts"', '"./environments/my_sums/my_sums.ts"'));
+    expect(examples.length).toBeGreaterThanOrEqual(8);
+    for (const [index, code] of examples.entries())
+      write(`environments/my_sums/example-${index}.ts`, code.replace('"./environments/my_sums/my_sums.ts"', '"./my_sums.ts"'));
     const { code, output } = await node("node_modules/typescript/bin/tsc", "-p", ".");
     expect(output).toBe("");
     expect(code).toBe(0);
   });
 
   it("runs the example's tests in Node, and the example in workerd", async () => {
-    const tests = await node("--test", "environments/my_sums/my_sums.test.ts");
+    const tests = await node("node_modules/edgewise/bin/edgewise.js", "env", "test", "my-sums");
     expect(tests).toMatchObject({ code: 0, output: expect.stringContaining("pass 3") });
+    expect(await node("--test", "environments/my_sums/my_sums.test.ts")).toMatchObject({ code: 0, output: expect.stringContaining("pass 3") });
     const { code, output } = await node(
       "node_modules/edgewise/bin/edgewise.js",
       "eval",

@@ -3,7 +3,7 @@ import { OPTIONS } from "../../config/options.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 
-/** `env init NAME`, `env list`, `env install`. */
+/** `env init NAME`, `env test`, `env list`, `env install`. */
 export function envCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const environments = new Command("env").description("write your own environments, and see which there are");
   const envDir = (): Option => new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default);
@@ -15,6 +15,15 @@ export function envCommand(context: CommandContext, done: (code: ExitCode) => vo
     .action(async (name: string, { envDirPath }: { envDirPath: string }) => {
       const { envInit } = await import("../environments/env-init.ts");
       done(envInit(context, { name, envDir: envDirPath }));
+    });
+  environments
+    .command("test")
+    .description("run the tests that lie beside environments (*.test.ts), with Node's test runner")
+    .argument("[names...]", "names or paths; all in the folder of environments when there is none")
+    .addOption(envDir())
+    .action(async (names: string[], { envDirPath }: { envDirPath: string }) => {
+      const { envTest } = await import("../environments/env-test.ts");
+      done(await envTest(context, { names, envDir: envDirPath }));
     });
   environments
     .command("list")

@@ -10,7 +10,7 @@ import { CliError, EXIT } from "../terminal/cli-error.ts";
 import type { EnvironmentFile } from "./find-environment.ts";
 
 /** `dist/lib` beside the built command, also when the command runs from its sources. */
-const LIBRARY = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../dist/lib/" : "./lib/", import.meta.url));
+export const LIBRARY = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../dist/lib/" : "./lib/", import.meta.url));
 const PACKAGE: Readonly<Record<string, string>> = { edgewise: "index.js", "edgewise/worker": "worker.js", "edgewise/testing": "testing.js" };
 /** Stands for the library's folder in the code of an environment. */
 const PLACE = "edgewise-library:";
@@ -64,7 +64,7 @@ async function bundled(entry: string): Promise<string> {
     const { outputFiles } = await build({
       entryPoints: [entry],
       absWorkingDir: dirname(entry),
-      plugins: [imports],
+      plugins: [packageImports(PLACE), hostImports],
       bundle: true,
       write: false,
       format: "esm",
@@ -77,10 +77,14 @@ async function bundled(entry: string): Promise<string> {
     });
     return outputFiles[0]?.text ?? "";
   } catch (error) {
-    const { errors } = error as { errors?: readonly Message[] };
-    if (errors === undefined) throw error;
-    throw new CliError(`the environment ${entry} cannot be built`, { exitCode: EXIT.usage, hints: errors.slice(0, 5).map(lineOf) });
+    throw buildError(error, `the environment ${entry} cannot be built`);
   }
+}
+
+/** What esbuild refuses, as a usage error with the places in the source; any other error as it is. */
+export function buildError(error: unknown, message: string): unknown {
+  const { errors } = error as { errors?: readonly Message[] };
+  return errors === undefined ? error : new CliError(message, { exitCode: EXIT.usage, hints: errors.slice(0, 5).map(lineOf) });
 }
 
 const lineOf = ({ location, text }: Message): string => (location === null ? text : `${location.file}:${location.line}:${location.column + 1}: ${text}`);
@@ -90,21 +94,28 @@ const NO_FILES =
 
 /**
  * This package is the one whose command runs, wherever the environment lies, so that both sides share its classes; `zod` too, where the
- * environment brings none of its own. What only the host may use is refused where it is imported.
+ * environment brings none of its own. `place`: stands before the name of a file of the library.
  */
-const imports: Plugin = {
-  name: "imports",
+export const packageImports = (place: string): Plugin => ({
+  name: "package-imports",
   setup(build) {
     build.onResolve({ filter: /^edgewise($|\/)/ }, ({ path }) => {
       const file = PACKAGE[path];
       if (file === undefined) return { errors: [{ text: `this package has no ${JSON.stringify(path)}; it has ${Object.keys(PACKAGE).join(", ")}` }] };
-      return { path: `${PLACE}${file}`, external: true };
+      return { path: `${place}${file}`, external: true };
     });
     build.onResolve({ filter: /^zod$/ }, async ({ path, resolveDir, importer, kind, pluginData }) => {
       if (pluginData === "looked") return null;
       const found = await build.resolve(path, { resolveDir, importer, kind, pluginData: "looked" });
-      return found.errors.length === 0 ? found : { path: `${PLACE}zod.js`, external: true };
+      return found.errors.length === 0 ? found : { path: `${place}zod.js`, external: true };
     });
+  },
+});
+
+/** What only the host may use is refused where it is imported. */
+const hostImports: Plugin = {
+  name: "host-imports",
+  setup(build) {
     build.onResolve({ filter: /^(node:|cloudflare:)/ }, ({ path }) => ({ errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] }));
     build.onResolve({ filter: new RegExp(`^(${builtinModules.filter((name) => !name.startsWith("_")).join("|")})$`) }, ({ path, importer, kind }) =>
       // Packages ask for Node's modules behind checks of their own; the code of the environment itself means it.

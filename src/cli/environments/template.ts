@@ -90,13 +90,14 @@ test("arguments are checked by name", () => {
 });
 `;
 
-const readme = ({ id, file }: TemplateNames): string => `# ${id}
+const readme = ({ id }: TemplateNames): string => `# ${id}
 
 Adds two small numbers; the reward is 1 for the right sum.
 
     npx edgewise eval run ${id} --provider embedded     # a real, tiny model, no key needed
     npx edgewise eval run ${id} -m gpt-4.1-mini --provider openai
-    node --test environments/${file}/${file}.test.ts # Node 24, with edgewise installed in the project
+    npx edgewise env test ${id}                         # its tests, on any Node
+    npm install -D typescript @types/node && npx tsc    # its types, with edgewise installed in the project
 
 | argument | meaning | default |
 | --- | --- | --- |

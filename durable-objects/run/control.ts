@@ -1,4 +1,4 @@
-import type { RESUME_FIELDS, RunConfig } from "../../src/config/run-config.ts";
+import type { ResumeField, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { Place, RolloutSummary, RunStatus, Vitals } from "./protocol.ts";
@@ -92,7 +92,7 @@ export interface ResumeRequest {
   readonly num_examples: number | null;
   readonly keep_errors: boolean;
   /** What the caller believes the run to be; every difference is named in the refusal. */
-  readonly expect: Partial<Pick<RunConfig, (typeof RESUME_FIELDS)[number] | "base_url">>;
+  readonly expect: Partial<Pick<RunConfig, ResumeField | "base_url">>;
   /** Endpoint of this resume; a change from the stored one is allowed and warned about. */
   readonly base_url: string | null;
   readonly api_key_var: string | null;

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../src/config/canonical-json.ts";
+import { differencesOf, evaluationSettings } from "../../src/config/evaluation-settings.ts";
 import { RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
@@ -11,17 +11,9 @@ import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
 import { owedRollouts, oweRepairs } from "./repair.ts";
 
-/** What it means that a config lacks a field. */
-const ABSENT: Partial<Record<(typeof RESUME_FIELDS)[number], object>> = { extra_env_kwargs: {} };
-
 /** Every field in which the caller's idea of the run differs from what is stored, with both values. */
-export function mismatches(config: RunConfig, expect: ResumeRequest["expect"]): string[] {
-  return RESUME_FIELDS.flatMap((field) => {
-    const wanted = expect[field];
-    const own = config[field] ?? ABSENT[field] ?? null;
-    if (wanted === undefined || canonicalJson(wanted) === canonicalJson(own)) return [];
-    return [`${field}: the run has ${canonicalJson(own)}, this command ${canonicalJson(wanted)}`];
-  });
+export function mismatches(config: RunConfig, expect: ResumeRequest["expect"]): readonly string[] {
+  return differencesOf(evaluationSettings(config), Object.fromEntries(RESUME_FIELDS.map((field) => [field, expect[field]])));
 }
 
 /** 0 or less = all, which is more than any number. */

@@ -1,4 +1,5 @@
 import type { RunStatus } from "../../durable-objects/run/protocol.ts";
+import { settingsBeside } from "../config/evaluation-settings.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
 import { floatText, jsonWithFloats } from "../environments/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
@@ -59,6 +60,8 @@ export type EdgewiseMetadata = {
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
   readonly shuffle_seed?: number;
+  /** As they were asked for; what a resume of the folder compares beside the fields above. */
+  readonly settings: JsonObject;
   readonly reward_stderr: number | null;
   readonly reward_ci95: readonly [number, number] | null;
   readonly n_clusters: number;
@@ -107,6 +110,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       dataset_digest: input.dataset_digest,
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
+      settings: settingsBeside(config),
       reward_stderr: aggregates.reward_stderr,
       reward_ci95: aggregates.reward_ci95,
       n_clusters: aggregates.n_clusters,

@@ -8,8 +8,11 @@ import { reasonToKeep } from "../../src/cli/runs/prune.ts";
 import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
 import type { GivenOptions } from "../../src/cli/command-line/flags.ts";
 import { ServiceClient } from "../../src/cli/connection/http-client.ts";
-import { fittingFolders, isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
-import { type RunWish, startRun } from "../../src/cli/eval-run/start-run.ts";
+import { foldersOfEnvironment, isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
+import type { RunWish } from "../../src/cli/eval-run/run-wish.ts";
+import { startRun } from "../../src/cli/eval-run/start-run.ts";
+import type { JsonObject } from "../../src/config/run-config.ts";
+import { openDoor } from "../support/fake-ports.ts";
 import { type FakeRequest, type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
 const RUN = "1a2b3c4d";
@@ -72,8 +75,19 @@ const evaluation = (runId: string, edgewise: object = {}, metadata: object = {})
   edgewise: { run_id: runId, phase: "open", settled: false, suspended: false, owed_rollouts: 1, seq: 12, done_rollouts: 0, total_rollouts: 4, ...edgewise },
 });
 
+/** Says what a creation would measure, as the service does. */
+const DOOR = openDoor({ baseUrl: METADATA.base_url }, { PRIME_API_KEY: "sk" }, (run) => run, [
+  { id: "gsm8k", version: "1.0.0", description: "", source: "", defaults: { rollouts_per_example: 2 }, check: () => null },
+]);
+/** What the runs here were asked for. */
+const SAME: GivenOptions = { model: "org/m", num_examples: 2 };
+
 async function start(given: GivenOptions, handler: (request: FakeRequest) => readonly [number, unknown], change: Partial<RunWish> = {}) {
-  service = await startFakeService((request, response) => sendJson(response, ...handler(request)));
+  service = await startFakeService(async (request, response) => {
+    if (!request.path.endsWith("/evaluation-settings")) return sendJson(response, ...handler(request));
+    const answer = await DOOR.call("POST", "/evaluation-settings", request.body);
+    sendJson(response, answer.status, await answer.json());
+  });
   return await startRun(new ServiceClient(service.url), wish(given, change), new AbortController().signal);
 }
 const posted = (suffix: string): readonly unknown[] =>
@@ -106,18 +120,13 @@ describe("a folder that -R names", () => {
 });
 
 describe("-R without a path", () => {
-  it("looks at fitting folders, newest first, whatever was not typed", () => {
+  it("looks at the folders of the environment, newest first, whatever their model", () => {
     const old = folder("aaaaaaaa", { age: 1 });
     const young = folder("bbbbbbbb", { age: 3 });
     const other = folder("cccccccc", { age: 2, metadata: { ...METADATA, model: "other" } });
     folder("dddddddd", { age: 9, metadata: "{broken" });
-    const paths = (given: GivenOptions): readonly string[] => fittingFolders(join(root, "outputs"), "gsm8k", given).map(({ path }) => path);
-    expect(paths({})).toEqual([young, other, old]);
-    expect(paths({ model: "org/m" })).toEqual([young, old]);
-    expect(paths({ rollouts_per_example: 3 })).toEqual([]);
-    expect(paths({ num_examples: 1 })).toEqual([]);
-    expect(paths({ num_examples: -1, model: "other" })).toEqual([other]);
-    expect(fittingFolders(join(root, "nowhere"), "gsm8k", {})).toEqual([]);
+    expect(foldersOfEnvironment(join(root, "outputs"), "gsm8k").map(({ path }) => path)).toEqual([young, other, old]);
+    expect(foldersOfEnvironment(join(root, "nowhere"), "gsm8k")).toEqual([]);
   });
 
   it("takes a run for unfinished when rows are missing or would be run again", async () => {
@@ -135,47 +144,109 @@ describe("-R without a path", () => {
     expect(await unfinished(`${ROW.repeat(3)}{"half`)).toBe(true);
   });
 
-  it("asks the service about each run, resumes the first unfinished one, and passes over the finished", async () => {
+  it("resumes the newest unfinished run of equal settings, and passes over the finished", async () => {
     folder("aaaaaaaa", { age: 1 });
     folder("bbbbbbbb", { age: 2, rows: ROW.repeat(4) });
-    const started = await start({ resume: true }, ({ method, path }) => {
+    const started = await start({ resume: true, ...SAME }, ({ method, path }) => {
       if (path.endsWith("/bbbbbbbb")) return [200, evaluation("bbbbbbbb", { settled: true, phase: "settled", owed_rollouts: 0 })];
       if (method === "POST") return [200, { evaluation_id: "aaaaaaaa", owed_rollouts: 3, warnings: ["careful"] }];
       return [200, evaluation("aaaaaaaa", { suspended: true })];
     });
     expect(started).toMatchObject({ how: "resumed", owed: 3, after: 12, warnings: ["careful"], evaluation: { evaluation_id: "aaaaaaaa" } });
     expect(started.folder).toContain("aaaaaaaa");
-    expect(posted("/resume")).toEqual([{ expect: { env_id: "gsm8k" } }]);
+    expect(posted("/resume")).toEqual([{ expect: { env_id: "gsm8k", model: "org/m" }, num_examples: 2 }]);
   });
 
-  it("passes over runs with other arguments or sampling than typed: evaluations of one sweep differ in nothing else", async () => {
-    const sampled = (temperature: number, difficulty: string) => ({
-      env_args: { difficulty },
-      sampling_args: { n: 1, extra_body: {}, max_tokens: null, temperature },
+  /** What becomes of `-R` with these settings beside one unfinished run of those. */
+  const against = async (stored: { metadata?: JsonObject; settings?: JsonObject; edgewise?: JsonObject }, given: GivenOptions = SAME): Promise<string> => {
+    folder(RUN, { metadata: { ...METADATA, ...stored.metadata, edgewise: { ...METADATA.edgewise, settings: stored.settings ?? {}, ...stored.edgewise } } });
+    const {
+      how,
+      evaluation: run,
+      passedOver,
+    } = await start({ resume: true, ...given }, ({ method, path }) => {
+      if (method === "POST") return [200, path.endsWith("/resume") ? { evaluation_id: RUN, owed_rollouts: 3, warnings: [] } : { evaluation_id: "0000000f" }];
+      return [200, evaluation(path.split("/").at(-1) ?? "", { suspended: true }, stored.metadata)];
     });
-    const of = (runId: string, temperature: number, difficulty: string, age: number) =>
-      folder(runId, { age, metadata: { ...METADATA, ...sampled(temperature, difficulty), edgewise: { ...METADATA.edgewise, run_id: runId } } });
-    of("aaaaaaaa", 0, "easy", 1);
-    of("bbbbbbbb", 0.5, "easy", 2);
-    of("cccccccc", 0, "hard", 3);
-    const resumed = async (given: GivenOptions): Promise<string> => {
-      const stored = { aaaaaaaa: sampled(0, "easy"), bbbbbbbb: sampled(0.5, "easy"), cccccccc: sampled(0, "hard") };
-      const { how, evaluation: run } = await start({ resume: true, ...given }, ({ method, path }) => {
-        if (method === "POST") return [200, path.endsWith("/resume") ? { evaluation_id: "", owed_rollouts: 3, warnings: [] } : { evaluation_id: RUN }];
-        const id = path.split("/").at(-1) ?? "";
-        return [200, evaluation(id, { suspended: true }, (stored as Record<string, object>)[id])];
+    await service?.close();
+    return `${how} ${run.evaluation_id}${passedOver ? ` ${passedOver}` : ""}`;
+  };
+
+  it.each<[string, JsonObject, GivenOptions, string]>([
+    ["model", {}, {}, 'model: the run has "org/m", this command "openai/gpt-4.1-mini"'],
+    ["rollouts", { rollouts_per_example: 8 }, SAME, "rollouts_per_example: the run has 8, this command 2"],
+    [
+      "sampling",
+      { sampling_args: { n: 1, max_tokens: null, temperature: 5 } },
+      SAME,
+      'sampling_args: the run has {"max_tokens":null,"temperature":5}, this command',
+    ],
+    ["arguments", { env_args: { difficulty: "hard" } }, SAME, 'env_args: the run has {"difficulty":"hard"}, this command {}'],
+    [
+      "address",
+      { base_url: "https://elsewhere.example/v1" },
+      SAME,
+      'base_url: the run has "https://elsewhere.example/v1", this command "http://127.0.0.1:1/v1"',
+    ],
+    ["columns", { state_columns: ["x"] }, SAME, 'state_columns: the run has ["x"], this command []'],
+    ["fewer examples", { num_examples: 400 }, SAME, "num_examples: the run has 400, this command 2"],
+    ["examples by default", { num_examples: 400 }, { model: "org/m" }, "num_examples: the run has 400, this command 5"],
+    ["options typed", {}, { ...SAME, extra_env_kwargs: { max_turns: 2 } }, 'extra_env_kwargs: the run has {}, this command {"max_turns":2}'],
+    ["client typed", {}, { ...SAME, api_client_type: "openai_responses" }, 'api_client_type: the run has "openai_chat_completions"'],
+    ["headers typed", {}, { ...SAME, headers: { "X-A": "1" } }, 'headers: the run has {}, this command {"X-A":"1"}'],
+    ["shuffling typed", {}, { ...SAME, shuffle: true }, "shuffle_seed: the run has null, this command 0"],
+    ["scoring typed", {}, { ...SAME, independent_scoring: true }, "independent_scoring: the run has false, this command true"],
+  ])("takes no run that differs by %s, given or by default, and names it with the difference", async (_, metadata, given, difference) => {
+    const outcome = await against({ metadata }, given);
+    expect(outcome).toContain(`created 0000000f the nearest is ${RUN}: `);
+    expect(outcome).toContain(difference);
+  });
+
+  it.each<[string, JsonObject, JsonObject]>([
+    ["scoring", { independent_scoring: true }, {}],
+    ["client", { api_client_type: "openai_responses" }, {}],
+    ["headers", { headers: { "X-A": "1" } }, {}],
+    ["version", {}, { env_version: "0.9.0" }],
+    ["options", {}, { extra_env_kwargs: { max_turns: 2 } }],
+    ["seed", {}, { shuffle_seed: 3 }],
+  ])("takes no run that was asked for with another %s than the default", async (_, settings, edgewise) => {
+    expect(await against({ settings, edgewise })).toContain(`created 0000000f the nearest is ${RUN}: `);
+  });
+
+  it("takes one with fewer examples, and limits, displays and keys as they are asked for now", async () => {
+    const given: GivenOptions = { model: "org/m", max_concurrent: 3, verbose: true, api_key_var: "PRIME_API_KEY" };
+    expect(await against({}, given)).toBe(`resumed ${RUN}`);
+    expect(posted("/resume")).toEqual([
+      { expect: { env_id: "gsm8k", model: "org/m" }, num_examples: 5, max_concurrent: 3, verbose: true, api_key_var: "PRIME_API_KEY" },
+    ]);
+    expect(await against({}, { model: "org/m", num_examples: -1 })).toBe(`resumed ${RUN}`);
+    expect(await against({ settings: { sampling_args: { max_tokens: null } }, metadata: { sampling_args: { n: 1, top_p: 0.5, max_tokens: null } } })).toBe(
+      `resumed ${RUN}`,
+    );
+  });
+
+  it("names of several the one that differs least; a finished one of equal settings is nearer than any", async () => {
+    const other = (runId: string, change: object, age: number) =>
+      folder(runId, { age, metadata: { ...METADATA, ...change, edgewise: { ...METADATA.edgewise, run_id: runId } } });
+    other("aaaaaaaa", { env_args: { x: 1 } }, 1);
+    other("bbbbbbbb", { env_args: { x: 1 }, rollouts_per_example: 8 }, 2);
+    const finished = { suspended: false, settled: true, phase: "settled", owed_rollouts: 0 };
+    const look = async () => {
+      const { passedOver } = await start({ resume: true, ...SAME }, ({ method, path }) => {
+        if (method === "POST") return [200, { evaluation_id: RUN }];
+        return [200, evaluation(path.split("/").at(-1) ?? "", finished)];
       });
-      return `${how} ${run.evaluation_id}`;
+      await service?.close();
+      return passedOver;
     };
-    expect(await resumed({ temperature: 0, env_args: { difficulty: "easy" } })).toBe("resumed aaaaaaaa");
-    expect(await resumed({ temperature: 0.5 })).toBe("resumed bbbbbbbb");
-    expect(await resumed({})).toBe("resumed cccccccc");
-    expect(await resumed({ temperature: 1 })).toBe(`created ${RUN}`);
+    expect(await look()).toBe('the nearest is aaaaaaaa: env_args: the run has {"x":1}, this command {}');
+    folder("cccccccc", { age: 0, rows: ROW.repeat(4) });
+    expect(await look()).toBe("the nearest is cccccccc: it is finished");
   });
 
   it("starts a new run when there is none", async () => {
     const started = await start({ resume: true, num_examples: 1 }, ({ method }) => [200, method === "POST" ? { evaluation_id: RUN } : evaluation(RUN)]);
-    expect(started).toMatchObject({ how: "created", folder: null, after: 0 });
+    expect(started).toMatchObject({ how: "created", folder: null, after: 0, passedOver: null });
   });
 });
 

@@ -77,13 +77,6 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
     segment,
   });
   debugEvent(ledger, head, context, () => `Committed segment ${segment}: ${units.length} units, ${rollouts.length} rollouts`);
-  const dead = observeHealth(head, rollouts, ticket.lanes, context.now);
-  if (dead && head.phase === "open") {
-    const { base_url } = ledger.config();
-    endRun(ledger, head, context, "FAILED", "abort", {
-      code: "endpoint_unavailable",
-      message: `No connection to ${base_url}: every rollout of the last attempts failed to connect.`,
-      hint: "Check that the model server is running and reachable, then resume the run.",
-    });
-  }
+  const dead = observeHealth(head, rollouts, ticket.lanes, ledger.config(), context.now);
+  if (dead !== null && head.phase === "open") endRun(ledger, head, context, "FAILED", "abort", dead);
 }

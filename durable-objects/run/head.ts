@@ -58,7 +58,7 @@ export interface RunHead {
   finalise: FinaliseState;
   offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
   projection: { version: number; due: boolean; retry_at: number; tries: number };
-  health: { streak: number; strikes: number; backoff_until: number };
+  health: Health;
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;
 
@@ -75,6 +75,20 @@ export interface RunHead {
   generation_started_at: number;
   updated_at: number;
 }
+
+/** What a run knows of its endpoint in this generation. Times are Unix milliseconds of the Run's clock. */
+export interface Health {
+  streak: number;
+  strikes: number;
+  backoff_until: number;
+  /** Whether any request was answered; absent = none. */
+  answered?: boolean;
+  /** First refusal since the last answer, and how many there were; absent = none. */
+  refused_since?: number;
+  refusals?: number;
+}
+
+export const freshHealth = (): Health => ({ streak: 0, strikes: 0, backoff_until: 0 });
 
 /** Progress of writing `results.jsonl`: survives any crash of the executor that writes it. */
 export interface FinaliseState {
@@ -119,7 +133,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     // Above any number of a deleted run under the same id, which the Dispatcher may still remember.
     offer: { want: 0, seq: now, due: false, retry_at: 0, tries: 0 },
     projection: { version: 1, due: true, retry_at: 0, tries: 0 },
-    health: { streak: 0, strikes: 0, backoff_until: 0 },
+    health: freshHealth(),
     pulse: freshPulse(now),
     seq: 0,
     created_at: config.created_at,

@@ -201,7 +201,11 @@ export interface NoteRequest extends TicketId {
 /** Ends the run `FAILED` (fatal provider answer, environment that does not load, data set that cannot be read). */
 export interface FailRequest extends TicketId {
   readonly failure: Failure;
+  /** As in `Vitals`: answers that no beat has told yet. Absent from executors of before. */
+  readonly progress?: number;
 }
+/** With `pause_ms` the run goes on: the executor finishes what it has open, and joins again so many milliseconds later. */
+export type FailAnswer = Ack & { readonly pause_ms?: number };
 
 export interface WindowPointer extends Place {
   readonly unit: number;
@@ -244,7 +248,7 @@ export interface RunExecution {
   /** Ends a preparation that adopted rows: units not adopted, and those to be repaired, become pending. */
   opened(request: TicketId): Promise<Ack>;
   note(request: NoteRequest): Promise<Ack>;
-  fail(request: FailRequest): Promise<Ack>;
+  fail(request: FailRequest): Promise<FailAnswer>;
   window(request: TicketId): Promise<WindowAnswer>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;

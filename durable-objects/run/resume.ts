@@ -4,7 +4,7 @@ import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
-import type { RunHead } from "./head.ts";
+import { freshHealth, type RunHead } from "./head.ts";
 import { freshPulse } from "./pulse.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
@@ -125,7 +125,7 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.deadline_at = null;
   head.started_at = null;
   head.generation_started_at = context.now;
-  head.health = { streak: 0, strikes: 0, backoff_until: 0 };
+  head.health = freshHealth();
   head.pulse = freshPulse(context.now);
   markChanged(head, context);
   logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${total} rollouts owed`);

@@ -65,6 +65,7 @@ export class Endpoints {
         permits.reduce((sum, { granted }) => sum + granted, 0),
       ),
     );
+    const answeredBefore = notes.answered;
     const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
     let retries = 0;
     const clients = places.map(({ replica, key }, at) => {
@@ -98,7 +99,7 @@ export class Endpoints {
       clientOf: (unit) => replicas.clientOf(unit),
       vitals: () => ({
         in_flight: gate.inFlight,
-        progress: notes.answered,
+        progress: notes.answered - answeredBefore,
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
         paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),

@@ -47,6 +47,8 @@ export class UnitsTicket {
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
+  #failed = false;
+  #pauseMs: number | null = null;
   /** The first failure to run a unit at all; null while there is none. */
   #failure: unknown = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -76,6 +78,11 @@ export class UnitsTicket {
     let bytes = this.#buffer.capacity + this.#inputs.bytes;
     for (const contents of this.#segments.values()) bytes += contents.bytes.byteLength;
     return bytes;
+  }
+
+  /** How long the run is to be left alone after this grant; null = not at all. */
+  get pauseMs(): number | null {
+    return this.#pauseMs;
   }
 
   stop(how: "drain" | "abort"): void {
@@ -303,9 +310,16 @@ export class UnitsTicket {
     });
   }
 
+  /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */
   async #fail(failure: Failure): Promise<void> {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#feed({ type: "stop", how: "drain" });
+    const { progress } = this.#host.vitals();
+    const answer = await this.#run().fail({ ...ticketOf(this.#grant), failure, ...(progress === undefined ? {} : { progress }) });
+    this.#pauseMs = answer.pause_ms ?? null;
+    if (this.#pauseMs !== null) return;
     this.#abort.abort(new Error(failure.message));
-    await this.#run().fail({ ...ticketOf(this.#grant), failure });
     this.#feed({ type: "stop", how: "abort" });
   }
 }

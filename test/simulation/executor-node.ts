@@ -11,6 +11,7 @@ const SLICE_MS = 60_000;
 interface Unit {
   readonly left: Set<number>;
   readonly summaries: RolloutSummary[];
+  refused: boolean;
 }
 
 /**
@@ -36,12 +37,18 @@ export class ExecutorNode {
   #refused: { run: string; seq: number }[] = [];
   #empty = 0;
   #joins = 1;
+  /** The model server refuses it, and it has told the Run of that under this grant; how long it is to stay away then. */
+  readonly #misplaced: boolean;
+  #told = false;
+  #answered = 0;
+  #pause = 0;
 
   constructor(world: Scene, id: string) {
     this.#world = world;
     this.#id = id;
     this.#rate = 1 + (world.random.next() - 0.5) / 50;
     this.#offset = world.random.int(0, 1_000_000);
+    this.#misplaced = world.random.chance(world.plan.misplaced);
     this.#bornAt = world.clock.now;
   }
 
@@ -156,6 +163,8 @@ export class ExecutorNode {
     }
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
+    this.#told = false;
+    this.#answered = 0;
     this.#session = new Session(grant, { margin: MARGIN_MS, retry: 200, idle: 250, ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
@@ -198,7 +207,7 @@ export class ExecutorNode {
       }
       case "beat": {
         const sentAt = this.#now();
-        const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
+        const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered };
         return this.#rpc("beat", { ...ticket, started: effect.started, vitals }, (answer) => {
           this.#feed(answer === null ? { type: "beat-failed" } : { type: "beaten", sentAt, answer });
         });
@@ -210,7 +219,11 @@ export class ExecutorNode {
       case "over":
         if (this.#inFlight > 0) broken("a session ended with requests in flight");
         this.#session = null;
-        this.#world.clock.after(50, () => this.#ask());
+        // Should the leave be lost, what was given up is held against it.
+        this.#fallSilent();
+        this.#open.clear();
+        this.#world.clock.after(50 + this.#pause, () => this.#ask());
+        this.#pause = 0;
     }
   }
 
@@ -232,7 +245,7 @@ export class ExecutorNode {
     const world = this.#world;
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const r = grant.config.rollouts_per_example;
-    const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [] };
+    const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [], refused: false };
     this.#units.set(unit, state);
     this.#open.add(unit);
     if (poisoned) {
@@ -260,12 +273,35 @@ export class ExecutorNode {
       this.#inFlight--;
       world.inFlight--;
       state.left.delete(index);
-      state.summaries.push(summary(unit % 3, world.strikes(world.plan.infraError) ? "provider_error" : null));
+      if (this.#misplaced && !world.calm) this.#refuse(state, grant);
+      else {
+        this.#answered++;
+        state.summaries.push(summary(unit % 3, world.strikes(world.plan.infraError) ? "provider_error" : null));
+      }
       this.#waiting.shift()?.();
       if (state.left.size > 0) return;
+      if (state.refused) return this.#drop(unit);
       if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
       else this.#finish(unit);
     });
+  }
+
+  /** A refusal that every call would meet: told once, and nothing new begins. */
+  #refuse(state: Unit, grant: Grant): void {
+    state.refused = true;
+    if (this.#told) return;
+    this.#told = true;
+    this.#feed({ type: "stop", how: "drain" });
+    const failure = { code: "auth_failed", message: "no" } as const;
+    this.#rpc("fail", { ...this.#ticket(grant), failure, progress: this.#answered }, (answer) => {
+      if (answer?.pause_ms === undefined) this.#feed({ type: "stop", how: "abort" });
+      else this.#pause = answer.pause_ms;
+    });
+  }
+
+  #drop(unit: number): void {
+    this.#units.delete(unit);
+    this.#feed({ type: "unit-dropped", unit });
   }
 
   #finish(unit: number): void {

@@ -39,6 +39,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const blamed = ledger.claimsOf(ticket.id).flatMap((c) => Array.from({ length: c.hi - c.lo }, (_, i) => c.lo + i));",
   },
   {
+    name: "let one refusal end a run that has answers",
+    file: "durable-objects/run/health.ts",
+    find: "if (head.health.answered !== true || !isRefusal(failure)) return failure;",
+    replace: "return failure;",
+  },
+  {
     name: "count a duplicate",
     file: "durable-objects/run/commits.ts",
     find: 'if (before !== null && before.segment === segment) return "accepted";',

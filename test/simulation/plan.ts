@@ -22,6 +22,8 @@ export interface Plan {
     readonly putFails: number;
   };
   readonly infraError: number;
+  /** Share of executors that the model server refuses while faults are on. */
+  readonly misplaced: number;
   /** Units an executor holds unscored where scoring is postponed. */
   readonly held: number;
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
@@ -78,6 +80,7 @@ export function drawPlan(random: Random): Plan {
     killAfter: random.pick([0, 50, 700]),
     fault: { lost: nasty, late: nasty / 4, lostAnswer: nasty, doubled: nasty, crash: nasty / 20, partition: nasty / 10, putFails: nasty },
     infraError: random.pick([0, 0, 0.1]),
+    misplaced: random.pick([0, 0, 0, 0.3, 1]),
     calmAt,
     interventions,
   };

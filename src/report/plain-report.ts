@@ -18,6 +18,14 @@ export interface ReportHeader {
 /** Tasks that get blocks of their own; rows of further ones are counted. */
 export const SHOWN_TASKS = 20;
 
+/** The member of a group that a row belongs to: its `task`, in verifiers from 0.1.14 on its `info.env_id`, the way through groups in groups. */
+function taskOf({ task, info }: Readonly<Record<string, unknown>>): string {
+  if (typeof task === "string") return task;
+  const route = typeof info === "object" && info !== null && "env_id" in info ? info.env_id : null;
+  if (typeof route === "string") return route;
+  return Array.isArray(route) && route.length > 0 ? route.join("/") : "default";
+}
+
 /**
  * The report at the end of a run (as `verifiers` prints it, up to its `Performance:`) and a summary of what verifiers does not say, as a pure
  * stream over the rows of `results.jsonl`: rows of one example follow each other, memory stays bounded whatever their number.
@@ -41,7 +49,7 @@ export class PlainReport {
     this.#rows += 1;
     this.#example ??= exampleOf(row, typeof row.reward === "number" ? row.reward : 0);
     this.#all.add(row);
-    const task = typeof row.task === "string" ? row.task : "default";
+    const task = taskOf(row);
     let block = this.#tasks.get(task);
     if (block === undefined && this.#tasks.size >= SHOWN_TASKS) {
       this.#rowsOfOtherTasks += 1;

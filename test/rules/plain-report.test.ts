@@ -218,6 +218,12 @@ describe("the report at the end of a run", () => {
     expect(a).toBeGreaterThan(b);
     expect(lines.filter((line) => line === "Timing:")).toHaveLength(3);
     expect(reportOf([row(0, 1, { task: "b" })]).some((line) => line === "--- b ---")).toBe(false);
+    const routes = ["b", ["a", "inner"], "b", null];
+    const newer = reportOf(
+      routes.map((env_id, id) => row(id, 1, { task: undefined, info: { env_id } })),
+      { rollouts_per_example: 1 },
+    );
+    expect(newer.filter((line) => /^--- (b|a.inner|default) ---$/.test(line))).toEqual(["--- b ---", "--- a/inner ---", "--- default ---"]);
   });
 
   it("says why there is no interval", () => {

@@ -45,6 +45,8 @@ export interface RunView {
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
   readonly pass_threshold: number;
+  /** Absent before the inputs are pinned, and in runs of before = 0 to 1. */
+  readonly reward_range?: readonly [number, number];
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */

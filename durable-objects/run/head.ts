@@ -38,6 +38,8 @@ export interface RunHead {
   env_digest: string | null;
   input_bytes: number;
   pass_threshold: number;
+  /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
+  reward_range?: readonly [number, number];
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;

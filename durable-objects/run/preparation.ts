@@ -35,6 +35,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.dataset_digest = request.digest;
   head.env_digest = request.env_digest;
   head.pass_threshold = request.pass_threshold;
+  if (request.reward_range !== undefined) head.reward_range = request.reward_range;
   head.env_sampling_args = request.env_sampling_args;
   head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;

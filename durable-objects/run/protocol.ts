@@ -182,6 +182,8 @@ export interface PreparedRequest extends TicketId {
   readonly digest: string;
   readonly env_digest: string;
   readonly pass_threshold: number;
+  /** Lowest and highest reward that a rollout can have; absent from executors of before = 0 to 1. */
+  readonly reward_range?: readonly [number, number];
   /** Defaults of the environment, for `metadata.json`. */
   readonly env_sampling_args: JsonObject;
   /** The tools that all rows share, for `metadata.json`; absent from executors of before, and null when they differ or take too many bytes. */

@@ -101,6 +101,7 @@ export const evaluation = z.strictObject({
     extra_env_kwargs: object.optional(),
     shuffle_seed: z.int().optional(),
     pass_threshold: z.number(),
+    reward_range: z.tuple([z.number(), z.number()]).optional(),
     state_columns: z.array(text),
   }),
   started_at: moment,

@@ -1,3 +1,4 @@
+import type { RewardRange } from "../metrics/interval.ts";
 import type { State } from "./types.ts";
 import { type Evaluation, Rubric, type ScoreOptions } from "../rubrics/rubric.ts";
 import type { Environment } from "./environment.ts";
@@ -14,6 +15,12 @@ export class EnvGroupRubric extends Rubric {
     super();
     this.#members = members;
     this.#memberOf = memberOf;
+  }
+
+  /** Of any member. */
+  override get rewardRange(): RewardRange {
+    const ranges = this.#members.map(({ rewardRange }) => rewardRange);
+    return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
   }
 
   override metricNames(): string[] {

@@ -1,4 +1,5 @@
 import type { Aggregates } from "../metrics/aggregates.ts";
+import type { RewardRange } from "../metrics/interval.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
 import { fixed, thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
@@ -11,6 +12,8 @@ export interface ReportHeader {
   readonly num_examples: number;
   readonly rollouts_per_example: number;
   readonly pass_threshold: number;
+  /** What rewards can be; absent = 0 to 1. */
+  readonly reward_range?: RewardRange | undefined;
   /** What the run was asked for beyond the above, in words; none = nothing is said. */
   readonly settings?: readonly string[];
 }
@@ -86,7 +89,8 @@ export class PlainReport {
   }
 
   #block(): ReportBlock {
-    return new ReportBlock({ rolloutsPerExample: this.#header.rollouts_per_example, passThreshold: this.#header.pass_threshold });
+    const { rollouts_per_example, pass_threshold, reward_range } = this.#header;
+    return new ReportBlock({ rolloutsPerExample: rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
   }
 
   #taskLines(): string[] {

@@ -314,4 +314,11 @@ describe("the example of a report", () => {
   it("does not break on a row without prompt and completion", () => {
     expect(tableOf(row(0, 0, { prompt: null, completion: null }))).toHaveLength(5);
   });
+
+  it("keeps the interval within what rewards can be", () => {
+    const rows = [0, 1, 2].flatMap((id) => [row(id, 1), row(id, id === 2 ? 0.5 : 1)]);
+    const interval = (header: Partial<ReportHeader>): string => reportOf(rows, header).find((line) => line.startsWith("reward 95% interval")) ?? "";
+    expect(interval({})).toMatch(/^reward 95% interval: 0\.\d+ to 1\.000 \(over 3 examples/);
+    expect(interval({ reward_range: [0, 1.1] })).toMatch(/ to 1\.100 /);
+  });
 });

@@ -9,6 +9,7 @@ interface __BaseEnv_Env {
 	LEASE_MARGIN_MS: string;
 	GRACE_MS: string;
 	HEARTBEAT_MS: string;
+	REFUSALS_MS: string;
 	EXECUTOR_REQUESTS: string;
 	NEXT_POLL_MS: string;
 	SLICE_MS: string;

@@ -15,6 +15,7 @@ interface TimingVars {
   readonly GRACE_MS?: string;
   readonly BEAT_MS?: string;
   readonly HEARTBEAT_MS?: string;
+  readonly REFUSALS_MS?: string;
 }
 
 export const runTiming = (env: TimingVars): RunTiming => ({
@@ -22,4 +23,5 @@ export const runTiming = (env: TimingVars): RunTiming => ({
   grace: numberVar("GRACE_MS", env.GRACE_MS, 10_000),
   beat: numberVar("BEAT_MS", env.BEAT_MS, 10_000),
   heartbeat: numberVar("HEARTBEAT_MS", env.HEARTBEAT_MS, 30_000),
+  refusals: numberVar("REFUSALS_MS", env.REFUSALS_MS, 30_000),
 });

@@ -17,4 +17,6 @@ export interface RunTiming {
   readonly beat: number;
   /** Interval of heartbeats by the clock (heartbeat.ts). */
   readonly heartbeat: number;
+  /** Refusals that every further call would meet end a run that had answers only after so long without one (health.ts). */
+  readonly refusals: number;
 }

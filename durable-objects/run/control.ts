@@ -1,4 +1,4 @@
-import type { RESUME_FIELDS, RunConfig } from "../../src/config/run-config.ts";
+import type { ResumeField, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { Place, RolloutSummary, RunStatus, Vitals } from "./protocol.ts";
@@ -45,6 +45,8 @@ export interface RunView {
   readonly env_digest: string | null;
   readonly dataset_digest: string | null;
   readonly pass_threshold: number;
+  /** Absent before the inputs are pinned, and in runs of before = 0 to 1. */
+  readonly reward_range?: readonly [number, number];
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */
@@ -92,7 +94,7 @@ export interface ResumeRequest {
   readonly num_examples: number | null;
   readonly keep_errors: boolean;
   /** What the caller believes the run to be; every difference is named in the refusal. */
-  readonly expect: Partial<Pick<RunConfig, (typeof RESUME_FIELDS)[number] | "base_url">>;
+  readonly expect: Partial<Pick<RunConfig, ResumeField | "base_url">>;
   /** Endpoint of this resume; a change from the stored one is allowed and warned about. */
   readonly base_url: string | null;
   readonly api_key_var: string | null;
@@ -109,14 +111,10 @@ export interface ResumeRequest {
   readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
-  /** Digest of the environment's code that the caller has; null or absent = it does not say. */
-  readonly env_digest?: string | null;
 }
 export interface Resumed {
-  /** Rollouts that the resume does something about: never done, to be repaired, or to be scored again. */
+  /** Rollouts that will run: never done, or to be repaired. */
   readonly owed_rollouts: number;
-  /** Of them, those that are only scored again: their answers stay. Absent from services of before. */
-  readonly owed_scores?: number;
   readonly warnings: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "./control.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
-import type { RunStatus, UnitRange, Unscored } from "./protocol.ts";
+import type { RunStatus, UnitRange } from "./protocol.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
 export const HEAD_VERSION = 1;
@@ -38,6 +38,8 @@ export interface RunHead {
   env_digest: string | null;
   input_bytes: number;
   pass_threshold: number;
+  /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
+  reward_range?: readonly [number, number];
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;
@@ -49,10 +51,6 @@ export interface RunHead {
   pending: number;
   /** Whether rollouts that ended in an infrastructure error stay as they are, as this generation was told. */
   keep_errors: boolean;
-  /** Whether rollouts that ended in a scorer error are scored again from their rows, in this generation; absent = no. */
-  score_again?: boolean;
-  /** Those of them that could not be; absent = none. */
-  unscored?: Unscored;
   /** Units done and not owed to a repair. */
   done: number;
   totals: Totals;
@@ -62,7 +60,7 @@ export interface RunHead {
   finalise: FinaliseState;
   offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
   projection: { version: number; due: boolean; retry_at: number; tries: number };
-  health: { streak: number; strikes: number; backoff_until: number };
+  health: Health;
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;
 
@@ -79,6 +77,20 @@ export interface RunHead {
   generation_started_at: number;
   updated_at: number;
 }
+
+/** What a run knows of its endpoint in this generation. Times are Unix milliseconds of the Run's clock. */
+export interface Health {
+  streak: number;
+  strikes: number;
+  backoff_until: number;
+  /** Whether any request was answered; absent = none. */
+  answered?: boolean;
+  /** First refusal since the last answer, and how many there were; absent = none. */
+  refused_since?: number;
+  refusals?: number;
+}
+
+export const freshHealth = (): Health => ({ streak: 0, strikes: 0, backoff_until: 0 });
 
 /** Progress of writing `results.jsonl`: survives any crash of the executor that writes it. */
 export interface FinaliseState {
@@ -123,7 +135,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     // Above any number of a deleted run under the same id, which the Dispatcher may still remember.
     offer: { want: 0, seq: now, due: false, retry_at: 0, tries: 0 },
     projection: { version: 1, due: true, retry_at: 0, tries: 0 },
-    health: { streak: 0, strikes: 0, backoff_until: 0 },
+    health: freshHealth(),
     pulse: freshPulse(now),
     seq: 0,
     created_at: config.created_at,

@@ -22,6 +22,8 @@ export interface Ticket {
   progress?: number;
   /** When that number last grew, or the grant began. Unix milliseconds, as are all times here, of the Run's clock. */
   progressed_at?: number;
+  /** Its executor met a refusal that every further call would meet; absent = not. */
+  refused?: boolean;
   lease_until: number;
   /** Units begun and not committed, as last reported. */
   started: readonly number[];
@@ -108,8 +110,6 @@ export interface Ledger {
 
   chunksIn(range: UnitRange): readonly InputChunk[];
   putChunks(chunks: readonly InputChunk[]): void;
-  /** Forgets the pinned inputs and everything that is known of units which are not done. */
-  clearInputs(): void;
 
   putEvent(event: CommitEvent): void;
 }

@@ -5,7 +5,7 @@ import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { endRun, openRun } from "./lifecycle.ts";
 import type { Ack, AdoptRequest, PreparedRequest, RolloutSummary, TicketId } from "./protocol.ts";
-import { isOwing, owedOf, termsOf } from "./repair.ts";
+import { owedRollouts } from "./repair.ts";
 import { liveTicket } from "./tickets.ts";
 
 /** The live prepare ticket named by a request, while the run is preparing. */
@@ -35,6 +35,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.dataset_digest = request.digest;
   head.env_digest = request.env_digest;
   head.pass_threshold = request.pass_threshold;
+  if (request.reward_range !== undefined) head.reward_range = request.reward_range;
   head.env_sampling_args = request.env_sampling_args;
   head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;
@@ -70,10 +71,9 @@ export function opened(ledger: Ledger, head: RunHead, request: TicketId, context
   head.cursor = head.n;
   head.pending = 0;
   head.done = 0;
-  const terms = termsOf(head);
   let missing = 0;
   for (const done of ledger.doneFrom(0)) {
-    const owed = isOwing(owedOf(done, terms));
+    const owed = owedRollouts(done, head.keep_errors) > 0;
     if (owed) ledger.putDone({ ...done, owed: true });
     else head.done++;
     const hi = owed ? done.unit + 1 : done.unit;

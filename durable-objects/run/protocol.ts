@@ -53,14 +53,6 @@ export interface Redo {
   readonly unit: number;
   readonly place: Place;
   readonly keep: readonly number[];
-  /** Of `keep`, those whose rows are scored again; absent = none. An executor of before keeps them as they are. */
-  readonly score?: readonly number[];
-}
-
-/** Rollouts that were to be scored again and could not be: they keep their rows. `state`: what reward functions asked for that rows do not hold. */
-export interface Unscored {
-  readonly rollouts: number;
-  readonly state: readonly string[];
 }
 
 export type TicketTask =
@@ -138,7 +130,6 @@ export interface CommitUnit {
   readonly offset: number;
   readonly length: number;
   readonly rollouts: readonly RolloutSummary[];
-  readonly unscored?: Unscored;
 }
 export interface CommitRequest extends TicketId {
   readonly segment: string;
@@ -191,6 +182,8 @@ export interface PreparedRequest extends TicketId {
   readonly digest: string;
   readonly env_digest: string;
   readonly pass_threshold: number;
+  /** Lowest and highest reward that a rollout can have; absent from executors of before = 0 to 1. */
+  readonly reward_range?: readonly [number, number];
   /** Defaults of the environment, for `metadata.json`. */
   readonly env_sampling_args: JsonObject;
   /** The tools that all rows share, for `metadata.json`; absent from executors of before, and null when they differ or take too many bytes. */
@@ -210,7 +203,11 @@ export interface NoteRequest extends TicketId {
 /** Ends the run `FAILED` (fatal provider answer, environment that does not load, data set that cannot be read). */
 export interface FailRequest extends TicketId {
   readonly failure: Failure;
+  /** As in `Vitals`: answers that no beat has told yet. Absent from executors of before. */
+  readonly progress?: number;
 }
+/** With `pause_ms` the run goes on: the executor finishes what it has open, and joins again so many milliseconds later. */
+export type FailAnswer = Ack & { readonly pause_ms?: number };
 
 export interface WindowPointer extends Place {
   readonly unit: number;
@@ -253,7 +250,7 @@ export interface RunExecution {
   /** Ends a preparation that adopted rows: units not adopted, and those to be repaired, become pending. */
   opened(request: TicketId): Promise<Ack>;
   note(request: NoteRequest): Promise<Ack>;
-  fail(request: FailRequest): Promise<Ack>;
+  fail(request: FailRequest): Promise<FailAnswer>;
   window(request: TicketId): Promise<WindowAnswer>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;

@@ -2,11 +2,12 @@ import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
+import { observeRefusal } from "./health.ts";
 import type { Ledger } from "./ledger.ts";
 import { endRun, markChanged, TERMINAL } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
-import type { Ack, FailRequest, NoteRequest } from "./protocol.ts";
-import { liveTicket } from "./tickets.ts";
+import type { Ack, FailAnswer, FailRequest, NoteRequest } from "./protocol.ts";
+import { keepTicketProgress, liveTicket } from "./tickets.ts";
 
 /** Cancel: no new units from now on, open ones finish. A suspended run has none and ends at once. */
 export function cancel(ledger: Ledger, head: RunHead, context: RunContext): Result<null> {
@@ -26,11 +27,29 @@ export function interrupt(ledger: Ledger, head: RunHead, context: RunContext): R
   return ok(null);
 }
 
-/** A fatal answer seen by an executor ends the whole run: every further call would be refused in the same way. */
-export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): Ack {
-  if (liveTicket(ledger, request) === null) return { kind: "lost" };
-  if (head.phase === "preparing" || head.phase === "open") endRun(ledger, head, context, "FAILED", "abort", request.failure);
-  return { kind: "ok" };
+/** What an executor cannot go on after ends the whole run, but for a refusal that may be this executor's alone (health.ts). */
+export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): FailAnswer {
+  const ticket = liveTicket(ledger, request);
+  if (ticket === null) return { kind: "lost" };
+  if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };
+  keepTicketProgress(head, ticket, request.progress, context);
+  const outcome = observeRefusal(ledger, head, ticket, request.failure, context);
+  if (typeof outcome !== "number") {
+    endRun(ledger, head, context, "FAILED", "abort", outcome);
+    return { kind: "ok" };
+  }
+  if (head.health.refusals === 1) {
+    const { code, message } = request.failure;
+    const seconds = Math.round(context.timing.refusals / 1_000);
+    logEvent(
+      ledger,
+      head,
+      context,
+      "WARNING",
+      `${code}: ${message}; other requests were answered, so the run goes on until nothing but refusals comes for ${seconds} s`,
+    );
+  }
+  return { kind: "ok", pause_ms: outcome };
 }
 
 export function note(ledger: Ledger, head: RunHead, request: NoteRequest, context: RunContext): Ack {

@@ -1,5 +1,6 @@
 import { buildMetadata, type RunMetadata } from "../../src/report/metadata.ts";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
+import { USUAL_RANGE } from "../../src/metrics/interval.ts";
 import { VERSION } from "../../src/version.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
@@ -7,7 +8,8 @@ import type { Ledger } from "./ledger.ts";
 /** `metadata.json` from the done rows in unit order, so that its numbers are those of the rows, digit for digit. */
 export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetadata {
   const config = ledger.config();
-  const aggregator = new Aggregator({ rolloutsPerExample: config.rollouts_per_example, passThreshold: head.pass_threshold });
+  const { pass_threshold, reward_range } = head;
+  const aggregator = new Aggregator({ rolloutsPerExample: config.rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
   for (const done of ledger.doneFrom(0)) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
   return buildMetadata({
     config,
@@ -15,7 +17,8 @@ export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetad
     status: head.status,
     time_ms: (head.ended_at ?? now) - head.generation_started_at,
     num_examples: head.n ?? 0,
-    pass_threshold: head.pass_threshold,
+    pass_threshold,
+    reward_range: reward_range ?? USUAL_RANGE,
     env_sampling_args: head.env_sampling_args,
     tools: head.tools ?? null,
     env_digest: head.env_digest,

@@ -3,6 +3,7 @@ import { asksForStream } from "../../src/config/sampling.ts";
 import type { RunContext } from "./context.ts";
 import { debugEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
+import { noteAnswer } from "./health.ts";
 import { keepProgress } from "./heartbeat.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor } from "./offers.ts";
@@ -190,10 +191,16 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   if (context.now >= ticket.lease_until) return { kind: "lost" };
   ticket.lease_until = context.now + context.timing.lease;
   ticket.started = request.started;
-  const { progress = 0 } = request.vitals;
-  if (progress > (ticket.progress ?? 0)) Object.assign(ticket, { progress, progressed_at: context.now });
+  keepTicketProgress(head, ticket, request.vitals.progress, context);
   ledger.putTicket(ticket);
   return { kind: ordersFor(ledger, head, context) };
+}
+
+/** Requests that were answered under the grant so far, as its executor says. */
+export function keepTicketProgress(head: RunHead, ticket: Ticket, progress: number | undefined, context: RunContext): void {
+  if (progress === undefined || progress <= (ticket.progress ?? 0)) return;
+  Object.assign(ticket, { progress, progressed_at: context.now });
+  noteAnswer(head);
 }
 
 /** What executors of the run are to do with what they have open. */

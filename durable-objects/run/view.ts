@@ -44,6 +44,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     env_digest: head.env_digest,
     dataset_digest: head.dataset_digest,
     pass_threshold: head.pass_threshold,
+    ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),
     seq: head.seq,
     created_at: head.created_at,
     started_at: head.started_at,

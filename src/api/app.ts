@@ -9,6 +9,7 @@ import { embedded } from "./embedded.ts";
 import { environments } from "./environments.ts";
 import { renderError, unwrap } from "./errors.ts";
 import { evaluationConfigs } from "./evaluation-configs.ts";
+import { settingsOfCreations } from "./evaluation-settings.ts";
 import { evaluations } from "./evaluations.ts";
 import { events } from "./events.ts";
 import { files } from "./files.ts";
@@ -53,6 +54,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
   for (const resource of [evaluations, events, rows, samples, files]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
+  app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/datasets`, datasets);
   app.route(`${v1}/environmentshub`, environments);
   app.route(`${v1}/user`, user);

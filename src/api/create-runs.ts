@@ -65,6 +65,9 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   return run_ids;
 }
 
+/** What creations would measure, checked as they are, with nothing created: one config per environment of the body. */
+export const plannedConfigs = (ports: AppPorts, body: CreateBody, attended: boolean): readonly UnnamedConfig[] => plan(ports, body, attended);
+
 /** What is wrong with one of several parts is told with its place. */
 function planned(ports: AppPorts, { body, place }: CreationPart, attended: boolean): readonly UnnamedConfig[] {
   try {

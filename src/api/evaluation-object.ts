@@ -1,5 +1,6 @@
 import type { RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../durable-objects/run/control.ts";
+import { evaluationSettings } from "../config/evaluation-settings.ts";
 import type { RunConfig } from "../config/run-config.ts";
 import { shownOrigin } from "../config/shown-config.ts";
 import { failureText } from "../errors/failure-text.ts";
@@ -70,6 +71,7 @@ export function evaluationObject(view: RunView, origin: string): Record<string, 
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       pass_threshold: view.pass_threshold,
+      ...(view.reward_range === undefined ? {} : { reward_range: view.reward_range }),
       state_columns: config.state_columns,
     },
     metrics: metricsOf(view.totals),
@@ -79,7 +81,7 @@ export function evaluationObject(view: RunView, origin: string): Record<string, 
     updated_at: iso(view.updated_at),
     started_at: iso(view.started_at),
     finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
-    edgewise: edgewiseObject(view),
+    edgewise: { ...edgewiseObject(view), settings: evaluationSettings(config) },
   };
 }
 

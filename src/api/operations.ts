@@ -43,6 +43,15 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404, 409, 413, 415, 422],
   },
   {
+    method: "post",
+    path: "/evaluation-settings",
+    id: "settingsOfCreation",
+    summary: "What a creation would measure, defaults filled in; creates nothing",
+    body: requests.createBody,
+    answers: { 200: answers.settingsOfCreation },
+    errors: [404, 413, 415, 422],
+  },
+  {
     method: "patch",
     path: "/hosted-evaluations/{id}/cancel",
     id: "cancelEvaluation",

@@ -85,6 +85,10 @@ export const runState = z.strictObject({
   failure: failure.optional(),
 });
 
+const evaluationSettings = object.describe(
+  "What is measured and how the model is reached, defaults filled in: runs in which these are equal are the same evaluation.",
+);
+
 export const evaluation = z.strictObject({
   ...common,
   team_id: json,
@@ -97,11 +101,12 @@ export const evaluation = z.strictObject({
     extra_env_kwargs: object.optional(),
     shuffle_seed: z.int().optional(),
     pass_threshold: z.number(),
+    reward_range: z.tuple([z.number(), z.number()]).optional(),
     state_columns: z.array(text),
   }),
   started_at: moment,
   finalized_at: moment,
-  edgewise: runState,
+  edgewise: runState.extend({ settings: evaluationSettings }),
 });
 
 export const evaluationList = z.strictObject({
@@ -122,6 +127,9 @@ export const configCreated = z.strictObject({
     .array(z.strictObject({ evaluation_id: text, label: text.describe("The environment, and the settings that vary.") }))
     .describe("In the order of the file."),
   warnings: z.array(text).describe("What the file says that has no effect."),
+});
+export const settingsOfCreation = z.strictObject({
+  evaluations: z.array(z.strictObject({ num_examples: z.int(), settings: evaluationSettings })).describe("One per entry of environment_ids."),
 });
 export const message = z.strictObject({ message: text });
 export const resumed = z.strictObject({ evaluation_id: text, owed_rollouts: count, warnings: z.array(text) });

@@ -91,6 +91,9 @@ export const resumeBody = z.strictObject({
       rollouts_per_example: OPTIONS.rollouts_per_example.schema.optional(),
       sampling_args: OPTIONS.sampling_args.schema.optional(),
       extra_env_kwargs: OPTIONS.extra_env_kwargs.schema.optional(),
+      api_client_type: OPTIONS.api_client_type.schema.optional(),
+      independent_scoring: OPTIONS.independent_scoring.schema.optional(),
+      state_columns: OPTIONS.state_columns.schema.optional(),
       shuffle_seed: OPTIONS.shuffle_seed.schema.optional(),
       base_url: OPTIONS.api_base_url.schema.optional(),
     })

@@ -80,7 +80,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   async close(): Promise<void> {}
 
   /** Called with every answer, for what a person should know of it. */
-  protected inspect(_request: ModelRequest, _response: ModelResponse): void {}
+  protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
     try {
@@ -89,7 +89,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
         { signal: request.signal, clock: this.#clock, onBegin: request.onBegin, attempt: (signal) => this.#attempt(native, { state: request.state, signal }) },
         this.ports,
       );
-      this.inspect(request, response);
+      this.inspect(request, response, native);
       return response;
     } catch (thrown) {
       if (!(thrown instanceof RequestFailed)) throw thrown;

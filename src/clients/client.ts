@@ -1,4 +1,5 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { TokenLimitName } from "./token-limit-name.ts";
 
 export type { Client, ModelRequest, ModelResponse } from "../environments/types.ts";
 
@@ -71,6 +72,8 @@ export interface ClientPorts {
   readonly onRetry: (notice: RetryNotice) => void;
   /** Something a person should know that is no failure. Called for every occurrence; `kind` tells which are the same. */
   readonly onWarning?: (kind: string, message: string) => void;
+  /** What is known of the place's name for the limit of tokens; absent: this client finds out for itself. */
+  readonly limitName?: TokenLimitName;
   /** For the client type `workers_ai`. */
   readonly ai?: AiBinding;
   readonly timeouts: {

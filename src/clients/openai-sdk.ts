@@ -48,6 +48,7 @@ const CODES: ProviderCodes = {
   rate_limit_exceeded: "rate_limited",
   server_error: "provider_error",
   invalid_prompt: "bad_request",
+  unsupported_country_region_territory: "region_refused",
 };
 
 /** What a refusal of OpenAI's API, or of a server of its kind, stands for. */

@@ -1,6 +1,6 @@
 import { MAX_ANSWER_BYTES, MAX_STREAMED_ANSWER_CHARACTERS } from "../limits.ts";
 import { type Fields, record } from "./reply-fields.ts";
-import { badAnswer, failureOfNetwork, RequestFailed, type StatusAnswer } from "./request-failure.ts";
+import { badAnswer, failureOfNetwork, isWebPage, RequestFailed, type StatusAnswer, webPage } from "./request-failure.ts";
 import { BodyTooLarge, readText } from "./response-body.ts";
 import { shownUrl } from "./secrets.ts";
 import { readEvents } from "./server-sent-events.ts";
@@ -36,6 +36,7 @@ export async function readAnswer(response: Response, reader: AnswerReader): Prom
   try {
     return JSON.parse(text);
   } catch {
+    if (isWebPage(text, response.headers.get("content-type"))) throw webPage(text, reader.scrub);
     throw badAnswer("malformed_response", `the answer is not JSON: ${reader.scrub(text)}`);
   }
 }

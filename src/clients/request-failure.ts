@@ -58,6 +58,48 @@ function codeOfStatus(status: number): RolloutErrorCode {
   return status >= 400 ? "bad_request" : "invalid_response";
 }
 
+/** How OpenAI and Google say that they do not serve the place a request comes from (with 403, and with 400). */
+const REGION = /unsupported_country_region_territory|country, region, or territory not supported|user location is not supported/i;
+/** The same of Anthropic and of routers; only beside a 403 are these words about the place. */
+const FORBIDDEN_REGION =
+  /not (available|supported|accessible|allowed) in your (current )?(country|region|location|territory)|"type":\s*"forbidden",\s*"message":\s*"request not allowed"/i;
+
+const isRegional = (status: number, text: string): boolean =>
+  status === 451 || (status >= 400 && status < 500 && REGION.test(text)) || (status === 403 && FORBIDDEN_REGION.test(text));
+
+/** A page for people, where a program was to be answered: of a firewall, a proxy, a network that wants a sign-in, a wrong address. */
+export function isWebPage(text: string, contentType: string | null): boolean {
+  return (
+    /\b(text\/html|application\/xhtml)/i.test(contentType ?? "") || /^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body)\b/i.test(text)
+  );
+}
+
+/** What a page is called, for whoever must find out whose it is. */
+function titleOf(page: string): string {
+  const title = /<title[^>]*>([\s\S]*?)<\/title>/i.exec(page)?.[1] ?? /<h1[^>]*>([\s\S]*?)<\/h1>/i.exec(page)?.[1] ?? "";
+  const text = title
+    .replace(/<[^>]*>/g, "")
+    .replace(/\s+/g, " ")
+    .trim();
+  return text === "" ? "" : ` (${JSON.stringify(text)})`;
+}
+
+/** `page` came instead of an answer. */
+export const webPageText = (page: string): string =>
+  `a web page${titleOf(page)}, not an answer of a model's API: a firewall, a proxy, a sign-in page or a wrong address`;
+
+/** A page that came with a 200. */
+export const webPage = (page: string, scrub: (text: string) => string): RequestFailed =>
+  new RequestFailed({ code: "web_page", message: scrub(webPageText(page)), cause: null, ...plain });
+
+/** What a refusal means whoever sends it: by its text before its status, and a page by neither, since a server error is one anyway. */
+function codeOfRefusal(status: number, body: unknown, contentType: string | null): RolloutErrorCode {
+  if (isRegional(status, bodyText(body))) return "region_refused";
+  const code = codeOfStatus(status);
+  const page = typeof body === "string" && isWebPage(body, contentType);
+  return page && (ROLLOUT_ERRORS[code].fatal || code === "bad_request") ? "web_page" : code;
+}
+
 export interface StatusAnswer {
   readonly status: number;
   /** The body: parsed when it was JSON. */
@@ -72,10 +114,12 @@ export function failureOfStatus(answer: StatusAnswer, codes: ProviderCodes, scru
   const named = [fields.code, fields.type]
     .map((code) => ((typeof code === "string" || typeof code === "number") && Object.hasOwn(codes, code) ? codes[code] : undefined))
     .find((code) => code !== undefined);
-  const said = scrub(fields.message);
+  const contentType = headers.get("content-type");
+  const page = typeof body === "string" && isWebPage(body, contentType);
+  const said = scrub(page ? webPageText(body) : fields.message);
   const shouldRetry = headers.get("x-should-retry");
   return {
-    code: named ?? codeOfStatus(status),
+    code: named ?? codeOfRefusal(status, body, contentType),
     message: said === "" ? `HTTP ${status}` : `HTTP ${status}: ${said}`,
     cause: CLASSES[status] ?? (status >= 500 ? "InternalServerError" : "APIStatusError"),
     retryAfterMs: retryAfter(headers, now),

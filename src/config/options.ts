@@ -260,7 +260,7 @@ export const OPTIONS = {
     default: undefined,
     http: null,
     value: "PATH",
-    help: "go on with the run in this results folder; without PATH with the newest unfinished one of the same settings",
+    help: "go on with the run in this results folder; without PATH with the newest unfinished one of exactly these settings, defaults included",
   }),
   env_dir_path: option({
     kind: "path",

@@ -100,16 +100,55 @@ export const placesOf = ({ replicas, base_url, api_key_var }: Pick<RunConfig, "r
   replicas !== undefined && replicas.length > 0 ? replicas : [{ base_url, api_key_var }];
 
 /**
- * Fields in which a resume must agree with the first run, since they decide what is measured (`dataset_digest` is compared when inputs
- * are pinned). Headers say how a model is reached, as its address does: a resume may bring others, and keeps them if it brings none.
+ * What a field is to a run that is gone on with. `measured`: it decides what is measured, so a resume must agree in it. `reached`: how
+ * the model is reached; a resume of a named run may bring another, and keeps what it does not bring. `size`: may grow. `command`: how the
+ * work is carried out and watched, the newest command's to say. `identity`: of the run itself, asked for by nobody. A run that nobody
+ * named is taken up only where everything `measured` and `reached` is as it is asked for now (evaluation-settings.ts).
  */
-export const RESUME_FIELDS = [
-  "env_id",
-  "env_version",
-  "env_args",
-  "model",
-  "rollouts_per_example",
-  "sampling_args",
-  "extra_env_kwargs",
-  "shuffle_seed",
-] as const;
+const FIELD_ROLES = {
+  version: "identity",
+  run_id: "identity",
+  name: "identity",
+  env_id: "measured",
+  env_version: "measured",
+  env_args: "measured",
+  model: "measured",
+  base_url: "reached",
+  api_key_var: "command",
+  api_client_type: "measured",
+  num_examples: "size",
+  rollouts_per_example: "measured",
+  max_concurrent: "command",
+  sampling_args: "measured",
+  independent_scoring: "measured",
+  max_retries: "command",
+  timeout_minutes: "command",
+  state_columns: "measured",
+  shuffle_seed: "measured",
+  replicas: "reached",
+  headers: "reached",
+  headers_from_state: "reached",
+  extra_env_kwargs: "measured",
+  max_concurrent_generation: "command",
+  max_concurrent_scoring: "command",
+  num_workers: "command",
+  no_interleave_scoring: "command",
+  heartbeat_url: "command",
+  stall_minutes: "command",
+  results_shape: "identity",
+  verbose: "command",
+  hosted: "identity",
+  attended: "identity",
+  created_at: "identity",
+} as const satisfies Record<keyof RunConfig, "measured" | "reached" | "size" | "command" | "identity">;
+
+type FieldOf<Role> = { [Field in keyof RunConfig]-?: (typeof FIELD_ROLES)[Field] extends Role ? Field : never }[keyof RunConfig];
+const fieldsOf = <Role extends "measured" | "reached">(role: Role): readonly FieldOf<Role>[] =>
+  (Object.keys(FIELD_ROLES) as (keyof RunConfig)[]).filter((field): field is FieldOf<Role> => FIELD_ROLES[field] === role);
+
+/** In these a resume must agree with the first run (`dataset_digest` is compared when inputs are pinned). */
+export const RESUME_FIELDS = fieldsOf("measured");
+/** And these a run that nobody named must have too. */
+export const REACH_FIELDS = fieldsOf("reached");
+export type ResumeField = FieldOf<"measured">;
+export type ReachField = FieldOf<"reached">;

@@ -1,3 +1,4 @@
+import type { RewardRange } from "../metrics/interval.ts";
 import type { State } from "./types.ts";
 import { type Evaluation, Rubric, type ScoreOptions } from "../rubrics/rubric.ts";
 import type { Environment } from "./environment.ts";
@@ -8,12 +9,18 @@ import type { Environment } from "./environment.ts";
  */
 export class EnvGroupRubric extends Rubric {
   readonly #members: readonly Environment[];
-  readonly #memberOf: (task: string) => Environment;
+  readonly #memberOf: (state: State) => Environment;
 
-  constructor(members: readonly Environment[], memberOf: (task: string) => Environment) {
+  constructor(members: readonly Environment[], memberOf: (state: State) => Environment) {
     super();
     this.#members = members;
     this.#memberOf = memberOf;
+  }
+
+  /** Of any member. */
+  override get rewardRange(): RewardRange {
+    const ranges = this.#members.map(({ rewardRange }) => rewardRange);
+    return [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
   }
 
   override metricNames(): string[] {
@@ -27,20 +34,20 @@ export class EnvGroupRubric extends Rubric {
   override async scoreGroup(states: readonly State[], options: ScoreOptions): Promise<void> {
     const [first] = states;
     if (first === undefined) return;
-    await this.#memberOf(first.task).rubric.scoreGroup(states, options);
+    await this.#memberOf(first).rubric.scoreGroup(states, options);
   }
 
   override async scoreRollout(state: State, options: ScoreOptions): Promise<void> {
-    await this.#memberOf(state.task).rubric.scoreRollout(state, options);
+    await this.#memberOf(state).rubric.scoreRollout(state, options);
   }
 
   override async evaluate(states: readonly State[], scoring: Parameters<Rubric["evaluate"]>[1]): Promise<Evaluation[]> {
     const [first] = states;
     if (first === undefined) return [];
-    return await this.#memberOf(first.task).rubric.evaluate(states, scoring);
+    return await this.#memberOf(first).rubric.evaluate(states, scoring);
   }
 
   override async cleanup(state: State): Promise<void> {
-    await this.#memberOf(state.task).rubric.cleanup(state);
+    await this.#memberOf(state).rubric.cleanup(state);
   }
 }

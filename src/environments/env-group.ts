@@ -9,18 +9,20 @@ import type { RolloutInput, State } from "./types.ts";
 
 export interface EnvGroupOptions extends Pick<EnvironmentOptions, "systemPrompt" | "passThreshold" | "samplingArgs"> {
   readonly envs: readonly Environment[];
-  /** Names of the members, which become the `task` of their examples; default `env_0`, `env_1` and so on. */
+  /** Names of the members, which become the `task` and the `info.env_id` of their examples; default `env_0`, `env_1` and so on. */
   readonly envNames?: readonly string[];
 }
 
 /**
  * Several environments as one: the members' examples one after another under new ids, each played and scored by the
- * member that its `task` names. A `systemPrompt` of the group stands before prompts that have none.
+ * member that its `info.env_id`, else its `task` names. A `systemPrompt` of the group stands before prompts that have none.
  */
 export class EnvGroup extends Environment {
   readonly envs: readonly Environment[];
   readonly envNames: readonly string[];
   readonly #byName: ReadonlyMap<string, Environment>;
+  /** Who plays a rollout; the first one where it names nobody. */
+  readonly #memberOf: (played: Routed) => Environment;
   /** Between the members' and the run's. */
   readonly #ownSamplingArgs: JsonObject;
 
@@ -28,7 +30,7 @@ export class EnvGroup extends Environment {
   constructor({ envs, envNames = envs.map((_, index) => `env_${index}`), ...options }: EnvGroupOptions) {
     const members = namedMembers(envs, envNames);
     const [first] = envs;
-    const memberOf = (task: string): Environment => members.get(task) ?? (first as Environment);
+    const memberOf = (played: Routed): Environment => memberNamed(members, played) ?? (first as Environment);
     super({
       ...options,
       dataset: joined(members, (env, count) => env.trainingExamples(count)),
@@ -37,6 +39,7 @@ export class EnvGroup extends Environment {
     });
     this.envs = envs;
     this.envNames = envNames;
+    this.#memberOf = memberOf;
     this.#byName = members;
     this.#ownSamplingArgs = options.samplingArgs ?? {};
     for (const [index, env] of envs.entries()) this.onTeardown(`member ${String(index).padStart(4, "0")}`, () => env.teardown());
@@ -48,11 +51,11 @@ export class EnvGroup extends Environment {
   }
 
   override initState(input: RolloutInput, request: StateRequest): State {
-    return this.getEnvForTask(input.task).initState(input, { ...request, sampling_args: { ...this.#ownSamplingArgs, ...request.sampling_args } });
+    return this.#memberOf(input).initState(input, { ...request, sampling_args: { ...this.#ownSamplingArgs, ...request.sampling_args } });
   }
 
   override async rollout(state: State, context: RolloutContext): Promise<State> {
-    return await this.getEnvForTask(state.task).rollout(state, context);
+    return await this.#memberOf(state).rollout(state, context);
   }
 
   override sharedTools(): JsonObject[] | null {
@@ -92,6 +95,9 @@ export class EnvGroup extends Environment {
   }
 }
 
+/** What of an example or a state says who plays it. */
+export type Routed = Pick<RolloutInput, "info" | "task">;
+
 function namedMembers(envs: readonly Environment[], names: readonly string[]): ReadonlyMap<string, Environment> {
   if (envs.length === 0) throw new RangeError("a group of environments needs at least one");
   if (names.length !== envs.length) throw new RangeError(`${envs.length} environments have ${names.length} names`);
@@ -101,6 +107,18 @@ function namedMembers(envs: readonly Environment[], names: readonly string[]): R
   return members;
 }
 
+/** The member that an example is of: verifiers says it as `task` up to 0.1.13, as `info.env_id` from 0.1.14 on. */
+function memberNamed(members: ReadonlyMap<string, Environment>, { info, task }: Routed): Environment | undefined {
+  const route = info?.env_id;
+  return members.get(String(Array.isArray(route) ? route[0] : route)) ?? members.get(task);
+}
+
+/** `env_id` behind what the example says itself; one that it has already is the rest of the way. */
+const routed = (info: JsonObject = {}, name: string): JsonObject => ({
+  ...info,
+  env_id: info.env_id === undefined || info.env_id === null ? name : [name, ...[info.env_id].flat()],
+});
+
 /** The members' examples, one member after the other, without the ids they had there. */
 function joined(members: ReadonlyMap<string, Environment>, examples: (env: Environment, count: number) => AsyncIterable<RolloutInput>): RowSource {
   return async function* rows(count) {
@@ -108,7 +126,7 @@ function joined(members: ReadonlyMap<string, Environment>, examples: (env: Envir
     for (const [task, env] of members) {
       if (left < 1) return;
       for await (const { example_id: _id, ...example } of examples(env, Number.isFinite(left) ? left : -1)) {
-        yield { ...example, task } as unknown as JsonObject;
+        yield { ...example, info: routed(example.info, task), task } as unknown as JsonObject;
         left--;
       }
     }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../config/run-config.ts";
 import type { Failure } from "../errors/result.ts";
 import { loggerOf } from "../logging/logger.ts";
+import { checkedRange, type RewardRange } from "../metrics/interval.ts";
 import { Parser } from "../parsers/parser.ts";
 import { Rubric } from "../rubrics/rubric.ts";
 import { RubricGroup } from "../rubrics/rubric-group.ts";
@@ -35,6 +36,8 @@ export interface EnvironmentOptions {
   readonly scoreRollouts?: boolean;
   /** A rollout passes when its reward reaches this (pass@k); default 0.5. */
   readonly passThreshold?: number;
+  /** Lowest and highest reward that a rollout can have, where the rubric's own range is not it. */
+  readonly rewardRange?: RewardRange;
 }
 
 /** What differs in one model call from what the state says. */
@@ -67,6 +70,7 @@ export abstract class Environment implements Playable {
   readonly #dataset: RowSource | null;
   readonly #evalDataset: RowSource | null;
   readonly #contexts = new WeakMap<State, RolloutContext>();
+  readonly #rewardRange: RewardRange | null;
   #rubric: Rubric;
 
   /** Throws a `TypeError` without a data set, and for tools in OpenAI's nested form. */
@@ -81,6 +85,7 @@ export abstract class Environment implements Playable {
     this.systemPrompt = options.systemPrompt ?? null;
     this.fewShot = options.fewShot ?? [];
     this.passThreshold = options.passThreshold ?? 0.5;
+    this.#rewardRange = options.rewardRange === undefined ? null : checkedRange(options.rewardRange);
     this.maxSeqLen = options.maxSeqLen ?? null;
     this.scoreRollouts = options.scoreRollouts ?? true;
     this.samplingArgs = { n: 1, extra_body: {}, ...options.samplingArgs };
@@ -105,6 +110,11 @@ export abstract class Environment implements Playable {
   /** Scores by `rubric` too, after what is there (monitors among it). */
   addRubric(rubric: Rubric): void {
     this.#rubric = new RubricGroup([this.#rubric, rubric]);
+  }
+
+  /** What rewards can be: intervals keep within it. Rewards seen outside of it widen it. */
+  get rewardRange(): RewardRange {
+    return this.#rewardRange ?? this.#rubric.rewardRange;
   }
 
   get hasGroupRewards(): boolean {

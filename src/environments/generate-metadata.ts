@@ -57,7 +57,7 @@ export function generateMetadata(
 ): GenerateMetadata {
   const rollouts = groups.reduce((sum, rows) => sum + rows.length, 0);
   const rolloutsPerExample = groups.length === 0 ? 0 : Math.floor(rollouts / groups.length);
-  const aggregator = new Aggregator({ rolloutsPerExample, passThreshold: environment.passThreshold });
+  const aggregator = new Aggregator({ rolloutsPerExample, passThreshold: environment.passThreshold, rewardRange: environment.rewardRange });
   for (const rows of groups) aggregator.addUnit(rows.map((row) => summaryOfRow(row)));
   const { avg_reward, avg_metrics, avg_error, pass_at_k, pass_all_k, usage } = aggregator.result();
   return {

@@ -1,6 +1,7 @@
 import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import type { Failure } from "../errors/result.ts";
+import type { RewardRange } from "../metrics/interval.ts";
 import type { Parser } from "../parsers/parser.ts";
 import type { Rubric } from "../rubrics/rubric.ts";
 import type { Client, RolloutInput, State, Tool } from "./types.ts";
@@ -34,6 +35,7 @@ export interface Playable {
   readonly parser: Parser;
   readonly rubric: Rubric;
   readonly passThreshold: number;
+  readonly rewardRange: RewardRange;
   readonly scoreRollouts: boolean;
   readonly hasGroupRewards: boolean;
   readonly toolDefs: readonly Tool[];

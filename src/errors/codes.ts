@@ -5,7 +5,8 @@
  * category  provider, network, sandbox and timeout are *infrastructure*: a resume runs such a rollout again (design: Repair).
  * request   the request layer may send the same request again (docs/retries.md).
  * rollout   the rollout layer (`--max-retries`) may run the whole rollout again.
- * fatal     ends the run `FAILED`: every further call would be refused in the same way.
+ * fatal     ends the run `FAILED`: every further call would be refused in the same way (durable-objects/run/health.ts: at once
+ *           where nothing was answered yet).
  * name      the error class name written to `results.jsonl`, so that its readers group errors as before.
  */
 export type ErrorCategory = "provider" | "network" | "sandbox" | "timeout" | "model" | "scorer" | "environment" | "executor" | "budget";
@@ -35,6 +36,8 @@ export const ROLLOUT_ERRORS = {
   rate_limited: row("provider", "ModelError", "qr"),
   provider_error: row("provider", "ModelError", "qr"),
   provider_conflict: row("provider", "ModelError", "qr"),
+  region_refused: row("provider", "ModelError", "qr"),
+  web_page: row("provider", "ModelError", "qr"),
   connection_failed: row("network", "ModelError", "qr"),
   connection_cut: row("network", "ModelError", "qr"),
   connect_timeout: row("network", "ModelError", "qr"),
@@ -63,10 +66,18 @@ export function isInfrastructureError(code: string): boolean {
   return entry !== undefined && INFRASTRUCTURE.includes(entry.category);
 }
 
-/** Whether a rollout that ended with `code` is scored again from its row by a resume with other code of the environment. */
-export function isScorerError(code: string): boolean {
-  return (ROLLOUT_ERRORS as Record<string, ErrorRow>)[code]?.category === "scorer";
+/**
+ * Whether a rollout that ended with `code` says nothing of the model, only of the way to it or of who may use it. An answer that
+ * came and cannot be used is the model's.
+ */
+export function isEndpointError(code: string): boolean {
+  const entry = (ROLLOUT_ERRORS as Record<string, ErrorRow>)[code];
+  return entry !== undefined && entry.name === "ModelError" && isInfrastructureError(code);
 }
+
+/** Whether the model was not reached: no connection, or what answered was not its server, or would not serve this place. */
+export const isUnreachable = (code: RolloutErrorCode): boolean =>
+  ROLLOUT_ERRORS[code].category === "network" || code === "region_refused" || code === "web_page";
 
 /** Codes of the service itself: HTTP answers, refused transitions, reasons for a `FAILED` run. Each has one HTTP status. */
 export const SERVICE_ERRORS = {

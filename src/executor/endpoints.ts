@@ -5,6 +5,7 @@ import { createClient } from "../clients/create-client.ts";
 import { EndpointPause } from "../clients/endpoint-pause.ts";
 import { Gate } from "../clients/gate.ts";
 import { shownUrl } from "../clients/secrets.ts";
+import { TokenLimitName } from "../clients/token-limit-name.ts";
 import { callUrl } from "../config/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../config/run-config.ts";
 import type { BoundEndpoint } from "../environments/definition.ts";
@@ -30,6 +31,7 @@ type Notes = Pick<RunNotes, "retry" | "warning" | "answered">;
 interface Place {
   readonly pause: EndpointPause;
   readonly health: PlaceHealth;
+  readonly limitName: TokenLimitName;
 }
 
 const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
@@ -65,13 +67,15 @@ export class Endpoints {
         permits.reduce((sum, { granted }) => sum + granted, 0),
       ),
     );
+    const answeredBefore = notes.answered;
     const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
     let retries = 0;
     const clients = places.map(({ replica, key }, at) => {
-      const { pause, health } = this.#place(key);
+      const { pause, health, limitName } = this.#place(key);
       const ports: Partial<ClientPorts> = {
         gate,
         pause,
+        limitName,
         elsewhere: (code) => replicas.takes(code),
         onRetry: (notice) => {
           retries++;
@@ -98,7 +102,7 @@ export class Endpoints {
       clientOf: (unit) => replicas.clientOf(unit),
       vitals: () => ({
         in_flight: gate.inFlight,
-        progress: notes.answered,
+        progress: notes.answered - answeredBefore,
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
         paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
@@ -119,8 +123,8 @@ export class Endpoints {
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const problem = config.attended ? null : this.#ports.placeProblem({ base_url, api_key_var });
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const { pause, health } = this.#place(`${base_url} ${api_key_var}`);
-      const ports: Partial<ClientPorts> = { gate, pause, onRetry: (notice) => notes.retry(notice) };
+      const { pause, health, limitName } = this.#place(`${base_url} ${api_key_var}`);
+      const ports: Partial<ClientPorts> = { gate, pause, limitName, onRetry: (notice) => notes.retry(notice) };
       // Headers of the run are for the model under evaluation.
       return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health);
     };
@@ -183,7 +187,11 @@ export class Endpoints {
   }
 
   #place(key: string): Place {
-    const known = this.#places.get(key) ?? { pause: new EndpointPause(this.#ports), health: new PlaceHealth(this.#ports.now) };
+    const known = this.#places.get(key) ?? {
+      pause: new EndpointPause(this.#ports),
+      health: new PlaceHealth(this.#ports.now),
+      limitName: new TokenLimitName(),
+    };
     this.#places.set(key, known);
     return known;
   }

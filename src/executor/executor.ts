@@ -210,6 +210,7 @@ export class Executor {
       service.ticket = null;
       opened.close();
     }
+    if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
   }
 
   /** What cannot be loaded ends the run, naming why. */

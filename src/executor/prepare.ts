@@ -146,6 +146,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     digest: datasetDigest,
     env_digest: await environmentDigest(definition, config.env_args, config.extra_env_kwargs),
     pass_threshold: environment.passThreshold,
+    reward_range: environment.rewardRange,
     env_sampling_args: environment.samplingArgs,
     concurrency: environment.concurrency,
     tools: ownTools ? null : small(environment.sharedTools()),

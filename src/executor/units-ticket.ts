@@ -1,17 +1,17 @@
-import type { CommitUnit, Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
+import type { Grant, Redo, RolloutSummary, Vitals } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
-import { SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
+import { linesAt, SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
 import { onAbort } from "../clients/on-abort.ts";
 import type { Environment } from "../environments/environment.ts";
-import type { ScoredAgain } from "../environments/score-again.ts";
-import type { Client, RolloutInput } from "../environments/types.ts";
+import { summariseRow } from "../environments/row.ts";
+import type { Client } from "../environments/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf, type Failure } from "../errors/result.ts";
+import type { JsonObject } from "../config/run-config.ts";
 import { Inputs } from "./inputs.ts";
 import { ticketOf } from "./keep-alive.ts";
-import { keptRows } from "./kept-rows.ts";
 import type { ExecutorBudget, ExecutorPorts, RunStub } from "./ports.ts";
-import { errorLines, inOrder, runUnit, type UnitRows } from "../environments/run-unit.ts";
+import { errorLines, type KeptRollout, runUnit, type UnitRows } from "../environments/run-unit.ts";
 import { Session, type Effect, type SessionEvent, type UnitWork } from "./session.ts";
 import type { Slice } from "./slice.ts";
 
@@ -41,12 +41,14 @@ export class UnitsTicket {
   readonly #session: Session;
   readonly #inputs: Inputs;
   readonly #buffer = new SegmentBuffer();
-  readonly #summaries = new Map<number, Pick<CommitUnit, "rollouts" | "unscored">>();
+  readonly #summaries = new Map<number, readonly RolloutSummary[]>();
   readonly #segments = new Map<number, SegmentContents>();
   readonly #abort = new AbortController();
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
+  #failed = false;
+  #pauseMs: number | null = null;
   /** The first failure to run a unit at all; null while there is none. */
   #failure: unknown = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -76,6 +78,11 @@ export class UnitsTicket {
     let bytes = this.#buffer.capacity + this.#inputs.bytes;
     for (const contents of this.#segments.values()) bytes += contents.bytes.byteLength;
     return bytes;
+  }
+
+  /** How long the run is to be left alone after this grant; null = not at all. */
+  get pauseMs(): number | null {
+    return this.#pauseMs;
   }
 
   stop(how: "drain" | "abort"): void {
@@ -194,7 +201,7 @@ export class UnitsTicket {
     const contents = this.#segments.get(n);
     if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
     const { ticket, epoch } = this.#grant;
-    const units = contents.units.map((place): CommitUnit => ({ ...place, rollouts: [], ...this.#summaries.get(place.unit) }));
+    const units = contents.units.map((place) => ({ ...place, rollouts: this.#summaries.get(place.unit) ?? [] }));
     const answer = await this.#run().commit({ ...ticketOf(this.#grant), segment: segmentName(ticket, epoch, n), units: JSON.stringify(units) });
     return { type: "committed", n, answer };
   }
@@ -224,7 +231,7 @@ export class UnitsTicket {
         this.#feed({ type: "flush" });
         await this.#untilAdded(unit, rows.lines);
       }
-      this.#summaries.set(unit, { rollouts: rows.summaries, ...(rows.unscored === undefined ? {} : { unscored: rows.unscored }) });
+      this.#summaries.set(unit, rows.summaries);
       this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
     } catch (thrown) {
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
@@ -248,13 +255,6 @@ export class UnitsTicket {
     const { config } = this.#grant;
     const r = config.rollouts_per_example;
     const input = await this.#inputs.of(unit, block.chunks);
-    const redo = block.redo.find((each) => each.unit === unit);
-    const nothingRuns = redo?.keep.length === r;
-    const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
-    const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await this.#redo(redo, unit, input, block.poisoned);
-    if (kept.aborted) return null;
-    for (const { code, message } of kept.firstErrors) this.#host.noteFirst(code, message);
-    if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
     if (block.poisoned) {
       const message = `this unit was being run in five executors that died, in three of them alone; it is not tried again`;
       return errorLines(environment, input, {
@@ -266,24 +266,25 @@ export class UnitsTicket {
         stateColumns: config.state_columns,
         shape: config.results_shape,
         now: ports.now,
-        kept: kept.rows,
       });
     }
-    const held = new Set(kept.rows.map(({ index }) => index));
+    const redo = block.redo.find((each) => each.unit === unit);
+    const kept = redo === undefined || environment.hasGroupRewards ? [] : await this.#keptRows(redo);
+    const held = new Set(kept.map(({ index }) => index));
     const rollouts = Array.from({ length: r }, (_, index) => index).filter((index) => !held.has(index));
     slice.startRollouts(rollouts.length);
     if (slice.isOver) this.stop("drain");
     const outcome = await runUnit(environment, input, {
       unit,
       rollouts,
-      kept: kept.rows,
+      kept,
       rolloutsPerExample: r,
       client: clientOf(unit),
       model: config.model,
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,
       independent: config.independent_scoring,
-      ...this.#turnOf(unit),
+      ...(config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {}),
       stateColumns: config.state_columns,
       shape: config.results_shape,
       signal: this.#abort.signal,
@@ -294,26 +295,31 @@ export class UnitsTicket {
     });
     for (const { code, message } of outcome.firstErrors) this.#host.noteFirst(code, message);
     if (outcome.fatal !== null) await this.#fail(outcome.fatal);
-    return outcome.fatal !== null || outcome.aborted ? null : { ...outcome, ...unscoredOf(kept) };
+    return outcome.fatal !== null || outcome.aborted ? null : outcome;
   }
 
-  /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
-  #redo(redo: Redo, unit: number, input: RolloutInput, poisoned: boolean): Promise<ScoredAgain> {
-    const { ports, budget, environment, clientOf } = this.#host;
-    const work = { environment, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
-    return keptRows(ports, this.#grant.config, work, { signal: this.#abort.signal, deadlineMs: budget.unitDeadline });
+  async #keptRows({ place, keep }: Redo): Promise<KeptRollout[]> {
+    if (keep.length === 0) return [];
+    const bytes = await this.#host.ports.store.read(segmentKey(this.#grant.config.run_id, place.segment), place.offset, place.length);
+    const lines = linesAt(bytes, { offset: 0, length: place.length });
+    if (!lines.ok) throw new EdgewiseError(lines.error.code, lines.error.message);
+    return lines.value.flatMap((line) => {
+      const row = JSON.parse(line) as JsonObject;
+      const index = Number(row.rollout_index);
+      return keep.includes(index) ? [{ index, line, summary: summariseRow(row) }] : [];
+    });
   }
 
-  #turnOf(unit: number): { readonly scoringTurn?: () => Promise<void> } {
-    return this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
-  }
-
+  /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */
   async #fail(failure: Failure): Promise<void> {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#feed({ type: "stop", how: "drain" });
+    const { progress } = this.#host.vitals();
+    const answer = await this.#run().fail({ ...ticketOf(this.#grant), failure, ...(progress === undefined ? {} : { progress }) });
+    this.#pauseMs = answer.pause_ms ?? null;
+    if (this.#pauseMs !== null) return;
     this.#abort.abort(new Error(failure.message));
-    await this.#run().fail({ ...ticketOf(this.#grant), failure });
     this.#feed({ type: "stop", how: "abort" });
   }
 }
-
-const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
-const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

@@ -1,5 +1,5 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
-import { RewardSpread, type RewardUncertainty } from "./interval.ts";
+import { type RewardRange, RewardSpread, type RewardUncertainty } from "./interval.ts";
 import { type PassRates, PassTally } from "./pass-at-k.ts";
 import { reportsUsage } from "./row-summary.ts";
 
@@ -49,6 +49,14 @@ class Mean {
   }
 }
 
+export interface AggregatorOptions {
+  readonly rolloutsPerExample: number;
+  /** Reward from which an attempt counts as passed (environment setting, default 0.5). */
+  readonly passThreshold: number;
+  /** What rewards can be, as far as the environment says; default 0 to 1. */
+  readonly rewardRange?: RewardRange | undefined;
+}
+
 /**
  * The final numbers of a run as a stream over its done units in unit order: sums are plain additions in row order, so that anyone
  * who averages the rows of `results.jsonl` gets the same digits. Constant memory apart from names. Rewards and metrics must
@@ -64,12 +72,12 @@ export class Aggregator {
   readonly #output = new Mean();
   readonly #finalInput = new Mean();
   readonly #finalOutput = new Mean();
-  readonly #spread = new RewardSpread();
+  readonly #spread: RewardSpread;
   readonly #pass: PassTally;
 
-  /** `passThreshold`: reward from which an attempt counts as passed (environment setting, default 0.5). */
-  constructor(options: { readonly rolloutsPerExample: number; readonly passThreshold: number }) {
-    this.#pass = new PassTally(options.rolloutsPerExample, options.passThreshold);
+  constructor({ rolloutsPerExample, passThreshold, rewardRange }: AggregatorOptions) {
+    this.#pass = new PassTally(rolloutsPerExample, passThreshold);
+    this.#spread = new RewardSpread(rewardRange);
   }
 
   /** All rollouts of one example. */

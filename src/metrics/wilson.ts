@@ -1,7 +1,7 @@
 /** 97.5 % point of the normal distribution. */
 const Z = 1.959963984540054;
 
-/** Wilson's 95 % score interval for `passes` of `n` independent attempts, n >= 1. Never of zero width; ends exactly at 0 and 1. */
+/** Wilson's 95 % score interval for `passes` of `n` independent attempts, n >= 1; a part of a pass counts as such. Never of zero width; ends exactly at 0 and 1. */
 export function wilsonInterval(passes: number, n: number): readonly [number, number] {
   const share = passes / n;
   const scale = 1 + Z ** 2 / n;

@@ -1,7 +1,9 @@
 import type { RunStatus } from "../../durable-objects/run/protocol.ts";
+import { settingsBeside } from "../config/evaluation-settings.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
 import { floatText, jsonWithFloats } from "../environments/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
+import type { RewardRange } from "../metrics/interval.ts";
 
 export interface MetadataInput {
   readonly config: RunConfig;
@@ -12,6 +14,8 @@ export interface MetadataInput {
   /** Examples pinned for the run, done or not. */
   readonly num_examples: number;
   readonly pass_threshold: number;
+  /** What rewards can be; the interval keeps within it. */
+  readonly reward_range: RewardRange;
   /** Defaults of the environment; the run's own win. */
   readonly env_sampling_args: JsonObject;
   /** Tools that all rows share. */
@@ -59,8 +63,12 @@ export type EdgewiseMetadata = {
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
   readonly shuffle_seed?: number;
+  /** As they were asked for; what a resume of the folder compares beside the fields above. */
+  readonly settings: JsonObject;
   readonly reward_stderr: number | null;
   readonly reward_ci95: readonly [number, number] | null;
+  /** Lowest and highest reward that a rollout can have, as the environment says it; absent in files of before. */
+  readonly reward_range: RewardRange;
   readonly n_clusters: number;
   readonly errored_rollouts: number;
   readonly truncated_rollouts: number;
@@ -107,8 +115,10 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       dataset_digest: input.dataset_digest,
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
+      settings: settingsBeside(config),
       reward_stderr: aggregates.reward_stderr,
       reward_ci95: aggregates.reward_ci95,
+      reward_range: input.reward_range,
       n_clusters: aggregates.n_clusters,
       errored_rollouts: aggregates.errored_rollouts,
       truncated_rollouts: aggregates.truncated_rollouts,
@@ -121,7 +131,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
 /** Fields whose numbers are floats in the Python library, at any depth below them; ours under `edgewise` follow. */
 const FLOATS: ReadonlySet<string> = new Set([
   ...["time_ms", "time", "avg_reward", "avg_metrics", "avg_error", "pass_at_k", "pass_all_k", "pass_threshold", "usage"],
-  ...["reward_stderr", "reward_ci95", "reward_without_errors"],
+  ...["reward_stderr", "reward_ci95", "reward_range", "reward_without_errors"],
 ]);
 const always = (): boolean => true;
 

@@ -1,4 +1,5 @@
 import type { Aggregates } from "../metrics/aggregates.ts";
+import type { RewardRange } from "../metrics/interval.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
 import { fixed, thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
@@ -11,12 +12,22 @@ export interface ReportHeader {
   readonly num_examples: number;
   readonly rollouts_per_example: number;
   readonly pass_threshold: number;
+  /** What rewards can be; absent = 0 to 1. */
+  readonly reward_range?: RewardRange | undefined;
   /** What the run was asked for beyond the above, in words; none = nothing is said. */
   readonly settings?: readonly string[];
 }
 
 /** Tasks that get blocks of their own; rows of further ones are counted. */
 export const SHOWN_TASKS = 20;
+
+/** The member of a group that a row belongs to: its `task`, in verifiers from 0.1.14 on its `info.env_id`, the way through groups in groups. */
+function taskOf({ task, info }: Readonly<Record<string, unknown>>): string {
+  if (typeof task === "string") return task;
+  const route = typeof info === "object" && info !== null && "env_id" in info ? info.env_id : null;
+  if (typeof route === "string") return route;
+  return Array.isArray(route) && route.length > 0 ? route.join("/") : "default";
+}
 
 /**
  * The report at the end of a run (as `verifiers` prints it, up to its `Performance:`) and a summary of what verifiers does not say, as a pure
@@ -41,7 +52,7 @@ export class PlainReport {
     this.#rows += 1;
     this.#example ??= exampleOf(row, typeof row.reward === "number" ? row.reward : 0);
     this.#all.add(row);
-    const task = typeof row.task === "string" ? row.task : "default";
+    const task = taskOf(row);
     let block = this.#tasks.get(task);
     if (block === undefined && this.#tasks.size >= SHOWN_TASKS) {
       this.#rowsOfOtherTasks += 1;
@@ -78,7 +89,8 @@ export class PlainReport {
   }
 
   #block(): ReportBlock {
-    return new ReportBlock({ rolloutsPerExample: this.#header.rollouts_per_example, passThreshold: this.#header.pass_threshold });
+    const { rollouts_per_example, pass_threshold, reward_range } = this.#header;
+    return new ReportBlock({ rolloutsPerExample: rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
   }
 
   #taskLines(): string[] {

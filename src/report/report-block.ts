@@ -1,5 +1,5 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
-import { type Aggregates, Aggregator } from "../metrics/aggregates.ts";
+import { type Aggregates, Aggregator, type AggregatorOptions } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { besideOrBelow, Distribution } from "./distribution.ts";
 import { fixed, formatSeconds } from "./format.ts";
@@ -67,7 +67,7 @@ export class ReportBlock {
   #examples = 0;
   #rollouts = 0;
 
-  constructor(options: { readonly rolloutsPerExample: number; readonly passThreshold: number }) {
+  constructor(options: AggregatorOptions) {
     this.#aggregator = new Aggregator(options);
     this.#unitSize = Math.max(1, options.rolloutsPerExample);
   }

@@ -1,5 +1,6 @@
 import { runAll } from "../environments/handlers.ts";
 import type { State } from "../environments/types.ts";
+import { type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import type { RewardEntry } from "./reward-function.ts";
 import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";
 
@@ -25,6 +26,10 @@ export class RubricGroup<Objects extends object = object> extends Rubric<Objects
 
   override addClassObject<Name extends keyof Objects>(name: Name, value: Objects[Name]): void {
     this.#rubrics[0].addClassObject(name, value);
+  }
+
+  override get rewardRange(): RewardRange {
+    return sumOfRanges(this.#rubrics.map(({ rewardRange }) => rewardRange));
   }
 
   override metricNames(): string[] {

@@ -1,8 +1,8 @@
 import { failureOfRollout } from "../environments/failure.ts";
 import { runHandlers } from "../environments/handlers.ts";
-import { hasSteps } from "../environments/stored-state.ts";
 import { marksOf, type Span } from "../environments/time-marks.ts";
 import type { RolloutFailure, State } from "../environments/types.ts";
+import { checkedRange, type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import { Parser } from "../parsers/parser.ts";
 import { type GroupRewardContext, type RegisteredReward, type RewardContext, type RewardEntry, registerReward, type Score } from "./reward-function.ts";
 
@@ -30,6 +30,8 @@ export interface RubricOptions<Objects extends object = object> {
   readonly parser?: Parser;
   /** Class objects: what the functions find in their context beside the rollout. */
   readonly objects?: Partial<Objects>;
+  /** Lowest and highest reward; default: what the weights make of scores from 0 to 1. Intervals of the mean keep within it. */
+  readonly rewardRange?: RewardRange;
 }
 
 /** What all calls of one scoring have in common. */
@@ -51,6 +53,7 @@ export interface Scoring {
  */
 export class Rubric<Objects extends object = object> {
   readonly #functions: RegisteredReward[];
+  readonly #rewardRange: RewardRange | null;
   #objects: Partial<Objects>;
   readonly parser: Parser;
 
@@ -62,6 +65,7 @@ export class Rubric<Objects extends object = object> {
     }
     this.#functions = functions.map((entry, index) => registerReward(entry as RewardEntry, weights?.[index] ?? 1));
     this.parser = parser ?? new Parser();
+    this.#rewardRange = options.rewardRange === undefined ? null : checkedRange(options.rewardRange);
     this.#objects = { ...options.objects };
   }
 
@@ -78,6 +82,11 @@ export class Rubric<Objects extends object = object> {
   /** Makes `value` known to all functions under `name`; it hides data of the rollout with the same name. */
   addClassObject<Name extends keyof Objects>(name: Name, value: Objects[Name]): void {
     this.#objects = { ...this.#objects, [name]: value };
+  }
+
+  /** What `reward` can be: as declared, else by the weights for functions that score from 0 to 1. */
+  get rewardRange(): RewardRange {
+    return this.#rewardRange ?? sumOfRanges(this.#functions.map(({ weight }) => (weight < 0 ? [weight, 0] : [0, weight])));
   }
 
   /** In registration order; a name registered twice appears once. */
@@ -245,7 +254,7 @@ function credit(states: readonly State[], evaluations: readonly Evaluation[]): v
   for (const [index, state] of states.entries()) {
     const reward = firsts[index] ?? 0;
     state.advantage = (lasts[index] ?? 0) - last;
-    for (const step of hasSteps(state) ? state.trajectory : []) {
+    for (const step of state.trajectory) {
       step.reward ??= reward;
       step.advantage ??= reward - first;
     }

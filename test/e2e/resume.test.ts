@@ -240,7 +240,7 @@ describe.concurrent("a folder alone is enough", () => {
 
 describe.concurrent("-R without a path", () => {
   it(
-    "takes the newest unfinished run that fits what was typed, and starts one where there is none",
+    "takes the newest unfinished run of equal settings, and starts one where there is none, saying what came nearest",
     LONG,
     inPlace({ latency_ms: 50 }, async (bench) => {
       const { place } = bench;
@@ -266,17 +266,24 @@ describe.concurrent("-R without a path", () => {
       const newer = newest([older]);
       await interruptedAfter(bench, 10, run("b", "-r", "1"));
       const other = newest([older, newer]);
-      const goesOn = async (id: string, ...more: readonly string[]): Promise<void> => {
-        const { code, stderr } = await place.run(again("-R", ...more));
+      const goesOn = async (id: string, model: string): Promise<void> => {
+        const { code, stderr } = await place.run([...run(model, "-r", "1"), "-R"]);
         expect(stderr).toContain(`Run ${id} goes on`);
         expect(code).toBe(0);
       };
-      await goesOn(newer, "-m", "a");
-      await goesOn(older, "-m", "a", "-r", "1");
-      await goesOn(other);
+      const hotter = await place.run([...run("b", "-r", "1"), "-T", "1.5", "-R"]);
+      expect(hotter).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(
+          new RegExp(`^No unfinished run of these settings was found; this is a new one \\(the nearest is ${other}: sampling_args: the run has `),
+        ),
+      });
+      await goesOn(newer, "a");
+      await goesOn(older, "a");
+      await goesOn(other, "b");
       const fresh = await place.run([...run("a", "-r", "1"), "-R"]);
-      expect(fresh).toMatchObject({ code: 0, stderr: expect.stringContaining("No unfinished run of these settings was found; this is a new one.") });
-      expect(ids()).toHaveLength(4);
+      expect(fresh).toMatchObject({ code: 0, stderr: expect.stringContaining(`this is a new one (the nearest is ${older}: it is finished).`) });
+      expect(ids()).toHaveLength(5);
       for (const folder of place.resultsFolders()) expect(keysOfRows(jsonRows(readFileSync(join(folder, "results.jsonl"), "utf8")))).toEqual(grid(40, 1));
     }),
   );

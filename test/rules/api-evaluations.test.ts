@@ -268,3 +268,25 @@ describe("a resume", () => {
     expect((await doorWith(withErrors, remote, {}).call("POST", `/evaluations/${ID}/resume`, { keep_errors: true })).status).toBe(200);
   });
 });
+
+describe("the settings of a creation", () => {
+  const creation = { environment_ids: ["gsm8k"], inference_model: "m", eval_config: { num_examples: 7, sampling_args: { temperature: 1 } } };
+
+  it("are those that its run has then, and asking for them creates nothing", async () => {
+    const door = openDoor();
+    const asked = await (await door.call("POST", "/evaluation-settings", creation)).json();
+    expect(door.runs.size).toBe(0);
+    expect(asked).toMatchObject({
+      evaluations: [{ num_examples: 7, settings: { model: "m", base_url: "https://models.example/v1", headers: {}, shuffle_seed: null } }],
+    });
+    const { evaluation_id } = (await (await door.call("POST", "/hosted-evaluations", creation)).json()) as { evaluation_id: string };
+    const run = (await (await door.call("GET", `/evaluations/${evaluation_id}`)).json()) as { edgewise: { settings: unknown } };
+    expect((asked as { evaluations: { settings: unknown }[] }).evaluations[0]?.settings).toEqual(run.edgewise.settings);
+  });
+
+  it("are refused as the creation would be", async () => {
+    const door = openDoor();
+    const answer = await door.call("POST", "/evaluation-settings", { ...creation, environment_ids: ["nope"] });
+    expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ code: "environment_not_found" })]);
+  });
+});

@@ -157,16 +157,6 @@ describe("the answer", () => {
     expect((await received(completion("x", { usage: usage as JsonObject }))).usage).toEqual(read);
   });
 
-  it("that is longer than max_tokens allows is told, with what to type: the server does not know the new name", async () => {
-    await using server = await scriptedEndpoint(json(200, completion("long", { usage: { prompt_tokens: 1, completion_tokens: 65, total_tokens: 66 } })));
-    const warnings: string[][] = [];
-    const { client } = testClient(server.url, { ports: { onWarning: (kind, message) => void warnings.push([kind, message]) } });
-    await client.getResponse(ask({ sampling_args: { max_tokens: 65 } }));
-    expect(warnings).toEqual([]);
-    await client.getResponse(ask({ sampling_args: { max_tokens: 64 } }));
-    expect(warnings).toEqual([["max_tokens_ignored", expect.stringContaining(`-S '{"extra_body": {"max_tokens": 64}}'`)]]);
-  });
-
   it("keeps reasoning, the first text among its names, and accepts it alone", async () => {
     expect((await received(withMessage({ content: "x", reasoning_content: "rc", reasoning: "r" }))).message.reasoning_content).toBe("r");
     expect((await received(withMessage({ content: "x", reasoning: {}, reasoning_content: "rc" }))).message.reasoning_content).toBe("rc");

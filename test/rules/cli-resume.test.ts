@@ -1,181 +1,38 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createBody as createBodySchema } from "../../src/api/schemas.ts";
-import { reasonToKeep } from "../../src/cli/runs/prune.ts";
-import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
 import type { GivenOptions } from "../../src/cli/command-line/flags.ts";
-import { ServiceClient } from "../../src/cli/connection/http-client.ts";
-import { fittingFolders, isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
-import { type RunWish, startRun } from "../../src/cli/eval-run/start-run.ts";
-import { type FakeRequest, type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
+import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
+import { isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
+import { reasonToKeep } from "../../src/cli/runs/prune.ts";
+import { evaluation, METADATA, notFound, resumeBench, ROW, RUN } from "../support/resume-bench.ts";
 
-const RUN = "1a2b3c4d";
-const METADATA = {
-  env_id: "gsm8k",
-  env_args: {},
-  model: "org/m",
-  base_url: "http://127.0.0.1:1/v1",
-  num_examples: 2,
-  rollouts_per_example: 2,
-  sampling_args: { n: 1, extra_body: {}, max_tokens: null },
-  state_columns: [],
-  pass_threshold: 0.5,
-  edgewise: { run_id: RUN, status: "RUNNING", env_version: "1.0.0", dataset_digest: "d".repeat(64) },
-};
-const ROW = `{"example_id":0,"reward":1,"error":null}\n`;
-const INFRA_ROW = `{"example_id":0,"reward":0,"error":{"error":"ModelError","code":"connection_failed"}}\n`;
-const MODEL_ROW = `{"example_id":0,"reward":0,"error":{"error":"ModelError","code":"bad_request"}}\n`;
-
-let root = "";
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "edgewise-resume-"));
-});
-let service: FakeService | null = null;
-afterEach(async () => {
-  rmSync(root, { recursive: true, force: true });
-  await service?.close();
-  service = null;
-});
-
-/** A results folder below the root; the newest has the largest `age`. */
-function folder(runId: string, options: { metadata?: object | string; rows?: string | null; age?: number } = {}): string {
-  const metadata = options.metadata ?? { ...METADATA, edgewise: { ...METADATA.edgewise, run_id: runId } };
-  const model = typeof metadata === "object" && "model" in metadata ? String(metadata.model) : METADATA.model;
-  const path = join(root, "outputs", "evals", `gsm8k--${model.replaceAll("/", "--")}`, runId);
-  mkdirSync(path, { recursive: true });
-  writeFileSync(join(path, "metadata.json"), typeof metadata === "string" ? metadata : JSON.stringify(metadata));
-  if (options.rows !== null) writeFileSync(join(path, "results.jsonl"), options.rows ?? ROW);
-  utimesSync(path, 1000 + (options.age ?? 0), 1000 + (options.age ?? 0));
-  return path;
-}
-
-const wish = (given: GivenOptions, change: Partial<RunWish> = {}): RunWish => ({
-  envId: "gsm8k",
-  reference: "gsm8k",
-  given,
-  dataset: null,
-  base: join(root, "outputs"),
-  cwd: root,
-  envVersion: "1.0.0",
-  ...change,
-});
-
-const evaluation = (runId: string, edgewise: object = {}, metadata: object = {}) => ({
-  evaluation_id: runId,
-  status: "RUNNING",
-  error_message: null,
-  eval_config: {},
-  metadata: { ...METADATA, sampling_args: { max_tokens: null }, ...metadata },
-  edgewise: { run_id: runId, phase: "open", settled: false, suspended: false, owed_rollouts: 1, seq: 12, done_rollouts: 0, total_rollouts: 4, ...edgewise },
-});
-
-async function start(given: GivenOptions, handler: (request: FakeRequest) => readonly [number, unknown], change: Partial<RunWish> = {}) {
-  service = await startFakeService((request, response) => sendJson(response, ...handler(request)));
-  return await startRun(new ServiceClient(service.url), wish(given, change), new AbortController().signal);
-}
-const posted = (suffix: string): readonly unknown[] =>
-  (service?.asked ?? []).filter(({ method, path }) => method === "POST" && path.endsWith(suffix)).map(({ body }) => JSON.parse(body) as unknown);
-const notFound = [404, { detail: "No such run.", code: "not_found" }] as const;
+const { root, folder, start, posted, close } = resumeBench();
 
 describe("a folder that -R names", () => {
   it("is taken with its run id, from the metadata or from its name", () => {
-    expect(namedFolder(folder(RUN), root)).toMatchObject({ runId: RUN, metadata: { env_id: "gsm8k", num_examples: 2 } });
+    expect(namedFolder(folder(RUN), root())).toMatchObject({ runId: RUN, metadata: { env_id: "gsm8k", num_examples: 2 } });
     const { edgewise: _, ...foreign } = METADATA;
     expect(readFolder(folder("00c0ffee", { metadata: foreign }))).toMatchObject({ runId: "00c0ffee", metadata: { edgewise: null } });
     expect(readFolder(folder("my-run", { metadata: foreign }))).toMatchObject({ runId: null });
   });
 
   it("is refused for what it lacks", () => {
-    expect(() => namedFolder("nothing", root)).toThrow(/nothing is not a folder/);
-    expect(() => namedFolder(folder(RUN, { rows: null }), root)).toThrow(/it has no results\.jsonl$/);
+    expect(() => namedFolder("nothing", root())).toThrow(/nothing is not a folder/);
+    expect(() => namedFolder(folder(RUN, { rows: null }), root())).toThrow(/it has no results\.jsonl$/);
     mkdirSync(join(folder("no-file", { rows: null }), "results.jsonl"));
-    expect(() => namedFolder(join(root, "outputs/evals/gsm8k--org--m/no-file"), root)).toThrow(/it has no results\.jsonl$/);
-    expect(() => namedFolder(folder(RUN, { metadata: "{" }), root)).toThrow(/metadata\.json cannot be read/);
-    expect(() => namedFolder(folder(RUN, { metadata: { ...METADATA, num_examples: "2" } }), root)).toThrow(/num_examples is not a whole number/);
+    expect(() => namedFolder(join(root(), "outputs/evals/gsm8k--org--m/no-file"), root())).toThrow(/it has no results\.jsonl$/);
+    expect(() => namedFolder(folder(RUN, { metadata: "{" }), root())).toThrow(/metadata\.json cannot be read/);
+    expect(() => namedFolder(folder(RUN, { metadata: { ...METADATA, num_examples: "2" } }), root())).toThrow(/num_examples is not a whole number/);
   });
 
   it("may be a run id instead, and may lack its files when it names its run itself", () => {
-    expect(namedFolder("0badcafe", root)).toEqual({ runId: "0badcafe" });
+    expect(namedFolder("0badcafe", root())).toEqual({ runId: "0badcafe" });
     const path = folder(RUN, { rows: null });
     writeFileSync(join(path, ".edgewise.json"), JSON.stringify({ version: 1, run_id: RUN, seq: 0, bytes: 0, final: false }));
     expect(readFolder(path)).toEqual({ path, runId: RUN, metadata: null });
-  });
-});
-
-describe("-R without a path", () => {
-  it("looks at fitting folders, newest first, whatever was not typed", () => {
-    const old = folder("aaaaaaaa", { age: 1 });
-    const young = folder("bbbbbbbb", { age: 3 });
-    const other = folder("cccccccc", { age: 2, metadata: { ...METADATA, model: "other" } });
-    folder("dddddddd", { age: 9, metadata: "{broken" });
-    const paths = (given: GivenOptions): readonly string[] => fittingFolders(join(root, "outputs"), "gsm8k", given).map(({ path }) => path);
-    expect(paths({})).toEqual([young, other, old]);
-    expect(paths({ model: "org/m" })).toEqual([young, old]);
-    expect(paths({ rollouts_per_example: 3 })).toEqual([]);
-    expect(paths({ num_examples: 1 })).toEqual([]);
-    expect(paths({ num_examples: -1, model: "other" })).toEqual([other]);
-    expect(fittingFolders(join(root, "nowhere"), "gsm8k", {})).toEqual([]);
-  });
-
-  it("takes a run for unfinished when rows are missing or would be run again", async () => {
-    const unfinished = async (rows: string, given: GivenOptions = {}): Promise<boolean> => {
-      const found = readFolder(folder(RUN, { rows }));
-      if (typeof found === "string") throw new Error(found);
-      return await isUnfinished(found, given);
-    };
-    expect(await unfinished(ROW.repeat(3))).toBe(true);
-    expect(await unfinished(ROW.repeat(4))).toBe(false);
-    expect(await unfinished(ROW.repeat(4), { num_examples: 3 })).toBe(true);
-    expect(await unfinished(ROW.repeat(3) + INFRA_ROW)).toBe(true);
-    expect(await unfinished(ROW.repeat(3) + INFRA_ROW, { keep_errors: true })).toBe(false);
-    expect(await unfinished(ROW.repeat(3) + MODEL_ROW)).toBe(false);
-    expect(await unfinished(`${ROW.repeat(3)}{"half`)).toBe(true);
-  });
-
-  it("asks the service about each run, resumes the first unfinished one, and passes over the finished", async () => {
-    folder("aaaaaaaa", { age: 1 });
-    folder("bbbbbbbb", { age: 2, rows: ROW.repeat(4) });
-    const started = await start({ resume: true }, ({ method, path }) => {
-      if (path.endsWith("/bbbbbbbb")) return [200, evaluation("bbbbbbbb", { settled: true, phase: "settled", owed_rollouts: 0 })];
-      if (method === "POST") return [200, { evaluation_id: "aaaaaaaa", owed_rollouts: 3, warnings: ["careful"] }];
-      return [200, evaluation("aaaaaaaa", { suspended: true })];
-    });
-    expect(started).toMatchObject({ how: "resumed", owed: 3, after: 12, warnings: ["careful"], evaluation: { evaluation_id: "aaaaaaaa" } });
-    expect(started.folder).toContain("aaaaaaaa");
-    expect(posted("/resume")).toEqual([{ expect: { env_id: "gsm8k" } }]);
-  });
-
-  it("passes over runs with other arguments or sampling than typed: evaluations of one sweep differ in nothing else", async () => {
-    const sampled = (temperature: number, difficulty: string) => ({
-      env_args: { difficulty },
-      sampling_args: { n: 1, extra_body: {}, max_tokens: null, temperature },
-    });
-    const of = (runId: string, temperature: number, difficulty: string, age: number) =>
-      folder(runId, { age, metadata: { ...METADATA, ...sampled(temperature, difficulty), edgewise: { ...METADATA.edgewise, run_id: runId } } });
-    of("aaaaaaaa", 0, "easy", 1);
-    of("bbbbbbbb", 0.5, "easy", 2);
-    of("cccccccc", 0, "hard", 3);
-    const resumed = async (given: GivenOptions): Promise<string> => {
-      const stored = { aaaaaaaa: sampled(0, "easy"), bbbbbbbb: sampled(0.5, "easy"), cccccccc: sampled(0, "hard") };
-      const { how, evaluation: run } = await start({ resume: true, ...given }, ({ method, path }) => {
-        if (method === "POST") return [200, path.endsWith("/resume") ? { evaluation_id: "", owed_rollouts: 3, warnings: [] } : { evaluation_id: RUN }];
-        const id = path.split("/").at(-1) ?? "";
-        return [200, evaluation(id, { suspended: true }, (stored as Record<string, object>)[id])];
-      });
-      return `${how} ${run.evaluation_id}`;
-    };
-    expect(await resumed({ temperature: 0, env_args: { difficulty: "easy" } })).toBe("resumed aaaaaaaa");
-    expect(await resumed({ temperature: 0.5 })).toBe("resumed bbbbbbbb");
-    expect(await resumed({})).toBe("resumed cccccccc");
-    expect(await resumed({ temperature: 1 })).toBe(`created ${RUN}`);
-  });
-
-  it("starts a new run when there is none", async () => {
-    const started = await start({ resume: true, num_examples: 1 }, ({ method }) => [200, method === "POST" ? { evaluation_id: RUN } : evaluation(RUN)]);
-    expect(started).toMatchObject({ how: "created", folder: null, after: 0 });
   });
 });
 
@@ -184,7 +41,7 @@ describe("a run that the service knows", () => {
     const path = folder(RUN);
     expect(await start({ resume: path, model: "org/m" }, () => [200, evaluation(RUN)])).toMatchObject({ how: "joined", folder: path, after: 12 });
     expect(posted("/resume")).toEqual([]);
-    await service?.close();
+    await close();
     await expect(start({ resume: path, model: "other", num_examples: 9 }, () => [200, evaluation(RUN)])).rejects.toThrow(
       'model: the run has "org/m", this command "other"; num_examples: the run has 2, this command 9',
     );
@@ -274,7 +131,7 @@ describe("a folder of the Python library", () => {
 
   it("goes on in the shape it has", async () => {
     expect(await created(folder("my-run", { metadata: NESTED }))).toMatchObject({ results_shape: "0.1.14" });
-    await service?.close();
+    await close();
     expect(await created(folder("my-other", { metadata: { ...theirs, time_ms: 1500 } }))).not.toHaveProperty("results_shape");
   });
 
@@ -308,8 +165,8 @@ describe("a folder of the Python library", () => {
 
 describe("the command to go on with", () => {
   it("can be typed as it is printed", () => {
-    expect(shortPath(join(root, "outputs/evals/x"), root)).toBe("outputs/evals/x");
-    expect(shortPath("/elsewhere/x", root)).toBe("/elsewhere/x");
+    expect(shortPath(join(root(), "outputs/evals/x"), root())).toBe("outputs/evals/x");
+    expect(shortPath("/elsewhere/x", root())).toBe("/elsewhere/x");
     expect(resumeCommand("gsm8k", "outputs/a b/it's", "MY_KEY")).toBe(`npx edgewise eval run gsm8k -k MY_KEY -R 'outputs/a b/it'\\''s'`);
     expect(resumeCommand("gsm8k", "outputs/evals/gsm8k--m/1a2b3c4d", undefined)).toBe("npx edgewise eval run gsm8k -R outputs/evals/gsm8k--m/1a2b3c4d");
   });

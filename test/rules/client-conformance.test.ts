@@ -134,7 +134,7 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
     it("that is no JSON, no answer, or too long is an error that a further attempt at the rollout may mend", async () => {
       const long = json(200, `{"x": "${" ".repeat(2_000_000)}"}`);
       for (const [play, code] of [
-        [json(200, "<html>"), "malformed_response"],
+        [json(200, "<not json"), "malformed_response"],
         [json(200, { hello: 1 }), /^(invalid|empty)_response$/],
         [json(200, ""), "empty_response"],
         [long, "row_too_large"],
@@ -165,6 +165,40 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
       expect(error?.message).toContain(`HTTP ${status}: the reason`);
     });
 
+    const page = "<!DOCTYPE html>\n<html><head><title>Just a moment...</title></head><body>Checking your browser</body></html>";
+    it.each([
+      ["with a page for people behind a 200", 200, page, {}],
+      ["of a firewall", 403, page, { "content-type": "text/html; charset=UTF-8" }],
+      ["of a server that has no such route", 404, "<html><body><h1>404 Not Found</h1></body></html>", { "content-type": "text/html" }],
+    ] as const)("%s is a web page: asked again, named by its title, and no end of the run", async (_what, status, body, headers) => {
+      const { error, seen } = await outcome([json(status, body, headers)], {}, { ports: { maxRequestRetries: 1 } });
+      expect([error?.code, seen.length]).toEqual(["web_page", 2]);
+      expect(error?.message).toMatch(/a web page \("(Just a moment\.\.\.|404 Not Found)"\), not an answer of a model's API/);
+    });
+
+    it("with a page keeps the code of its status where that is tried again anyway", async () => {
+      for (const [status, code] of [
+        [502, "provider_error"],
+        [429, "rate_limited"],
+      ] as const) {
+        const { error } = await outcome([json(status, page, { "content-type": "text/html" })], {}, { ports: { maxRequestRetries: 0 } });
+        expect(error?.code).toBe(code);
+        expect(error?.message).toContain("Just a moment...");
+      }
+    });
+
+    it.each([
+      [403, { error: { code: "unsupported_country_region_territory", message: "Country, region, or territory not supported", type: "request_forbidden" } }],
+      [403, { error: { type: "forbidden", message: "Request not allowed" } }],
+      [400, { error: { code: 400, message: "User location is not supported for the API use.", status: "FAILED_PRECONDITION" } }],
+      [403, { error: { code: 403, message: "This model is not available in your region." } }],
+      [451, { message: "no" }],
+    ] as const)("for the place it comes from (HTTP %i) is asked again, and no end of the run", async (status, body) => {
+      const { error, seen } = await outcome([json(status, body), answers(voice, { text: "ok" })], {}, { ports: { maxRequestRetries: 0 } });
+      expect([error?.code, seen.length]).toEqual(["region_refused", 1]);
+      expect((await outcome([json(status, body), answers(voice, { text: "ok" })])).response.message.content).toBe("ok");
+    });
+
     it("for a prompt that does not fit is that, whole or in pieces", async () => {
       for (const request of [{}, STREAM])
         expect((await outcome([json(400, voice.refusal(400, voice.overlong))], request)).result).toBeInstanceOf(OverlongPromptError);
@@ -177,7 +211,7 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
 
     it("and a bad answer are thrown in verifiers' classes", async () => {
       expect((await outcome([json(500, voice.refusal(500, "oops"))], {}, { ports: { maxRequestRetries: 0 } })).result).toBeInstanceOf(ModelError);
-      expect((await outcome([json(200, "<html>")])).result).toBeInstanceOf(InvalidModelResponseError);
+      expect((await outcome([json(200, "no json")])).result).toBeInstanceOf(InvalidModelResponseError);
       expect((await outcome([json(200, "")])).result).toBeInstanceOf(EmptyModelResponseError);
     });
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { RESULTS_SHAPES } from "../../src/config/run-config.ts";
 import { EnvGroup } from "../../src/environments/env-group.ts";
 import type { EnvironmentOptions } from "../../src/environments/environment.ts";
+import { errorLines } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../../src/environments/single-turn-env.ts";
 import { ToolEnv } from "../../src/environments/tool-env.ts";
 import type { RolloutInput } from "../../src/environments/types.ts";
@@ -29,6 +31,41 @@ describe("a group of environments", () => {
       [3, "code", "c1", "c"],
     ]);
     expect((await group.getEvalDataset(3)).map(({ example_id }) => example_id)).toEqual([0, 1, 2]);
+  });
+
+  it("says in info.env_id whose an example is, behind what the example says itself, in rows of either shape", async () => {
+    const told = new SingleTurnEnv({
+      dataset: [
+        { question: "q", info: { level: 2 } },
+        { question: "r", info: { env_id: "inner" } },
+      ],
+    });
+    const group = new EnvGroup({ envs: [told, code()], envNames: ["told", "code"] });
+    const inputs = await group.getDataset();
+    expect(inputs.map(({ info }) => JSON.stringify(info))).toEqual([
+      '{"level":2,"env_id":"told"}',
+      '{"env_id":["told","inner"]}',
+      '{"env_id":"code"}',
+      '{"env_id":"code"}',
+    ]);
+    const { outputs } = await group.evaluate(scriptedClient("x"), "m");
+    expect(outputs.map(({ info, metrics }) => [info, Object.keys(metrics as object)])).toEqual([
+      [{ level: 2, env_id: "told" }, ["num_turns"]],
+      [{ env_id: ["told", "inner"] }, ["num_turns"]],
+      [{ env_id: "code" }, ["passes", "num_turns"]],
+      [{ env_id: "code" }, ["passes", "num_turns"]],
+    ]);
+    const options = { rolloutsPerExample: 1, code: "poisoned", message: "m", model: "m", sampling_args: {}, stateColumns: [], now: () => 0 } as const;
+    for (const shape of RESULTS_SHAPES) {
+      const [line] = errorLines(group, inputs[0] as RolloutInput, { ...options, shape }).lines;
+      expect(JSON.parse(line ?? ""), shape).toMatchObject({ info: { level: 2, env_id: "told" } });
+    }
+  });
+
+  it("lets the member of info.env_id play where a row has no task of it, as rows of verifiers from 0.1.14 on", async () => {
+    const group = new EnvGroup({ envs: [math(), code()], envNames: ["math", "code"] });
+    const input: RolloutInput = { example_id: 9, prompt: [{ role: "user", content: "?" }], task: "default", info: { env_id: "code" } };
+    expect((await group.runRollout(input, scriptedClient("x"), "m")).metrics).toEqual({ passes: 0.5, num_turns: 1 });
   });
 
   it("names its members env_0, env_1 when nobody does, whatever task their rows name", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import { wilsonInterval } from "../../src/metrics/wilson.ts";
 import { buildMetadata, type MetadataInput, metadataText, type RunMetadata } from "../../src/report/metadata.ts";
 
 const CONFIG: RunConfig = {
@@ -50,6 +51,7 @@ function metadataOf(units: readonly (readonly RolloutSummary[])[], rest: Partial
     time_ms: 1719.4,
     num_examples: 2,
     pass_threshold: 0.5,
+    reward_range: [0, 1],
     env_sampling_args: {},
     tools: null,
     env_digest: "e".repeat(64),
@@ -94,8 +96,17 @@ describe("metadata.json", () => {
             env_version: "0.2.0",
             env_digest: "e".repeat(64),
             dataset_digest: "d".repeat(64),
+            settings: {
+              sampling_args: { max_tokens: null },
+              api_client_type: "openai_chat_completions",
+              independent_scoring: false,
+              headers: {},
+              headers_from_state: {},
+              replicas: [],
+            },
             reward_stderr: null,
-            reward_ci95: null,
+            reward_ci95: wilsonInterval(1, 2),
+            reward_range: [0, 1],
             n_clusters: 2,
             errored_rollouts: 0,
             truncated_rollouts: 0,
@@ -173,7 +184,7 @@ describe("metadata.json", () => {
       '"num_examples":2,"rollouts_per_example":2,"sampling_args":{"n":1,"extra_body":{},"max_tokens":100,"temperature":1.0},"time_ms":2000.0,"avg_reward":0.5',
       '"avg_metrics":{"correct":0.5,"length":14.5,"num_turns":1.0},"avg_error":0.0,"pass_at_k":{"1":0.5,"2":0.5},"pass_all_k":{"1":0.5,"2":0.5},"pass_threshold":0.5',
       '"usage":{"input_tokens":21.0,"output_tokens":9.0,"final_input_tokens":21.0,"final_output_tokens":9.0}',
-      '"errored_rollouts":0,"reward_without_errors":0.5,"tokens_total":{"input_tokens":84,"output_tokens":36}',
+      '"reward_range":[0.0,1.0],"n_clusters":2,"errored_rollouts":0,"truncated_rollouts":0,"reward_without_errors":0.5,"tokens_total":{"input_tokens":84,"output_tokens":36}',
     ])
       expect(text).toContain(part);
     expect(text.endsWith("}\n")).toBe(true);

@@ -218,6 +218,12 @@ describe("the report at the end of a run", () => {
     expect(a).toBeGreaterThan(b);
     expect(lines.filter((line) => line === "Timing:")).toHaveLength(3);
     expect(reportOf([row(0, 1, { task: "b" })]).some((line) => line === "--- b ---")).toBe(false);
+    const routes = ["b", ["a", "inner"], "b", null];
+    const newer = reportOf(
+      routes.map((env_id, id) => row(id, 1, { task: undefined, info: { env_id } })),
+      { rollouts_per_example: 1 },
+    );
+    expect(newer.filter((line) => /^--- (b|a.inner|default) ---$/.test(line))).toEqual(["--- b ---", "--- a/inner ---", "--- default ---"]);
   });
 
   it("says why there is no interval", () => {
@@ -307,5 +313,12 @@ describe("the example of a report", () => {
 
   it("does not break on a row without prompt and completion", () => {
     expect(tableOf(row(0, 0, { prompt: null, completion: null }))).toHaveLength(5);
+  });
+
+  it("keeps the interval within what rewards can be", () => {
+    const rows = [0, 1, 2].flatMap((id) => [row(id, 1), row(id, id === 2 ? 0.5 : 1)]);
+    const interval = (header: Partial<ReportHeader>): string => reportOf(rows, header).find((line) => line.startsWith("reward 95% interval")) ?? "";
+    expect(interval({})).toMatch(/^reward 95% interval: 0\.\d+ to 1\.000 \(over 3 examples/);
+    expect(interval({ reward_range: [0, 1.1] })).toMatch(/ to 1\.100 /);
   });
 });

@@ -133,6 +133,28 @@ describe("a failing reward function", () => {
   });
 });
 
+describe("the range of rewards", () => {
+  const weighted = (weights: number[]): Rubric =>
+    new Rubric(
+      weights.map((weight, i) => ({ name: `f${i}`, weight, fn: now })),
+      {},
+    );
+
+  it("is what the weights make of scores from 0 to 1, of a group the sum", () => {
+    expect(new Rubric([correct]).rewardRange).toEqual([0, 1]);
+    expect(weighted([1, 0.2, 0, -0.5]).rewardRange).toEqual([-0.5, 1.2]);
+    expect(new RubricGroup([weighted([1]), weighted([0]), weighted([0.5])]).rewardRange).toEqual([0, 1.5]);
+  });
+
+  it("is what is declared, by the environment before its rubric", () => {
+    const dataset = [{ question: "?" }];
+    const rubric = new Rubric([correct], { rewardRange: [-1, 2] });
+    expect(new SingleTurnEnv({ dataset, rubric }).rewardRange).toEqual([-1, 2]);
+    expect(new SingleTurnEnv({ dataset, rubric, rewardRange: [0, 3] }).rewardRange).toEqual([0, 3]);
+    expect(() => new Rubric([correct], { rewardRange: [2, -1] })).toThrow("2 to -1 is no range of rewards");
+  });
+});
+
 describe("registration", () => {
   it("refuses functions without a name, and weights that do not fit", () => {
     expect(() => new Rubric([() => 1])).toThrow(/needs a name/);

@@ -175,6 +175,24 @@ describe("an endpoint that cannot be reached", () => {
     });
   });
 
+  it.each([
+    ["region_refused", "does not serve the place"],
+    ["web_page", "answers with web pages"],
+  ] as const)("counts %s like a connection that fails, and says so", (error, said) => {
+    const run = RuleRun.open(200);
+    for (let round = 0; round < 8 && run.head.status === "RUNNING"; round++) {
+      run.now = Math.max(run.now, run.head.health.backoff_until);
+      const grant = run.grant(`round ${round}`);
+      for (let seq = 1; seq <= 3; seq++) {
+        const answer = run.claim(grant, seq);
+        if (answer.kind !== "block") break;
+        for (let unit = answer.lo; unit < answer.hi; unit++) run.commit(grant, [unit], [summary({ reward: 0, error })]);
+      }
+      run.leave(grant);
+    }
+    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "endpoint_unavailable", message: expect.stringContaining(said) } });
+  });
+
   it("is forgiven at the first answer", () => {
     const run = RuleRun.open(200);
     const grant = run.grant("a");
@@ -183,5 +201,84 @@ describe("an endpoint that cannot be reached", () => {
       for (let unit = lo; unit < hi; unit++) run.commit(grant, [unit], unit % 11 === 0 ? [summary()] : refused);
     }
     expect(run.head).toMatchObject({ status: "RUNNING", health: { strikes: 0 } });
+  });
+});
+
+describe("a refusal that every further call would meet", () => {
+  const failure = { code: "auth_failed", message: "http://h/v1 refused the key in K" } as const;
+  const refuse = (run: RuleRun, executor: string, progress?: number): { readonly pause: number | undefined; readonly beat: string } => {
+    const grant = run.grant(executor);
+    run.block(grant, 1);
+    const answer = run.call("fail", { ...run.id(grant), failure, ...(progress === undefined ? {} : { progress }) });
+    const beat = run.beat(grant);
+    run.leave(grant);
+    return { pause: answer.pause_ms, beat };
+  };
+  const answered = (run: RuleRun, executor = "good"): void => {
+    const grant = run.grant(executor);
+    const { lo } = run.block(grant, 1);
+    run.commit(grant, [lo]);
+    run.leave(grant);
+  };
+
+  it("ends a run that had no answer at once", () => {
+    const run = RuleRun.open(50);
+    expect(refuse(run, "a")).toEqual({ pause: undefined, beat: "abort" });
+    expect(run.head).toMatchObject({ status: "FAILED", failure });
+  });
+
+  it("is one executor's own affair once others were answered: it stays away, longer each time, and its units go to others", () => {
+    const run = RuleRun.open(50);
+    answered(run);
+    expect(refuse(run, "bad")).toEqual({ pause: 5_000, beat: "continue" });
+    expect(run.head).toMatchObject({ status: "RUNNING", pending: 49 });
+    run.now += 5_000;
+    expect(refuse(run, "bad").pause).toBe(10_000);
+    answered(run);
+    run.now += 10_000;
+    expect(refuse(run, "bad").pause).toBe(5_000);
+    run.work();
+    expect(run.head).toMatchObject({ status: "COMPLETED", done: 50 });
+  });
+
+  it("ends the run when nothing but refusals came for 30 s, and a resume does what is missing", () => {
+    const run = RuleRun.open(50);
+    answered(run);
+    refuse(run, "a");
+    run.now += 29_999;
+    expect(refuse(run, "b").pause).toBeGreaterThan(0);
+    run.now += 1;
+    expect(refuse(run, "a")).toEqual({ pause: undefined, beat: "abort" });
+    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "auth_failed", message: expect.stringContaining("nothing was answered for 30 s") } });
+    run.settle();
+    expect(run.resume()).toMatchObject({ ok: true, value: { owed_rollouts: 49 } });
+    expect(refuse(run, "a").beat).toBe("abort");
+    run.settle();
+    run.resume();
+    run.work();
+    expect(run.head).toMatchObject({ status: "COMPLETED", done: 50 });
+  });
+
+  it("is no end while somebody who was not refused is at work, and answers that a beat or the refusal tells count", () => {
+    const run = RuleRun.open(50);
+    const slow = run.grant("slow");
+    expect(refuse(run, "bad", 3).pause).toBe(5_000);
+    for (let second = 0; second < 40; second += 5) {
+      run.now += 5_000;
+      run.beat(slow);
+    }
+    expect(refuse(run, "bad").pause).toBeGreaterThan(0);
+    run.call("beat", { ...run.id(slow), started: [], vitals: { in_flight: 1, retries: 0, waiting: 0, paused_until: null, progress: 1 } });
+    expect(run.head.health).not.toHaveProperty("refused_since");
+    run.leave(slow);
+    expect(refuse(run, "bad").pause).toBe(5_000);
+  });
+
+  it("is told from a failure of the run itself, which ends it at once", () => {
+    const run = RuleRun.open(50);
+    answered(run);
+    const grant = run.grant("a");
+    run.call("fail", { ...run.id(grant), failure: { code: "environment_failed", message: "broken" } });
+    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "environment_failed" } });
   });
 });

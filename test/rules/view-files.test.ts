@@ -118,6 +118,11 @@ describe("the metadata of a run", () => {
     expect(readInfo(nested)).toMatchObject({ numbers: [["time", "1m 1s"]], settings: expect.arrayContaining([["shuffle seed", "7"]]) });
     const own = folder("d", { "metadata.json": metadata({ edgewise: { status: "RUNNING", reward_ci95: [0.1, 0.9] } }) });
     expect(readInfo(own)).toMatchObject({ status: "RUNNING", numbers: [["95% interval", "0.100 to 0.900"]] });
+    const interval = (name: string, avg_reward: number, edgewise: object): unknown =>
+      readInfo(folder(name, { "metadata.json": metadata({ avg_reward, edgewise }) }));
+    expect(interval("e", 0.95, { reward_ci95: [0.837, 1.063] })).toMatchObject({ numbers: [["95% interval", "0.837 to 1.000"]] });
+    expect(interval("f", 0.95, { reward_ci95: [0.837, 1.063], reward_range: [0, 1.2] })).toMatchObject({ numbers: [["95% interval", "0.837 to 1.063"]] });
+    expect(interval("g", 1.2, { reward_ci95: [0.9, 1.5] })).toMatchObject({ numbers: [["95% interval", "0.900 to 1.500"]] });
   });
 
   it.each([

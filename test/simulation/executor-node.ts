@@ -1,4 +1,4 @@
-import { Session, type Effect, type SessionEvent, type UnitWork } from "../../src/executor/session.ts";
+import { Session, type Effect, type SessionEvent } from "../../src/executor/session.ts";
 import { type Grant, PROTOCOL, type RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { broken } from "./invariants.ts";
@@ -10,8 +10,8 @@ const SLICE_MS = 60_000;
 
 interface Unit {
   readonly left: Set<number>;
-  /** By rollout. */
   readonly summaries: RolloutSummary[];
+  refused: boolean;
 }
 
 /**
@@ -37,12 +37,18 @@ export class ExecutorNode {
   #refused: { run: string; seq: number }[] = [];
   #empty = 0;
   #joins = 1;
+  /** The model server refuses it, and it has told the Run of that under this grant; how long it is to stay away then. */
+  readonly #misplaced: boolean;
+  #told = false;
+  #answered = 0;
+  #pause = 0;
 
   constructor(world: Scene, id: string) {
     this.#world = world;
     this.#id = id;
     this.#rate = 1 + (world.random.next() - 0.5) / 50;
     this.#offset = world.random.int(0, 1_000_000);
+    this.#misplaced = world.random.chance(world.plan.misplaced);
     this.#bornAt = world.clock.now;
   }
 
@@ -157,6 +163,8 @@ export class ExecutorNode {
     }
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
+    this.#told = false;
+    this.#answered = 0;
     this.#session = new Session(grant, { margin: MARGIN_MS, retry: 200, idle: 250, ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
@@ -183,7 +191,7 @@ export class ExecutorNode {
           this.#feed(answer === null ? { type: "claim-failed", seq: effect.seq } : { type: "claimed", seq: effect.seq, answer });
         });
       case "start":
-        return this.#start(effect.work, grant);
+        return this.#start(effect.work.unit, effect.work.block.poisoned, grant);
       case "score":
         if (this.#inFlight > 0) broken("units are scored while others are generated");
         for (const unit of effect.units) this.#world.clock.after(this.#world.random.int(1, 500), () => this.#finish(unit));
@@ -199,7 +207,7 @@ export class ExecutorNode {
       }
       case "beat": {
         const sentAt = this.#now();
-        const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
+        const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered };
         return this.#rpc("beat", { ...ticket, started: effect.started, vitals }, (answer) => {
           this.#feed(answer === null ? { type: "beat-failed" } : { type: "beaten", sentAt, answer });
         });
@@ -211,7 +219,11 @@ export class ExecutorNode {
       case "over":
         if (this.#inFlight > 0) broken("a session ended with requests in flight");
         this.#session = null;
-        this.#world.clock.after(50, () => this.#ask());
+        // Should the leave be lost, what was given up is held against it.
+        this.#fallSilent();
+        this.#open.clear();
+        this.#world.clock.after(50 + this.#pause, () => this.#ask());
+        this.#pause = 0;
     }
   }
 
@@ -225,40 +237,25 @@ export class ExecutorNode {
       const there = this.#bucket.get(segment);
       if (there !== undefined && there.join() !== units.join()) broken("a segment was written twice with different rows");
       if (!fails || world.random.chance(0.5)) this.#bucket.set(segment, units);
-      for (const unit of units) world.segments.set(`${segment}/${unit}`, this.#rows.get(unit) ?? []);
       this.#feed(fails ? { type: "store-failed", n } : { type: "stored", n });
     });
   }
 
-  #start({ unit, block }: UnitWork, grant: Grant): void {
+  #start(unit: number, poisoned: boolean, grant: Grant): void {
     const world = this.#world;
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const r = grant.config.rollouts_per_example;
-    const redo = block.redo.find((each) => each.unit === unit);
-    const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [] };
+    const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [], refused: false };
     this.#units.set(unit, state);
     this.#open.add(unit);
-    for (const index of redo?.keep ?? []) {
-      const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
-      if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
-      state.left.delete(index);
-      state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null } : kept;
-    }
-    if (block.poisoned) {
-      for (const index of state.left) state.summaries[index] = summary(0, "poisoned", world.generated());
+    if (poisoned) {
+      state.summaries.push(...Array.from({ length: r }, () => summary(0, "poisoned")));
       state.left.clear();
+      world.clock.after(1, () => this.#finish(unit));
+      return;
     }
-    if (!block.poisoned && world.plan.killers.has(unit))
-      world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
-    if (state.left.size === 0) world.clock.after(block.poisoned ? 1 : world.random.int(1, 500), () => this.#generated(unit, grant));
+    if (world.plan.killers.has(unit)) world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
     for (const index of state.left) this.#request(unit, state, index, grant);
-  }
-
-  /** All answers of a unit are there. */
-  #generated(unit: number, grant: Grant): void {
-    if (!this.#alive || !this.#units.has(unit)) return;
-    if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
-    else this.#finish(unit);
   }
 
   /** One model request under the gate of the grant. */
@@ -276,11 +273,35 @@ export class ExecutorNode {
       this.#inFlight--;
       world.inFlight--;
       state.left.delete(index);
-      const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
-      state.summaries[index] = summary(unit % 3, error, world.generated());
+      if (this.#misplaced && !world.calm) this.#refuse(state, grant);
+      else {
+        this.#answered++;
+        state.summaries.push(summary(unit % 3, world.strikes(world.plan.infraError) ? "provider_error" : null));
+      }
       this.#waiting.shift()?.();
-      if (state.left.size === 0) this.#generated(unit, grant);
+      if (state.left.size > 0) return;
+      if (state.refused) return this.#drop(unit);
+      if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
+      else this.#finish(unit);
     });
+  }
+
+  /** A refusal that every call would meet: told once, and nothing new begins. */
+  #refuse(state: Unit, grant: Grant): void {
+    state.refused = true;
+    if (this.#told) return;
+    this.#told = true;
+    this.#feed({ type: "stop", how: "drain" });
+    const failure = { code: "auth_failed", message: "no" } as const;
+    this.#rpc("fail", { ...this.#ticket(grant), failure, progress: this.#answered }, (answer) => {
+      if (answer?.pause_ms === undefined) this.#feed({ type: "stop", how: "abort" });
+      else this.#pause = answer.pause_ms;
+    });
+  }
+
+  #drop(unit: number): void {
+    this.#units.delete(unit);
+    this.#feed({ type: "unit-dropped", unit });
   }
 
   #finish(unit: number): void {
@@ -305,7 +326,6 @@ export class ExecutorNode {
   }
 }
 
-/** `generation` tells one answer of the model from another: scoring leaves it alone. */
-function summary(reward: number, error: RolloutSummary["error"], generation: number): RolloutSummary {
-  return { reward, error, input_tokens: generation, output_tokens: 1, truncated: false, metrics: {} };
+function summary(reward: number, error: RolloutSummary["error"]): RolloutSummary {
+  return { reward, error, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} };
 }

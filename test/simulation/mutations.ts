@@ -39,10 +39,10 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "const blamed = ledger.claimsOf(ticket.id).flatMap((c) => Array.from({ length: c.hi - c.lo }, (_, i) => c.lo + i));",
   },
   {
-    name: "generate again what is only to be scored",
-    file: "durable-objects/run/claims.ts",
-    find: 'keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),',
-    replace: "keep: debts.flatMap((debt, index) => (debt === null ? [index] : [])),",
+    name: "let one refusal end a run that has answers",
+    file: "durable-objects/run/health.ts",
+    find: "if (head.health.answered !== true || !isRefusal(failure)) return failure;",
+    replace: "return failure;",
   },
   {
     name: "count a duplicate",

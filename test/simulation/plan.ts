@@ -22,7 +22,8 @@ export interface Plan {
     readonly putFails: number;
   };
   readonly infraError: number;
-  readonly scorerError: number;
+  /** Share of executors that the model server refuses while faults are on. */
+  readonly misplaced: number;
   /** Units an executor holds unscored where scoring is postponed. */
   readonly held: number;
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
@@ -30,7 +31,7 @@ export interface Plan {
   /** Interventions: what happens to the run from outside, and when. */
   readonly interventions: readonly {
     readonly at: number;
-    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "forget-offers" | "watchdog";
+    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "restart" | "forget-offers" | "watchdog";
   }[];
 }
 
@@ -41,7 +42,7 @@ export function drawPlan(random: Random): Plan {
   const nasty = random.pick([0, 0.02, 0.1]);
   const interventions = Array.from({ length: random.int(0, 5) }, () => ({
     at: random.int(500, calmAt),
-    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart", "mend"] as const),
+    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart"] as const),
   }));
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
   return {
@@ -79,7 +80,7 @@ export function drawPlan(random: Random): Plan {
     killAfter: random.pick([0, 50, 700]),
     fault: { lost: nasty, late: nasty / 4, lostAnswer: nasty, doubled: nasty, crash: nasty / 20, partition: nasty / 10, putFails: nasty },
     infraError: random.pick([0, 0, 0.1]),
-    scorerError: random.pick([0, 0.2]),
+    misplaced: random.pick([0, 0, 0, 0.3, 1]),
     calmAt,
     interventions,
   };

@@ -5,7 +5,7 @@ import type { Outbox } from "../../durable-objects/run/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
 import type { Scene } from "./scene.ts";
 
-export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000 };
+export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
 export class RunNode {
@@ -30,13 +30,32 @@ export class RunNode {
   call<N extends TransitionName>(name: N, request: Request<N>): Answer<N> {
     const world = this.#world;
     if (world.strikes(world.plan.fault.lost)) throw new Error("request lost");
+    const doneBefore = this.ledger.head()?.done ?? 0;
     const done = this.ledger.transaction(() => transit(this.ledger, name, request, this.context()));
     if (done === null) throw new Error(`${name}: gone`);
     checkRun(world, this.ledger, this.context());
+    if (name === "commit") this.#noteAnswers(request as unknown as Request<"commit">, doneBefore);
+    if (name === "fail") this.#checkEnd();
     if (name === "claim") this.#checkRepeat(request as unknown as Request<"claim">, done.answer as unknown as Answer<"claim">);
     this.#after(done.outbox);
     if (world.strikes(world.plan.fault.lostAnswer)) throw new Error("answer lost");
     return done.answer as Answer<N>;
+  }
+
+  /** When rows were last accepted, by the Run's clock, and in which generation. */
+  #answered = { generation: 0, at: 0 };
+  #noteAnswers({ units }: Request<"commit">, doneBefore: number): void {
+    const head = this.ledger.head();
+    if (head === null || head.done === doneBefore || !units.every(({ rollouts }) => rollouts.every(({ error }) => error === null))) return;
+    this.#answered = { generation: head.generation, at: this.context().now };
+  }
+
+  /** Refusals end a run that had answers only when there was none for long. */
+  #checkEnd(): void {
+    const head = this.ledger.head();
+    if (head?.failure?.code !== "auth_failed" || head.generation !== this.#answered.generation || head.ended_at !== this.context().now) return;
+    const silent = head.ended_at - this.#answered.at;
+    if (silent < TIMING.refusals) broken(`a refusal ended the run ${silent} ms after an answer`);
   }
 
   /** The same claim gets the same block, however often it is asked. */

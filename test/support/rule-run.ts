@@ -30,7 +30,7 @@ export const summary = (changes: Partial<RolloutSummary> = {}): RolloutSummary =
 /** A Run without a platform: its transitions over tables in memory, and a clock that only the test moves. */
 export class RuleRun {
   readonly ledger = new MemoryLedger();
-  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000 };
+  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000 };
   now = 1_000_000;
   boot = "boot-1";
   /** Executors that the service can have. */

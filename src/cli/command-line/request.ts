@@ -23,6 +23,9 @@ export function expectedSettings(given: GivenOptions, storedSampling: JsonObject
   if (given.extra_env_kwargs !== undefined) expected.extra_env_kwargs = given.extra_env_kwargs;
   if (given.shuffle === true) expected.shuffle_seed = given.shuffle_seed ?? OPTIONS.shuffle_seed.default;
   if (given.rollouts_per_example !== undefined) expected.rollouts_per_example = given.rollouts_per_example;
+  if (given.api_client_type !== undefined) expected.api_client_type = given.api_client_type;
+  if (given.independent_scoring !== undefined) expected.independent_scoring = given.independent_scoring;
+  if (given.state_columns !== undefined) expected.state_columns = given.state_columns;
   const sampling = expectedSampling(given, storedSampling);
   if (sampling !== null) expected.sampling_args = sampling;
   return expected;

@@ -65,8 +65,18 @@ export interface Evaluation {
     readonly sampling_args: JsonObject;
     readonly state_columns: readonly string[];
     readonly pass_threshold: number;
+    /** Absent from services of before. */
+    readonly reward_range?: readonly [number, number];
   };
-  readonly edgewise: RunState;
+  /** `settings`: what is measured and how the model is reached; services of before do not say it. */
+  readonly edgewise: RunState & { readonly settings?: JsonObject };
+}
+
+/** What a creation would measure, defaults filled in. */
+export interface AskedEvaluation {
+  /** Below 1 = all. */
+  readonly num_examples: number;
+  readonly settings: JsonObject;
 }
 
 /** A row of the list: less than the run itself says. */

@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
+import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
 
@@ -76,6 +76,10 @@ export class ServiceClient {
   }
   createRun(body: unknown, idempotencyKey: string): Promise<{ readonly evaluation_id: string }> {
     return this.json("POST", "/hosted-evaluations", { body, headers: { "idempotency-key": idempotencyKey }, retries: 2 });
+  }
+  /** What `body` would create, checked like a creation; nothing is created. */
+  settings(body: unknown): Promise<{ readonly evaluations: readonly AskedEvaluation[] }> {
+    return this.json("POST", "/evaluation-settings", { body, retries: 2 });
   }
   run(id: string, options: CallOptions = {}): Promise<Evaluation> {
     return this.json("GET", `/evaluations/${id}`, { retries: 2, ...options });

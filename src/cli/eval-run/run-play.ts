@@ -18,7 +18,8 @@ import { outputBase, ResultsFolder, resultsFolderOf } from "../results/results-f
 import type { RunProgress } from "../display/runs-display.ts";
 import type { Service } from "../service/service.ts";
 import type { SharedService } from "../service/shared-service.ts";
-import { type StartedRun, startRun } from "./start-run.ts";
+import type { StartedRun } from "./run-wish.ts";
+import { startRun } from "./start-run.ts";
 import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
 import { RunWatch } from "./watch-run.ts";
 
@@ -181,12 +182,14 @@ export function withDataset(given: GivenOptions, dataset: LocalDataset | null): 
 
 const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
 
-function announcement({ evaluation, how, owed, warnings }: StartedRun, { resume }: GivenOptions): readonly string[] {
+function announcement({ evaluation, how, owed, warnings, passedOver = null }: StartedRun, { resume }: GivenOptions): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
   const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
   const lines: string[] = [];
-  if (how === "created" && resume === true) lines.push("No unfinished run of these settings was found; this is a new one.");
+  if (how === "created" && resume === true) {
+    lines.push(`No unfinished run of these settings was found; this is a new one${passedOver ? ` (${singleLine(passedOver)})` : ""}.`);
+  }
   if (how === "created") lines.push(`Run ${evaluation_id}: ${what}`);
   else if (how === "joined") lines.push(`Run ${evaluation_id} is working already; following it: ${what}`);
   else if (how === "nothing owed") lines.push(`Run ${evaluation_id} has nothing left to do: ${what}`);

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
+import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
 import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
 import { readForeignRow } from "../../environments/foreign-row.ts";
 import { isInfrastructureError } from "../../errors/codes.ts";
@@ -34,6 +35,8 @@ export interface FolderMetadata {
     readonly dataset_digest: string | null;
     readonly extra_env_kwargs: JsonObject;
     readonly shuffle_seed: number | null;
+    /** What else was asked for; empty in folders of before. */
+    readonly settings: JsonObject;
   } | null;
 }
 
@@ -105,32 +108,51 @@ function readMetadata(path: string): FolderMetadata | string {
             dataset_digest: textOf(own.dataset_digest),
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
             shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
+            settings: (objectOf(own.settings) ?? {}) as JsonObject,
           },
   };
 }
 
-/**
- * Folders below `base` that fit what was typed, newest first. A setting that was not typed fits anything, the model
- * too, since a resume takes it from the run. Whether a run is unfinished is asked separately.
- */
-export function fittingFolders(base: string, envId: string, given: GivenOptions): readonly FoundFolder[] {
+/** Folders below `base` with runs of an environment, of whatever model, newest first. */
+export function foldersOfEnvironment(base: string, envId: string): readonly FoundFolder[] {
   const evals = join(base, "evals", ...envId.split("/").slice(0, -1));
   const prefix = `${envId.split("/").at(-1)}--`;
-  const models = foldersIn(evals).filter((name) => (given.model === undefined ? name.startsWith(prefix) : name === prefix + given.model.replaceAll("/", "--")));
-  return models
+  return foldersIn(evals)
+    .filter((name) => name.startsWith(prefix))
     .flatMap((name) => foldersIn(join(evals, name)).map((run) => join(evals, name, run)))
     .map((path) => ({ path, changed: statSync(path).mtimeMs }))
     .sort((a, b) => b.changed - a.changed)
     .flatMap(({ path }) => {
       const found = readFolder(path);
-      return typeof found === "string" || (found.metadata !== null && !fits(found.metadata, envId, given)) ? [] : [found];
+      return typeof found === "string" || (found.metadata !== null && found.metadata.env_id !== envId) ? [] : [found];
     });
 }
 
-function fits(metadata: FolderMetadata, envId: string, { model, num_examples, rollouts_per_example }: GivenOptions): boolean {
-  if (metadata.env_id !== envId || (model !== undefined && metadata.model !== model)) return false;
-  if (rollouts_per_example !== undefined && metadata.rollouts_per_example !== rollouts_per_example) return false;
-  return num_examples === undefined || num_examples < 1 || metadata.num_examples <= num_examples;
+/** The settings of the evaluation as a folder tells them; one that it cannot tell, in folders of before or of the Python library, is as it is by default. */
+export function settingsOfFolder(metadata: FolderMetadata): JsonObject {
+  const { edgewise } = metadata;
+  return {
+    ...ABSENT_SETTINGS,
+    env_id: metadata.env_id,
+    env_args: metadata.env_args,
+    model: metadata.model,
+    base_url: plainAddress(metadata.base_url),
+    rollouts_per_example: metadata.rollouts_per_example,
+    sampling_args: ownSampling(metadata.sampling_args),
+    state_columns: [...metadata.state_columns],
+    ...(edgewise === null ? {} : { extra_env_kwargs: edgewise.extra_env_kwargs, shuffle_seed: edgewise.shuffle_seed, ...edgewise.settings }),
+    ...(edgewise?.env_version ? { env_version: edgewise.env_version } : {}),
+  };
+}
+
+/** Metadata holds what was sent; `n` and an empty `extra_body` are always added there. */
+function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
+  const extra = extra_body ?? {};
+  return {
+    ...args,
+    ...(n === undefined || n === 1 ? {} : { n }),
+    ...(typeof extra === "object" && extra !== null && Object.keys(extra).length === 0 ? {} : { extra_body: extra }),
+  };
 }
 
 /** Whether rollouts are missing from a folder or would be run again, as far as its files tell. */

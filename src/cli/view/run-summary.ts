@@ -1,4 +1,5 @@
 /** What the viewer keeps of a run's `metadata.json`, whoever wrote it: ours, and the Python library's of any version before 0.4. */
+import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
@@ -70,8 +71,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     const parts = Object.entries(objectOf(value)).flatMap(([k, rate]) => (numberOf(rate) === null ? [] : [`${k}: ${Number(rate).toFixed(3)}`]));
     return parts.length === 0 ? [] : [[name, parts.join(", ")]];
   };
-  const interval = Array.isArray(own.reward_ci95) ? own.reward_ci95.map(numberOf) : [];
-  const [low, high] = interval;
+  const interval = intervalOf(file, own);
   // 0.1.14 and later: seconds under another name.
   const seconds = numberOf(file.time_ms) === null ? numberOf(file.time) : Number(file.time_ms) / 1000;
   const usage = Object.entries(objectOf(file.usage)).flatMap(([name, tokens]) => {
@@ -79,13 +79,22 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     return mean === null ? [] : [[`${name.replaceAll("_", " ")} (mean)`, mean.toFixed(1)] as const];
   });
   return [
-    ...(low !== null && low !== undefined && high !== null && high !== undefined ? [["95% interval", `${low.toFixed(3)} to ${high.toFixed(3)}`] as const] : []),
+    ...(interval === null ? [] : [["95% interval", `${interval[0].toFixed(3)} to ${interval[1].toFixed(3)}`] as const]),
     ...rates("pass@k", file.pass_at_k),
     ...rates("pass^k", file.pass_all_k),
     ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
     ...usage,
     ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
   ];
+}
+
+/** A file that does not say what rewards can be may state an interval beyond it: it is cut at 0 and 1, unless the mean shows that these are not the ends. */
+function intervalOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record<string, unknown>>): readonly [number, number] | null {
+  const [low, high] = Array.isArray(own.reward_ci95) ? own.reward_ci95.map(numberOf) : [];
+  if (typeof low !== "number" || typeof high !== "number") return null;
+  const mean = numberOf(file.avg_reward);
+  if (own.reward_range !== undefined || mean === null || mean < USUAL_RANGE[0] || mean > USUAL_RANGE[1]) return [low, high];
+  return withinRange([low, high], USUAL_RANGE);
 }
 
 function metricsOf(file: Readonly<Record<string, unknown>>): RunSummary["metrics"] {

@@ -5,7 +5,9 @@ import { dispatcherStub, registryStub, runStub } from "../../../src/stubs.ts";
 /** The bindings of wrangler.toml; its objects and handlers run in the isolate of the tests and see what is set here. */
 export const service = env as unknown as Env;
 
-type Vars = Partial<Record<"LEASE_MS" | "BEAT_MS" | "HEARTBEAT_MS" | "LEASE_MARGIN_MS" | "GRACE_MS" | "EXECUTOR_REQUESTS" | "NEXT_POLL_MS", string>>;
+type Vars = Partial<
+  Record<"LEASE_MS" | "BEAT_MS" | "HEARTBEAT_MS" | "REFUSALS_MS" | "LEASE_MARGIN_MS" | "GRACE_MS" | "EXECUTOR_REQUESTS" | "NEXT_POLL_MS", string>
+>;
 
 /** Lapses within a second; long enough that a busy machine does not make up its own. */
 export const QUICK: Vars = { LEASE_MS: "800", BEAT_MS: "200", LEASE_MARGIN_MS: "250", GRACE_MS: "200", NEXT_POLL_MS: "50", EXECUTOR_REQUESTS: "4" };

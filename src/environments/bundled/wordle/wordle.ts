@@ -96,7 +96,8 @@ export const wordle = defineEnvironment({
         { name: "length_bonus", fn: ({ state }) => correct({ state }) / Math.max(1, boardOf(state).guesses.length) },
         { name: "format_reward", weight: 0.2, fn: ({ completion }) => parser.getFormatRewardFunc()({ completion }) },
       ],
-      { parser },
+      // Solved at the first guess, in the right form.
+      { parser, rewardRange: [0, 2.2] },
     );
     // Solved is worth at least 1 + 1/6; four greens and the right format are worth 1.
     return new WordleEnv({ dataset: dataset ?? games(seed), systemPrompt: system_prompt, parser, rubric, maxTurns: GUESSES + 1, passThreshold: 1.1 });

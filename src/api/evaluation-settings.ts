@@ -1,0 +1,16 @@
+import { Hono } from "hono";
+import { evaluationSettings } from "../config/evaluation-settings.ts";
+import { isAttended } from "./access.ts";
+import type { AppContext } from "./app-context.ts";
+import { parseBody, readJsonText } from "./body.ts";
+import { plannedConfigs } from "./create-runs.ts";
+import { createBody } from "./schemas.ts";
+
+/** `/evaluation-settings`: what a creation would measure, for whoever looks for a run that measures the same. Creates nothing. */
+export const settingsOfCreations = new Hono<AppContext>();
+
+settingsOfCreations.post("/", async (c) => {
+  const body = parseBody(createBody, await readJsonText(c.req.raw));
+  const configs = plannedConfigs(c.var.ports, body, isAttended(c.var.ports.facts, c.req.raw));
+  return c.json({ evaluations: configs.map((config) => ({ num_examples: config.num_examples, settings: evaluationSettings(config) })) });
+});

@@ -1,0 +1,122 @@
+/** A results folder that is all that is left of its run, or that the Python library wrote, becomes a run of the service. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createBody } from "../../config/creation-body.ts";
+import { ABSENT_SETTINGS, differencesOf } from "../../config/evaluation-settings.ts";
+import type { JsonObject } from "../../config/run-config.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
+import { expectedSettings } from "../command-line/request.ts";
+import type { ServiceClient } from "../connection/http-client.ts";
+import { type FolderMetadata, type FoundFolder, settingsOfFolder } from "../results/resume-folder.ts";
+import { sortRows, wholeLinesOf } from "../results/row-file.ts";
+import { CliError } from "../terminal/cli-error.ts";
+import { describeDataset, uploadDataset } from "./dataset-upload.ts";
+import type { RunWish, StartedRun } from "./run-wish.ts";
+
+/** The folder is all that is left of the run: its rows are uploaded and taken over by a run of the same id. */
+export async function createFromFolder(client: ServiceClient, wish: RunWish, { path, runId }: FoundFolder, metadata: FolderMetadata): Promise<StartedRun> {
+  const { envId, given, replicas, envVersion } = wish;
+  if (metadata.shuffled) {
+    throw new CliError(`-R/--resume: the examples of ${path} were shuffled by the Python library, and no other program knows that order`, {
+      exitCode: 2,
+      hints: ["Go on with it there, or start a new run."],
+    });
+  }
+  const told = settingsOfFolder(metadata);
+  const sampling = told.sampling_args as JsonObject;
+  const expected: JsonObject = { env_id: envId, ...expectedSettings(given, sampling) };
+  // What a folder cannot tell is as this command says.
+  const actual: JsonObject = metadata.edgewise === null ? { ...told, ...untold(given) } : told;
+  const kwargs = actual.extra_env_kwargs as JsonObject;
+  const seed = metadata.edgewise?.shuffle_seed ?? null;
+  if (told.env_version !== undefined && envVersion !== null) expected.env_version = envVersion;
+  const differences = [...differencesOf(actual, expected)];
+  const { num_examples = metadata.num_examples } = given;
+  if (num_examples >= 1 && num_examples < metadata.num_examples) {
+    differences.push(`num_examples: the run has ${metadata.num_examples}, this command ${num_examples}; a run can only grow`);
+  }
+  if (differences.length > 0)
+    throw new CliError(`this is another evaluation: ${differences.join("; ")}`, { exitCode: 2, hints: ["Use the same settings, or start a new run."] });
+
+  await mustHaveDataset(client, given.env_args ?? metadata.env_args);
+  const results = await uploadRows(client, join(path, "results.jsonl"));
+  const settings = {
+    ...given,
+    env_args: given.env_args ?? metadata.env_args,
+    model: given.model ?? metadata.model,
+    // The Python library joins the addresses of replicas.
+    api_base_url: given.api_base_url ?? (metadata.base_url.split(",")[0] || undefined),
+    num_examples,
+    rollouts_per_example: given.rollouts_per_example ?? metadata.rollouts_per_example,
+    sampling_args: (expected.sampling_args ?? sampling) as JsonObject,
+    ...(Object.keys(kwargs).length === 0 ? {} : { extra_env_kwargs: kwargs }),
+    ...(seed === null ? {} : { shuffle: true, shuffle_seed: seed }),
+    state_columns: given.state_columns ?? [...metadata.state_columns],
+    ...reachOf(actual, given),
+  };
+  const body = createBody(envId, settings, replicas);
+  const { evaluation_id } = await client.createRun(
+    {
+      ...body,
+      resume_from: {
+        run_id: runId ?? randomBytes(4).toString("hex"),
+        results,
+        dataset_digest: metadata.edgewise?.dataset_digest ?? null,
+        keep_errors: given.keep_errors ?? false,
+        ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
+      },
+    },
+    randomUUID(),
+  );
+  return { evaluation: await client.run(evaluation_id), folder: path, after: 0, how: "resumed", owed: null, warnings: endpointWarnings(given, metadata) };
+}
+
+const untold = ({ extra_env_kwargs, api_client_type, independent_scoring }: GivenOptions): JsonObject =>
+  Object.fromEntries(Object.entries({ extra_env_kwargs, api_client_type, independent_scoring }).filter(([, value]) => value !== undefined)) as JsonObject;
+
+/** Of a folder, in the form in which a creation takes them; headers may be others now, the rest agrees with what was typed. */
+function reachOf({ api_client_type, independent_scoring, headers, headers_from_state }: JsonObject, given: GivenOptions): GivenOptions {
+  const other = {
+    ...(api_client_type === ABSENT_SETTINGS.api_client_type ? {} : { api_client_type }),
+    ...(independent_scoring === true ? { independent_scoring } : {}),
+  };
+  const filled = Object.entries({ headers, headers_from_state }).filter(([, table]) => Object.keys(table as object).length > 0);
+  return { ...Object.fromEntries(filled), ...other, ...headersOf(given) } as GivenOptions;
+}
+
+const headersOf = ({ headers, headers_from_state }: GivenOptions): GivenOptions => ({
+  ...(headers === undefined ? {} : { headers }),
+  ...(headers_from_state === undefined ? {} : { headers_from_state }),
+});
+
+/** The digest under which the service has the rows, in the order of a finished run. */
+async function uploadRows(client: ServiceClient, path: string): Promise<string> {
+  const length = await wholeLinesOf(path);
+  const folder = await mkdtemp(join(tmpdir(), "edgewise-"));
+  try {
+    const sorted = join(folder, "results.jsonl");
+    const rows = (await sortRows(path, length, sorted)) ? await describeDataset(sorted) : await describeDataset(path, length);
+    await uploadDataset(client, rows);
+    return rows.digest;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function endpointWarnings({ api_base_url }: GivenOptions, { base_url }: FolderMetadata): readonly string[] {
+  return api_base_url === undefined || api_base_url === base_url
+    ? []
+    : [`base_url changes from ${base_url} to ${api_base_url}; earlier rollouts were made at the former.`];
+}
+
+/** An upload goes with the state folder; better to say so now than to fail when the data set is read. */
+async function mustHaveDataset(client: ServiceClient, { dataset }: JsonObject): Promise<void> {
+  const digest = typeof dataset === "string" ? /^sha256:([0-9a-f]{64})$/.exec(dataset)?.[1] : undefined;
+  if (digest === undefined || (await client.hasDataset(digest))) return;
+  throw new CliError(`the data set of this run (sha256:${digest.slice(0, 12)}…) is not in the service any more`, {
+    exitCode: 2,
+    hints: [`Name the same file again: -a '{"dataset": "<path of the file>"}'`],
+  });
+}

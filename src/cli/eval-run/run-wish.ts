@@ -1,0 +1,47 @@
+/** What a command asks for of a run, what it gets, and whether the service knows one. */
+import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
+import type { Evaluation } from "../connection/api-types.ts";
+import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
+import type { LocalDataset } from "./dataset-upload.ts";
+
+/** What is asked for, with data set files replaced by their digests. */
+export interface RunWish {
+  readonly envId: string;
+  /** How a new run asks for the environment: maybe with owner and version. */
+  readonly reference: string;
+  readonly given: GivenOptions;
+  /** Several places that serve the model; empty = the one in `given`. */
+  readonly replicas?: readonly ReplicaBody[];
+  readonly dataset: LocalDataset | null;
+  /** Base of the results, where `-R` without a path looks. */
+  readonly base: string;
+  readonly cwd: string;
+  /** Version of the environment in this installation; null when it has none of that name, or the service is elsewhere. */
+  readonly envVersion: string | null;
+}
+
+export interface StartedRun {
+  readonly evaluation: Evaluation;
+  /** Where its results go on; null = the usual place. */
+  readonly folder: string | null;
+  /** Events up to here happened before this command. */
+  readonly after: number;
+  readonly how: "created" | "resumed" | "joined" | "nothing owed";
+  readonly owed: number | null;
+  readonly warnings: readonly string[];
+  /** Of a new run where one was to be gone on with: what came nearest, and why it was passed over. */
+  readonly passedOver?: string | null;
+}
+
+/** Null: the service knows no such run. */
+export async function knownRun(client: ServiceClient, runId: string): Promise<Evaluation | null> {
+  try {
+    return await client.run(runId);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+export const isWorking = ({ edgewise }: Evaluation): boolean => !edgewise.suspended && (edgewise.phase === "preparing" || edgewise.phase === "open");

@@ -1,7 +1,7 @@
 import type { Aggregates } from "../metrics/aggregates.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
-import { fixed, thousands } from "./format.ts";
+import { fixed, formatSeconds, thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
 import { ReportBlock } from "./report-block.ts";
 
@@ -16,6 +16,10 @@ export interface ReportHeader {
   readonly reward_range?: RewardRange | undefined;
   /** What the run was asked for beyond the above, in words; none = nothing is said. */
   readonly settings?: readonly string[];
+  /** From the start of this generation of the run to its end; none = it is not known. */
+  readonly seconds?: number | null;
+  /** Values attempt by attempt also where they say nothing beyond their mean. */
+  readonly verbose?: boolean;
 }
 
 /** Tasks that get blocks of their own; rows of further ones are counted. */
@@ -65,7 +69,7 @@ export class PlainReport {
 
   /** The lines, without line ends, once all rows are in. `width`: columns of the terminal. `abbreviated`: without the example. */
   lines(width = 80, abbreviated = false): string[] {
-    const { env_id, model, base_url, num_examples, rollouts_per_example, settings = [] } = this.#header;
+    const { env_id, model, base_url, num_examples, rollouts_per_example, settings = [], seconds = null } = this.#header;
     const head = [
       "--- Evaluation ---",
       `Environment: ${singleLine(env_id)}`,
@@ -83,14 +87,20 @@ export class PlainReport {
       ...this.#taskLines(),
       "Summary:",
       ...settings.map(singleLine),
+      ...(seconds === null ? [] : [`time: ${formatSeconds(seconds)}`]),
       ...summaryLines(this.#all.result(), num_examples * rollouts_per_example),
       ...this.#all.distributionLines(width),
     ];
   }
 
+  /** Of all rows; to be asked once they are in. */
+  result(): Aggregates {
+    return this.#all.result();
+  }
+
   #block(): ReportBlock {
-    const { rollouts_per_example, pass_threshold, reward_range } = this.#header;
-    return new ReportBlock({ rolloutsPerExample: rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
+    const { rollouts_per_example, pass_threshold, reward_range, verbose = false } = this.#header;
+    return new ReportBlock({ rolloutsPerExample: rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range, everyList: verbose });
   }
 
   #taskLines(): string[] {

@@ -45,6 +45,11 @@ class Range {
   }
 }
 
+export interface BlockOptions extends AggregatorOptions {
+  /** Values attempt by attempt also where they are all the same, or those of the reward. */
+  readonly everyList: boolean;
+}
+
 /**
  * Rewards, Info, Timing and Usage over the rows of one task or of all, as a stream. Rows of an
  * example follow each other, as in `results.jsonl`. Where the reference breaks (a metric that some rows lack, no timing, an
@@ -53,10 +58,13 @@ class Range {
 export class ReportBlock {
   readonly #aggregator: Aggregator;
   readonly #unitSize: number;
+  readonly #everyList: boolean;
   readonly #reward = new Series();
   readonly #rewards = new Distribution();
   readonly #exampleRewards = new Distribution();
   readonly #metrics = new Map<string, Series>();
+  /** Metrics that differed from the reward of their row at least once. */
+  readonly #ownMetrics = new Set<string>();
   readonly #truncated = new Series();
   readonly #errored = new Series();
   readonly #stops = new Shares();
@@ -67,8 +75,9 @@ export class ReportBlock {
   #examples = 0;
   #rollouts = 0;
 
-  constructor(options: AggregatorOptions) {
+  constructor(options: BlockOptions) {
     this.#aggregator = new Aggregator(options);
+    this.#everyList = options.everyList;
     this.#unitSize = Math.max(1, options.rolloutsPerExample);
   }
 
@@ -84,7 +93,10 @@ export class ReportBlock {
 
     this.#reward.add(summary.reward, position);
     this.#rewards.add(summary.reward);
-    for (const [name, value] of Object.entries(summary.metrics)) this.#metricOf(name).add(value, position);
+    for (const [name, value] of Object.entries(summary.metrics)) {
+      this.#metricOf(name).add(value, position);
+      if (value !== summary.reward) this.#ownMetrics.add(name);
+    }
     this.#truncated.add(summary.truncated ? 1 : 0, position);
     this.#errored.add(summary.error === null ? 0 : 1, position);
     this.#stops.add(typeof row.stop_condition === "string" ? row.stop_condition : "None");
@@ -133,13 +145,16 @@ export class ReportBlock {
       const parts = Object.entries(values).map(([k, value]) => `${k}=${fixed(value, 3)}`);
       return parts.length === 0 ? [] : [`${label}: ${parts.join(", ")}`];
     };
-    const named = (name: string, series: Series): string[] => [`${printable(name)}: ${series.spread()}`, ...series.lines(this.#examples, this.#rollouts)];
+    const named = (name: string, series: Series, own: boolean): string[] => {
+      const listed = this.#everyList || (own && !series.constant);
+      return [`${printable(name)}: ${series.spread()}`, ...(listed ? series.lines(this.#examples, this.#rollouts) : [])];
+    };
     return [
       "Rewards:",
-      ...named("reward", this.#reward),
+      ...named("reward", this.#reward, true),
       ...rates(["pass@k", result.pass_at_k]),
       ...rates(["pass^k", result.pass_all_k]),
-      ...[...this.#metrics].flatMap(([name, series]) => named(name, series)),
+      ...[...this.#metrics].flatMap(([name, series]) => named(name, series, this.#ownMetrics.has(name))),
     ];
   }
 

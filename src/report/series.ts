@@ -17,6 +17,8 @@ export class Series {
   #sum = 0;
   #mean = 0;
   #squares = 0;
+  #low = Number.POSITIVE_INFINITY;
+  #high = Number.NEGATIVE_INFINITY;
   readonly #lines: { readonly values: (number | undefined)[]; count: number }[] = [];
 
   add(value: number, { example, rollout }: Position): void {
@@ -25,12 +27,19 @@ export class Series {
     const delta = value - this.#mean;
     this.#mean += delta / this.#count;
     this.#squares += delta * (value - this.#mean);
+    this.#low = Math.min(this.#low, value);
+    this.#high = Math.max(this.#high, value);
     if (rollout >= SHOWN_ROLLOUTS) return;
     while (this.#lines.length <= rollout) this.#lines.push({ values: [], count: 0 });
     const line = this.#lines[rollout];
     if (line === undefined) return;
     line.count += 1;
     if (example < SHOWN_EXAMPLES) line.values[example] = value;
+  }
+
+  /** Whether all values are one: a list of them says no more than their mean. */
+  get constant(): boolean {
+    return this.#low >= this.#high;
   }
 
   /** `avg - x, std - y`. */

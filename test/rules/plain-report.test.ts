@@ -12,6 +12,7 @@ const HEADER: ReportHeader = {
   num_examples: 3,
   rollouts_per_example: 2,
   pass_threshold: 0.5,
+  verbose: true,
 };
 
 const row = (example_id: number, reward: number, rest: Row = {}): Row => ({
@@ -142,6 +143,24 @@ describe("the report at the end of a run", () => {
     expect(short.join("\n")).not.toMatch(/Example ---|│/);
     expect(short.length).toBeGreaterThan(10);
     expect(short[short.indexOf("Summary:") + 1]).toBe("sampling: temperature=0.5");
+  });
+
+  it("lists values attempt by attempt only where they say something, or where all is asked for", () => {
+    const rows = [
+      row(0, 1, { metrics: { correct: 1, num_turns: 1, length: 7 } }),
+      row(0, 0, { metrics: { correct: 0, num_turns: 1, length: 3 } }),
+      row(1, 1, { metrics: { correct: 1, num_turns: 1, length: 4 } }),
+      row(1, 1, { metrics: { correct: 1, num_turns: 1, length: 5 } }),
+    ];
+    const listsOf = (verbose: boolean): string[] => reportOf(rows, { verbose }).filter((line) => /^r\d+: /.test(line));
+    expect(listsOf(false)).toEqual(["r1: [1.0, 1.0]", "r2: [0.0, 1.0]", "r1: [7.0, 4.0]", "r2: [3.0, 5.0]"]);
+    expect(listsOf(true)).toHaveLength(8);
+    expect(reportOf([row(0, 1), row(1, 1)], { verbose: false, rollouts_per_example: 1 }).filter((line) => line.startsWith("r1"))).toEqual([]);
+  });
+
+  it("says how long it took, where that is known", () => {
+    expect(reportOf([row(0, 1)], { seconds: 63 })).toContain("time: 1m 3s");
+    expect(reportOf([row(0, 1)], { seconds: null }).join("\n")).not.toContain("time:");
   });
 
   // Cases of tests/test_eval_utils.py.

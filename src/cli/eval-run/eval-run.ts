@@ -161,7 +161,7 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
     if (error instanceof Suspended) return await interrupted(command, service, [play], error);
     throw explained(command, service, outcome);
   }
-  for (const line of played.report) terminal.print(line);
+  for (const line of played.report?.lines ?? []) terminal.print(line);
   if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
   const names = play.names();
   for (const line of resultLines(names)) terminal.print(line);
@@ -172,9 +172,9 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
 function endOfMany(command: EvalCommand, service: SharedService, outcomes: readonly Outcome[]): ExitCode {
   const { terminal, cwd } = command;
   for (const { play, played } of outcomes) {
-    if (played === null || played.report.length === 0) continue;
+    if (played === null || played.report === null) continue;
     terminal.print(`=== ${printable(play.wish.label)} ===`);
-    for (const line of [...played.report, ""]) terminal.print(line);
+    for (const line of [...played.report.lines, ""]) terminal.print(line);
   }
   for (const outcome of outcomes) for (const line of problemLines(command, service, outcome)) terminal.tell(`${outcome.play.wish.label}: ${line}`);
   const rows = outcomes.map(({ play, played, error }): SummaryRow => {
@@ -183,6 +183,7 @@ function endOfMany(command: EvalCommand, service: SharedService, outcomes: reado
       label: play.wish.label,
       status: error instanceof Suspended ? "SUSPENDED" : (played?.evaluation.status ?? "failed"),
       evaluation: played?.evaluation ?? null,
+      interval: played?.report?.interval ?? null,
       folder: names?.saved ? names.folder : null,
     };
   });

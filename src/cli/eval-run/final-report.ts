@@ -12,22 +12,34 @@ export interface ReportStyle {
   readonly columns: number;
   /** Without the example. */
   readonly abbreviated: boolean;
+  /** With the values of every attempt. */
+  readonly verbose: boolean;
+}
+
+export interface FinalReport {
+  readonly lines: readonly string[];
+  /** 95 % interval of the mean reward; null where there is none. */
+  readonly interval: readonly [number, number] | null;
 }
 
 /** From a folder that is complete. */
-export const reportOfFolder = (evaluation: Evaluation, folder: string, style: ReportStyle): Promise<readonly string[]> =>
+export const reportOfFolder = (evaluation: Evaluation, folder: string, style: ReportStyle): Promise<FinalReport> =>
   reportOf(evaluation, readLines(join(folder, "results.jsonl")), style);
 
 /** From the service, for a run whose files are not kept here. */
-export async function reportOfRun(evaluation: Evaluation, client: ServiceClient, style: ReportStyle): Promise<readonly string[]> {
+export async function reportOfRun(evaluation: Evaluation, client: ServiceClient, style: ReportStyle): Promise<FinalReport> {
   return reportOf(evaluation, readLines(chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"))), style);
 }
 
-async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { columns, abbreviated }: ReportStyle): Promise<readonly string[]> {
-  const report = new PlainReport({ ...evaluation.metadata, settings: settingsOf(evaluation) });
+async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { columns, abbreviated, verbose }: ReportStyle): Promise<FinalReport> {
+  const report = new PlainReport({ ...evaluation.metadata, settings: settingsOf(evaluation), seconds: secondsTaken(evaluation), verbose });
   for await (const line of lines) report.addRow(JSON.parse(line) as Record<string, unknown>);
-  return report.lines(columns, abbreviated);
+  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95 };
 }
+
+/** Of the newest generation; null while it has not ended. */
+export const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =>
+  started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
 
 /** What was asked for beyond the head of the report. */
 function settingsOf({ metadata, eval_config }: Evaluation): readonly string[] {

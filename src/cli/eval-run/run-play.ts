@@ -7,7 +7,7 @@ import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
 import type { EvalWish } from "./eval-wish.ts";
-import { reportOfFolder, reportOfRun } from "./final-report.ts";
+import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { Interrupted, type Interrupts } from "../terminal/interrupts.ts";
@@ -44,7 +44,8 @@ export class Suspended extends Interrupted {}
 /** A run that has ended, in order. */
 export interface PlayedRun {
   readonly evaluation: Evaluation;
-  readonly report: readonly string[];
+  /** Null where no rollout has finished. */
+  readonly report: FinalReport | null;
   readonly completed: boolean;
 }
 
@@ -166,9 +167,10 @@ export class RunPlay {
       const evaluation = await client.run(runId);
       const { edgewise, status } = evaluation;
       const completed = status === "COMPLETED" || started.how === "nothing owed";
-      if (edgewise.done_rollouts === 0) return { evaluation, completed, report: [] };
+      if (edgewise.done_rollouts === 0) return { evaluation, completed, report: null };
       const kept = folder !== null && watch.folderFailure === null;
-      const style = { columns, abbreviated: this.wish.given.abbreviated_summary === true };
+      const { abbreviated_summary: abbreviated = false, verbose = false } = this.wish.given;
+      const style = { columns, abbreviated, verbose };
       const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
       return { evaluation, completed, report: await report };
     }, watch.patience());

@@ -1,8 +1,11 @@
-/** All runs of a command in one table, each row ending with its folder. */
-import { columnLines } from "../../report/columns.ts";
-import { formatSeconds, thousands } from "../../report/format.ts";
-import type { Evaluation } from "../connection/api-types.ts";
+/** All runs of a command in one table, the folder of each last. */
+import { type Column, columnLines } from "../../report/columns.ts";
+import { fixed, formatSeconds, thousands } from "../../report/format.ts";
+import { singleLine } from "../../report/printable.ts";
+import { textWidth } from "../../report/text-width.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
+import type { Evaluation } from "../connection/api-types.ts";
+import { secondsTaken } from "./final-report.ts";
 
 export interface SummaryRow {
   /** What the evaluation is called among the others. */
@@ -10,52 +13,73 @@ export interface SummaryRow {
   readonly status: string;
   /** Null: it never ran, or its end is not known. */
   readonly evaluation: Evaluation | null;
+  /** 95 % interval of the mean reward; null where there is none. */
+  readonly interval: readonly [number, number] | null;
   /** Where its results are; null = in the service only. */
   readonly folder: string | null;
 }
 
-const COLUMNS = [
-  { title: "EVALUATION" },
-  { title: "STATUS" },
-  { title: "EXAMPLES", align: "right" },
-  { title: "ROLLOUTS", align: "right" },
-  { title: "REWARD", align: "right" },
-  { title: "TOKENS IN", align: "right" },
-  { title: "TOKENS OUT", align: "right" },
-  { title: "ERRORS", align: "right" },
-  { title: "TIME", align: "right" },
-  { title: "FOLDER" },
-] as const;
-
-/** Tokens are means over rollouts' totals, errors the share of rollouts that ended in one. Nothing is cut: the folder is there to be copied. */
-export function summaryLines(rows: readonly SummaryRow[], cwd: string, width: number): readonly string[] {
-  return [
-    "--- Evaluation Summary ---",
-    ...columnLines(
-      COLUMNS,
-      rows.map((row) => cellsOf(row, cwd)),
-      width,
-    ),
-  ];
+interface SummaryColumn extends Column {
+  readonly cell: (row: SummaryRow) => string;
+  /** What a narrow terminal does without. */
+  readonly wide?: true;
 }
 
-function cellsOf({ label, status, evaluation, folder }: SummaryRow, cwd: string): readonly string[] {
-  const place = folder === null ? "-" : shortPath(folder, cwd);
-  if (evaluation === null) return [label, status, "-", "-", "-", "-", "-", "-", "-", place];
-  const { metadata, edgewise, started_at, finalized_at } = evaluation;
-  const { done_rollouts, total_rollouts, reward, errors, tokens } = edgewise;
+const ofRun =
+  (cell: (evaluation: Evaluation) => string) =>
+  ({ evaluation }: SummaryRow): string =>
+    evaluation === null ? "-" : cell(evaluation);
+
+/** Errors are the share of rollouts that ended in one. */
+const COLUMNS: readonly SummaryColumn[] = [
+  { title: "EVALUATION", cell: ({ label }) => label },
+  { title: "STATUS", wide: true, cell: ({ status }) => status },
+  { title: "REWARD", align: "right", cell: ofRun(({ edgewise: { reward } }) => (reward === null ? "-" : fixed(reward, 3))) },
+  { title: "95% INTERVAL", align: "right", cell: ({ interval }) => (interval === null ? "-" : `${fixed(interval[0], 3)} to ${fixed(interval[1], 3)}`) },
+  { title: "EXAMPLES", align: "right", wide: true, cell: ofRun(({ metadata }) => String(metadata.num_examples)) },
+  {
+    title: "ROLLOUTS",
+    align: "right",
+    cell: ofRun(({ edgewise: { done_rollouts: done, total_rollouts: all } }) => (done === all ? `${all}` : `${done}/${all}`)),
+  },
+  { title: "TOKENS IN", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.input)) },
+  { title: "TOKENS OUT", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.output)) },
+  { title: "ERRORS", align: "right", cell: ofRun(errorShare) },
+  { title: "TIME", align: "right", cell: ofRun(timeTaken) },
+];
+
+/**
+ * One line for each where that fits into `width`; else status and folder go below the numbers, and where even those have no room beside the names,
+ * each name has a line of its own. Nothing is cut: names differ at their ends, and a folder is there to be copied.
+ */
+export function summaryLines(rows: readonly SummaryRow[], cwd: string, width: number): readonly string[] {
+  const folders = rows.map(({ folder }) => (folder === null ? "-" : shortPath(folder, cwd)));
+  const table = (columns: readonly SummaryColumn[], last: readonly string[] | null = null): readonly string[] =>
+    columnLines(
+      [...columns, ...(last === null ? [] : [{ title: "FOLDER" }])],
+      rows.map((row, index) => [...columns.map(({ cell }) => cell(row)), ...(last === null ? [] : [last[index] ?? "-"])]),
+      width,
+    );
+  const fits = (lines: readonly string[]): boolean => lines.every((line) => textWidth(line) <= width);
+  const below = (index: number): string => `  ${singleLine(rows[index]?.status ?? "")}  ${singleLine(folders[index] ?? "-")}`;
+
+  const whole = table(COLUMNS, folders);
+  if (fits(whole)) return [TITLE, ...whole];
+  const narrow = COLUMNS.filter(({ wide }) => wide !== true);
+  const [titles = "", ...lines] = table(narrow);
+  if (fits([titles, ...lines])) return [TITLE, titles, ...lines.flatMap((line, index) => [line, below(index)])];
+  const [numbers = "", ...ofRuns] = table(narrow.slice(1)).map((line) => `  ${line}`);
+  return [TITLE, numbers, ...ofRuns.flatMap((line, index) => [singleLine(rows[index]?.label ?? ""), line, below(index)])];
+}
+
+const TITLE = "--- Evaluation Summary ---";
+
+function errorShare({ edgewise: { errors, done_rollouts } }: Evaluation): string {
   const errored = Object.values(errors).reduce((sum, count) => sum + count, 0);
-  const seconds = started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
-  return [
-    label,
-    status,
-    String(metadata.num_examples),
-    done_rollouts === total_rollouts ? String(total_rollouts) : `${done_rollouts}/${total_rollouts}`,
-    reward === null ? "-" : reward.toFixed(3),
-    thousands(tokens.input),
-    thousands(tokens.output),
-    done_rollouts === 0 ? "-" : `${((errored / done_rollouts) * 100).toFixed(1)}%`,
-    seconds === null ? "-" : formatSeconds(seconds),
-    place,
-  ];
+  return done_rollouts === 0 ? "-" : `${fixed((errored / done_rollouts) * 100, 1)}%`;
+}
+
+function timeTaken(evaluation: Evaluation): string {
+  const seconds = secondsTaken(evaluation);
+  return seconds === null ? "-" : formatSeconds(seconds);
 }

@@ -1,14 +1,20 @@
 import { defineConfig } from "vitest/config";
 
-/** The built command as a user starts it, against the scripted model server. One file at a time: they time and kill processes. */
+/** These count requests in flight, or look at a screen, from moment to moment: beside others they would measure the others. */
+const ALONE = ["test/e2e/concurrency.test.ts", "test/e2e/embedded-model.test.ts", "test/e2e/live-display.test.ts"];
+const PATIENCE = { testTimeout: 180_000, hookTimeout: 60_000 };
+
+/**
+ * The built command as a user starts it, against the scripted model server. Two files at a time, since they mostly wait: for leases, for
+ * back-offs, for what a kill leaves behind. Each has folders, ports and processes of its own.
+ */
 export default defineConfig({
   test: {
-    name: "e2e",
-    include: ["test/e2e/**/*.test.ts"],
     globalSetup: ["test/support/build-once.ts"],
-    fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 60_000,
     teardownTimeout: 30_000,
+    projects: [
+      { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], exclude: ALONE, maxWorkers: 2, sequence: { groupOrder: 0 }, ...PATIENCE } },
+      { test: { name: "e2e alone", include: ALONE, fileParallelism: false, sequence: { groupOrder: 1 }, ...PATIENCE } },
+    ],
   },
 });

@@ -19,13 +19,13 @@ export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./e
 export type { RolloutContext, StateRequest } from "./environments/playable.ts";
 export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/generate.ts";
 export type { GenerateMetadata, VersionInfo } from "./environments/generate-metadata.ts";
-export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./environments/handlers.ts";
+export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./rollouts/handlers.ts";
 export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/keys.ts";
 export type { RowSource } from "./environments/examples.ts";
 export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/describe.ts";
 export { environmentOf } from "./environments/environment-of.ts";
 export { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "./environments/load.ts";
-export { contentText, normaliseMessages } from "./environments/messages.ts";
+export { contentText, normaliseMessages } from "./rollouts/messages.ts";
 export { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "./environments/multi-turn-env.ts";
 export { OpenEnvEnv, type OpenEnvOptions, type PromptRenderer, type RenderContext } from "./environments/openenv/openenv-env.ts";
 export type { OpenEnvBuild, OpenEnvConnect, OpenEnvResult, OpenEnvServer, OpenEnvSession } from "./environments/openenv/openenv-server.ts";
@@ -38,8 +38,8 @@ export {
   type RolloutScores,
   type RolloutTokenUsage,
   writeOutput,
-} from "./environments/output.ts";
-export type { Row } from "./environments/row.ts";
+} from "./rollouts/output.ts";
+export type { Row } from "./rollouts/row.ts";
 export { PythonEnv, type PythonOptions } from "./environments/sandbox/python-env.ts";
 export { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "./environments/sandbox/sandbox.ts";
 export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
@@ -54,8 +54,8 @@ export { SingleTurnEnv, type SingleTurnOptions } from "./environments/single-tur
 export { StatefulToolEnv } from "./environments/stateful-tool-env.ts";
 export { tool, type ToolContext, toolDef, type ToolFunction } from "./environments/tool.ts";
 export { type StopError, ToolEnv, type ToolOptions, UnknownToolError } from "./environments/tool-env.ts";
-export type * from "./environments/types.ts";
-export { incrementUsage } from "./environments/usage.ts";
+export type * from "./rollouts/types.ts";
+export { incrementUsage } from "./rollouts/usage.ts";
 export { type ErrorCode, isInfrastructureError, ROLLOUT_ERRORS, type RolloutErrorCode } from "./errors/codes.ts";
 export { EdgewiseError, type Failure } from "./errors/result.ts";
 export {

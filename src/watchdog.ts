@@ -1,6 +1,6 @@
 import type { Env } from "./env.ts";
 import { failureOf } from "./errors/result.ts";
-import { registryStub, runStub } from "./stubs.ts";
+import { registryStub, runStub } from "../durable-objects/stubs.ts";
 
 const PAGE = 500;
 /** Runs poked at once: each is one request to one object. */

@@ -2,7 +2,7 @@ import { createClient } from "../../src/clients/create-client.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { runUnit } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { Client, RolloutInput } from "../../src/environments/types.ts";
+import type { Client, RolloutInput } from "../../src/rollouts/types.ts";
 import { extractBoxedAnswer } from "../../src/parsers/extract.ts";
 import { MaybeThinkParser } from "../../src/parsers/think-parser.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { bootOf, type Env, isLocal, queueCount } from "../../src/env.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
-import { dispatcherStub, registryStub } from "../../src/stubs.ts";
+import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runTiming } from "../timing.ts";
 import { type CommittedPage, committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";

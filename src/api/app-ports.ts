@@ -1,6 +1,6 @@
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
-import type { EnvironmentFacts } from "../config/resolve.ts";
+import type { EnvironmentFacts } from "./resolve.ts";
 import type { KeySource } from "../config/secrets.ts";
 import type { Result } from "../errors/result.ts";
 

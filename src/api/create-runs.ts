@@ -1,7 +1,7 @@
 import type { ImportSource } from "../../durable-objects/run/control.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
 import { locationOf } from "../config/options.ts";
-import { type RunRequest, resolveRun, type UnnamedConfig } from "../config/resolve.ts";
+import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf } from "../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";

@@ -1,4 +1,4 @@
-import type { EnvironmentFacts } from "../config/resolve.ts";
+import type { EnvironmentFacts } from "./resolve.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import type { AppPorts } from "./app-ports.ts";
 

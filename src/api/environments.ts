@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { canonicalJson } from "../config/canonical-json.ts";
-import type { EnvironmentFacts } from "../config/resolve.ts";
+import type { EnvironmentFacts } from "./resolve.ts";
 import { sha256Hex } from "../config/sha256.ts";
 import type { AppContext } from "./app-context.ts";
 import { findByReference, OWNER } from "./environment-ids.ts";

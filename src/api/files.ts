@@ -8,7 +8,7 @@ import type { AppContext } from "./app-context.ts";
 import { byteRange } from "./byte-range.ts";
 import { readTwice } from "./read-twice.ts";
 import { found, readRun, runIdOf, viewOf } from "./run-of.ts";
-import { streamOf } from "./stream-of.ts";
+import { streamOf } from "../stream-of.ts";
 
 /** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */
 export const files = new Hono<AppContext>();

@@ -1,7 +1,7 @@
 import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { findEnvironment, listEnvironments } from "../environments/load.ts";
-import { registryStub, runStub } from "../stubs.ts";
+import { registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { VERSION } from "../version.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";

@@ -8,7 +8,7 @@ import type { ObjectStore } from "./app-ports.ts";
 import { check } from "./body.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
 import { rowsQuery } from "./schemas.ts";
-import { streamOf } from "./stream-of.ts";
+import { streamOf } from "../stream-of.ts";
 
 /** Rows as they are committed, long before `results.jsonl` exists: a follower writes them to its folder. */
 export const rows = new Hono<AppContext>();

@@ -12,7 +12,7 @@ import { invalid } from "./errors.ts";
 import { JsonRows } from "./json-rows.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
 import { samplesQuery } from "./schemas.ts";
-import { streamOf } from "./stream-of.ts";
+import { streamOf } from "../stream-of.ts";
 
 /** Rows of a run page by page, as the `prime` client asks for them: sorted, of a running run too. */
 export const samples = new Hono<AppContext>();

@@ -1,6 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { Message, ModelRequest, ModelResponse, Tool } from "../environments/types.ts";
+import type { Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import { anthropicError, errorEvent } from "./anthropic-errors.ts";
 import { type AnthropicPrompt, anthropicPrompt } from "./anthropic-request.ts";
 import { checkAnthropicMessage, readAnthropicMessage } from "./anthropic-response.ts";

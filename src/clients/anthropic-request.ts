@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { AssistantMessage, Content, Message, Part } from "../environments/types.ts";
+import type { AssistantMessage, Content, Message, Part } from "../rollouts/types.ts";
 
 export interface AnthropicPrompt {
   readonly system: string;

@@ -1,4 +1,4 @@
-import type { ModelResponse, ResponseMessage, ThinkingBlock, ToolCall } from "../environments/types.ts";
+import type { ModelResponse, ResponseMessage, ThinkingBlock, ToolCall } from "../rollouts/types.ts";
 import { type Fields, readUsage, record, records, text } from "./reply-fields.ts";
 import { badAnswer } from "./request-failure.ts";
 

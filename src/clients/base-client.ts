@@ -1,6 +1,6 @@
 import { isEmbeddedUrl } from "../config/providers.ts";
 import type { JsonObject } from "../config/run-config.ts";
-import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../environments/types.ts";
+import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import { AttemptClock } from "./attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
 import { badAnswer, RequestFailed, requestError, type StatusAnswer } from "./request-failure.ts";

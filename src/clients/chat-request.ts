@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { AssistantMessage, Message, Tool } from "../environments/types.ts";
+import type { AssistantMessage, Message, Tool } from "../rollouts/types.ts";
 import type { NativeCall } from "./base-client.ts";
 
 /** Messages of the chat route, and whether one of them carries sound. */

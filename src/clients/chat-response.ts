@@ -1,4 +1,4 @@
-import type { ModelResponse, ResponseMessage, ToolCall } from "../environments/types.ts";
+import type { ModelResponse, ResponseMessage, ToolCall } from "../rollouts/types.ts";
 import { type Fields, readHead, readUsage, record, text } from "./reply-fields.ts";
 import { readLogprobs, readTokens } from "./reply-tokens.ts";
 import { badAnswer } from "./request-failure.ts";

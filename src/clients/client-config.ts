@@ -1,7 +1,7 @@
 import { PROVIDERS } from "../config/providers.ts";
 import type { ClientType } from "../config/run-config.ts";
 import { resolveKey } from "../config/secrets.ts";
-import type { Client } from "../environments/types.ts";
+import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { ClientPorts } from "./client.ts";
 import { createClient } from "./create-client.ts";

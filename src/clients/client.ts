@@ -1,7 +1,7 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { TokenLimitName } from "./token-limit-name.ts";
 
-export type { Client, ModelRequest, ModelResponse } from "../environments/types.ts";
+export type { Client, ModelRequest, ModelResponse } from "../rollouts/types.ts";
 
 /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
 export type Sleep = (ms: number, signal?: AbortSignal | null) => Promise<void>;

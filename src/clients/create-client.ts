@@ -1,5 +1,5 @@
 import { CLIENT_TYPES, type ClientType } from "../config/run-config.ts";
-import type { Client } from "../environments/types.ts";
+import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { AnthropicMessagesClient } from "./anthropic-messages.ts";
 import type { ClientPorts, Endpoint } from "./client.ts";

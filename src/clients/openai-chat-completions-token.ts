@@ -1,5 +1,5 @@
 import type { JsonObject } from "../config/run-config.ts";
-import type { Message, StepTokens, TrajectoryStep } from "../environments/types.ts";
+import type { Message, StepTokens, TrajectoryStep } from "../rollouts/types.ts";
 import type { Attempt, NativeCall, NativeRequest } from "./base-client.ts";
 import { type ChatPrompt, wireMessages } from "./chat-request.ts";
 import { OpenAIChatCompletionsClient } from "./openai-chat-completions.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { Message, ModelRequest, ModelResponse, Tool } from "../environments/types.ts";
+import type { Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import type { Attempt, NativeCall, NativeRequest } from "./base-client.ts";
 import { chatBody, type ChatPrompt, wireMessages, wireTool } from "./chat-request.ts";
 import { checkChatCompletion, readChatCompletion } from "./chat-response.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { Message, ModelResponse, Tool } from "../environments/types.ts";
+import type { Message, ModelResponse, Tool } from "../rollouts/types.ts";
 import type { NativeCall } from "./base-client.ts";
 import type { Endpoint } from "./client.ts";
 import { HttpClient } from "./http-client.ts";

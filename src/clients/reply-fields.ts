@@ -1,4 +1,4 @@
-import type { Usage } from "../environments/types.ts";
+import type { Usage } from "../rollouts/types.ts";
 
 /** Reading answers of servers that keep to no schema: what has the right form is taken, anything else is as good as absent. */
 

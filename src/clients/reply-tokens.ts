@@ -1,4 +1,4 @@
-import type { ResponseTokens, TokenLogprobs } from "../environments/types.ts";
+import type { ResponseTokens, TokenLogprobs } from "../rollouts/types.ts";
 import { type Fields, record, records, text } from "./reply-fields.ts";
 
 const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && value.every((item) => typeof item === "number");

@@ -1,4 +1,4 @@
-import { namedCause } from "../environments/failure.ts";
+import { namedCause } from "../rollouts/failure.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { EmptyModelResponseError, InvalidModelResponseError, ModelError } from "../errors/rollout-errors.ts";

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import { contentText } from "../environments/messages.ts";
-import type { AssistantMessage, Content, Message, Part } from "../environments/types.ts";
+import { contentText } from "../rollouts/messages.ts";
+import type { AssistantMessage, Content, Message, Part } from "../rollouts/types.ts";
 
 /** Messages as the items of a `POST {base}/responses`. */
 export function responsesInput(prompt: readonly Message[]): JsonObject[] {

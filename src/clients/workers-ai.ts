@@ -1,5 +1,5 @@
 import type { JsonObject } from "../config/run-config.ts";
-import type { Message, ModelResponse, Tool } from "../environments/types.ts";
+import type { Message, ModelResponse, Tool } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { type Attempt, BaseClient, type NativeCall, type NativeRequest } from "./base-client.ts";
 import { type ChatPrompt, wireMessages, wireTool } from "./chat-request.ts";

@@ -1,4 +1,4 @@
-import { streamOf } from "../api/stream-of.ts";
+import { streamOf } from "../stream-of.ts";
 import type { AnswerShape, WholeChoice } from "./answer-shape.ts";
 import type { AnswerEvent, ScoredToken, Usage } from "./answers.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../config/run-config.ts";
 import { shuffled } from "./shuffle.ts";
 import type { RowSource } from "./examples.ts";
-import type { RolloutInput } from "./types.ts";
+import type { RolloutInput } from "../rollouts/types.ts";
 
 /** Rows as they are, or what reads them when they are asked for. */
 export type DatasetSource = RowSource | readonly JsonObject[];

@@ -7,9 +7,9 @@ import { isKeyVariable } from "../config/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import type { Environment } from "./environment.ts";
 import type { RowSource } from "./examples.ts";
-import { environmentFailed } from "./file-access.ts";
+import { environmentFailed } from "../rollouts/file-access.ts";
 import { ensureKeys, type KeyLookup, MissingKeyError } from "./keys.ts";
-import type { Client } from "./types.ts";
+import type { Client } from "../rollouts/types.ts";
 
 /** What the host of the library can do for an environment. */
 export interface LoadContext {

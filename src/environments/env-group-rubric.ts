@@ -1,5 +1,5 @@
 import type { RewardRange } from "../metrics/interval.ts";
-import type { State } from "./types.ts";
+import type { State } from "../rollouts/types.ts";
 import { type Evaluation, Rubric, type ScoreOptions } from "../rubrics/rubric.ts";
 import type { Environment } from "./environment.ts";
 

@@ -1,11 +1,11 @@
 import type { JsonObject } from "../config/run-config.ts";
 import type { RolloutContext, StateRequest } from "./playable.ts";
-import { toolNames } from "./shared-tools.ts";
+import { toolNames } from "../rollouts/shared-tools.ts";
 import { EnvGroupRubric } from "./env-group-rubric.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
 import type { RowSource } from "./examples.ts";
 import type { Settings } from "./setting.ts";
-import type { RolloutInput, State } from "./types.ts";
+import type { RolloutInput, State } from "../rollouts/types.ts";
 
 export interface EnvGroupOptions extends Pick<EnvironmentOptions, "systemPrompt" | "passThreshold" | "samplingArgs"> {
   readonly envs: readonly Environment[];

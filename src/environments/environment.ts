@@ -8,14 +8,14 @@ import { RubricGroup } from "../rubrics/rubric-group.ts";
 import { type DatasetSource, firstExamples, rowSource } from "./dataset-source.ts";
 import { formatExamples, type RowSource } from "./examples.ts";
 import { evaluate, type EvaluateOptions, generate, type GenerateOptions, type GenerateOutputs, type ModelClient, runGroup, runRollout } from "./generate.ts";
-import { addHandler, type CleanupHandler, type HandlerOptions, handlersOf, runHandlers, type StopHandler, type TeardownHandler } from "./handlers.ts";
+import { addHandler, type CleanupHandler, type HandlerOptions, handlersOf, runHandlers, type StopHandler, type TeardownHandler } from "../rollouts/handlers.ts";
 import { makeDataset } from "./make-dataset.ts";
 import type { Playable, RolloutContext, StateRequest } from "./playable.ts";
-import { rowTool } from "./row.ts";
+import { rowTool } from "../rollouts/row.ts";
 import { applySettings, boolean, integer, number, orNull, type Settings, text } from "./setting.ts";
-import { createState } from "./state.ts";
-import type { Client, Message, ModelResponse, RolloutInput, State, Tool } from "./types.ts";
-import { addUsage } from "./usage.ts";
+import { createState } from "../rollouts/state.ts";
+import type { Client, Message, ModelResponse, RolloutInput, State, Tool } from "../rollouts/types.ts";
+import { addUsage } from "../rollouts/usage.ts";
 
 export interface EnvironmentOptions {
   /** Where the examples come from: rows, or what reads them. Read when examples are asked for: once per run, when its inputs are pinned. */

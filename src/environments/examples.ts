@@ -1,7 +1,7 @@
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { normaliseMessages } from "./messages.ts";
-import type { Message, RolloutInput } from "./types.ts";
+import { normaliseMessages } from "../rollouts/messages.ts";
+import type { Message, RolloutInput } from "../rollouts/types.ts";
 
 /**
  * Rows of a data set, from the front. `count` is what will be taken (below 1 = all), for sources that make their rows; a

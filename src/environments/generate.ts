@@ -8,9 +8,9 @@ import { EdgewiseError, type Failure } from "../errors/result.ts";
 import { type GenerateMetadata, generateMetadata } from "./generate-metadata.ts";
 import { type PlayOptions, playUnit } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
-import { type Row, reservedMetricNames } from "./row.ts";
+import { type Row, reservedMetricNames } from "../rollouts/row.ts";
 import { runUnit } from "./run-unit.ts";
-import type { Client, RolloutInput, State } from "./types.ts";
+import type { Client, RolloutInput, State } from "../rollouts/types.ts";
 
 /** A client, or where one is: then it is made for the call, with keys from the variables of the process. */
 export type ModelClient = Client | ClientConfig;

@@ -1,5 +1,5 @@
 import { type Evaluation, Rubric } from "../rubrics/rubric.ts";
-import type { AssistantMessage, State, ToolCall } from "./types.ts";
+import type { AssistantMessage, State, ToolCall } from "../rollouts/types.ts";
 
 /** The metric that every conversation has, without weight: how often the model was called. */
 export const turnMonitor = (): Rubric => new Rubric([{ name: "num_turns", fn: ({ state }) => state.trajectory.length, weight: 0 }]);

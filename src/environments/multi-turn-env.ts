@@ -2,16 +2,16 @@ import { OverlongPromptError } from "../clients/overlong-prompt-error.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { loggerOf } from "../logging/logger.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
-import { failureOfRollout, isRolloutErrorCode } from "./failure.ts";
-import { runHandlers } from "./handlers.ts";
-import { normaliseMessages } from "./messages.ts";
+import { failureOfRollout, isRolloutErrorCode } from "../rollouts/failure.ts";
+import { runHandlers } from "../rollouts/handlers.ts";
+import { normaliseMessages } from "../rollouts/messages.ts";
 import { turnMonitor } from "./monitors.ts";
 import type { RolloutContext } from "./playable.ts";
 import { integer, number, orNull, type Settings } from "./setting.ts";
-import { stepTokens } from "./step-tokens.ts";
+import { stepTokens } from "../rollouts/step-tokens.ts";
 import { TimeLimit } from "./time-limit.ts";
-import { marksOf } from "./time-marks.ts";
-import type { Message, ModelResponse, State, TrajectoryStep } from "./types.ts";
+import { marksOf } from "../rollouts/time-marks.ts";
+import type { Message, ModelResponse, State, TrajectoryStep } from "../rollouts/types.ts";
 
 export interface MultiTurnOptions extends EnvironmentOptions {
   /** Model calls per rollout; below 1 = no limit (default). */

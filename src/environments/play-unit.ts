@@ -2,10 +2,10 @@ import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { ROLLOUT_ERRORS } from "../errors/codes.ts";
 import type { Failure } from "../errors/result.ts";
-import { failureOfRollout, rolloutFailure } from "./failure.ts";
+import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
 import type { Playable } from "./playable.ts";
-import { createState } from "./state.ts";
-import type { Client, RolloutInput, State } from "./types.ts";
+import { createState } from "../rollouts/state.ts";
+import type { Client, RolloutInput, State } from "../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
 
 export interface PlayOptions {

@@ -4,7 +4,7 @@ import type { Failure } from "../errors/result.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import type { Parser } from "../parsers/parser.ts";
 import type { Rubric } from "../rubrics/rubric.ts";
-import type { Client, RolloutInput, State, Tool } from "./types.ts";
+import type { Client, RolloutInput, State, Tool } from "../rollouts/types.ts";
 
 /** Who a rollout may call and how long it may live. */
 export interface RolloutContext {

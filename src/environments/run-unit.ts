@@ -1,11 +1,11 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
 import type { JsonObject, ResultsShape } from "../config/run-config.ts";
-import { failureOfRollout, rolloutFailure } from "./failure.ts";
+import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
-import { type RowOptions, rowOf, summariseRow } from "./row.ts";
-import { createState } from "./state.ts";
-import type { RolloutInput, State } from "./types.ts";
+import { type RowOptions, rowOf, summariseRow } from "../rollouts/row.ts";
+import { createState } from "../rollouts/state.ts";
+import type { RolloutInput, State } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Failure } from "../errors/result.ts";
 

@@ -1,5 +1,5 @@
 import { MultiTurnEnv, type MultiTurnOptions } from "./multi-turn-env.ts";
-import type { Message } from "./types.ts";
+import type { Message } from "../rollouts/types.ts";
 
 export type SingleTurnOptions = Omit<MultiTurnOptions, "maxTurns">;
 

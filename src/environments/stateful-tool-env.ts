@@ -1,5 +1,5 @@
 import { ToolEnv } from "./tool-env.ts";
-import type { Message, State } from "./types.ts";
+import type { Message, State } from "../rollouts/types.ts";
 
 /**
  * Tools that work on a state of their rollout. A tool added with `argsToSkip` keeps those parameters to itself: the model is not told

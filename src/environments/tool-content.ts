@@ -1,4 +1,4 @@
-import type { Content, Part } from "./types.ts";
+import type { Content, Part } from "../rollouts/types.ts";
 
 const isPart = (item: unknown): item is Part =>
   typeof item === "object" && item !== null && "type" in item && (item.type === "text" || item.type === "image_url");

@@ -3,7 +3,7 @@ import { ToolMonitor } from "./monitors.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "./multi-turn-env.ts";
 import { checkedArgs, toolDef, type ToolFunction } from "./tool.ts";
 import { toolContent } from "./tool-content.ts";
-import type { Message, State, ToolCall, ToolMessage } from "./types.ts";
+import type { Message, State, ToolCall, ToolMessage } from "../rollouts/types.ts";
 
 /** A class of errors, or a question whether an error is one. */
 export type StopError = abstract new (...args: never[]) => Error;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../config/run-config.ts";
-import { copyJson } from "./copy-json.ts";
-import type { State, Tool } from "./types.ts";
+import { copyJson } from "../rollouts/copy-json.ts";
+import type { State, Tool } from "../rollouts/types.ts";
 
 /** What a tool may look at beside its arguments. */
 export interface ToolContext {

@@ -1,6 +1,6 @@
 import type { Sleep } from "../clients/client.ts";
 import { onAbort } from "../clients/on-abort.ts";
-import { isRolloutErrorCode } from "./failure.ts";
+import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
 
 /** What a rollout may still do after its unit was ended, before it is left to itself: let go of what it holds. */

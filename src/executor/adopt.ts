@@ -2,7 +2,7 @@ import type { AdoptedUnit, Grant, RolloutSummary } from "../../durable-objects/r
 import { datasetKey, segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer } from "../../r2-layout/segment.ts";
 import { numberedLines } from "../datasets/jsonl.ts";
-import { type ForeignRow, numberedLine, readForeignRow } from "../environments/foreign-row.ts";
+import { type ForeignRow, numberedLine, readForeignRow } from "../rollouts/foreign-row.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { ticketOf } from "./keep-alive.ts";

@@ -9,7 +9,7 @@ import { TokenLimitName } from "../clients/token-limit-name.ts";
 import { callUrl } from "../config/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../config/run-config.ts";
 import type { BoundEndpoint } from "../environments/definition.ts";
-import type { Client } from "../environments/types.ts";
+import type { Client } from "../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import type { RunNotes } from "./notes.ts";

@@ -1,6 +1,6 @@
 import type { InputChunk } from "../../durable-objects/run/protocol.ts";
 import { inputsKey } from "../../r2-layout/keys.ts";
-import type { RolloutInput } from "../environments/types.ts";
+import type { RolloutInput } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { INPUT_CACHE_BYTES } from "../limits.ts";
 import type { ExecutorStore } from "./ports.ts";

@@ -1,4 +1,4 @@
-import type { Client, ModelRequest, ModelResponse } from "../environments/types.ts";
+import type { Client, ModelRequest, ModelResponse } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
 

@@ -9,7 +9,7 @@ import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
 import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
 import { CONSUMER_WALL_MS, HELD_ROLLOUTS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
-import { dispatcherStub, runStub } from "../stubs.ts";
+import { dispatcherStub, runStub } from "../../durable-objects/stubs.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "./executor.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";

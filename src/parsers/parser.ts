@@ -1,5 +1,5 @@
-import { contentText } from "../environments/messages.ts";
-import type { AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage } from "../environments/types.ts";
+import { contentText } from "../rollouts/messages.ts";
+import type { AssistantMessage, Message, SystemMessage, ToolMessage, UserMessage } from "../rollouts/types.ts";
 
 /** Takes the part of a text that counts. */
 export type Extract = (text: string) => string;

@@ -1,4 +1,4 @@
-import { contentText } from "../environments/messages.ts";
+import { contentText } from "../rollouts/messages.ts";
 import { assistantMessages, type Completion, meanOverMessages, Parser } from "./parser.ts";
 
 /** A tag, or alternatives of which the first is the field's name. */

@@ -1,7 +1,7 @@
 import type { RunStatus } from "../../durable-objects/run/protocol.ts";
 import { settingsBeside } from "../config/evaluation-settings.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
-import { floatText, jsonWithFloats } from "../environments/float-text.ts";
+import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 

@@ -1,6 +1,6 @@
-import { contentText } from "../environments/messages.ts";
-import { type RolloutOutput, readOutput } from "../environments/output.ts";
-import type { Message } from "../environments/types.ts";
+import { contentText } from "../rollouts/messages.ts";
+import { type RolloutOutput, readOutput } from "../rollouts/output.ts";
+import type { Message } from "../rollouts/types.ts";
 
 const messageText = (message: Message): string => {
   const calls = message.role === "assistant" ? (message.tool_calls ?? []).map(({ name, arguments: text }) => `${name}(${text})`) : [];

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import { contentText } from "../environments/messages.ts";
-import type { Client, Message, State } from "../environments/types.ts";
+import { contentText } from "../rollouts/messages.ts";
+import type { Client, Message, State } from "../rollouts/types.ts";
 import type { Completion } from "../parsers/parser.ts";
 import type { RewardEntry } from "./reward-function.ts";
 import { Rubric, type RubricOptions, type Scoring } from "./rubric.ts";

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
-import type { Message, State } from "../environments/types.ts";
+import type { Message, State } from "../rollouts/types.ts";
 import type { Parser } from "../parsers/parser.ts";
 
 /** What a reward function may look at. `info` is `{}` and `answer` `""` where the example has none. */

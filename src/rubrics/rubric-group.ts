@@ -1,5 +1,5 @@
-import { runAll } from "../environments/handlers.ts";
-import type { State } from "../environments/types.ts";
+import { runAll } from "../rollouts/handlers.ts";
+import type { State } from "../rollouts/types.ts";
 import { type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import type { RewardEntry } from "./reward-function.ts";
 import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";

@@ -1,7 +1,7 @@
-import { failureOfRollout } from "../environments/failure.ts";
-import { runHandlers } from "../environments/handlers.ts";
-import { marksOf, type Span } from "../environments/time-marks.ts";
-import type { RolloutFailure, State } from "../environments/types.ts";
+import { failureOfRollout } from "../rollouts/failure.ts";
+import { runHandlers } from "../rollouts/handlers.ts";
+import { marksOf, type Span } from "../rollouts/time-marks.ts";
+import type { RolloutFailure, State } from "../rollouts/types.ts";
 import { checkedRange, type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import { Parser } from "../parsers/parser.ts";
 import { type GroupRewardContext, type RegisteredReward, type RewardContext, type RewardEntry, registerReward, type Score } from "./reward-function.ts";

@@ -1,6 +1,6 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import type { Client, ModelRequest, ModelResponse, ResponseMessage } from "../environments/types.ts";
+import type { Client, ModelRequest, ModelResponse, ResponseMessage } from "../rollouts/types.ts";
 
 /** A tool call as a test writes it: arguments as an object. */
 export interface ScriptedToolCall {

@@ -7,7 +7,7 @@ import { rowSource } from "../environments/dataset-source.ts";
 import type { EnvironmentDefinition } from "../environments/definition.ts";
 import type { RowSource } from "../environments/examples.ts";
 import type { Environment } from "../environments/environment.ts";
-import type { Client } from "../environments/types.ts";
+import type { Client } from "../rollouts/types.ts";
 
 export interface TestEnvironmentOptions {
   /** Arguments of the environment, as `-a` has them. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/environments/types.ts";
+import type { Message } from "../../src/rollouts/types.ts";
 import { extractBoxedAnswer, extractHashAnswer } from "../../src/parsers/extract.ts";
 import { Parser } from "../../src/parsers/parser.ts";
 import { MaybeThinkParser, ThinkParser } from "../../src/parsers/think-parser.ts";

@@ -6,7 +6,7 @@ import { canonicalProblem, isHeldOut, type Operation, type Problem } from "../..
 import { answerOf, DIFFICULTIES, heldOutProblems, OPERATIONS } from "../../src/environments/bundled/arithmetic/problems.ts";
 import type { Environment } from "../../src/environments/environment.ts";
 import { findEnvironment, loadEnvironment } from "../../src/environments/load.ts";
-import type { RolloutInput } from "../../src/environments/types.ts";
+import type { RolloutInput } from "../../src/rollouts/types.ts";
 import { memoryDatasets } from "../support/memory-datasets.ts";
 
 /** Written by the training script's own code: problems it trained on, all held-out ones of two small spaces, and rows of the environment with seed 3. */

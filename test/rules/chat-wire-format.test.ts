@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import type { ModelRequest, ModelResponse, Tool } from "../../src/environments/types.ts";
+import type { ModelRequest, ModelResponse, Tool } from "../../src/rollouts/types.ts";
 import { ask, completion, json, says, scriptedEndpoint, testClient } from "../support/scripted-endpoint.ts";
 
 async function sent(request: Partial<ModelRequest>, endpoint = {}): Promise<{ body: JsonObject; headers: Record<string, unknown>; path: string }> {

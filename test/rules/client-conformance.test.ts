@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { BaseClient } from "../../src/clients/base-client.ts";
 import { OverlongPromptError } from "../../src/clients/overlong-prompt-error.ts";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import type { ModelRequest, ModelResponse, Tool } from "../../src/environments/types.ts";
+import type { ModelRequest, ModelResponse, Tool } from "../../src/rollouts/types.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 import { EmptyModelResponseError, InvalidModelResponseError, ModelError } from "../../src/errors/rollout-errors.ts";
 import { answers, answersInPieces, portsFor, streams } from "../support/client-plays.ts";

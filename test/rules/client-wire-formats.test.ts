@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/clients/create-client.ts";
 import { OverlongPromptError } from "../../src/clients/overlong-prompt-error.ts";
 import type { ClientType, JsonObject } from "../../src/config/run-config.ts";
-import type { Message, ModelRequest, ModelResponse } from "../../src/environments/types.ts";
+import type { Message, ModelRequest, ModelResponse } from "../../src/rollouts/types.ts";
 import { scriptedBinding } from "../support/client-plays.ts";
 import { ask, json, type Play, refuses, scriptedEndpoint, type Seen, testClient } from "../support/scripted-endpoint.ts";
 

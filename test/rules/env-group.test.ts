@@ -5,7 +5,7 @@ import type { EnvironmentOptions } from "../../src/environments/environment.ts";
 import { errorLines } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../../src/environments/single-turn-env.ts";
 import { ToolEnv } from "../../src/environments/tool-env.ts";
-import type { RolloutInput } from "../../src/environments/types.ts";
+import type { RolloutInput } from "../../src/rollouts/types.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { scriptedClient } from "../support/scripted-client.ts";

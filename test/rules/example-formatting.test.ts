@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import type { EnvironmentOptions } from "../../src/environments/environment.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { RolloutInput } from "../../src/environments/types.ts";
+import type { RolloutInput } from "../../src/rollouts/types.ts";
 
 function environment(rows: JsonObject[], options: Partial<EnvironmentOptions> = {}): SingleTurnEnv {
   return new SingleTurnEnv({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Environment } from "../../src/environments/environment.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../../src/environments/single-turn-env.ts";
 import { shuffled } from "../../src/environments/shuffle.ts";
-import type { Client, ModelRequest, RolloutInput } from "../../src/environments/types.ts";
+import type { Client, ModelRequest, RolloutInput } from "../../src/rollouts/types.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 import { logLevel, setupLogging, type LogLine } from "../../src/logging/logger.ts";
 import { Parser } from "../../src/parsers/parser.ts";

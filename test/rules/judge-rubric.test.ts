@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import { createState } from "../../src/environments/state.ts";
-import type { Client, Message, ModelRequest, State } from "../../src/environments/types.ts";
+import { createState } from "../../src/rollouts/state.ts";
+import type { Client, Message, ModelRequest, State } from "../../src/rollouts/types.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 import { XMLParser } from "../../src/parsers/xml-parser.ts";
 import { type JudgeObjects, JudgeRubric, type JudgeRubricOptions } from "../../src/rubrics/judge-rubric.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../src/environments/state.ts";
-import type { State } from "../../src/environments/types.ts";
+import { createState } from "../../src/rollouts/state.ts";
+import type { State } from "../../src/rollouts/types.ts";
 import { Parser } from "../../src/parsers/parser.ts";
 import { MathBoundError } from "../../src/rubrics/math/budget.ts";
 import { sameAnswer } from "../../src/rubrics/math/same-answer.ts";

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { OverlongPromptError } from "../../src/clients/overlong-prompt-error.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../src/environments/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import { nestedTiming } from "../../src/environments/time-marks.ts";
-import type { Client, Message, ModelRequest, ModelResponse, State, TrajectoryStep } from "../../src/environments/types.ts";
-import { incrementUsage } from "../../src/environments/usage.ts";
+import { nestedTiming } from "../../src/rollouts/time-marks.ts";
+import type { Client, Message, ModelRequest, ModelResponse, State, TrajectoryStep } from "../../src/rollouts/types.ts";
+import { incrementUsage } from "../../src/rollouts/usage.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 
 /** Answers in turn; an Error in the list is thrown. */

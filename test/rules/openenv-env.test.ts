@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OpenEnvEnv, type OpenEnvOptions } from "../../src/environments/openenv/openenv-env.ts";
 import { readAction, readBuild } from "../../src/environments/openenv/openenv-server.ts";
 import { ScriptedSandbox } from "../../src/environments/sandbox/scripted-sandbox.ts";
-import type { RolloutInput } from "../../src/environments/types.ts";
+import type { RolloutInput } from "../../src/rollouts/types.ts";
 import { calls, scriptedClient } from "../support/scripted-client.ts";
 import { type OpenEnvScript, ScriptedOpenEnv } from "../support/scripted-openenv.ts";
 

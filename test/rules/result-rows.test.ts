@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import { failureOfRollout, namedCause, rolloutFailure } from "../../src/environments/failure.ts";
-import { normaliseMessages } from "../../src/environments/messages.ts";
-import { MAX_RESULT_ROW_BYTES, reservedMetricNames, rowOf, summariseRow } from "../../src/environments/row.ts";
-import { createState } from "../../src/environments/state.ts";
-import type { RolloutInput, State, TrajectoryStep } from "../../src/environments/types.ts";
-import { finalTokens } from "../../src/environments/usage.ts";
+import { failureOfRollout, namedCause, rolloutFailure } from "../../src/rollouts/failure.ts";
+import { normaliseMessages } from "../../src/rollouts/messages.ts";
+import { MAX_RESULT_ROW_BYTES, reservedMetricNames, rowOf, summariseRow } from "../../src/rollouts/row.ts";
+import { createState } from "../../src/rollouts/state.ts";
+import type { RolloutInput, State, TrajectoryStep } from "../../src/rollouts/types.ts";
+import { finalTokens } from "../../src/rollouts/usage.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
 
 function finished(input: Partial<RolloutInput>, fields: Partial<State> = {}): State {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../src/environments/multi-turn-env.ts";
-import { stepTokens } from "../../src/environments/step-tokens.ts";
-import type { ResponseTokens, RolloutInput, State } from "../../src/environments/types.ts";
+import { stepTokens } from "../../src/rollouts/step-tokens.ts";
+import type { ResponseTokens, RolloutInput, State } from "../../src/rollouts/types.ts";
 import { scriptedClient } from "../support/scripted-client.ts";
 
 const INPUT: RolloutInput = { example_id: 0, prompt: [{ role: "user", content: "q" }], task: "t" };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { addHandler } from "../../src/environments/handlers.ts";
-import { createState } from "../../src/environments/state.ts";
+import { addHandler } from "../../src/rollouts/handlers.ts";
+import { createState } from "../../src/rollouts/state.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { RolloutInput, State, TrajectoryStep } from "../../src/environments/types.ts";
+import type { RolloutInput, State, TrajectoryStep } from "../../src/rollouts/types.ts";
 import { type GroupRewardContext, groupReward, type RewardContext } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 import { RubricGroup } from "../../src/rubrics/rubric-group.ts";

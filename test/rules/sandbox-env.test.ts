@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { PythonEnv } from "../../src/environments/sandbox/python-env.ts";
 import { SandboxEnv, type SandboxOptions } from "../../src/environments/sandbox/sandbox-env.ts";
 import { ScriptedSandbox, type ScriptedCommand } from "../../src/environments/sandbox/scripted-sandbox.ts";
-import type { RolloutInput, State } from "../../src/environments/types.ts";
+import type { RolloutInput, State } from "../../src/rollouts/types.ts";
 import { SandboxError } from "../../src/errors/rollout-errors.ts";
 import { ProcessSandbox } from "../support/process-sandbox.ts";
 import { sandboxConformance } from "../support/sandbox-conformance.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/clients/sleep.ts";
 import { runUnit, type UnitOutcome } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { Client } from "../../src/environments/types.ts";
+import type { Client } from "../../src/rollouts/types.ts";
 import type { RewardContext } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../src/environments/state.ts";
-import type { RolloutInput, Tool } from "../../src/environments/types.ts";
+import { createState } from "../../src/rollouts/state.ts";
+import type { RolloutInput, Tool } from "../../src/rollouts/types.ts";
 import { scriptedClient } from "../support/scripted-client.ts";
 
 const INPUT: RolloutInput = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readEvents, type ServerSentEvent } from "../../src/clients/server-sent-events.ts";
 import type { Json, JsonObject } from "../../src/config/run-config.ts";
-import type { ModelResponse } from "../../src/environments/types.ts";
+import type { ModelResponse } from "../../src/rollouts/types.ts";
 import { MAX_STREAMED_ANSWER_CHARACTERS } from "../../src/limits.ts";
 import { streams } from "../support/client-plays.ts";
 import { ask, scriptedEndpoint, testClient } from "../support/scripted-endpoint.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import type { Message, TrajectoryStep } from "../../src/environments/types.ts";
+import type { Message, TrajectoryStep } from "../../src/rollouts/types.ts";
 import { ask, completion, json, type Play, refuses, scriptedEndpoint, testClient } from "../support/scripted-endpoint.ts";
 
 /** Ids of a template that writes `<role> text <end> newline`: 1 begins, 2 ends, 3 is the newline. */

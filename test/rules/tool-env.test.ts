@@ -4,7 +4,7 @@ import { StatefulToolEnv } from "../../src/environments/stateful-tool-env.ts";
 import { tool, toolDef, type ToolFunction } from "../../src/environments/tool.ts";
 import { isContentParts } from "../../src/environments/tool-content.ts";
 import { ToolEnv, type ToolOptions } from "../../src/environments/tool-env.ts";
-import type { Message, RolloutInput, State } from "../../src/environments/types.ts";
+import type { Message, RolloutInput, State } from "../../src/rollouts/types.ts";
 import { SandboxError } from "../../src/errors/rollout-errors.ts";
 import { calls, type Reply, scriptedClient } from "../support/scripted-client.ts";
 

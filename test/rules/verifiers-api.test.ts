@@ -12,7 +12,7 @@ const exported = new Set([
   ...[...text("src/index.ts").matchAll(/export type \{([^}]*)\}/g)].flatMap(([, names = ""]) =>
     names.split(",").map((name) => name.split(" as ").at(-1)?.trim() ?? ""),
   ),
-  ...[...text("src/environments/types.ts").matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = ""]) => name),
+  ...[...text("src/rollouts/types.ts").matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = ""]) => name),
 ]);
 
 /** Names in the first column of the table that says what cannot apply. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PROTOCOL, type AdoptedUnit, type Grant } from "../../durable-objects/run/protocol.ts";
 import { readFolder } from "../../src/cli/results/resume-folder.ts";
 import type { JsonObject, ResultsShape } from "../../src/config/run-config.ts";
-import { numberedLine, readForeignRow } from "../../src/environments/foreign-row.ts";
+import { numberedLine, readForeignRow } from "../../src/rollouts/foreign-row.ts";
 import { loadEnvironment } from "../../src/environments/load.ts";
 import { runUnit } from "../../src/environments/run-unit.ts";
 import { adoptResults, questionOf } from "../../src/executor/adopt.ts";

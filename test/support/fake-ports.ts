@@ -13,7 +13,7 @@ import type {
 import { createApp } from "../../src/api/app.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
 import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
-import type { EnvironmentFacts } from "../../src/config/resolve.ts";
+import type { EnvironmentFacts } from "../../src/api/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";

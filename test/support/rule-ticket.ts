@@ -3,7 +3,7 @@ import type { CommitCall, CommitUnit, Grant } from "../../durable-objects/run/pr
 import type { Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import type { Client } from "../../src/environments/types.ts";
+import type { Client } from "../../src/rollouts/types.ts";
 import { ok } from "../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
 import { Slice } from "../../src/executor/slice.ts";

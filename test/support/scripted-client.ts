@@ -1,4 +1,4 @@
-import type { AssistantMessage, Client, ModelRequest, ModelResponse, ResponseTokens, Usage } from "../../src/environments/types.ts";
+import type { AssistantMessage, Client, ModelRequest, ModelResponse, ResponseTokens, Usage } from "../../src/rollouts/types.ts";
 
 /** What the model says: a text, a message, an error to throw, or an answer that depends on the request. */
 export type Reply = string | Error | (Partial<Omit<AssistantMessage, "role">> & ReplyDetails) | ((request: ModelRequest) => Reply);

@@ -4,7 +4,7 @@ import type { ClientPorts, Endpoint, RetryNotice } from "../../src/clients/clien
 import { createClient } from "../../src/clients/create-client.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import type { ClientType, JsonObject } from "../../src/config/run-config.ts";
-import type { Client, ModelRequest } from "../../src/environments/types.ts";
+import type { Client, ModelRequest } from "../../src/rollouts/types.ts";
 import { EndpointPause } from "../../src/clients/endpoint-pause.ts";
 import { Gate } from "../../src/clients/gate.ts";
 

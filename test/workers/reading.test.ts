@@ -8,7 +8,7 @@ import { createApp } from "../../src/api/app.ts";
 import { portsOf } from "../../src/api/ports.ts";
 import { bootOf, type Env } from "../../src/env.ts";
 import { operations } from "../../src/operations.ts";
-import { REGISTRY_NAME } from "../../src/stubs.ts";
+import { REGISTRY_NAME } from "../../durable-objects/stubs.ts";
 import { rawRun, run, service, setVars, STEADY } from "./support/service.ts";
 import { storedRun } from "./support/stored-run.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { Env } from "../../src/env.ts";
 import { operations } from "../../src/operations.ts";
-import { REGISTRY_NAME, registryStub } from "../../src/stubs.ts";
+import { REGISTRY_NAME, registryStub } from "../../durable-objects/stubs.ts";
 
 const bindings = env as unknown as Env;
 const registry = () => registryStub(bindings);

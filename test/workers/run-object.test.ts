@@ -11,7 +11,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WakeUp } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
-import { DISPATCHER_NAME } from "../../src/stubs.ts";
+import { DISPATCHER_NAME } from "../../durable-objects/stubs.ts";
 import worker from "../../src/worker.ts";
 import { Fleet } from "./support/fleet.ts";
 import { NOTHING_NEW } from "../support/resume-request.ts";

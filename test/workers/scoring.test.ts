@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../src/environments/state.ts";
-import type { Client, State } from "../../src/environments/types.ts";
+import { createState } from "../../src/rollouts/state.ts";
+import type { Client, State } from "../../src/rollouts/types.ts";
 import { JudgeRubric, type JudgeObjects } from "../../src/rubrics/judge-rubric.ts";
 import { MathRubric } from "../../src/rubrics/math-rubric.ts";
 import type { RewardContext } from "../../src/rubrics/reward-function.ts";

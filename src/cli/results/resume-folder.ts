@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
 import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
-import { readForeignRow } from "../../environments/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { isInfrastructureError } from "../../errors/codes.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { readForeignRow } from "../../environments/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
 

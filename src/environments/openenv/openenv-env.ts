@@ -5,12 +5,12 @@ import { SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.
 import { Rubric } from "../../rubrics/rubric.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { RowSource } from "../examples.ts";
-import { contentText, normaliseMessages } from "../messages.ts";
+import { contentText, normaliseMessages } from "../../rollouts/messages.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../multi-turn-env.ts";
 import { SandboxKeeper } from "../sandbox/sandbox-keeper.ts";
 import type { Sandbox, SandboxSpec } from "../sandbox/sandbox.ts";
 import { toolContent } from "../tool-content.ts";
-import type { AssistantMessage, Message, State, Tool } from "../types.ts";
+import type { AssistantMessage, Message, State, Tool } from "../../rollouts/types.ts";
 import { looksLikeMcp, type OpenEnvBuild, type OpenEnvConnect, type OpenEnvServer, type OpenEnvSession, readAction, readBuild } from "./openenv-server.ts";
 
 /** What a renderer is given beside the observation. */

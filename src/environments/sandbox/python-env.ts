@@ -2,7 +2,7 @@ import { z } from "zod";
 import { PythonWorkerDeadError, PythonWorkerNotReadyError, PythonWorkerRequestError, SandboxError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
 import { tool } from "../tool.ts";
-import type { Message, State } from "../types.ts";
+import type { Message, State } from "../../rollouts/types.ts";
 import { answerText, askWorker, awaitWorker, readAnswer, startWorker, stopWorker } from "./python-worker.ts";
 import { CommandTimedOut, type CommandResult } from "./sandbox.ts";
 import { SandboxEnv, type SandboxOptions } from "./sandbox-env.ts";

@@ -6,7 +6,7 @@ import { Rubric } from "../../rubrics/rubric.ts";
 import { StatefulToolEnv } from "../stateful-tool-env.ts";
 import { tool } from "../tool.ts";
 import type { ToolOptions } from "../tool-env.ts";
-import type { Message, State } from "../types.ts";
+import type { Message, State } from "../../rollouts/types.ts";
 import { CommandTimedOut, type CommandResult, type Sandbox, type SandboxSpec } from "./sandbox.ts";
 import { SandboxKeeper } from "./sandbox-keeper.ts";
 

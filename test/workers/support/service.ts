@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import type { Env } from "../../../src/env.ts";
-import { dispatcherStub, registryStub, runStub } from "../../../src/stubs.ts";
+import { dispatcherStub, registryStub, runStub } from "../../../durable-objects/stubs.ts";
 
 /** The bindings of wrangler.toml; its objects and handlers run in the isolate of the tests and see what is set here. */
 export const service = env as unknown as Env;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../config/run-config.ts";
-import type { RolloutInput } from "../../types.ts";
+import type { RolloutInput } from "../../../rollouts/types.ts";
 import { canonicalNumber, findAnswer, sameAnswer } from "./number-answer.ts";
 import { sameAnswer as sameMathematics } from "../../../rubrics/math/same-answer.ts";
 import { MaybeThinkParser } from "../../../parsers/think-parser.ts";

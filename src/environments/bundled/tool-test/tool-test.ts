@@ -7,7 +7,7 @@ import { mix, mixSeed } from "../../../mix.ts";
 import { shuffled } from "../../shuffle.ts";
 import { tool } from "../../tool.ts";
 import { ToolEnv } from "../../tool-env.ts";
-import type { AssistantMessage, Message } from "../../types.ts";
+import type { AssistantMessage, Message } from "../../../rollouts/types.ts";
 
 /** Rows of a run that asks for all of them; a larger number asked for is made as well. */
 const DEFAULT_ROWS = 100;

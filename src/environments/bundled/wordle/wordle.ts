@@ -5,7 +5,7 @@ import { Rubric } from "../../../rubrics/rubric.ts";
 import { defineEnvironment } from "../../definition.ts";
 import type { RowSource } from "../../examples.ts";
 import { MultiTurnEnv } from "../../multi-turn-env.ts";
-import type { Message, State } from "../../types.ts";
+import type { Message, State } from "../../../rollouts/types.ts";
 import { GUESSES, judge, WORDS } from "./game.ts";
 
 const SYSTEM_PROMPT =

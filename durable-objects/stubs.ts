@@ -2,8 +2,8 @@ import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
 import type { RunExecution } from "../durable-objects/run/protocol.ts";
-import type { Env } from "./env.ts";
-import { count } from "./operations.ts";
+import type { Env } from "../src/env.ts";
+import { count } from "../src/operations.ts";
 
 /** Registry and Dispatcher are single objects. */
 export const REGISTRY_NAME = "registry";

@@ -16,6 +16,7 @@ interface TimingVars {
   readonly BEAT_MS?: string;
   readonly HEARTBEAT_MS?: string;
   readonly REFUSALS_MS?: string;
+  readonly CODE_WAIT_MS?: string;
 }
 
 export const runTiming = (env: TimingVars): RunTiming => ({
@@ -24,4 +25,5 @@ export const runTiming = (env: TimingVars): RunTiming => ({
   beat: numberVar("BEAT_MS", env.BEAT_MS, 10_000),
   heartbeat: numberVar("HEARTBEAT_MS", env.HEARTBEAT_MS, 30_000),
   refusals: numberVar("REFUSALS_MS", env.REFUSALS_MS, 30_000),
+  code: numberVar("CODE_WAIT_MS", env.CODE_WAIT_MS, 600_000),
 });

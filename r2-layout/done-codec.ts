@@ -7,10 +7,11 @@ import type { RolloutSummary } from "../durable-objects/run/protocol.ts";
  * The r rollouts of a done unit as one JSON text for one SQLite row. A column per field, since values repeat by field; metric
  * names stand once per run, in a table that the caller keeps beside the rows:
  *
- *   [1, rewards, inputs, outputs, truncated, errors, metrics, finals]
+ *   [1, rewards, inputs, outputs, truncated, errors, metrics, finals, codes]
  *
  * `truncated` lists rollout indices; `errors` is code -> rollout indices; `metrics` is [name index, values] pairs, null where a rollout
- * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown. Trailing empty columns are left out.
+ * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown; `codes` is digest -> rollout
+ * indices of those that carry one. Trailing empty columns are left out.
  */
 const VERSION = 1;
 
@@ -18,7 +19,17 @@ const VERSION = 1;
 const OTHER_COLUMNS = 1024;
 
 type Column = (number | null)[];
-type Packed = [typeof VERSION, number[], number[], number[], number[]?, Record<string, number[]>?, [number, Column][]?, [Column, Column]?];
+type Packed = [
+  typeof VERSION,
+  number[],
+  number[],
+  number[],
+  number[]?,
+  Record<string, number[]>?,
+  [number, Column][]?,
+  [Column, Column]?,
+  Record<string, number[]>?,
+];
 
 export interface PackedUnit {
   readonly text: string;
@@ -53,12 +64,13 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     rollouts.map(({ input_tokens }) => input_tokens),
     rollouts.map(({ output_tokens }) => output_tokens),
     indicesWhere(rollouts, ({ truncated }) => truncated),
-    errorsOf(rollouts),
+    indicesBy(rollouts, ({ error }) => error),
     metrics,
     [rollouts.map(({ final_input_tokens }) => final_input_tokens ?? null), rollouts.map(({ final_output_tokens }) => final_output_tokens ?? null)],
+    indicesBy(rollouts, ({ env_digest = null }) => env_digest),
   ];
   const text = JSON.stringify(withoutEmptyTail(packed));
-  // Numbers and error codes only: a byte per character.
+  // Numbers, error codes and digests only: a byte per character.
   if (text.length > MAX_ROW_BYTES - OTHER_COLUMNS) {
     return fail("row_too_large", `summaries of ${rollouts.length} rollouts do not fit one row`, "use fewer rollouts per example or fewer metrics");
   }
@@ -75,7 +87,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
   }
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
   if (version !== VERSION) return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSION}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals] = packed as Packed;
+  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}] = packed as Packed;
   const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? [])];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");
@@ -91,10 +103,13 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
     if (!Object.hasOwn(ROLLOUT_ERRORS, code)) return fail("stored_version_unknown", `a stored unit has error code ${JSON.stringify(code)}`);
     for (const index of indices) codes.set(index, code as RolloutErrorCode);
   }
+  const marks = new Map<number, string>();
+  for (const [digest, indices] of Object.entries(digests)) for (const index of indices) marks.set(index, digest);
   return ok(
     rewards.map((reward, index) => {
       const finalInput = finals?.[0][index] ?? null;
       const finalOutput = finals?.[1][index] ?? null;
+      const env_digest = marks.get(index);
       return {
         reward,
         error: codes.get(index) ?? null,
@@ -104,6 +119,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
         metrics: Object.fromEntries(named.flatMap(([name, column]) => (typeof column[index] === "number" ? [[name, column[index]]] : []))),
         ...(finalInput === null ? {} : { final_input_tokens: finalInput }),
         ...(finalOutput === null ? {} : { final_output_tokens: finalOutput }),
+        ...(env_digest === undefined ? {} : { env_digest }),
       };
     }),
   );
@@ -112,25 +128,27 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
 const indicesWhere = (rollouts: readonly RolloutSummary[], test: (rollout: RolloutSummary) => boolean): number[] =>
   rollouts.flatMap((rollout, index) => (test(rollout) ? [index] : []));
 
-function errorsOf(rollouts: readonly RolloutSummary[]): Record<string, number[]> {
-  const errors: Record<string, number[]> = {};
-  for (const [index, { error }] of rollouts.entries()) {
-    if (error === null) continue;
-    const known = errors[error];
-    if (known === undefined) errors[error] = [index];
+function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: RolloutSummary) => string | null): Record<string, number[]> {
+  const found: Record<string, number[]> = {};
+  for (const [index, rollout] of rollouts.entries()) {
+    const key = keyOf(rollout);
+    if (key === null) continue;
+    const known = found[key];
+    if (known === undefined) found[key] = [index];
     else known.push(index);
   }
-  return errors;
+  return found;
 }
 
 /** Most units are not truncated, did not fail and know no final context: their rows end earlier. */
 function withoutEmptyTail(packed: Packed): unknown[] {
-  const [version, rewards, inputs, outputs, truncated, errors, metrics, finals] = packed;
+  const [version, rewards, inputs, outputs, truncated, errors, metrics, finals, codes] = packed;
   const tail: [unknown, boolean][] = [
     [truncated, truncated?.length === 0],
     [errors, Object.keys(errors ?? {}).length === 0],
     [metrics, metrics?.length === 0],
     [finals, finals?.every((column) => column.every((value) => value === null)) ?? true],
+    [codes, Object.keys(codes ?? {}).length === 0],
   ];
   while (tail.at(-1)?.[1] === true) tail.pop();
   return [version, rewards, inputs, outputs, ...tail.map(([value]) => value)];

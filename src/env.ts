@@ -32,6 +32,10 @@ export interface Env extends Cloudflare.Env {
   readonly PARENT?: Fetcher;
   /** Cloudflare's own models, for the client type `workers_ai`; a binding that a deployment adds. */
   readonly AI?: AiBinding;
+  /** Which deployment this is; local services have none. */
+  readonly CF_VERSION_METADATA?: { readonly id: string };
+  /** How long a run waits for an executor that has its code, in milliseconds; default ten minutes. */
+  readonly CODE_WAIT_MS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
   readonly EMBEDDED?: Fetcher;
 }

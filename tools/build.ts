@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
+import type { BuiltCode } from "../src/environments/built-code.ts";
+import { codeDigests } from "./code-digests.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -54,7 +56,7 @@ const library: Readonly<Record<string, string>> = {
   zod: "src/zod.ts",
 };
 
-const shared = (version: string): BuildOptions => ({
+const shared = (version: string, code: BuiltCode): BuildOptions => ({
   absWorkingDir: root,
   bundle: true,
   format: "esm",
@@ -62,19 +64,27 @@ const shared = (version: string): BuildOptions => ({
   keepNames: true,
   minify: false,
   logLevel: "warning",
-  define: { EDGEWISE_VERSION: JSON.stringify(version), "process.env.NODE_ENV": '"production"' },
+  define: { EDGEWISE_VERSION: JSON.stringify(version), EDGEWISE_CODE: JSON.stringify(code), "process.env.NODE_ENV": '"production"' },
 });
 
 /** Writes `dist/`. Each file appears whole, so that a command that starts meanwhile reads the old one or the new one. */
 export async function buildPackage(): Promise<void> {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
+  const code = await codeDigests(root);
   const written = new Set<string>();
   for (const { source, output, options } of entries) {
     if (!existsSync(root + source)) continue;
-    const { outputFiles } = await build({ ...shared(version), ...options, entryPoints: [source], write: false });
+    const { outputFiles } = await build({ ...shared(version, code), ...options, entryPoints: [source], write: false });
     for (const file of outputFiles) replaceFile(root + output, file.contents);
   }
-  const { outputFiles } = await build({ ...shared(version), ...inWorkerd, entryPoints: library, splitting: true, write: false, outdir: `${root}dist/lib` });
+  const { outputFiles } = await build({
+    ...shared(version, code),
+    ...inWorkerd,
+    entryPoints: library,
+    splitting: true,
+    write: false,
+    outdir: `${root}dist/lib`,
+  });
   // Pieces before the files that import them; a name says what is in a piece, so old and new ones do not meet.
   const pieces = outputFiles.toSorted((a, b) => Number(basename(a.path, ".js") in library) - Number(basename(b.path, ".js") in library));
   for (const { path, contents } of pieces) {

@@ -1,4 +1,5 @@
 import { INPUT_CACHE_BYTES } from "../../src/limits.ts";
+import { codeFound } from "./code-wait.ts";
 import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
@@ -71,6 +72,7 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) return last;
   if (request.seq < ticket.seq) return { kind: "lost" };
+  if (ticket.seq === 0) codeFound(ledger, head, context);
   const answer = nextAnswer(ledger, head, ticket, request, context);
   ticket.seq = request.seq;
   ticket.started = request.started;

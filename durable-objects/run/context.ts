@@ -15,6 +15,8 @@ export interface RunTiming {
   /** After a lease has ended, before its units are granted again: time for the executor's own fence and for clock drift. */
   readonly grace: number;
   readonly beat: number;
+  /** How long a run waits for an executor that has its code (code.ts). */
+  readonly code: number;
   /** Interval of heartbeats by the clock (heartbeat.ts). */
   readonly heartbeat: number;
   /** Refusals that every further call would meet end a run that had answers only after so long without one (health.ts). */

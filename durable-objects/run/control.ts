@@ -14,6 +14,19 @@ export interface ImportSource {
   /** Of the folder's metadata; compared with the digest of the inputs pinned now. Null: the folder does not say (not ours). */
   readonly dataset_digest: string | null;
   readonly keep_errors: boolean;
+  /** Digests of the code of its rows, oldest first; the last is that of the code that goes on with them. Absent: the folder does not say. */
+  readonly env_digests?: readonly string[];
+  /** That code is another than the folder's last, and goes on in its place. */
+  readonly code_changed?: boolean;
+}
+
+/** An executor with the code of the run is waited for. */
+export interface WaitingFor {
+  readonly env_digest: string;
+  /** Of the executor that asked last; null: it had no environment of that name. */
+  readonly found: string | null;
+  /** The run ends then. Unix milliseconds. */
+  readonly until: number;
 }
 
 export interface CreateRequest {
@@ -43,6 +56,10 @@ export interface RunView {
   /** Rows of a folder are to be taken over and have not all been: what the run has is less than the folder. */
   readonly importing?: boolean;
   readonly env_digest: string | null;
+  /** Rollouts by the digest of their code, where there are several. */
+  readonly env_digests?: Readonly<Record<string, number>>;
+  /** An executor with the code of the run, which nobody has had since it was last asked for. */
+  readonly waiting_for?: WaitingFor;
   readonly dataset_digest: string | null;
   readonly pass_threshold: number;
   /** Absent before the inputs are pinned, and in runs of before = 0 to 1. */
@@ -111,6 +128,10 @@ export interface ResumeRequest {
   readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
+  /** Of the environment as the door has it now; null or absent = not compared. */
+  readonly env_digest?: string | null;
+  /** Go on though the code is another than the run's. */
+  readonly accept_code_change?: boolean;
 }
 export interface Resumed {
   /** Rollouts that will run: never done, or to be repaired. */

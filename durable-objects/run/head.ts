@@ -35,7 +35,12 @@ export interface RunHead {
   /** `num_examples` for which they were pinned: the data set may have had fewer. */
   pinned_for: number | null;
   dataset_digest: string | null;
+  /** Of the code the run is pinned to, its arguments among it (src/config/env-digest.ts). */
   env_digest: string | null;
+  /** All that it was ever pinned to, oldest first, `env_digest` last; absent where there was but one. */
+  env_digests?: readonly string[];
+  /** Executors with other code asked; null or absent when none did, or one with the right code came since. */
+  code_wait?: CodeWait | null;
   input_bytes: number;
   pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
@@ -92,6 +97,17 @@ export interface Health {
 
 export const freshHealth = (): Health => ({ streak: 0, strikes: 0, backoff_until: 0 });
 
+/** Waiting for an executor that has the code of the run. Times are Unix milliseconds. */
+export interface CodeWait {
+  /** Digest that the last one who asked has; null: it had no environment of that name. */
+  readonly found: string | null;
+  /** Since when nobody has worked who has the run's code; null: somebody does. */
+  readonly since: number | null;
+  /** Nobody is asked before; 0 = anybody may be. */
+  readonly retry_at: number;
+  readonly tries: number;
+}
+
 /** Progress of writing `results.jsonl`: survives any crash of the executor that writes it. */
 export interface FinaliseState {
   upload_id: string | null;
@@ -120,7 +136,8 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     n: null,
     pinned_for: null,
     dataset_digest: null,
-    env_digest: null,
+    env_digest: source?.env_digests?.at(-1) ?? null,
+    ...(source?.env_digests !== undefined && source.env_digests.length > 1 ? { env_digests: source.env_digests } : {}),
     input_bytes: 0,
     pass_threshold: 0.5,
     env_sampling_args: {},

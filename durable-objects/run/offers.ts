@@ -47,12 +47,14 @@ export function freeRequests(config: RunConfig, head: RunHead, tickets: readonly
 export function wanted(ledger: Ledger, head: RunHead, context: RunContext): number {
   const config = ledger.config();
   if (isSuspended(config, head, context)) return 0;
+  if (context.now < (head.code_wait?.retry_at ?? 0)) return 0;
   const tickets = ledger.tickets();
   if (head.phase === "preparing" || head.phase === "finalising") return tickets.length === 0 ? 1 : 0;
   if (head.phase !== "open" || context.now < head.health.backoff_until) return 0;
   const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
-  return Math.min(lanes, head.pending);
+  // One executor is enough to see whether anybody has the run's code by now.
+  return Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
 }
 
 /** Marks the offer due when what is wanted has changed. `again`: announce even an unchanged one (the Dispatcher may have forgotten). */

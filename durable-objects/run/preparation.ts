@@ -1,4 +1,5 @@
 import { addUnit } from "../../src/metrics/totals.ts";
+import { codeFound } from "./code-wait.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
@@ -33,7 +34,9 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.pinned_for = ledger.config().num_examples;
   head.pending += added;
   head.dataset_digest = request.digest;
-  head.env_digest = request.env_digest;
+  // What is pinned was compared before the data was read.
+  head.env_digest ??= request.env_digest;
+  codeFound(ledger, head, context);
   head.pass_threshold = request.pass_threshold;
   if (request.reward_range !== undefined) head.reward_range = request.reward_range;
   head.env_sampling_args = request.env_sampling_args;

@@ -46,6 +46,8 @@ export interface RolloutSummary {
   /** Size of the final context; absent where no call reported usage. */
   readonly final_input_tokens?: number;
   readonly final_output_tokens?: number;
+  /** Of the code that made it, where the run has rows of several; absent = the run's first. */
+  readonly env_digest?: string;
 }
 
 /** A finished unit whose listed rollouts (`keep`) stay as they are in `place`, while all others run again. */
@@ -82,6 +84,10 @@ export interface Grant extends TicketId {
   /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
   readonly lease_ms: number;
   readonly beat_ms: number;
+  /** Digest of the environment that the run is pinned to: who has another one says so (`otherCode`) instead of working. Absent: nothing is pinned. */
+  readonly env_digest?: string;
+  /** Rows carry `env_digest`: the run has rows of other code. */
+  readonly marked?: boolean;
 }
 
 export interface JoinRequest {
@@ -94,6 +100,8 @@ export interface JoinRequest {
   /** Streamed requests that count as one of `free`, since they hold no connection while the model writes; absent = 1. */
   readonly streams?: number;
   readonly boot: string;
+  /** It compares the digest of its environment with the grant's; absent from executors of before. */
+  readonly checks_code?: boolean;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
@@ -200,6 +208,11 @@ export interface NoteRequest extends TicketId {
   readonly message: string;
 }
 
+/** The environment of this executor has another digest than the grant names; null: it has none of that name. */
+export interface OtherCodeRequest extends TicketId {
+  readonly env_digest: string | null;
+}
+
 /** Ends the run `FAILED` (fatal provider answer, environment that does not load, data set that cannot be read). */
 export interface FailRequest extends TicketId {
   readonly failure: Failure;
@@ -251,6 +264,8 @@ export interface RunExecution {
   opened(request: TicketId): Promise<Ack>;
   note(request: NoteRequest): Promise<Ack>;
   fail(request: FailRequest): Promise<FailAnswer>;
+  /** `ok`: go on, with marked rows; `lost`: the grant has ended. */
+  otherCode(request: OtherCodeRequest): Promise<Ack>;
   window(request: TicketId): Promise<WindowAnswer>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;

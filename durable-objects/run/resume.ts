@@ -1,6 +1,8 @@
+import { codeRefusal, codeVerdict } from "../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../src/config/evaluation-settings.ts";
 import { RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { pinCode } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
@@ -107,6 +109,12 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   if (config.base_url !== before.base_url)
     warnings.push(`base_url changes from ${before.base_url} to ${config.base_url}; earlier rollouts were made at the former.`);
   if (total === 0 && !prepares && head.phase === "settled") return ok({ owed_rollouts: 0, warnings });
+  const offered = request.env_digest ?? null;
+  const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates: total > 0 || prepares });
+  if (code === "refused") {
+    const { message, hint } = codeRefusal(config.env_id, head.env_digest ?? "", offered ?? "");
+    return fail("resume_mismatch", message, hint);
+  }
 
   ledger.putConfig(config);
   // Rows of a folder that are yet to be taken over are looked at then.
@@ -127,8 +135,10 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.generation_started_at = context.now;
   head.health = freshHealth();
   head.pulse = freshPulse(context.now);
+  head.code_wait = null;
   markChanged(head, context);
   logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${total} rollouts owed`);
   for (const warning of warnings) logEvent(ledger, head, context, "WARNING", warning);
+  if (code === "changed" && offered !== null) warnings.push(pinCode(ledger, head, offered, context));
   return ok({ owed_rollouts: total, warnings });
 }

@@ -2,6 +2,7 @@ import { buildMetadata, type RunMetadata } from "../../src/report/metadata.ts";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
 import { USUAL_RANGE } from "../../src/metrics/interval.ts";
 import { VERSION } from "../../src/version.ts";
+import { rolloutsByCode } from "./code.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -22,6 +23,7 @@ export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetad
     env_sampling_args: head.env_sampling_args,
     tools: head.tools ?? null,
     env_digest: head.env_digest,
+    env_digests: rolloutsByCode(head),
     dataset_digest: head.dataset_digest,
     version: VERSION,
   });

@@ -75,6 +75,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async note(request: P.NoteRequest): Promise<P.Ack> {
     return this.#transit("note", request) ?? GONE;
   }
+  async otherCode(request: P.OtherCodeRequest): Promise<P.Ack> {
+    return this.#transit("otherCode", request) ?? GONE;
+  }
   async fail(request: P.FailRequest): Promise<P.Ack> {
     return this.#transit("fail", request) ?? GONE;
   }

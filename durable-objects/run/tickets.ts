@@ -1,5 +1,6 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { asksForStream } from "../../src/config/sampling.ts";
+import { mayWork } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import { debugEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
@@ -62,7 +63,7 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
   return lapsed;
 }
 
-function grantOf(ledger: Ledger, ticket: Ticket, context: RunContext): Grant {
+function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunContext): Grant {
   return {
     kind: "grant",
     protocol: PROTOCOL,
@@ -76,6 +77,9 @@ function grantOf(ledger: Ledger, ticket: Ticket, context: RunContext): Grant {
     ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
+    // Final files are written without the environment.
+    ...(head.env_digest === null || ticket.task.kind === "finalise" ? {} : { env_digest: head.env_digest }),
+    ...(head.env_digests === undefined ? {} : { marked: true }),
   };
 }
 
@@ -143,13 +147,14 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
 export function join(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): JoinAnswer {
   if (head.phase === "settled" || head.phase === "draining") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || request.boot !== context.boot || request.protocol !== PROTOCOL) return { kind: "none" };
+  if (!mayWork(head, request)) return { kind: "none" };
   const held = ledger.tickets().find((ticket) => ticket.executor === request.executor);
   if (held !== undefined && request.seq <= held.joined) {
     const repeated = request.seq === held.joined && context.now < held.lease_until && head.drain === null;
     if (!repeated) return { kind: "none" };
     held.lease_until = context.now + context.timing.lease;
     ledger.putTicket(held);
-    return grantOf(ledger, held, context);
+    return grantOf(ledger, head, held, context);
   }
   // It asks anew: its earlier session is over, only the leave was lost.
   if (held !== undefined) endTicket(ledger, head, held);
@@ -174,7 +179,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
   ledger.putTicket(ticket);
   startClock(ledger, head, context);
   debugEvent(ledger, head, context, () => `Granted ${nameOf(ticket)}: ${ticket.task.kind}, lanes ${ticket.lanes}, requests ${ticket.requests}`);
-  return grantOf(ledger, ticket, context);
+  return grantOf(ledger, head, ticket, context);
 }
 
 /** The run's time limit counts from its first grant of this generation. */

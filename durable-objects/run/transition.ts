@@ -1,6 +1,8 @@
+import { codeChange } from "../../src/config/env-digest.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
 import { claim } from "./claims.ts";
+import { keepWaiting, otherCode } from "./code-wait.ts";
 import { commit } from "./commits.ts";
 import type { RunContext } from "./context.ts";
 import type { CreateRequest, ResumeRequest } from "./control.ts";
@@ -37,6 +39,7 @@ export const TRANSITIONS = {
   adopt: (ledger: Ledger, head: RunHead, request: P.AdoptRequest, context: RunContext) => adopt(ledger, head, request, context),
   opened: (ledger: Ledger, head: RunHead, request: P.TicketId, context: RunContext) => opened(ledger, head, request, context),
   note: (ledger: Ledger, head: RunHead, request: P.NoteRequest, context: RunContext) => note(ledger, head, request, context),
+  otherCode: (ledger: Ledger, head: RunHead, request: P.OtherCodeRequest, context: RunContext) => otherCode(ledger, head, request, context),
   fail: (ledger: Ledger, head: RunHead, request: P.FailRequest, context: RunContext) => failRun(ledger, head, request, context),
   window: (ledger: Ledger, head: RunHead, request: P.TicketId) => window(ledger, head, request),
   upload: (ledger: Ledger, head: RunHead, request: P.UploadRequest) => upload(ledger, head, request),
@@ -83,6 +86,7 @@ export function transit<N extends TransitionName>(
   const { status, phase, done } = head;
   lapseTickets(ledger, head, context);
   clearBackoff(head, context);
+  keepWaiting(ledger, head, context);
   advance(ledger, head, context);
   const step = TRANSITIONS[name] as unknown as (ledger: Ledger, head: RunHead, request: Request<N>, context: RunContext) => Answer<N>;
   const answer = step(ledger, head, request, context);
@@ -106,6 +110,9 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
   ledger.putConfig(request.config);
   const { env_id, model, run_id } = request.config;
   logEvent(ledger, head, context, "INFO", `Run ${run_id} created: ${env_id}, ${model}`);
+  const [before, offered] = head.env_digests?.slice(-2) ?? [];
+  if (request.import?.code_changed === true && before !== undefined && offered !== undefined)
+    logEvent(ledger, head, context, "WARNING", codeChange(before, offered));
   refreshOffer(ledger, head, context);
   const outbox = takeOutbox(head, keepPulse(ledger, head, head, context), context);
   ledger.putHead(head);

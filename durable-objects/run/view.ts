@@ -1,6 +1,7 @@
 import { failureText } from "../../src/errors/failure-text.ts";
 import { averageReward } from "../../src/metrics/totals.ts";
 import type { RunProjection } from "../registry/registry-control.ts";
+import { rolloutsByCode, waitingFor } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import type { RunView } from "./control.ts";
 import type { RunHead } from "./head.ts";
@@ -25,6 +26,8 @@ export function sumVitals(all: Iterable<Vitals>): Vitals {
 
 export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext): RunView {
   const config = ledger.config();
+  const codes = rolloutsByCode(head);
+  const waiting = waitingFor(head, context);
   const total = head.n ?? Math.max(0, config.num_examples);
   return {
     config,
@@ -42,6 +45,8 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     importing: head.import !== null,
     lanes: ledger.tickets().reduce((sum, ticket) => sum + ticket.lanes, 0),
     env_digest: head.env_digest,
+    ...(codes === null ? {} : { env_digests: codes }),
+    ...(waiting === null ? {} : { waiting_for: waiting }),
     dataset_digest: head.dataset_digest,
     pass_threshold: head.pass_threshold,
     ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),

@@ -8,13 +8,17 @@ export const SWEEP_AFTER_MS = 24 * 3_600_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, an unacknowledged offer or projection, a look at the pulse, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the wait for the run's code, an unacknowledged offer or projection, a look at the pulse, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
   const working = head.phase === "preparing" || head.phase === "open";
   if (working && head.deadline_at !== null) due.push(head.deadline_at);
   if (head.phase === "open" && head.health.backoff_until > 0) due.push(head.health.backoff_until);
+  if (working && head.code_wait) {
+    if (head.code_wait.retry_at > 0) due.push(head.code_wait.retry_at);
+    if (head.code_wait.since !== null) due.push(head.code_wait.since + timing.code);
+  }
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);

@@ -1,6 +1,7 @@
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { EnvironmentFacts } from "./resolve.ts";
+import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
 import type { Result } from "../errors/result.ts";
 
@@ -45,6 +46,8 @@ export interface AppPorts {
   /** The routes of the embedded model; null where there is none. */
   readonly embedded: { fetch(request: Request): Promise<Response> } | null;
   findEnvironment(id: string): EnvironmentFacts | null;
+  /** Digest of an environment as this service has it; null when it has none of that name. */
+  envDigest(run: EnvironmentOfRun): Promise<string | null>;
   readonly environmentIds: readonly string[];
   /** Unix milliseconds. */
   now(): number;

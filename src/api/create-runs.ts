@@ -1,5 +1,6 @@
 import type { ImportSource } from "../../durable-objects/run/control.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
+import { codeRefusal, codeVerdict } from "../config/env-digest.ts";
 import { locationOf } from "../config/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf } from "../config/run-config.ts";
@@ -40,7 +41,7 @@ const SPARE_IDS = 7;
 export async function createRuns(ports: AppPorts, creation: Creation): Promise<readonly string[]> {
   const configs = creation.parts.flatMap((part) => planned(ports, part, creation.attended));
   const resumed = creation.parts.find(({ body }) => body.resume_from !== undefined)?.body.resume_from;
-  const source = await importSource(ports, resumed);
+  const source = await importSource(ports, resumed, configs[0]);
 
   const now = ports.now();
   const { run_ids, existing, deleted } = unwrap(
@@ -122,11 +123,27 @@ function requestOf(body: CreateBody): RunRequest {
   return { ...evalConfig, model: body.inference_model, name: body.name, hosted, results_shape: body.resume_from?.results_shape };
 }
 
-async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"]): Promise<ImportSource | null> {
-  if (resumed === undefined) return null;
-  const { results, dataset_digest, keep_errors } = resumed;
+async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {
+  if (resumed === undefined || config === undefined) return null;
+  const { results, dataset_digest, keep_errors, env_digests, accept_code_change = false } = resumed;
   if ((await ports.store.size(datasetKey(results))) === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
-  return { results, dataset_digest, keep_errors };
+  const codes = env_digests === undefined ? {} : await codesOf(ports, config, env_digests, accept_code_change);
+  return { results, dataset_digest, keep_errors, ...codes };
+}
+
+/** The digests of a folder's rows, and behind them that of the code that goes on with it, if it is another. Throws `resume_mismatch` where that is another and not accepted. */
+async function codesOf(
+  ports: AppPorts,
+  config: UnnamedConfig,
+  known: readonly string[],
+  accepted: boolean,
+): Promise<Pick<ImportSource, "env_digests" | "code_changed">> {
+  const pinned = known.at(-1) ?? null;
+  const offered = await ports.envDigest(config);
+  // What of the folder is missing is known only when the data has been read; so it counts as some.
+  const verdict = codeVerdict({ pinned, offered, accepted, generates: true });
+  if (verdict === "refused") throw refused({ code: "resume_mismatch", ...codeRefusal(config.env_id, pinned ?? "", offered ?? "") });
+  return verdict === "changed" && offered !== null ? { env_digests: [...known, offered], code_changed: true } : { env_digests: known };
 }
 
 interface Break {

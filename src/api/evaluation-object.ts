@@ -47,6 +47,8 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     seq: view.seq,
     env_version: config.env_version,
     env_digest: view.env_digest,
+    ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
+    ...(view.waiting_for === undefined ? {} : { waiting_for: view.waiting_for }),
     dataset_digest: view.dataset_digest,
     ...(view.failure === null ? {} : { failure: view.failure }),
   };

@@ -74,6 +74,8 @@ evaluations.post("/:id/resume", async (c) => {
       stall_minutes: body.stall_minutes ?? null,
       max_retries: body.max_retries ?? null,
       timeout_minutes: body.timeout_minutes ?? null,
+      env_digest: await c.var.ports.envDigest(view.config),
+      accept_code_change: body.accept_code_change ?? false,
     }),
   );
   const { config } = await viewOf(c);

@@ -1,6 +1,6 @@
 import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
-import { findEnvironment, listEnvironments } from "../environments/load.ts";
+import { digestOfRun, findEnvironment, listEnvironments } from "../environments/load.ts";
 import { registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { VERSION } from "../version.ts";
 import type { AppPorts } from "./app-ports.ts";
@@ -31,6 +31,7 @@ export function portsOf(env: Env): AppPorts {
     run: (runId) => runStub(env, runId),
     embedded: env.EMBEDDED ?? null,
     findEnvironment,
+    envDigest: (run) => digestOfRun(run, env.CF_VERSION_METADATA?.id),
     environmentIds: listEnvironments().map(({ id }) => id),
     now: Date.now,
   };

@@ -81,6 +81,11 @@ export const runState = z.strictObject({
   seq: count,
   env_version: text,
   env_digest: text.nullable(),
+  env_digests: z.record(z.string(), count).optional().describe("Rollouts by the digest of their code, where the run has several."),
+  waiting_for: z
+    .strictObject({ env_digest: text, found: text.nullable(), until: z.number() })
+    .optional()
+    .describe("An executor with the code of the run; without one it ends code_changed at `until` (Unix milliseconds)."),
   dataset_digest: text.nullable(),
   failure: failure.optional(),
 });

@@ -29,6 +29,8 @@ const replica = z.strictObject({
   api_key_var: OPTIONS.api_key_var.schema.optional(),
   headers: OPTIONS.headers.schema.optional(),
 });
+/** A folder was gone on with by so many versions of its environment at most. */
+const MAX_ENV_DIGESTS = 64;
 /** Each takes a client of its own in every executor. */
 const MAX_REPLICAS = 64;
 
@@ -57,6 +59,13 @@ export const createBody = z
         results: digest,
         dataset_digest: digest.nullable(),
         keep_errors: z.boolean(),
+        /** Of the code of its rows, oldest first, as its metadata says; compared with the code there is now. */
+        env_digests: z
+          .array(z.string().regex(/^[\w:.-]{1,100}$/, "must be digests"))
+          .min(1)
+          .max(MAX_ENV_DIGESTS)
+          .optional(),
+        accept_code_change: OPTIONS.accept_code_change.schema.optional(),
         /** New rows look like those of the folder. */
         results_shape: z.enum(RESULTS_SHAPES).optional(),
       })

@@ -13,6 +13,7 @@ type EvalConfigShape = {
 const RESUMABLE = [
   "num_examples",
   "keep_errors",
+  "accept_code_change",
   "api_base_url",
   "api_key_var",
   "max_concurrent",

@@ -252,6 +252,15 @@ export const OPTIONS = {
     besideToml: true,
     help: "when resuming, leave rollouts that ended in an infrastructure error as they are",
   }),
+  accept_code_change: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    resume: true,
+    besideToml: true,
+    help: "when resuming, go on though the environment's code is another than the run's: new rows carry env_digest, metadata and report say so",
+  }),
   resume: option({
     kind: "optional_path",
     short: "R",

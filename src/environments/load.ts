@@ -1,7 +1,9 @@
 import { canonicalJson } from "../config/canonical-json.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import { envDigestOf } from "../config/env-digest.ts";
+import type { EnvironmentOfRun, JsonObject } from "../config/run-config.ts";
 import { sha256Hex } from "../config/sha256.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { BUILT_CODE } from "./built-code.ts";
 import { alphabetSort } from "./bundled/alphabet-sort/alphabet-sort.ts";
 import { arithmetic } from "./bundled/arithmetic/arithmetic.ts";
 import { gsm8k } from "./bundled/gsm8k/gsm8k.ts";
@@ -14,7 +16,10 @@ import type { EnvironmentDefinition, LoadContext } from "./definition.ts";
 import type { Environment } from "./environment.ts";
 import { standaloneContext } from "./standalone-context.ts";
 
-const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
+const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) => ({
+  ...definition,
+  source: BUILT_CODE?.bundled[definition.id] ?? definition.source,
+}));
 
 /** Environments of this host by id: set once, before the first request, by whoever puts the host together. */
 let known: ReadonlyMap<string, EnvironmentDefinition> = new Map(BUNDLED.map((definition) => [definition.id, definition]));
@@ -50,10 +55,22 @@ export async function loadEnvironment(
   return definition.load(args, context, extra);
 }
 
-/** Hex sha256 over what decides an environment's behaviour: id, version, source, its arguments with defaults filled in, and options set after loading. */
-export async function environmentDigest(definition: EnvironmentDefinition, args: JsonObject, extra: JsonObject = {}): Promise<string> {
+/**
+ * Digest of everything that decides an environment's behaviour: its code, version, arguments with defaults filled in, and options set
+ * after loading. Its code is, of a bundled environment, its modules and those of the library's environment, rubric and parser rooms
+ * that they reach; of another one what its definition calls its source (the digest of its bundle, where the command made it; a commit)
+ * and all of those rooms. Both are digests that the build made (tools/code-digests.ts). Where nobody said what the code is, `deployment`
+ * stands for it: two deployments then never have the same code.
+ */
+export async function environmentDigest(definition: EnvironmentDefinition, args: JsonObject, extra: JsonObject = {}, deployment = ""): Promise<string> {
   const { id, version, source } = definition;
-  // Left out where there are none: such a run keeps the digest it always had.
-  const options = Object.keys(extra).length === 0 ? {} : { extra };
-  return sha256Hex(canonicalJson({ id, version, source, args: definition.resolveArgs(args), ...options }));
+  const library = BUNDLED.includes(definition) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
+  const code = { source: source === version && library !== null ? `${version} ${deployment}` : source, library };
+  return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra })));
+}
+
+/** The digest of a run's environment as this host has it; null when there is none of that name. */
+export async function digestOfRun({ env_id, env_args, extra_env_kwargs }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
+  const definition = findEnvironment(env_id);
+  return definition === null ? null : await environmentDigest(definition, env_args, extra_env_kwargs, deployment);
 }

@@ -26,6 +26,8 @@ export interface UnitOptions extends PlayOptions {
   readonly stateColumns: readonly string[];
   /** Shape of the rows; absent = the usual one. */
   readonly shape?: ResultsShape | undefined;
+  /** Of the code, for rows that are to carry it. */
+  readonly envDigest?: string | undefined;
 }
 
 export interface UnitRows {
@@ -59,8 +61,8 @@ export async function runUnit(environment: Playable, input: RolloutInput, option
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape }: Omit<RowOptions, "rolloutIndex">): KeptRollout {
-  const options = { rolloutIndex: index, stateColumns, shape };
+function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest }: Omit<RowOptions, "rolloutIndex">): KeptRollout {
+  const options = { rolloutIndex: index, stateColumns, shape, envDigest };
   try {
     const { row, line } = rowOf(state, options);
     return { index, line, summary: summariseRow(row) };
@@ -94,6 +96,7 @@ export interface ErrorLineOptions {
   readonly sampling_args: JsonObject;
   readonly stateColumns: readonly string[];
   readonly shape?: ResultsShape | undefined;
+  readonly envDigest?: string | undefined;
   readonly now: () => number;
 }
 

@@ -95,6 +95,7 @@ export const SERVICE_ERRORS = {
   digest_mismatch: 422,
   dataset_unreadable: 422,
   dataset_changed: 409,
+  code_changed: 409,
   metric_name_reserved: 422,
   environment_failed: 422,
   endpoint_unavailable: 503,

@@ -15,7 +15,7 @@ import { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import { prepareRun } from "./prepare.ts";
 import { Slice } from "./slice.ts";
-import { UnitsTicket } from "./units-ticket.ts";
+import { type TicketHost, UnitsTicket } from "./units-ticket.ts";
 
 /** A run that this executor works for, and how many of its requests the current grant took. */
 interface Service {
@@ -145,6 +145,7 @@ export class Executor {
           free,
           streams: this.#streams,
           boot: this.#ports.boot,
+          checks_code: true,
         });
         if (answer.kind !== "grant") {
           if (granted === 0) this.#refused.push({ run: runId, seq });
@@ -153,7 +154,10 @@ export class Executor {
         service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
         notes.ticket = ticketOf(answer);
         notes.verbose = answer.config.verbose === true;
-        await this.#work(answer, sentAt, service, notes);
+        if (!(await this.#work(answer, sentAt, service, notes))) {
+          this.#refused.push({ run: runId, seq });
+          return;
+        }
         service.requests = free;
       }
     } catch (thrown) {
@@ -166,20 +170,34 @@ export class Executor {
     }
   }
 
-  async #work(grant: Grant, sentAt: number, service: Service, notes: RunNotes): Promise<void> {
+  /** False when the run wants other code than this executor has. */
+  async #work(grant: Grant, sentAt: number, service: Service, notes: RunNotes): Promise<boolean> {
     const runId = grant.config.run_id;
     const { task } = grant;
     if (task.kind === "finalise") {
-      return keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal));
+      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal));
+      return true;
     }
+    const mark = await this.#codeOf(grant);
+    if (mark === null) return false;
     const environment = await this.#load(grant, notes);
-    if (environment === null) return;
+    if (environment === null) return true;
     try {
       if (task.kind === "prepare") await this.#prepare(grant, task, environment);
-      else await this.#runUnits(grant, sentAt, service, notes, environment);
+      else await this.#runUnits(grant, sentAt, service, notes, { environment, envDigest: mark.envDigest });
     } finally {
       await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
     }
+    return true;
+  }
+
+  /** Null when this executor has other code than the run is pinned to; else the digest that rows are to carry, if any. */
+  async #codeOf(grant: Grant): Promise<{ readonly envDigest: string | undefined } | null> {
+    if (grant.env_digest === undefined) return { envDigest: undefined };
+    const own = await this.#ports.envDigest(grant.config);
+    if (own === grant.env_digest) return { envDigest: grant.marked === true ? own : undefined };
+    const { kind } = await this.#ports.run(grant.config.run_id).otherCode({ ...ticketOf(grant), env_digest: own });
+    return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
   #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, environment: Environment): Promise<void> {
@@ -195,11 +213,11 @@ export class Executor {
     });
   }
 
-  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, environment: Environment): Promise<void> {
+  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, code: Pick<TicketHost, "environment" | "envDigest">): Promise<void> {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
     const ticket = new UnitsTicket(
-      { ports: this.#ports, budget: this.#budget, slice: this.#slice, environment, noteFirst: (code, message) => notes.error(code, message), ...opened },
+      { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...code, noteFirst: (code, message) => notes.error(code, message), ...opened },
       grant,
       sentAt,
     );

@@ -4,6 +4,7 @@ import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { RunExecution } from "../../durable-objects/run/protocol.ts";
 import type { AiBinding } from "../clients/client.ts";
 import type { EndpointKey } from "../config/secrets.ts";
+import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
 
@@ -41,6 +42,8 @@ export interface ExecutorPorts {
   /** True in the local service: no connection limit, no unit deadline, data only from uploads and https. */
   readonly local: boolean;
   readonly dispatcher: () => DispatcherControl;
+  /** Digest of an environment as this executor has it; null when it has none of that name. Throws `invalid_request` for arguments it cannot take. */
+  readonly envDigest: (run: EnvironmentOfRun) => Promise<string | null>;
   /** A fresh stub per call: after an exception the old one stays broken. */
   readonly run: (runId: string) => RunStub;
   readonly store: ExecutorStore;

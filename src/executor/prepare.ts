@@ -5,7 +5,6 @@ import type { RunConfig } from "../config/run-config.ts";
 import { drawnExamples } from "../environments/dataset-source.ts";
 import type { Environment } from "../environments/environment.ts";
 import { environmentFailed } from "../rollouts/file-access.ts";
-import { environmentDigest, findEnvironment } from "../environments/load.ts";
 import { reservedMetricNames } from "../rollouts/row.ts";
 import type { RolloutInput } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
@@ -133,8 +132,8 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   await writer.close();
 
   const datasetDigest = await digest.value();
-  const definition = findEnvironment(config.env_id);
-  if (definition === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
+  const envDigest = await ports.envDigest(config);
+  if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
   if (task.adopt !== null && task.adopt.dataset_digest !== null && count >= 0 && task.adopt.dataset_digest !== datasetDigest) {
     await checkAdopted(environment, task.adopt.dataset_digest, config);
   }
@@ -144,7 +143,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     chunks: writer.chunks,
     count,
     digest: datasetDigest,
-    env_digest: await environmentDigest(definition, config.env_args, config.extra_env_kwargs),
+    env_digest: envDigest,
     pass_threshold: environment.passThreshold,
     reward_range: environment.rewardRange,
     env_sampling_args: environment.samplingArgs,

@@ -20,6 +20,8 @@ export interface TicketHost {
   readonly budget: ExecutorBudget;
   readonly slice: Slice;
   readonly environment: Environment;
+  /** Of its code, where rows are to carry it. */
+  readonly envDigest: string | undefined;
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
   /** Says something once per run and executor: the first error of a code. */
@@ -265,6 +267,7 @@ export class UnitsTicket {
         sampling_args: config.sampling_args,
         stateColumns: config.state_columns,
         shape: config.results_shape,
+        envDigest: this.#host.envDigest,
         now: ports.now,
       });
     }
@@ -287,6 +290,7 @@ export class UnitsTicket {
       ...(config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {}),
       stateColumns: config.state_columns,
       shape: config.results_shape,
+      envDigest: this.#host.envDigest,
       signal: this.#abort.signal,
       deadlineMs: budget.unitDeadline,
       now: ports.now,

@@ -1,4 +1,5 @@
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 
 /** Whether a model call reported usage. A ledger row stores 0/0 for "none did": no call that reports has an empty prompt. */
@@ -57,5 +58,6 @@ export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSum
     metrics: Object.fromEntries(metrics),
     ...("final_input_tokens" in usage ? { final_input_tokens: count(usage.final_input_tokens) } : {}),
     ...("final_output_tokens" in usage ? { final_output_tokens: count(usage.final_output_tokens) } : {}),
+    ...(typeof row.env_digest === "string" && coversCode(row.env_digest) ? { env_digest: row.env_digest } : {}),
   };
 }

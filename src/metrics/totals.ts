@@ -15,6 +15,8 @@ export interface Totals {
   /** Rollouts by error code; no zeros. */
   readonly errors: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, { readonly sum: number; readonly count: number }>>;
+  /** Rollouts that carry the digest of their code, by digest; no zeros, absent where none does. */
+  readonly marked?: Readonly<Record<string, number>>;
 }
 
 export const emptyTotals = (): Totals => ({
@@ -42,6 +44,7 @@ export const averageReward = (totals: Totals): number | null => (totals.rollouts
 function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | -1): Totals {
   const errors = new Map(Object.entries(totals.errors));
   const metrics = new Map(Object.entries(totals.metrics));
+  const marked = new Map(Object.entries(totals.marked ?? {}));
   let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated } = totals;
   for (const rollout of rollouts) {
     count += sign;
@@ -49,6 +52,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     input_tokens += sign * rollout.input_tokens;
     output_tokens += sign * rollout.output_tokens;
     if (rollout.truncated) truncated += sign;
+    if (rollout.env_digest !== undefined) setOrDrop(marked, rollout.env_digest, (marked.get(rollout.env_digest) ?? 0) + sign);
     if (rollout.error === null) reward_sum_without_errors += sign * rollout.reward;
     else setOrDrop(errors, rollout.error, (errors.get(rollout.error) ?? 0) + sign);
     for (const [name, value] of Object.entries(rollout.metrics)) {
@@ -67,6 +71,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     truncated,
     errors: Object.fromEntries(errors),
     metrics: Object.fromEntries(metrics),
+    ...(marked.size === 0 ? {} : { marked: Object.fromEntries(marked) }),
   };
 }
 

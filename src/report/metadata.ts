@@ -21,6 +21,8 @@ export interface MetadataInput {
   /** Tools that all rows share. */
   readonly tools: readonly JsonObject[] | null;
   readonly env_digest: string | null;
+  /** Rollouts by the digest of their code; null where there is but one. */
+  readonly env_digests: Readonly<Record<string, number>> | null;
   readonly dataset_digest: string | null;
   /** Version of this library. */
   readonly version: string;
@@ -59,6 +61,8 @@ export type EdgewiseMetadata = {
   readonly version: string;
   readonly env_version: string;
   readonly env_digest: string | null;
+  /** Only where the code changed and that was accepted: rollouts by the digest of their code, oldest first. */
+  readonly env_digests?: Readonly<Record<string, number>>;
   readonly dataset_digest: string | null;
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
@@ -112,6 +116,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       version,
       env_version: config.env_version,
       env_digest: input.env_digest,
+      ...(input.env_digests === null ? {} : { env_digests: input.env_digests }),
       dataset_digest: input.dataset_digest,
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),

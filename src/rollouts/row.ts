@@ -10,7 +10,8 @@ import { finalTokens } from "./usage.ts";
 
 /**
  * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
- * `rollout_index`, after the flattened metrics, and its error object `code`, last.
+ * `rollout_index`, after the flattened metrics, and its error object `code`, last; `env_digest` follows where the run has rows of
+ * several versions of its environment.
  */
 export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };
 
@@ -34,6 +35,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "error_chain",
   "long_error_chain",
   "rollout_index",
+  "env_digest",
   // Assigning it would change an object's prototype instead of adding a key.
   "__proto__",
 ]);
@@ -49,6 +51,8 @@ export interface RowOptions {
   readonly stateColumns: readonly string[];
   /** Absent: the usual one. */
   readonly shape?: ResultsShape | undefined;
+  /** Of the code, where the run has rows of several; absent: rows carry none. */
+  readonly envDigest?: string | undefined;
 }
 
 /** Parts of a row that grow without bound. */
@@ -83,9 +87,11 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     ...rowChains(error),
     ...metrics,
     rollout_index: options.rolloutIndex,
+    ...(options.envDigest === undefined ? {} : { env_digest: options.envDigest }),
   };
   // A column never replaces what the row has already: `-C reward` asks for what is there.
-  for (const { name, value } of columns) if (!Object.hasOwn(row, name)) row[name] = value.ok && keeps("state columns") ? value.value : null;
+  for (const { name, value } of columns)
+    if (name !== "env_digest" && !Object.hasOwn(row, name)) row[name] = value.ok && keeps("state columns") ? value.value : null;
   return row;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { fail } from "../../src/errors/result.ts";
-import { CONFIG, type Door, openDoor, viewFor } from "../support/fake-ports.ts";
+import { CONFIG, type Door, openDoor, viewFor, DIGEST_OF_CODE } from "../support/fake-ports.ts";
 
 const ID = CONFIG.run_id;
 
@@ -213,6 +213,7 @@ describe("a resume", () => {
       num_examples: 10,
       keep_errors: true,
       max_concurrent: 4,
+      accept_code_change: true,
       expect: { env_id: "gsm8k", rollouts_per_example: 2, base_url: "http://localhost:1/v1" },
     };
     const response = await door.call("POST", `/evaluations/${ID}/resume`, body, { "x-edgewise-attended": "1" });
@@ -238,6 +239,8 @@ describe("a resume", () => {
         verbose: null,
         max_retries: null,
         timeout_minutes: null,
+        env_digest: DIGEST_OF_CODE,
+        accept_code_change: true,
       },
     ]);
   });

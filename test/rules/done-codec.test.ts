@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { packUnit, unpackUnit } from "../../r2-layout/done-codec.ts";
+import { envDigestOf } from "../../src/config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../src/errors/codes.ts";
 import { MAX_ROW_BYTES } from "../../src/limits.ts";
 import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
@@ -23,6 +24,7 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc
       }),
       final_input_tokens: tokens,
       final_output_tokens: tokens,
+      env_digest: fc.constantFrom("a", "b").map((letter) => envDigestOf(letter.repeat(64))),
     },
     { requiredKeys: ["reward", "error", "input_tokens", "output_tokens", "truncated", "metrics"] },
   )

@@ -55,6 +55,7 @@ function metadataOf(units: readonly (readonly RolloutSummary[])[], rest: Partial
     env_sampling_args: {},
     tools: null,
     env_digest: "e".repeat(64),
+    env_digests: null,
     dataset_digest: "d".repeat(64),
     version: "0.1.0",
     ...rest,

@@ -43,7 +43,7 @@ async function prepared(
       return { kind: "ok" as const };
     },
   } as Partial<RunStub> as RunStub;
-  const ports = { store, run: () => stub } as Partial<ExecutorPorts> as ExecutorPorts;
+  const ports = { store, run: () => stub, envDigest: async () => "e" } as Partial<ExecutorPorts> as ExecutorPorts;
   const task: Task = { kind: "prepare", attempt: 1, pinned, adopt: null };
   const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };

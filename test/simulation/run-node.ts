@@ -5,7 +5,7 @@ import type { Outbox } from "../../durable-objects/run/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
 import type { Scene } from "./scene.ts";
 
-export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000 };
+export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
 export class RunNode {

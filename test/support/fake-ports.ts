@@ -12,6 +12,7 @@ import type {
 } from "../../durable-objects/run/control.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
+import { envDigestOf } from "../../src/config/env-digest.ts";
 import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
 import type { EnvironmentFacts } from "../../src/api/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
@@ -219,10 +220,15 @@ export interface Door {
   readonly runs: Map<string, FakeRun>;
   readonly registry: FakeRegistry;
   readonly store: MemoryStore;
+  /** What the service's code is; a test may change it. */
+  readonly codes: { digest: string };
   run(id: string): FakeRun;
   /** Path below `/api/v1` unless it starts with a double slash, or is a whole URL. */
   call(method: string, path: string, body?: JsonObject | string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
 }
+
+/** Of every environment of a door, until a test says otherwise. */
+export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
 
 /** The app over fakes, called as the local service is. `stubOf` is what a handler gets for a run each time it asks for a stub. */
 export function openDoor(
@@ -237,6 +243,7 @@ export function openDoor(
     runs.set(id, known);
     return known;
   };
+  const codes = { digest: DIGEST_OF_CODE };
   const registry = new FakeRegistry();
   const store = new MemoryStore();
   const ports: AppPorts = {
@@ -257,6 +264,7 @@ export function openDoor(
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,
+    envDigest: async ({ env_id }) => (environments.some(({ id }) => id === env_id) ? codes.digest : null),
     environmentIds: environments.map(({ id }) => id),
     now: Date.now,
   };
@@ -268,5 +276,5 @@ export function openDoor(
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
   };
-  return { runs, registry, store, run, call };
+  return { runs, registry, store, run, call, codes };
 }

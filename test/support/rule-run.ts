@@ -30,7 +30,7 @@ export const summary = (changes: Partial<RolloutSummary> = {}): RolloutSummary =
 /** A Run without a platform: its transitions over tables in memory, and a clock that only the test moves. */
 export class RuleRun {
   readonly ledger = new MemoryLedger();
-  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000 };
+  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
   now = 1_000_000;
   boot = "boot-1";
   /** Executors that the service can have. */
@@ -71,7 +71,10 @@ export class RuleRun {
     return done.answer;
   }
 
-  join(executor: string, changes: { readonly seq?: number; readonly free?: number; readonly streams?: number; readonly boot?: string } = {}): JoinAnswer {
+  join(
+    executor: string,
+    changes: { readonly seq?: number; readonly free?: number; readonly streams?: number; readonly boot?: string; readonly checks_code?: boolean } = {},
+  ): JoinAnswer {
     return this.call("join", {
       protocol: PROTOCOL,
       executor,
@@ -79,6 +82,7 @@ export class RuleRun {
       free: changes.free ?? 4,
       ...(changes.streams === undefined ? {} : { streams: changes.streams }),
       boot: changes.boot ?? this.boot,
+      checks_code: changes.checks_code ?? true,
     });
   }
   grant(executor: string, free = 4, streams = 1): Grant {
@@ -88,12 +92,20 @@ export class RuleRun {
   }
 
   /** A preparation that finds `n` rows. */
-  pin(n: number, { open = true, digest = `digest of ${n}`, concurrency = null }: { open?: boolean; digest?: string; concurrency?: number | null } = {}): Grant {
+  pin(
+    n: number,
+    {
+      open = true,
+      digest = `digest of ${n}`,
+      concurrency = null,
+      env_digest = "e",
+    }: { open?: boolean; digest?: string; concurrency?: number | null; env_digest?: string } = {},
+  ): Grant {
     const grant = this.grant("preparing");
     if (grant.task.kind !== "prepare") throw new Error(`nothing to prepare: ${grant.task.kind}`);
     const from = grant.task.pinned?.count ?? 0;
     const chunks = n > from ? [{ lo: from, hi: n, digest: "d".repeat(64), bytes: 100 * (n - from) }] : [];
-    const pinned = { attempt: grant.task.attempt, chunks, count: n, digest, env_digest: "e", pass_threshold: 0.5, env_sampling_args: {}, concurrency, open };
+    const pinned = { attempt: grant.task.attempt, chunks, count: n, digest, env_digest, pass_threshold: 0.5, env_sampling_args: {}, concurrency, open };
     this.call("prepared", { ...this.id(grant), ...pinned });
     return grant;
   }

@@ -59,6 +59,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     boot: run.boot,
     local: true,
     dispatcher: () => ({ offer: async () => undefined, next: async () => ({ runs: [], yield: null, wanted: 0 }) }),
+    envDigest: async () => null,
     run: () => stub,
     store,
     limiter: () => PASS_THROUGH,
@@ -91,7 +92,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
   const environment = new SingleTurnEnv({ dataset: async function* () {} });
   const vitals = () => ({ in_flight: 0, retries: 0, waiting: 0, paused_until: null });
   const ticket = new UnitsTicket(
-    { ports, budget, slice: new Slice(budget, ports.now), environment, clientOf: () => client, vitals, noteFirst: () => undefined },
+    { ports, budget, slice: new Slice(budget, ports.now), environment, envDigest: undefined, clientOf: () => client, vitals, noteFirst: () => undefined },
     grant,
     ports.now(),
   );

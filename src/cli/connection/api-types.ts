@@ -1,4 +1,4 @@
-import type { RunPhase } from "../../../durable-objects/run/control.ts";
+import type { RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
 import type { RunStatus, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 
@@ -30,6 +30,9 @@ export interface RunState {
   /** Rows of a folder have not all been taken over: the folder has more than the run. */
   readonly importing?: boolean;
   readonly env_version: string;
+  /** Rollouts by the digest of their code; absent where there is one. */
+  readonly env_digests?: Readonly<Record<string, number>>;
+  readonly waiting_for?: WaitingFor;
   readonly dataset_digest: string | null;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }

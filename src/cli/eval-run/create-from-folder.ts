@@ -65,6 +65,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
         results,
         dataset_digest: metadata.edgewise?.dataset_digest ?? null,
         keep_errors: given.keep_errors ?? false,
+        ...(metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
+        ...(given.accept_code_change === true ? { accept_code_change: true } : {}),
         ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
       },
     },

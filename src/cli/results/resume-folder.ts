@@ -32,6 +32,8 @@ export interface FolderMetadata {
     readonly run_id: string | null;
     readonly status: string | null;
     readonly env_version: string | null;
+    /** Of the code of its rows, oldest first; empty where it does not say. */
+    readonly env_digests: readonly string[];
     readonly dataset_digest: string | null;
     readonly extra_env_kwargs: JsonObject;
     readonly shuffle_seed: number | null;
@@ -105,12 +107,19 @@ function readMetadata(path: string): FolderMetadata | string {
             run_id: textOf(own.run_id),
             status: textOf(own.status),
             env_version: textOf(own.env_version),
+            env_digests: digestsOf(own),
             dataset_digest: textOf(own.dataset_digest),
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
             shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
             settings: (objectOf(own.settings) ?? {}) as JsonObject,
           },
   };
+}
+
+/** The last one is the code that the run was pinned to. */
+function digestsOf({ env_digest, env_digests }: Record<string, unknown>): readonly string[] {
+  const several = Object.keys(objectOf(env_digests) ?? {});
+  return typeof env_digest === "string" && several.at(-1) !== env_digest ? [...several, env_digest] : several;
 }
 
 /** Folders below `base` with runs of an environment, of whatever model, newest first. */

@@ -117,7 +117,7 @@ describe("arguments of environments", () => {
     const environment = listEnvironments().find(({ id }) => id === "reverse-text");
     if (environment === undefined) throw new Error("not listed");
     const digest = await environmentDigest(environment, {});
-    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(digest).toMatch(/^v2:[0-9a-f]{64}$/);
     expect(await environmentDigest(environment, { max_words: 10, seed: 0 })).toBe(digest);
     expect(await environmentDigest(environment, { seed: 0, max_words: 10 })).toBe(digest);
     expect(await environmentDigest(environment, { seed: 1 })).not.toBe(digest);

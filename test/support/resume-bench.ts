@@ -51,11 +51,11 @@ export function resumeBench() {
   let service: FakeService | null = null;
   const close = async (): Promise<void> => {
     await service?.close();
-    service = null;
   };
   afterEach(async () => {
     rmSync(root, { recursive: true, force: true });
     await close();
+    service = null;
   });
 
   /** A results folder below the root; the newest has the largest `age`. */

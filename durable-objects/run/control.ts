@@ -18,6 +18,8 @@ export interface ImportSource {
   readonly env_digests?: readonly string[];
   /** That code is another than the folder's last, and goes on in its place. */
   readonly code_changed?: boolean;
+  /** Examples that the folder says it is of; absent where it does not say, or came from a client of before. */
+  readonly num_examples?: number;
 }
 
 /** An executor with the code of the run is waited for. */

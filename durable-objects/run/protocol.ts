@@ -64,7 +64,7 @@ export type TicketTask =
       /** Set when the run grows: its first `count` rows must still have this digest. */
       readonly pinned: { readonly count: number; readonly digest: string } | null;
       /** Set when rows of a result folder are to be taken over. */
-      readonly adopt: { readonly results: string; readonly dataset_digest: string | null } | null;
+      readonly adopt: { readonly results: string; readonly dataset_digest: string | null; readonly num_examples?: number } | null;
     }
   | { readonly kind: "units" }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };

@@ -92,7 +92,12 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
 function taskFor(head: RunHead): TicketTask {
   if (head.phase === "preparing") {
     const pinned = head.n === null || head.dataset_digest === null ? null : { count: head.n, digest: head.dataset_digest };
-    const adopt = head.import === null ? null : { results: head.import.results, dataset_digest: head.import.dataset_digest };
+    const { import: source } = head;
+    const examples = source?.num_examples;
+    const adopt =
+      source === null
+        ? null
+        : { results: source.results, dataset_digest: source.dataset_digest, ...(examples === undefined ? {} : { num_examples: examples }) };
     return { kind: "prepare", attempt: head.attempt, pinned, adopt };
   }
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };

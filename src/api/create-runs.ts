@@ -125,10 +125,10 @@ function requestOf(body: CreateBody): RunRequest {
 
 async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {
   if (resumed === undefined || config === undefined) return null;
-  const { results, dataset_digest, keep_errors, env_digests, accept_code_change = false } = resumed;
+  const { results, dataset_digest, keep_errors, num_examples, env_digests, accept_code_change = false } = resumed;
   if ((await ports.store.size(datasetKey(results))) === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
   const codes = env_digests === undefined ? {} : await codesOf(ports, config, env_digests, accept_code_change);
-  return { results, dataset_digest, keep_errors, ...codes };
+  return { results, dataset_digest, keep_errors, ...(num_examples === undefined ? {} : { num_examples }), ...codes };
 }
 
 /** The digests of a folder's rows, and behind them that of the code that goes on with it, if it is another. Throws `resume_mismatch` where that is another and not accepted. */

@@ -66,6 +66,8 @@ export const createBody = z
           .max(MAX_ENV_DIGESTS)
           .optional(),
         accept_code_change: OPTIONS.accept_code_change.schema.optional(),
+        /** Examples that the folder says it is of: a data set that has fewer now is refused. */
+        num_examples: z.int().min(0).optional(),
         /** New rows look like those of the folder. */
         results_shape: z.enum(RESULTS_SHAPES).optional(),
       })

@@ -24,6 +24,12 @@ interface OpenExample {
 const unusable = (line: number, text: string): EdgewiseError =>
   new EdgewiseError("resume_mismatch", `results.jsonl line ${line}: ${text}`, { hint: "Resume from an unchanged result folder, or start a new run." });
 
+/** Nothing of a folder may be left out: its averages would be those of other rows. */
+const foreign = (id: number, examples: number): EdgewiseError =>
+  new EdgewiseError("resume_mismatch", `results.jsonl has rows of example ${id}, which is not among the ${examples} examples of the data set.`, {
+    hint: "Name the data set that the folder was made with, or start a new run.",
+  });
+
 /** Rows of one example after the other. The upload is sorted by `example_id`. */
 async function* examplesOf(stream: ReadableStream<Uint8Array>, rollouts: number): AsyncGenerator<Example> {
   let open: OpenExample | null = null;
@@ -64,12 +70,10 @@ function closed({ id, numbered, others }: OpenExample, rollouts: number): Exampl
   return { id, rows };
 }
 
-/** What is to be taken over, and the data set it should be of. */
+/** What is to be taken over. */
 export interface Adoption {
   /** Digest of the uploaded rows. */
   readonly results: string;
-  /** Null: the folder does not say which data it is of (it is not ours). */
-  readonly dataset_digest: string | null;
   /** `example_id` by unit. */
   readonly ids: readonly number[];
   /** Of some examples, the text of the last message of the prompt. */
@@ -89,7 +93,7 @@ export function questionOf(prompt: unknown): string {
  * lacks, and what ended in an infrastructure error, the Run hands out like any other unit once it is opened.
  */
 export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption: Adoption, signal: AbortSignal): Promise<void> {
-  const { results, dataset_digest, ids, questions } = adoption;
+  const { results, ids, questions } = adoption;
   const { run_id, rollouts_per_example: r } = grant.config;
   const stream = await ports.store.stream(datasetKey(results));
   if (stream === null) throw new EdgewiseError("resume_mismatch", "The uploaded rows of the result folder are gone.");
@@ -98,8 +102,6 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
   const summaries = new Map<number, (RolloutSummary | null)[]>();
   /** Examples whose rows answer another question. */
   const others: number[] = [];
-  let taken = 0;
-  const left: number[] = [];
   let n = 0;
   const flush = async (): Promise<void> => {
     const contents = buffer.take();
@@ -113,12 +115,7 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
   };
   for await (const { id, rows } of examplesOf(stream, r)) {
     const unit = unitOf.get(id);
-    // Rows beyond the number of examples asked for stay out.
-    if (unit === undefined) {
-      left.push(id);
-      continue;
-    }
-    taken += 1;
+    if (unit === undefined) throw foreign(id, ids.length);
     const question = questions.get(id);
     if (question !== undefined && [...rows.values()].some(({ value }) => questionOf(value.prompt) !== question)) others.push(id);
     const lines = [...rows].sort(([a], [b]) => a - b).map(([index, row]) => numberedLine(row, index));
@@ -133,12 +130,6 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
       summaries.set(unit, own);
       buffer.add(unit, lines);
     }
-  }
-  // No more examples than were asked for, and yet some that the data set does not have: nothing of such a folder may be left out.
-  if (dataset_digest === null && left.length > 0 && taken + left.length <= ids.length) {
-    throw new EdgewiseError("resume_mismatch", `results.jsonl has rows of example ${left[0]}, which is not among the ${ids.length} examples of the data set.`, {
-      hint: "Name the data set that the folder was made with, or start a new run.",
-    });
   }
   await flush();
   if (others.length > 0) {

@@ -100,6 +100,12 @@ function changed(rows: number): EdgewiseError {
   });
 }
 
+function shrunk(what: "run" | "results folder", had: number, has: number): EdgewiseError {
+  return new EdgewiseError("dataset_changed", `num_examples: the ${what} has ${had}, the data set now ${has}.`, {
+    hint: "Use the same data, or start a new run.",
+  });
+}
+
 /**
  * Reads the data set, which nothing else does: the first n rows go to R2 as chunks and are pinned in the Run by one call. A growth
  * reads them again, checks the pinned ones against their digest, and appends. Throws `EdgewiseError` for what ends the run.
@@ -128,7 +134,8 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     if (task.adopt !== null && task.adopt.dataset_digest === null && questions.size < COMPARED) questions.set(input.example_id, questionOf(input.prompt));
     ownTools ||= input.info?.tool_defs !== undefined;
   }
-  if (count < pinned) throw changed(pinned);
+  if (count < pinned) throw shrunk("run", pinned, count);
+  if (count < (task.adopt?.num_examples ?? 0)) throw shrunk("results folder", task.adopt?.num_examples ?? 0, count);
   await writer.close();
 
   const datasetDigest = await digest.value();

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keysOf, metadataOf, rowsOf, Workplace } from "../support/cli-process.ts";
@@ -19,6 +19,14 @@ afterEach(async () => {
   await model.close();
 });
 
+/** Bytes and times of a folder and all files in it. */
+const timesIn = (folder: string): readonly unknown[] =>
+  [".", ...readdirSync(folder)].map((name) => [
+    name,
+    statSync(join(folder, name), { bigint: true }).mtimeNs,
+    name === "." ? null : readFileSync(join(folder, name), "utf8"),
+  ]);
+
 const resume = (...args: readonly string[]) => place.run(["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, "-R", ...args]);
 
 describe("a folder of the Python library", () => {
@@ -31,7 +39,10 @@ describe("a folder of the Python library", () => {
     const kept = readFileSync(join(folder, "results.jsonl"), "utf8").split("\n").slice(0, -1);
     writeFileSync(join(folder, "results.jsonl"), `${kept.join("\n")}\n{"example_id": 3, "prom`);
 
-    const { code, stdout, stderr } = await resume();
+    const metadata = join(folder, "metadata.json");
+    writeFileSync(metadata, readFileSync(metadata, "utf8").replace("http://127.0.0.1:1/v1", model.url));
+
+    const { code, stdout, stderr } = await place.run(["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, "-n", "6", "-r", "2", "-R"]);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Run 00c0ffee goes on: reverse-text/)]);
     expect(stdout).toContain(`Results: ${THEIRS}`);
     expect(keysOf(folder)).toEqual(grid(6, 2));
@@ -42,9 +53,24 @@ describe("a folder of the Python library", () => {
     expect(metadataOf(folder)).toHaveProperty(time, expect.any(Number));
     expect(model.ledger.stats().total).toBe(12 - kept.length);
 
+    const before = timesIn(folder);
     expect((await resume(THEIRS)).stderr).toContain("has nothing left to do");
+    expect(timesIn(folder), "of ours by now").toEqual(before);
     expect((await resume(THEIRS, "-n", "7")).stderr).toContain("2 rollouts to do");
     expect(keysOf(folder)).toEqual(grid(7, 2));
+  });
+
+  it("that is complete keeps every byte and every time, its own among them, however often it is resumed", { timeout: 60_000 }, async () => {
+    const folder = join(place.folder, THEIRS);
+    cpSync(join(FOLDERS, "0.1.12-finished"), folder, { recursive: true });
+    const before = timesIn(folder);
+    for (const _ of ["unknown to the service", "known to it"]) {
+      const { code, stdout } = await resume(THEIRS);
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`Results: ${THEIRS}`)]);
+      expect(stdout).toContain("reward: avg - 0.757");
+      expect(timesIn(folder)).toEqual(before);
+    }
+    expect(model.ledger.stats().total).toBe(0);
   });
 
   it("whose rows cannot be taken over stays as it is, and is taken when it is mended", { timeout: 60_000 }, async () => {

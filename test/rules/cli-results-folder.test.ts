@@ -77,6 +77,21 @@ describe("a results folder", () => {
     await folder.close();
   });
 
+  it("that is left alone is not touched, not even where it cannot be written, until there is something to write", async () => {
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, "results.jsonl"), "as it is\n");
+    const folder = await ResultsFolder.open(path, RUN, "leave");
+    await folder.close();
+    expect(readdirSync(path)).toEqual(["results.jsonl"]);
+    run.commit(1, "{}");
+    run.sorted = "{}\n";
+    const begun = await ResultsFolder.open(path, RUN, "leave");
+    await begun.pull(client);
+    await begun.finalise(client);
+    expect(readFileSync(join(path, "results.jsonl"), "utf8")).toBe("{}\n");
+    expect(readPosition(path)).toMatchObject({ final: true });
+  });
+
   it("goes on after a crash from the recorded position, without what was written beyond it", async () => {
     const first = await ResultsFolder.open(path, RUN, "rebuild");
     run.commit(1, "a");

@@ -90,7 +90,7 @@ describe("a folder that is all that is left of its run", () => {
         sampling_args: { max_tokens: null },
         state_columns: [],
       },
-      resume_from: { run_id: RUN, results: digest, dataset_digest: "d".repeat(64), keep_errors: false },
+      resume_from: { run_id: RUN, results: digest, dataset_digest: "d".repeat(64), keep_errors: false, num_examples: 2 },
     });
     expect(createBodySchema.safeParse(body).error).toBeUndefined();
   });

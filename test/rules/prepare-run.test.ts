@@ -25,9 +25,10 @@ async function prepared(
   {
     count = -1,
     pinned = null,
+    adopt = null,
     independent = false,
     more = {},
-  }: { count?: number; pinned?: Task["pinned"]; independent?: boolean; more?: Partial<RunConfig> } = {},
+  }: { count?: number; pinned?: Task["pinned"]; adopt?: Task["adopt"]; independent?: boolean; more?: Partial<RunConfig> } = {},
 ) {
   const objects = new Map<string, Uint8Array>();
   const reports: PreparedRequest[] = [];
@@ -44,7 +45,7 @@ async function prepared(
     },
   } as Partial<RunStub> as RunStub;
   const ports = { store, run: () => stub, envDigest: async () => "e" } as Partial<ExecutorPorts> as ExecutorPorts;
-  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt: null };
+  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt };
   const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
   await prepareRun(ports, grant, task, environment, new AbortController().signal);
@@ -116,6 +117,23 @@ describe("pinned inputs", () => {
     const changed = prepared(environmentOf([...many(299), "other", ...many(400)]), { pinned: { count: 300, digest: first.digest } });
     await expect(changed).rejects.toMatchObject({ code: "dataset_changed" });
     await expect(prepared(environmentOf(many(299)), { pinned: { count: 300, digest: first.digest } })).rejects.toMatchObject({ code: "dataset_changed" });
+  });
+
+  it("are refused where there are fewer than before, of a run and of a folder, in words that name both numbers", async () => {
+    const { digest } = (await prepared(environmentOf(many(12)))).report;
+    const adopt = { results: "a".repeat(64), dataset_digest: null, num_examples: 12 };
+    for (const [what, task] of [
+      ["run", { pinned: { count: 12, digest } }],
+      ["results folder", { adopt }],
+      ["results folder", { adopt: { ...adopt, dataset_digest: digest } }],
+    ] as const) {
+      for (const count of [-1, 12, 20]) {
+        await expect(prepared(environmentOf(many(8)), { ...task, count })).rejects.toMatchObject({
+          code: "dataset_changed",
+          message: `num_examples: the ${what} has 12, the data set now 8.`,
+        });
+      }
+    }
   });
 
   it("are the first so many of what there is", async () => {

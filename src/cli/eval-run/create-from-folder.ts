@@ -67,6 +67,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
         keep_errors: given.keep_errors ?? false,
         ...(metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
         ...(given.accept_code_change === true ? { accept_code_change: true } : {}),
+        // Before the data set had been read a folder of ours only knew how many were asked for.
+        ...(metadata.edgewise?.dataset_digest === null || metadata.num_examples < 0 ? {} : { num_examples: metadata.num_examples }),
         ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
       },
     },

@@ -1,5 +1,6 @@
 /** The report at the end of a run, made from the rows one by one so that its size does not matter. */
 import { join } from "node:path";
+import { readForeignRow } from "../../environments/foreign-row.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { concurrencyText, samplingText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
@@ -33,7 +34,7 @@ export async function reportOfRun(evaluation: Evaluation, client: ServiceClient,
 
 async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { columns, abbreviated, verbose }: ReportStyle): Promise<FinalReport> {
   const report = new PlainReport({ ...evaluation.metadata, settings: settingsOf(evaluation), seconds: secondsTaken(evaluation), verbose });
-  for await (const line of lines) report.addRow(JSON.parse(line) as Record<string, unknown>);
+  for await (const line of lines) report.addRow(readForeignRow(line).value);
   return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95 };
 }
 

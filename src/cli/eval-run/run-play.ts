@@ -13,7 +13,7 @@ import type { ServiceClient } from "../connection/http-client.ts";
 import { Interrupted, type Interrupts } from "../terminal/interrupts.ts";
 import type { RunNames } from "./last-words.ts";
 import { patiently } from "../connection/patience.ts";
-import { namedFolder } from "../results/resume-folder.ts";
+import { namedFolder, rolloutsOfWhole } from "../results/resume-folder.ts";
 import { outputBase, ResultsFolder, resultsFolderOf } from "../results/results-folder.ts";
 import type { RunProgress } from "../display/runs-display.ts";
 import type { Service } from "../service/service.ts";
@@ -97,13 +97,17 @@ export class RunPlay {
     const started = await interrupts.during(startRun(current.client, wish, signal));
     const { evaluation_id } = started.evaluation;
     for (const line of announcement(started, given)) progress.note(line);
-    const folder = given.no_save ? null : await this.#openFolder(current, started, base);
+    const path = this.#folderOf(current, started, base);
+    const importing = started.evaluation.edgewise.importing === true;
+    const whole = importing || started.how === "nothing owed" ? await rolloutsOfWhole(path, given) : null;
+    const folder = given.no_save ? null : await this.#openFolder(current, started, path, whole !== null);
     progress.started(started.evaluation, folder?.path ?? null);
     const watch = new RunWatch(current, {
       runId: evaluation_id,
       folder,
       point: { seq: started.after },
-      importing: started.evaluation.edgewise.importing === true,
+      importing,
+      whole,
       progress,
       signal,
       pollMs: given.hosted === true ? 1000 * (given.poll_interval ?? OPTIONS.poll_interval.default) : null,
@@ -142,13 +146,17 @@ export class RunPlay {
     await folder?.close().catch(() => undefined);
   }
 
-  /** The folder as it is to be written; null when it cannot be, which does not stop the run. */
-  async #openFolder(service: Service, started: StartedRun, base: string): Promise<ResultsFolder | null> {
-    const { evaluation_id, metadata } = started.evaluation;
+  #folderOf(service: Service, { evaluation, folder, how }: StartedRun, base: string): string {
+    const { evaluation_id, metadata } = evaluation;
     const known = service.stateFolder === null ? null : rememberedFolder(service.stateFolder, evaluation_id);
-    const path = started.folder ?? (started.how === "created" ? null : known) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
+    return folder ?? (how === "created" ? null : known) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
+  }
+
+  /** The folder as it is to be written; null when it cannot be, which does not stop the run. */
+  async #openFolder(service: Service, { evaluation, how }: StartedRun, path: string, whole: boolean): Promise<ResultsFolder | null> {
+    const { evaluation_id } = evaluation;
     try {
-      const folder = await ResultsFolder.open(path, evaluation_id, started.how === "joined" ? "continue" : "rebuild");
+      const folder = await ResultsFolder.open(path, evaluation_id, whole ? "leave" : how === "joined" ? "continue" : "rebuild");
       if (service.stateFolder !== null) rememberFolder(service.stateFolder, evaluation_id, path);
       return folder;
     } catch (error) {

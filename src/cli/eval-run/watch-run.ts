@@ -25,6 +25,8 @@ export interface Watch {
   readonly point: FollowPoint;
   /** Whether rows of the folder are still to be taken over. */
   readonly importing: boolean;
+  /** Rollouts of a folder that is whole: as long as the run has no other number of them it stays as it is. Null: it is written. */
+  readonly whole: number | null;
   readonly progress: RunProgress;
   readonly signal: AbortSignal;
   /** Milliseconds between two looks at rows and files; null = as soon as there is something. */
@@ -39,12 +41,12 @@ export class RunWatch {
   private readonly watch: Watch;
   private mirror: FolderMirror | null = null;
   private folderError: unknown = null;
-  private importing: boolean;
+  private held: boolean;
 
   constructor(service: Service, watch: Watch) {
     this.service = service;
     this.watch = watch;
-    this.importing = watch.importing;
+    this.held = watch.importing || watch.whole !== null;
   }
 
   /** Why the folder could not be written; null when it could. */
@@ -57,8 +59,8 @@ export class RunWatch {
     const { runId, point, progress, signal } = this.watch;
     const watcher = {
       onState: (state: RunState) => {
-        this.importing = state.importing === true;
-        if (this.mirror !== null) this.mirror.held = this.importing;
+        this.held = state.importing === true || state.total_rollouts === this.watch.whole;
+        if (this.mirror !== null) this.mirror.held = this.held;
         progress.update(state);
       },
       onLog: (event: Parameters<RunProgress["log"]>[0]) => {
@@ -122,7 +124,7 @@ export class RunWatch {
       },
       pollMs,
     );
-    this.mirror.held = this.importing;
+    this.mirror.held = this.held;
     this.mirror.start();
   }
 

@@ -17,7 +17,7 @@ export class FolderMirror {
   private filesDue = true;
   private filesAt = 0;
   private failed = false;
-  /** Nothing is written: the run does not have all rows of the folder yet, and may never. */
+  /** Nothing is written: the run does not have all rows of the folder yet, and may never; or nothing in the folder is to change. */
   held = false;
   private stopping = new AbortController();
   private working: Promise<void> | null = null;

@@ -55,17 +55,19 @@ export function readPosition(folder: string): Position | null {
 
 /**
  * Copy of one run in a folder. `continue` keeps what an earlier process wrote up to its recorded position; `rebuild` fetches every row again, since a
- * resume replaces rows, and leaves the old file in place until the new one has caught up.
+ * resume replaces rows, and leaves the old file in place until the new one has caught up. `leave` touches nothing until something is to
+ * be written, and is `rebuild` from then on: a folder in which nothing is left to do keeps its bytes and times.
  */
 export class ResultsFolder {
   readonly path: string;
   readonly runId: string;
   private position: Position;
-  private file: FileHandle;
+  /** Null: not even looked at for writing. */
+  private file: FileHandle | null;
   /** Rows go to a draft until the rebuild has caught up. */
   private rebuilding: boolean;
 
-  private constructor(path: string, position: Position, file: FileHandle, rebuilding: boolean) {
+  private constructor(path: string, position: Position, file: FileHandle | null, rebuilding: boolean) {
     this.path = path;
     this.runId = position.run_id;
     this.position = position;
@@ -73,12 +75,13 @@ export class ResultsFolder {
     this.rebuilding = rebuilding;
   }
 
-  static async open(path: string, runId: string, mode: "continue" | "rebuild"): Promise<ResultsFolder> {
+  static async open(path: string, runId: string, mode: "continue" | "rebuild" | "leave"): Promise<ResultsFolder> {
+    const start: Position = { version: 1, run_id: runId, seq: 0, bytes: 0, final: false };
+    if (mode === "leave") return new ResultsFolder(path, start, null, false);
     makeFolder(path);
     removeDeadDrafts(path);
     const found = readPosition(path);
     const results = join(path, "results.jsonl");
-    const start: Position = { version: 1, run_id: runId, seq: 0, bytes: 0, final: false };
     if (mode === "continue" && found?.run_id === runId && !found.final && existsSync(results)) {
       const file = await open(results, "r+");
       const { size } = await file.stat();
@@ -95,12 +98,13 @@ export class ResultsFolder {
 
   /** Appends the rows of all commits since the last pull. */
   async pull(client: ServiceClient, signal?: AbortSignal): Promise<void> {
+    const file = await this.begun();
     for (let more = true; more; ) {
       const response = await client.rows(this.runId, this.position.seq, PULL_BYTES, signal);
       const next = Number(response.headers.get("x-edgewise-next") ?? Number.NaN);
       if (!Number.isSafeInteger(next)) throw new Error("the service did not say where its rows end (X-Edgewise-Next)");
       more = response.headers.get("x-edgewise-more") === "1";
-      const end = await this.append(response);
+      const end = await this.append(file, response);
       this.position = { ...this.position, seq: next, bytes: end };
       if (!this.rebuilding) writePosition(this.path, this.position);
     }
@@ -109,6 +113,7 @@ export class ResultsFolder {
 
   /** `metadata.json` or `eval.log` as the service renders it now. */
   async refresh(client: ServiceClient, name: OutputFile, signal?: AbortSignal): Promise<void> {
+    await this.begun();
     const response = await client.file(this.runId, name, signal);
     const chunks: Uint8Array[] = [];
     for await (const chunk of chunksOf(response)) chunks.push(chunk);
@@ -117,6 +122,7 @@ export class ResultsFolder {
 
   /** Puts the sorted rows and the last metadata of the settled run in place of what was written on the way. */
   async finalise(client: ServiceClient, signal?: AbortSignal): Promise<void> {
+    await this.begun();
     const results = join(this.path, "results.jsonl");
     const draft = `${draftOf(results)}.final`;
     let bytes = 0;
@@ -141,19 +147,29 @@ export class ResultsFolder {
   }
 
   async close(): Promise<void> {
+    if (this.file === null) return;
     await this.file.close();
     rmSync(draftOf(join(this.path, "results.jsonl")), { force: true });
   }
 
-  private async append(response: Response): Promise<number> {
+  private async begun(): Promise<FileHandle> {
+    if (this.file !== null) return this.file;
+    const { file, rebuilding } = await ResultsFolder.open(this.path, this.runId, "rebuild");
+    if (file === null) throw new Error("a folder that is rebuilt has a file");
+    this.file = file;
+    this.rebuilding = rebuilding;
+    return file;
+  }
+
+  private async append(file: FileHandle, response: Response): Promise<number> {
     const { bytes: start } = this.position;
     let end = start;
     try {
-      for await (const chunk of chunksOf(response)) end += await writeAll(this.file, chunk, end);
+      for await (const chunk of chunksOf(response)) end += await writeAll(file, chunk, end);
       return end;
     } catch (error) {
       // A row written in part would be taken for damage by whoever reads the folder.
-      await this.file.truncate(start).catch(() => undefined);
+      await file.truncate(start).catch(() => undefined);
       throw error;
     }
   }

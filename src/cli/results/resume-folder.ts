@@ -182,6 +182,16 @@ export async function isUnfinished({ path, metadata }: FoundFolder, { num_exampl
   return rows < examples * metadata.rollouts_per_example;
 }
 
+/** Rollouts in a folder where none is missing, none would be run again, and nobody was killed while writing; null for any other. */
+export async function rolloutsOfWhole(path: string, { keep_errors }: GivenOptions): Promise<number | null> {
+  const found = readFolder(path);
+  if (typeof found === "string" || found.metadata === null) return null;
+  const { edgewise, num_examples, rollouts_per_example } = found.metadata;
+  const written = edgewise === null ? null : readPosition(path);
+  if (written !== null && (!written.final || statSync(join(path, "results.jsonl")).size !== written.bytes)) return null;
+  return (await isUnfinished(found, { keep_errors: keep_errors === true })) ? null : num_examples * rollouts_per_example;
+}
+
 function parseRow(line: string): Record<string, unknown> | null {
   try {
     return readForeignRow(line).value;

@@ -98,15 +98,16 @@ export class RunPlay {
     const { evaluation_id } = started.evaluation;
     for (const line of announcement(started, given)) progress.note(line);
     const path = this.#folderOf(current, started, base);
-    const importing = started.evaluation.edgewise.importing === true;
-    const whole = importing || started.how === "nothing owed" ? await rolloutsOfWhole(path, given) : null;
+    // What is owed is not known of a run that takes over a folder.
+    const mayRest = started.how === "nothing owed" || (started.how === "resumed" && started.owed === null);
+    const whole = mayRest ? await rolloutsOfWhole(path, given) : null;
     const folder = given.no_save ? null : await this.#openFolder(current, started, path, whole !== null);
     progress.started(started.evaluation, folder?.path ?? null);
     const watch = new RunWatch(current, {
       runId: evaluation_id,
       folder,
       point: { seq: started.after },
-      importing,
+      importing: started.evaluation.edgewise.importing === true,
       whole,
       progress,
       signal,

@@ -1,6 +1,6 @@
 /** The report at the end of a run, made from the rows one by one so that its size does not matter. */
 import { join } from "node:path";
-import { readForeignRow } from "../../environments/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { concurrencyText, samplingText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/run-config.ts";
 import { copyJson } from "../rollouts/copy-json.ts";
 import type { State, Tool } from "../rollouts/types.ts";
 
@@ -48,8 +48,10 @@ export function toolDef(definition: ToolFunction, hidden: readonly string[] = []
   const { $schema: _dialect, ...schema } = isSchema(parameters)
     ? (z.toJSONSchema(parameters, { io: "input", unrepresentable: "any", override: withoutSafeBounds }) as JsonObject)
     : copyJson(parameters);
-  const shown = hidden.length === 0 ? schema : without(schema, hidden);
-  return { name, description, parameters: { title: `${name}_args`, additionalProperties: false, ...shown }, ...(strict === undefined ? {} : { strict }) };
+  const { $defs, properties, required, title = `${name}_args`, type, ...rest } = hidden.length === 0 ? schema : without(schema, hidden);
+  // The order in which verifiers has them.
+  const shown = withoutMissing({ $defs, properties, required, title, type, additionalProperties: false, ...rest });
+  return { name, description, parameters: shown, ...(strict === undefined ? {} : { strict }) };
 }
 
 /** zod bounds every whole number by what a double holds exactly, which tells a model nothing, and some servers' grammars refuse. */
@@ -57,6 +59,9 @@ function withoutSafeBounds({ jsonSchema }: { readonly jsonSchema: { minimum?: un
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
+
+const withoutMissing = (fields: Readonly<Record<string, Json | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, Json] => field[1] !== undefined));
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -1,4 +1,5 @@
 import type { Json } from "../config/run-config.ts";
+import { pythonJson } from "./python-json.ts";
 import type { Content, Message, Part, ToolCall } from "./types.ts";
 
 /** Raw messages, as data sets and environments write them, in the one form the library works with. */
@@ -81,11 +82,14 @@ export function rowMessages(messages: readonly Message[]): Json[] {
       return {
         role: "assistant",
         content: rowContent(message.content ?? ""),
-        tool_calls: message.tool_calls.map(({ id, name, arguments: text }) => JSON.stringify({ id, name, arguments: text })),
+        tool_calls: message.tool_calls.map(({ id, name, arguments: text }) => pythonJson({ id, name, arguments: text })),
         ...(typeof message.reasoning_content === "string" ? { reasoning_content: message.reasoning_content } : {}),
       };
     }
-    const row: Record<string, Json> = { role: message.role, content: rowContent(message.content) };
+    const row: Record<string, Json> = { role: message.role };
+    // The order of verifiers' own messages, which one with a rewritten content has lost there.
+    if (message.role === "tool" && typeof message.content === "string") row.tool_call_id = message.tool_call_id;
+    row.content = rowContent(message.content);
     const keys = Array.isArray(message.content) ? REWRITTEN_KEYS : Object.keys(fields);
     for (const key of keys) {
       const value = fields[key];

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
 import { normaliseMessages } from "./messages.ts";
+import { pythonJson } from "./python-json.ts";
 import type { Message, Timing, ToolCall } from "./types.ts";
 
 /** Tokens of one rollout. */
@@ -108,5 +109,5 @@ function writeMessage(message: Message): Json {
 
 function writeToolCall({ id, name, arguments: text, ...more }: ToolCall): string {
   const nested = "type" in more;
-  return JSON.stringify(nested ? { id, function: { arguments: text, name }, ...more } : { id, name, arguments: text, ...more });
+  return pythonJson(nested ? { id, function: { arguments: text, name }, ...more } : { id, name, arguments: text, ...more });
 }

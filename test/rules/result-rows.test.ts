@@ -47,19 +47,31 @@ describe("rows are those of verifiers", () => {
     expect(keys(row.token_usage as object)).toEqual(["input_tokens", "output_tokens", "final_output_tokens", "final_input_tokens"]);
   });
 
-  it("tools: calls as JSON texts, content null as an empty text, definitions without nulls", () => {
+  it("tools: calls as JSON texts in Python's form, content null as an empty text, definitions without nulls", () => {
     const tool = { name: "add", description: "Add one.", parameters: { type: "object" }, strict: null };
     const completion = normaliseMessages([
-      { role: "assistant", content: null, tool_calls: [{ id: "call_1", name: "add", arguments: '{"a":1}' }], reasoning_content: "hm", thinking_blocks: [{}] },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "call_1", name: "café 😀", arguments: '{"a":1}' }],
+        reasoning_content: "hm",
+        thinking_blocks: [{}],
+      },
       { role: "tool", tool_call_id: "call_1", content: "2" },
       { role: "assistant", content: "done", reasoning_content: "short thought", tool_calls: null },
     ]);
     const row = parsed(finished({}, { completion, tool_defs: [tool] }));
     expect(row.completion).toEqual([
-      { role: "assistant", content: "", tool_calls: ['{"id":"call_1","name":"add","arguments":"{\\"a\\":1}"}'], reasoning_content: "hm" },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: ['{"id": "call_1", "name": "caf\\u00e9 \\ud83d\\ude00", "arguments": "{\\"a\\":1}"}'],
+        reasoning_content: "hm",
+      },
       { role: "tool", content: "2", tool_call_id: "call_1" },
       { role: "assistant", content: "done", reasoning_content: "short thought" },
     ]);
+    expect(Object.keys((row.completion as object[])[1] ?? {})).toEqual(["role", "tool_call_id", "content"]);
     expect(row.tool_defs).toEqual([{ name: "add", description: "Add one.", parameters: { type: "object" } }]);
   });
 

@@ -1,7 +1,7 @@
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../src/errors/codes.ts";
 import { fail, ok, type Result } from "../src/errors/result.ts";
 import { MAX_ROW_BYTES } from "../src/limits.ts";
-import type { RolloutSummary } from "../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../src/metrics/rollout-summary.ts";
 
 /**
  * The r rollouts of a done unit as one JSON text for one SQLite row. A column per field, since values repeat by field; metric

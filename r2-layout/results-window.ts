@@ -1,4 +1,4 @@
-import type { Place, WindowPointer } from "../durable-objects/run/protocol.ts";
+import type { Place, WindowPointer } from "./place.ts";
 import { SEGMENT_BYTES } from "../src/limits.ts";
 
 /**

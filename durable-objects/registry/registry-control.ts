@@ -1,5 +1,5 @@
 import type { Result } from "../../src/errors/result.ts";
-import type { RunStatus } from "../run/protocol.ts";
+import type { RunStatus } from "../../src/config/run-status.ts";
 
 /** A versioned copy of what lists show of a run; the Run is the owner, a lower version never overwrites a higher one. */
 export interface RunProjection {

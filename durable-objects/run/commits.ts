@@ -5,7 +5,8 @@ import type { RunHead } from "./head.ts";
 import { observeHealth } from "./health.ts";
 import type { Claim, DonePlace, Ledger, Ticket } from "./ledger.ts";
 import { endRun } from "./lifecycle.ts";
-import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict, RolloutSummary } from "./protocol.ts";
+import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { runsOf } from "./runs-of.ts";
 import { liveTicket, ordersFor } from "./tickets.ts";
 

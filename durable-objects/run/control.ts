@@ -1,7 +1,11 @@
 import type { ResumeField, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
-import type { Place, RolloutSummary, RunStatus, Vitals } from "./protocol.ts";
+import type { Vitals } from "./protocol.ts";
+import type { Place } from "../../r2-layout/place.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { RunStatus } from "../../src/config/run-status.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
 /** What crosses the border between a Run and the HTTP door, the watchdog and viewers. */
 
@@ -73,17 +77,6 @@ export interface RunView {
   readonly started_at: number | null;
   readonly ended_at: number | null;
   readonly updated_at: number;
-}
-
-export interface StoredEvent {
-  readonly seq: number;
-  /** Unix milliseconds. */
-  readonly time: number;
-  readonly type: "log" | "commit";
-  readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
-  readonly message: string;
-  /** For `commit`: rollouts whose rows were accepted. */
-  readonly rollouts: number;
 }
 
 /** Rows of one commit that still count, in unit order. */

@@ -1,5 +1,5 @@
 import type { RunContext } from "./context.ts";
-import type { StoredEvent } from "./control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 

@@ -4,7 +4,8 @@ import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { settle } from "./lifecycle.ts";
-import type { Ack, PartRequest, TicketId, UploadRequest, WindowAnswer, WindowPointer } from "./protocol.ts";
+import type { Ack, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
+import type { WindowPointer } from "../../r2-layout/place.ts";
 import { endTicket, liveTicket } from "./tickets.ts";
 
 function finalising(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {

@@ -3,7 +3,8 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "./control.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
-import type { RunStatus, UnitRange } from "./protocol.ts";
+import type { UnitRange } from "./protocol.ts";
+import type { RunStatus } from "../../src/config/run-status.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
 export const HEAD_VERSION = 1;

@@ -3,7 +3,7 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import type { RolloutSummary } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 
 /** First pause after a streak, doubling with each further one; after this many in a row the endpoint counts as dead. */
 export const BACKOFF_MS = 5_000;

@@ -1,7 +1,9 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunHead } from "./head.ts";
-import type { ClaimAnswer, InputChunk, Place, RolloutSummary, TicketTask, UnitRange } from "./protocol.ts";
-import type { StoredEvent } from "./control.ts";
+import type { ClaimAnswer, InputChunk, TicketTask, UnitRange } from "./protocol.ts";
+import type { Place } from "../../r2-layout/place.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
 /** A live grant. Deleted when it ends; its claims end in the same transaction. */
 export interface Ticket {

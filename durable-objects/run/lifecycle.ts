@@ -3,7 +3,7 @@ import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
 import { freshFinalise, type RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
-import type { RunStatus } from "./protocol.ts";
+import type { RunStatus } from "../../src/config/run-status.ts";
 import { endTicket } from "./tickets.ts";
 
 export const TERMINAL: readonly RunStatus[] = ["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"];

@@ -5,7 +5,8 @@ import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { endRun, openRun } from "./lifecycle.ts";
-import type { Ack, AdoptRequest, PreparedRequest, RolloutSummary, TicketId } from "./protocol.ts";
+import type { Ack, AdoptRequest, PreparedRequest, TicketId } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { owedRollouts } from "./repair.ts";
 import { liveTicket } from "./tickets.ts";
 

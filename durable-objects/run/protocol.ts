@@ -1,14 +1,13 @@
-import type { RolloutErrorCode } from "../../src/errors/codes.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { Place, WindowPointer } from "../../r2-layout/place.ts";
 
 /**
  * What crosses the border between a Run and its executors. Every argument carries `protocol`, since a Worker and its Durable
  * Objects may run different versions for a while; every answer is a value (`kind`), never an exception.
  */
 export const PROTOCOL = 1;
-
-export type RunStatus = "PENDING" | "RUNNING" | "COMPLETED" | "FAILED" | "TIMEOUT" | "CANCELLED";
 
 /** Identity of a grant. `epoch` is unique per grant within a run; a ticket number is reused, an epoch never is. */
 export interface TicketId {
@@ -27,27 +26,6 @@ export interface UnitRange {
 export interface InputChunk extends UnitRange {
   readonly digest: string;
   readonly bytes: number;
-}
-
-/** Where the rows of a unit are: `length` bytes at `offset` of segment `{ticket}-{epoch}-{n}`; r lines, rollout order. */
-export interface Place {
-  readonly segment: string;
-  readonly offset: number;
-  readonly length: number;
-}
-
-export interface RolloutSummary {
-  readonly reward: number;
-  readonly error: RolloutErrorCode | null;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly truncated: boolean;
-  readonly metrics: Readonly<Record<string, number>>;
-  /** Size of the final context; absent where no call reported usage. */
-  readonly final_input_tokens?: number;
-  readonly final_output_tokens?: number;
-  /** Of the code that made it, where the run has rows of several; absent = the run's first. */
-  readonly env_digest?: string;
 }
 
 /** A finished unit whose listed rollouts (`keep`) stay as they are in `place`, while all others run again. */
@@ -222,9 +200,6 @@ export interface FailRequest extends TicketId {
 /** With `pause_ms` the run goes on: the executor finishes what it has open, and joins again so many milliseconds later. */
 export type FailAnswer = Ack & { readonly pause_ms?: number };
 
-export interface WindowPointer extends Place {
-  readonly unit: number;
-}
 /**
  * One part of `results.jsonl`: the bytes `[skip, skip + bytes)` of the concatenated rows of `pointers`. Parts are equal in size
  * except the last. `upload_id` is null until one was reported; `last` with part 1 means a single put.

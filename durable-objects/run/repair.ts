@@ -1,7 +1,7 @@
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import type { RunHead } from "./head.ts";
 import type { Done, Ledger } from "./ledger.ts";
-import type { RolloutSummary } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 
 /** Whether a rollout is to be run again by a repair: an adopted folder lacks it, or it ended in an infrastructure error that is not to be kept. */
 export function isOwed(rollout: RolloutSummary | null, keepErrors: boolean): boolean {

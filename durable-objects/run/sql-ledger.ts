@@ -3,9 +3,11 @@ import type { RunConfig } from "../../src/config/run-config.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
 import { HEAD_VERSION, type RunHead } from "./head.ts";
-import type { SamplePlace, StoredEvent } from "./control.ts";
+import type { SamplePlace } from "./control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
-import type { ClaimAnswer, InputChunk, RolloutSummary, UnitRange } from "./protocol.ts";
+import type { ClaimAnswer, InputChunk, UnitRange } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { RowCounts } from "./row-counts.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { CommittedRows } from "../../durable-objects/run/control.ts";
-import type { Place } from "../../durable-objects/run/protocol.ts";
+import type { Place } from "../../r2-layout/place.ts";
 import { segmentKey } from "../../r2-layout/keys.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { AppContext } from "./app-context.ts";

@@ -1,4 +1,5 @@
-import type { RunControl, RunView, StoredEvent } from "../../durable-objects/run/control.ts";
+import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../logging/stored-event.ts";
 import { edgewiseObject } from "./evaluation-object.ts";
 import { readTwice } from "./read-twice.ts";
 

@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../config/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";

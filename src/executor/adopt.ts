@@ -1,4 +1,5 @@
-import type { AdoptedUnit, Grant, RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { AdoptedUnit, Grant } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { datasetKey, segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer } from "../../r2-layout/segment.ts";
 import { numberedLines } from "../datasets/jsonl.ts";

@@ -1,4 +1,5 @@
-import type { Grant, Redo, RolloutSummary, Vitals } from "../../durable-objects/run/protocol.ts";
+import type { Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { linesAt, SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
 import { onAbort } from "../clients/on-abort.ts";

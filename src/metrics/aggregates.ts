@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "./rollout-summary.ts";
 import { type RewardRange, RewardSpread, type RewardUncertainty } from "./interval.ts";
 import { type PassRates, PassTally } from "./pass-at-k.ts";
 import { reportsUsage } from "./row-summary.ts";

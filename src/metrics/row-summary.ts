@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "./rollout-summary.ts";
 import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 

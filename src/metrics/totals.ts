@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "./rollout-summary.ts";
 
 /**
  * Running sums over the finished rollouts of a run: what a live view shows without a scan. They can be subtracted from, since

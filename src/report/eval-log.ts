@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../logging/stored-event.ts";
 import { formatLogLine } from "./log-line.ts";
 
 const PAGE = 1_000;

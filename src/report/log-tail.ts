@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../logging/stored-event.ts";
 import { forMarkup } from "./client-markup.ts";
 import { LOGGER } from "./eval-log.ts";
 import { formatLogLine } from "./log-line.ts";

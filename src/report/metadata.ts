@@ -1,4 +1,4 @@
-import type { RunStatus } from "../../durable-objects/run/protocol.ts";
+import type { RunStatus } from "../config/run-status.ts";
 import { settingsBeside } from "../config/evaluation-settings.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
 import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";

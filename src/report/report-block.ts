@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { type Aggregates, Aggregator, type AggregatorOptions } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { besideOrBelow, Distribution } from "./distribution.ts";

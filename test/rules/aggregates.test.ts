@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { RolloutErrorCode } from "../../src/errors/codes.ts";
 import { type Aggregates, Aggregator } from "../../src/metrics/aggregates.ts";
 import { passAllK, passAtK } from "../../src/metrics/pass-at-k.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { RunView, StoredEvent } from "../../durable-objects/run/control.ts";
+import type { RunView } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { eventFrames } from "../../src/api/events.ts";
 import { type Pace, RunWatch } from "../../src/api/run-watch.ts";
 import { CONFIG, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";

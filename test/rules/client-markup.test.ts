@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StoredEvent } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { forMarkup, withoutMarkup } from "../../src/report/client-markup.ts";
 import { clientLog, logLine } from "../../src/report/log-tail.ts";
 import { CONFIG, openDoor, viewFor } from "../support/fake-ports.ts";

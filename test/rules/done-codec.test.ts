@@ -4,7 +4,7 @@ import { packUnit, unpackUnit } from "../../r2-layout/done-codec.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../src/errors/codes.ts";
 import { MAX_ROW_BYTES } from "../../src/limits.ts";
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 
 // JSON has no negative zero.
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { wilsonInterval } from "../../src/metrics/wilson.ts";
 import { buildMetadata, type MetadataInput, metadataText, type RunMetadata } from "../../src/report/metadata.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { WindowPointer } from "../../durable-objects/run/protocol.ts";
+import type { WindowPointer } from "../../r2-layout/place.ts";
 import { planReads, planWindow, READ_GAP_BYTES, type SegmentRead } from "../../r2-layout/results-window.ts";
 import { MAX_PARTS, MIN_PART_BYTES, PART_BYTES, SEGMENT_BYTES, SEGMENT_ROWS } from "../../src/limits.ts";
 

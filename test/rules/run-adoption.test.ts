@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Grant, RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { Grant } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 
 const SOURCE = { results: "a".repeat(64), dataset_digest: null, keep_errors: false };

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { RunView, StoredEvent } from "../../durable-objects/run/control.ts";
+import type { RunView } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { AppFacts } from "../../src/api/app-ports.ts";
 import { CONFIG, type Door, openDoor, viewFor } from "../support/fake-ports.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../src/errors/codes.ts";
-import type { RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { addUnit, averageReward, emptyTotals, erroredRollouts, removeUnit, type Totals } from "../../src/metrics/totals.ts";
 
 // Eighths add up without rounding, so that equality is exact in any order.

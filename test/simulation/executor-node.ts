@@ -1,5 +1,6 @@
 import { Session, type Effect, type SessionEvent } from "../../src/executor/session.ts";
-import { type Grant, PROTOCOL, type RolloutSummary } from "../../durable-objects/run/protocol.ts";
+import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { broken } from "./invariants.ts";
 import type { Scene } from "./scene.ts";

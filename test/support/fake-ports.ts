@@ -1,15 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
-import type {
-  CommittedRows,
-  CreateRequest,
-  ResumeRequest,
-  RunControl,
-  RunView,
-  SamplePage,
-  SamplePlace,
-  StoredEvent,
-} from "../../durable-objects/run/control.ts";
+import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";

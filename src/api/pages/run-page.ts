@@ -1,5 +1,6 @@
 import { html } from "hono/html";
-import type { RunView, StoredEvent } from "../../../durable-objects/run/control.ts";
+import type { RunView } from "../../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../logging/stored-event.ts";
 import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { panelNumber, thousands } from "../../report/format.ts";

@@ -1,5 +1,6 @@
 import type { RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
-import type { RunStatus, Vitals } from "../../../durable-objects/run/protocol.ts";
+import type { Vitals } from "../../../durable-objects/run/protocol.ts";
+import type { RunStatus } from "../../config/run-status.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 
 /** The parts of the service's answers that the command line reads. */

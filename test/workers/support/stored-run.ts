@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import type { Done } from "../../../durable-objects/run/ledger.ts";
-import type { RolloutSummary } from "../../../durable-objects/run/protocol.ts";
+import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../../../durable-objects/run/runs-of.ts";
 import { SqlLedger } from "../../../durable-objects/run/sql-ledger.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";

@@ -1,0 +1,16 @@
+import type { RolloutErrorCode } from "../errors/codes.ts";
+
+/** What is counted of a rollout: all that a Run, a report and aggregates know of its row. */
+export interface RolloutSummary {
+  readonly reward: number;
+  readonly error: RolloutErrorCode | null;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly truncated: boolean;
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Size of the final context; absent where no call reported usage. */
+  readonly final_input_tokens?: number;
+  readonly final_output_tokens?: number;
+  /** Of the code that made it, where the run has rows of several; absent = the run's first. */
+  readonly env_digest?: string;
+}

@@ -29,6 +29,7 @@ class Sdk extends Anthropic {
 export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, JsonObject> {
   readonly type = "anthropic_messages";
   protected readonly path = "/v1/messages";
+  protected override readonly modelsPath = "/v1/models";
 
   protected override setupClient({ base_url, api_key, headers }: Endpoint, _ports: ClientPorts): Sdk {
     return new Sdk({

@@ -3,7 +3,7 @@ import type { JsonObject } from "../config/run-config.ts";
 import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import { AttemptClock } from "./attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
-import { badAnswer, RequestFailed, requestError, type StatusAnswer } from "./request-failure.ts";
+import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./request-failure.ts";
 import { sendWithRetries } from "./request-retry.ts";
 import { scrubber, shownUrl } from "./secrets.ts";
 
@@ -79,6 +79,11 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** Lets go of what the client holds. Nothing here holds anything between requests. */
   async close(): Promise<void> {}
 
+  /** What to change, as the server itself says when it is asked after a refusal; null when nothing better is known than the code. */
+  protected async advice(_failure: RequestFailure, _model: string): Promise<string | null> {
+    return null;
+  }
+
   /** Called with every answer, for what a person should know of it. */
   protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
@@ -95,7 +100,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       if (!(thrown instanceof RequestFailed)) throw thrown;
       const { base_url, api_key_var } = this.endpoint;
       const place = { url: shownUrl(base_url), model: request.model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
-      throw requestError(thrown, place);
+      throw requestError(thrown, place, await this.advice(thrown.failure, request.model));
     }
   }
 

@@ -215,16 +215,26 @@ const FATAL_TEXT: Partial<Record<RolloutErrorCode, (place: Place) => { message: 
   }),
 };
 
-/** The last failure of a request as the error of its rollout. */
-export function requestError({ failure, attempts }: RequestFailed, place: Place): EdgewiseError {
+/** What to look at where the endpoint was not reached, or was none. */
+const UNREACHED_HINT: Partial<Record<RolloutErrorCode, string>> = {
+  connection_failed: "check that the server runs and the address of the endpoint (-b)",
+  connect_timeout: "check that the server runs and the address of the endpoint (-b)",
+  web_page: "check the address of the endpoint (-b), and what stands between",
+  region_refused: "call it from elsewhere, or through a gateway that it serves",
+};
+
+/** The last failure of a request as the error of its rollout. `advice`: what to change, where more is known than its code. */
+export function requestError({ failure, attempts }: RequestFailed, place: Place, advice: string | null = null): EdgewiseError {
   const fatal = FATAL_TEXT[failure.code]?.(place);
   const tries = attempts > 1 ? ` (after ${attempts} attempts)` : "";
   const message = fatal === undefined ? `${place.url}, model ${place.model}: ${failure.message}${tries}` : `${fatal.message}: ${failure.message}`;
   return errorOfCode(failure.code, message, {
-    ...(fatal === undefined ? {} : { hint: fatal.hint }),
+    ...hintOf(advice ?? fatal?.hint ?? UNREACHED_HINT[failure.code]),
     ...(failure.cause === null ? {} : { cause: namedCause(failure.cause, failure.message) }),
   });
 }
+
+const hintOf = (hint: string | undefined): { readonly hint?: string } => (hint === undefined ? {} : { hint });
 
 /** In the class that the code has in rows, for environments that catch by class. */
 function errorOfCode(code: RolloutErrorCode, message: string, options: { readonly hint?: string; readonly cause?: Error }): EdgewiseError {

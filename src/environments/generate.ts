@@ -6,6 +6,7 @@ import { PROVIDERS } from "../config/providers.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
 import { type GenerateMetadata, generateMetadata } from "./generate-metadata.ts";
+import { FirstAnswer } from "./first-answer.ts";
 import { type PlayOptions, playUnit } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
 import { type Row, reservedMetricNames } from "../rollouts/row.ts";
@@ -16,7 +17,7 @@ import type { Client, RolloutInput, State } from "../rollouts/types.ts";
 export type ModelClient = Client | ClientConfig;
 
 const isClient = (client: ModelClient): client is Client => "getResponse" in client;
-const connected = (client: ModelClient): Client => (isClient(client) ? client : clientOf(client));
+const connected = (client: ModelClient, first: FirstAnswer): Client => first.watch(isClient(client) ? client : clientOf(client, undefined, first.ports));
 /** As `metadata.json` has it: replicas joined by commas; empty where the caller brought a client of its own. */
 const baseUrlOf = (client: ModelClient): string =>
   isClient(client)
@@ -62,7 +63,10 @@ interface Group {
   readonly count: number;
 }
 
-/** See `Environment.generate`. Throws the first refusal that every further call would meet, and the signal's reason. */
+/**
+ * See `Environment.generate`. Throws the first refusal that every further call would meet, the endpoint's error when all of an
+ * example ended in it before anything was answered, and the signal's reason.
+ */
 export async function generate(
   environment: Playable,
   inputs: readonly RolloutInput[],
@@ -98,7 +102,8 @@ async function generateGroups(
   if (reserved.length > 0) throw new EdgewiseError("metric_name_reserved", `metric ${reserved.join(", ")} would overwrite a standard field of every row`);
   const rows: Row[][] = groups.map(() => []);
   await underOneSignal(options.signal, async (signal) => {
-    const play = playOptions(client, model, options, signal);
+    const first = new FirstAnswer();
+    const play = playOptions(connected(client, first), model, options, signal);
     await inLanes(groups, lanesOf(options), async ({ input, count }, index) => {
       const outcome = await runUnit(environment, input, {
         ...play,
@@ -110,6 +115,7 @@ async function generateGroups(
       });
       if (outcome.fatal !== null) throw thrownOf(outcome.fatal);
       signal.throwIfAborted();
+      first.check(outcome);
       rows[index] = outcome.lines.map((line) => JSON.parse(line) as Row);
       options.onRows?.(rows[index]);
     });
@@ -136,7 +142,7 @@ export async function runGroup(
   if (first === undefined) return [];
   if (inputs.some(({ example_id }) => example_id !== first.example_id)) throw new RangeError("the inputs of a group are of different examples");
   return await underOneSignal(options.signal, async (signal) => {
-    const { states, fatal } = await playUnit(environment, first, inputs.length, playOptions(client, model, options, signal));
+    const { states, fatal } = await playUnit(environment, first, inputs.length, playOptions(connected(client, new FirstAnswer()), model, options, signal));
     if (fatal !== null) throw thrownOf(fatal);
     signal.throwIfAborted();
     return [...(states ?? [])];
@@ -202,9 +208,9 @@ function limited(client: Client, requests: number): Client {
   };
 }
 
-function playOptions(client: ModelClient, model: string, options: GenerateOptions, signal: AbortSignal): PlayOptions {
+function playOptions(client: Client, model: string, options: GenerateOptions, signal: AbortSignal): PlayOptions {
   return {
-    client: limited(connected(client), options.maxConcurrent ?? 0),
+    client: limited(client, options.maxConcurrent ?? 0),
     model,
     sampling_args: options.samplingArgs ?? {},
     maxRetries: options.maxRetries ?? 0,

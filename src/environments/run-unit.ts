@@ -41,7 +41,7 @@ export interface UnitOutcome extends UnitRows {
   readonly fatal: Failure | null;
   readonly aborted: boolean;
   /** The first error of each code. */
-  readonly firstErrors: readonly { readonly code: RolloutErrorCode; readonly message: string }[];
+  readonly firstErrors: readonly { readonly code: RolloutErrorCode; readonly message: string; readonly hint?: string }[];
 }
 
 const NO_ROWS = { lines: [], summaries: [], firstErrors: [] };
@@ -83,9 +83,13 @@ function inOrder(rollouts: readonly KeptRollout[], count: number): UnitRows {
 }
 
 function firstErrors(states: readonly State[]): UnitOutcome["firstErrors"] {
-  const messages = new Map<RolloutErrorCode, string>();
-  for (const { error } of states) if (error !== null && !messages.has(error.code)) messages.set(error.code, error.message);
-  return [...messages].map(([code, message]) => ({ code, message }));
+  const first = new Map<RolloutErrorCode, UnitOutcome["firstErrors"][number]>();
+  for (const { error } of states) {
+    if (error === null || first.has(error.code)) continue;
+    const { code, message, hint } = error;
+    first.set(code, { code, message, ...(hint === undefined ? {} : { hint }) });
+  }
+  return [...first.values()];
 }
 
 export interface ErrorLineOptions {

@@ -8,7 +8,7 @@ import { ServiceClient, ServiceError, ServiceUnreachable } from "../../src/cli/c
 import { Interrupts } from "../../src/cli/terminal/interrupts.ts";
 import { collectSecrets } from "../../src/cli/service/local-secrets.ts";
 import { executorCount } from "../../src/cli/service/local-service.ts";
-import { nearest } from "../../src/cli/command-line/nearest.ts";
+import { nearest } from "../../src/config/nearest.ts";
 import type { Service } from "../../src/cli/service/service.ts";
 import { prepareStateFolder } from "../../src/cli/state/state-folder.ts";
 import { newLockRecord } from "../../src/cli/state/state-lock.ts";

@@ -149,7 +149,7 @@ describe("rollout retries", () => {
     const outcome = await runUnit(environment(), input, options(client, { maxRetries: 2 }));
     expect(client.calls).toBe(ROLLOUT_ERRORS[code].rollout ? 3 : 1);
     expect(outcome.summaries[0]?.error).toBe(ROLLOUT_ERRORS[code].rollout ? null : code);
-    expect(outcome.firstErrors).toEqual(ROLLOUT_ERRORS[code].rollout ? [] : [{ code, message: `refused: ${code}` }]);
+    expect(outcome.firstErrors).toEqual(ROLLOUT_ERRORS[code].rollout ? [] : [{ code, message: `refused: ${code}`, hint: "do this" }]);
   });
 
   it("wait longer each time, run only the rollout that failed, and end with the last error", async () => {

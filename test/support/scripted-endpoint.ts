@@ -21,6 +21,9 @@ export interface Seen {
 
 export interface ScriptedEndpoint extends AsyncDisposable {
   readonly url: string;
+  /** Models that `GET /v1/models` lists; null = there is no such route. Looks are not among the requests seen. */
+  offers: readonly string[] | null;
+  readonly looks: readonly string[];
   readonly seen: readonly Seen[];
   /** Requests being answered now, and the most there were. */
   readonly load: { now: number; most: number };
@@ -60,7 +63,16 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
   const seen: Seen[] = [];
   const load = { now: 0, most: 0 };
   const begin = performance.now();
+  const looks: string[] = [];
   const server = createServer((request, response) => {
+    if (request.method === "GET") {
+      looks.push(request.url ?? "");
+      const listed = endpoint.offers !== null && request.url === "/v1/models";
+      return json(listed ? 200 : 404, listed ? { object: "list", data: endpoint.offers?.map((id) => ({ id, object: "model" })) } : { detail: "Not Found" })(
+        response,
+        request,
+      );
+    }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -74,7 +86,9 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
+  const endpoint: ScriptedEndpoint = {
+    offers: null,
+    looks,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     seen,
     load,
@@ -83,6 +97,7 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return endpoint;
 }
 
 export interface TestClient {

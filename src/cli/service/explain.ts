@@ -3,7 +3,7 @@ import { EMBEDDED_BASE_URL, PROVIDERS, providerOfKey } from "../../config/provid
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
-import { nearest } from "../command-line/nearest.ts";
+import { nearest } from "../../config/nearest.ts";
 import type { Service } from "./service.ts";
 import { accessRefused, foreignAnswer, internalError, serviceLost } from "./service-errors.ts";
 

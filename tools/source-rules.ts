@@ -26,12 +26,48 @@ export const MAX_LINES = 400;
 /** Written by `wrangler types`. */
 const GENERATED = ["worker-configuration.d.ts"];
 
-/** What `import … from "edgewise"` exposes, with what it stands on: the same in workerd and in Node. */
-const LIBRARY = ["environments", "rubrics", "parsers", "clients", "datasets", "metrics", "config", "errors"].map((name) => `src/${name}/`).concat("r2-layout/");
+const inCli = (...rooms: readonly string[]): readonly string[] => rooms.map((room) => `src/cli/${room}`);
+
+/**
+ * The rooms of what is shipped, the lowest floor first. A file imports from its own room and from lower floors, types included; rooms of
+ * one floor do not know each other. What two of them need lies below both.
+ */
+const FLOORS: readonly (readonly string[])[] = [
+  ["src/errors/", "src/limits.ts", "src/mix.ts", "src/operations.ts", "src/stream-of.ts", "src/version.ts", "src/zod.ts"],
+  ["src/config/", "src/logging/", "src/embedded-model/"],
+  ["src/metrics/"],
+  ["src/rollouts/", "r2-layout/"],
+  ["src/parsers/", "src/clients/", "src/report/"],
+  ["src/rubrics/", "src/datasets/", "src/env.ts"],
+  // From here down, but for R2 and the report: the library, the same in workerd and in Node.
+  ["src/environments/"],
+  ["durable-objects/", "src/worker-options.ts"],
+  ["src/api/", "src/executor/", "src/embedded-api/", "src/watchdog.ts"],
+  ["src/create-worker.ts"],
+  ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
+  inCli("terminal/"),
+  inCli("disk/", "command-line/"),
+  inCli("connection/", "state/"),
+  inCli("service/", "results/"),
+  inCli("environments/", "display/", "view/", "runs/"),
+  inCli("eval-run/"),
+  inCli("commands/"),
+  inCli("program.ts"),
+  inCli("main.ts"),
+];
+
+interface Room {
+  readonly name: string;
+  readonly floor: number;
+}
+
+const ROOMS: readonly Room[] = FLOORS.flatMap((names, floor) => names.map((name) => ({ name, floor })));
+const roomOf = (path: string): Room | undefined => ROOMS.find(({ name }) => (name.endsWith("/") ? path.startsWith(name) : path === name));
+/** Tests beside environments reach for what tests need. */
+const isShipped = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !/\.test\.ts$/.test(path);
 
 /** Everything that runs in the Worker; tests beside environments do not. */
-const inWorker = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !path.startsWith("src/cli/") && !path.endsWith(".test.ts");
-const inLibrary = (path: string): boolean => path === "src/limits.ts" || LIBRARY.some((folder) => path.startsWith(folder));
+const inWorker = (path: string): boolean => isShipped(path) && !path.startsWith("src/cli/");
 /** The Worker, and the one beside it that the local service starts for the embedded model. */
 const isEntry = (path: string): boolean => path === "src/worker.ts" || path === "src/embedded-worker.ts";
 
@@ -51,6 +87,7 @@ function reasonsOf(file: SourceFile): readonly string[] {
   if (inWorker(file.path) && !isEntry(file.path) && /^export default\b/m.test(file.text)) {
     reasons.push("has a default export; handlers are named in src/worker.ts and src/embedded-worker.ts only, everything else exports by name");
   }
+  if (isShipped(file.path) && roomOf(file.path) === undefined) reasons.push("is in no room of FLOORS (tools/source-rules.ts): say what it stands on");
   for (const { target, value } of file.imports) {
     const reason = refusal(file, target, value);
     if (reason !== null) reasons.push(`imports ${target}: ${reason}`);
@@ -62,14 +99,18 @@ function reasonsOf(file: SourceFile): readonly string[] {
 function refusal(file: SourceFile, target: string, value: boolean): string | null {
   const { path } = file;
   if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only the Workers' entries and Durable Object classes know the platform";
-  if (!inWorker(path)) return null;
+  if (isShipped(path) && /^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
+  if (!inWorker(path)) return upward(path, target);
   if (target.startsWith("node:") && value) return "code of the Worker runs without Node's modules";
   if (target.startsWith("src/cli/")) return "the command line is Node only";
-  if (/^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
-  if (!inLibrary(path)) return null;
-  if (target.startsWith("durable-objects/") && (value || !target.endsWith("/protocol.ts"))) return "the library takes only types, and only from protocol.ts";
-  if (/^src\/(api|executor)\//.test(target) || isEntry(target)) return "the library does not know the engine";
-  return null;
+  return upward(path, target);
+}
+
+/** Why `target` is no floor below `path`; null when it is, or when one of them is not shipped. */
+function upward(path: string, target: string): string | null {
+  const [from, to] = [roomOf(path), roomOf(target)];
+  if (!isShipped(path) || from === undefined || to === undefined || from === to || to.floor < from.floor) return null;
+  return `${to.name} is ${to.floor > from.floor ? "above" : "beside"} ${from.name} (FLOORS in tools/source-rules.ts): what both need belongs below them`;
 }
 
 /** One violation per circle of imports, at the file that closes it. Types count: files that need each other's are one thing in two files. */

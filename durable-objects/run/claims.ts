@@ -6,7 +6,7 @@ import type { Ledger, Ticket } from "./ledger.ts";
 import { isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
 import type { Block, ClaimAnswer, ClaimRequest, Redo, UnitRange } from "./protocol.ts";
-import { isOwed } from "./repair.ts";
+import { debtOf, termsOf } from "./repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
 import { liveTicket } from "./tickets.ts";
 
@@ -27,11 +27,17 @@ export function blockSize(request: { free: number; soon: number }, pending: numb
 }
 
 function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
-  return ledger.owedIn(range).map(({ unit, segment, offset, length, rollouts }) => ({
-    unit,
-    place: { segment, offset, length },
-    keep: rollouts.flatMap((rollout, index) => (isOwed(rollout, head.keep_errors) ? [] : [index])),
-  }));
+  const terms = termsOf(head);
+  return ledger.owedIn(range).map(({ unit, segment, offset, length, rollouts }) => {
+    const debts = rollouts.map((rollout) => debtOf(rollout, terms));
+    const score = debts.flatMap((debt, index) => (debt === "scores" ? [index] : []));
+    return {
+      unit,
+      place: { segment, offset, length },
+      keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),
+      ...(score.length === 0 ? {} : { score }),
+    };
+  });
 }
 
 function claimBlock(ledger: Ledger, head: RunHead, ticket: Ticket, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {

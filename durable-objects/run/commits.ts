@@ -6,7 +6,7 @@ import { observeHealth } from "./health.ts";
 import type { Claim, DonePlace, Ledger, Ticket } from "./ledger.ts";
 import { endRun } from "./lifecycle.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "./protocol.ts";
-import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import { runsOf } from "./runs-of.ts";
 import { liveTicket, ordersFor } from "./tickets.ts";
 
@@ -57,10 +57,21 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
   return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context) };
 }
 
+/** Names of state keys that are remembered: those of one reward function, as a rule. They come from an environment's code. */
+const MOST_KEYS = 8;
+const MOST_CHARACTERS = 64;
+
+function noteUnscored(head: RunHead, { rollouts, state }: Unscored): void {
+  const known = head.unscored ?? { rollouts: 0, state: [] };
+  const keys = new Set([...known.state, ...state.map((key) => key.slice(0, MOST_CHARACTERS))]);
+  head.unscored = { rollouts: known.rollouts + rollouts, state: [...keys].slice(0, MOST_KEYS) };
+}
+
 /** Stores the units accepted for the first time. Totals change by these and by nothing else. */
 function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: string, units: readonly CommitUnit[], context: RunContext): void {
   const rollouts = units.flatMap((unit) => unit.rollouts);
   head.totals = addUnit(head.totals, rollouts);
+  for (const { unscored } of units) if (unscored !== undefined) noteUnscored(head, unscored);
   ledger.putDones(units.map(({ unit, offset, length, rollouts: own }) => ({ unit, segment, offset, length, rollouts: own, owed: false })));
   const committed = new Set(units.map(({ unit }) => unit));
   for (const range of runsOf([...committed])) {

@@ -129,8 +129,10 @@ export interface ResumeRequest {
   readonly accept_code_change?: boolean;
 }
 export interface Resumed {
-  /** Rollouts that will run: never done, or to be repaired. */
+  /** Rollouts that the resume does something about: never done, to be repaired, or to be scored again. */
   readonly owed_rollouts: number;
+  /** Of them, those that are only scored again: their answers stay. Absent from services of before. */
+  readonly owed_scores?: number;
   readonly warnings: readonly string[];
 }
 

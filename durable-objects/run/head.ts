@@ -5,6 +5,7 @@ import type { ImportSource, RunPhase } from "./control.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
 import type { UnitRange } from "./protocol.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
+import type { Unscored } from "../../src/metrics/rollout-summary.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
 export const HEAD_VERSION = 1;
@@ -57,6 +58,10 @@ export interface RunHead {
   pending: number;
   /** Whether rollouts that ended in an infrastructure error stay as they are, as this generation was told. */
   keep_errors: boolean;
+  /** Whether rollouts that ended in a scorer error are scored again from their rows, in this generation; absent = no. */
+  score_again?: boolean;
+  /** Those of them that could not be; absent = none. */
+  unscored?: Unscored;
   /** Units done and not owed to a repair. */
   done: number;
   totals: Totals;
@@ -145,6 +150,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     cursor: 0,
     pending: 0,
     keep_errors: source?.keep_errors ?? false,
+    ...(source?.code_changed === true ? { score_again: true } : {}),
     done: 0,
     totals,
     attempt: 0,

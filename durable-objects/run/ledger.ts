@@ -112,6 +112,8 @@ export interface Ledger {
 
   chunksIn(range: UnitRange): readonly InputChunk[];
   putChunks(chunks: readonly InputChunk[]): void;
+  /** Forgets the pinned inputs and everything that is known of units which are not done. */
+  clearInputs(): void;
 
   putEvent(event: CommitEvent): void;
 }

@@ -1,3 +1,4 @@
+import { lacksState, mendHint } from "../../src/errors/leftovers.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
@@ -29,13 +30,14 @@ export function markChanged(head: RunHead, context: RunContext): void {
 }
 
 function complete(ledger: Ledger, head: RunHead, context: RunContext): void {
+  if (head.unscored !== undefined) logEvent(ledger, head, context, "WARNING", lacksState(head.unscored.rollouts, head.unscored.state));
   const failed = Object.values(head.totals.errors).reduce((sum, count) => sum + count, 0);
   if (head.totals.rollouts > 0 && failed === head.totals.rollouts) {
     const codes = Object.entries(head.totals.errors).map(([code, count]) => `${code} (${count})`);
     endRun(ledger, head, context, "FAILED", "drain", {
       code: "all_rollouts_failed",
       message: `Every rollout ended in an error: ${codes.join(", ")}.`,
-      hint: "Read the errors in the results, or the first of each kind in the run's log; mend the cause, then resume: rollouts with infrastructure errors run again.",
+      hint: mendHint(head.totals.errors, head.unscored?.state),
     });
   } else endRun(ledger, head, context, "COMPLETED", "drain", null);
 }

@@ -7,7 +7,7 @@ import type { Ledger, Ticket } from "./ledger.ts";
 import { endRun, openRun } from "./lifecycle.ts";
 import type { Ack, AdoptRequest, PreparedRequest, TicketId } from "./protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
-import { owedRollouts } from "./repair.ts";
+import { isOwing, owedOf, termsOf } from "./repair.ts";
 import { liveTicket } from "./tickets.ts";
 
 /** The live prepare ticket named by a request, while the run is preparing. */
@@ -75,9 +75,10 @@ export function opened(ledger: Ledger, head: RunHead, request: TicketId, context
   head.cursor = head.n;
   head.pending = 0;
   head.done = 0;
+  const terms = termsOf(head);
   let missing = 0;
   for (const done of ledger.doneFrom(0)) {
-    const owed = owedRollouts(done, head.keep_errors) > 0;
+    const owed = isOwing(owedOf(done, terms));
     if (owed) ledger.putDone({ ...done, owed: true });
     else head.done++;
     const hi = owed ? done.unit + 1 : done.unit;

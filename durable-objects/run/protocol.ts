@@ -1,6 +1,6 @@
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
-import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { Place, WindowPointer } from "../../r2-layout/place.ts";
 
 /**
@@ -33,6 +33,8 @@ export interface Redo {
   readonly unit: number;
   readonly place: Place;
   readonly keep: readonly number[];
+  /** Of `keep`, those whose rows are scored again; absent = none. An executor of before keeps them as they are. */
+  readonly score?: readonly number[];
 }
 
 export type TicketTask =
@@ -116,6 +118,7 @@ export interface CommitUnit {
   readonly offset: number;
   readonly length: number;
   readonly rollouts: readonly RolloutSummary[];
+  readonly unscored?: Unscored;
 }
 export interface CommitRequest extends TicketId {
   readonly segment: string;

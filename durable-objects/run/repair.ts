@@ -1,33 +1,55 @@
-import { isInfrastructureError } from "../../src/errors/codes.ts";
+import { isInfrastructureError, isScorerError } from "../../src/errors/codes.ts";
 import type { RunHead } from "./head.ts";
 import type { Done, Ledger } from "./ledger.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 
-/** Whether a rollout is to be run again by a repair: an adopted folder lacks it, or it ended in an infrastructure error that is not to be kept. */
-export function isOwed(rollout: RolloutSummary | null, keepErrors: boolean): boolean {
-  return rollout === null || (!keepErrors && rollout.error !== null && isInfrastructureError(rollout.error));
+/** What a repair does about one rollout: runs it, scores it again from its row, or nothing. */
+export type Debt = "rollout" | "scores" | null;
+
+/** What a resume is told of errors. */
+export interface RepairTerms {
+  /** Everything stays as it ended. */
+  readonly keepErrors: boolean;
+  /** Scorer errors are scored again: the environment's code is another than the one that failed, and the same code would fail again. */
+  readonly scoreAgain: boolean;
 }
 
-/** Rollouts of a done unit that a repair owes. */
-export const owedRollouts = (done: Pick<Done, "rollouts">, keepErrors: boolean): number =>
-  done.rollouts.filter((rollout) => isOwed(rollout, keepErrors)).length;
+/** Rollouts that a repair owes: to be run (an adopted folder lacks them, or infrastructure ended them), and to be scored only. */
+export interface Owed {
+  readonly rollouts: number;
+  readonly scores: number;
+}
+
+export const termsOf = ({ keep_errors, score_again }: Pick<RunHead, "keep_errors" | "score_again">): RepairTerms => ({
+  keepErrors: keep_errors,
+  scoreAgain: score_again === true,
+});
+
+export function debtOf(rollout: RolloutSummary | null, { keepErrors, scoreAgain }: RepairTerms): Debt {
+  if (rollout === null) return "rollout";
+  if (keepErrors || rollout.error === null) return null;
+  if (isInfrastructureError(rollout.error)) return "rollout";
+  return scoreAgain && isScorerError(rollout.error) ? "scores" : null;
+}
+
+/** What a repair owes of a done unit. */
+export function owedOf({ rollouts }: Pick<Done, "rollouts">, terms: RepairTerms): Owed {
+  const debts = rollouts.map((rollout) => debtOf(rollout, terms));
+  return { rollouts: debts.filter((debt) => debt === "rollout").length, scores: debts.filter((debt) => debt === "scores").length };
+}
+
+export const isOwing = ({ rollouts, scores }: Owed): boolean => rollouts + scores > 0;
+
+/** Whether nothing of what is owed asks the model: the answers are there, and only their worth is found anew. */
+export const scoresOnly = ({ rollouts, scores }: Owed): boolean => rollouts === 0 && scores > 0;
 
 /**
  * Marks every done unit with owed rollouts as pending again. Its rows and its share of the totals stay until the repaired
- * unit is committed, so that a repair which is cancelled loses nothing. Returns the rollouts owed.
+ * unit is committed, so that a repair which is cancelled loses nothing.
  */
-export function oweRepairs(ledger: Ledger, head: RunHead, keepErrors: boolean): number {
+export function oweRepairs(ledger: Ledger, head: RunHead, terms: RepairTerms): void {
   const units: number[] = [];
-  let rollouts = 0;
-  for (const done of ledger.doneFrom(0)) {
-    const owed = owedRollouts(done, keepErrors);
-    if (owed === 0 || done.owed) {
-      if (done.owed) rollouts += owed;
-      continue;
-    }
-    rollouts += owed;
-    units.push(done.unit);
-  }
+  for (const done of ledger.doneFrom(0)) if (!done.owed && isOwing(owedOf(done, terms))) units.push(done.unit);
   let lo: number | null = null;
   let last = -1;
   for (const unit of units) {
@@ -44,5 +66,4 @@ export function oweRepairs(ledger: Ledger, head: RunHead, keepErrors: boolean): 
     last = unit;
   }
   if (lo !== null) ledger.putReturned({ lo, hi: last + 1 });
-  return rollouts;
 }

@@ -1,7 +1,10 @@
 import { codeRefusal, codeVerdict } from "../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../src/config/evaluation-settings.ts";
+import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
+import { isScorerError } from "../../src/errors/codes.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { hasBegun, LOADING_FIELDS, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";
@@ -11,23 +14,24 @@ import { freshPulse } from "./pulse.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
-import { owedRollouts, oweRepairs } from "./repair.ts";
+import { isOwing, type Owed, oweRepairs, owedOf, type RepairTerms, termsOf } from "./repair.ts";
 
-/** Every field in which the caller's idea of the run differs from what is stored, with both values. */
-export function mismatches(config: RunConfig, expect: ResumeRequest["expect"]): readonly string[] {
-  return differencesOf(evaluationSettings(config), Object.fromEntries(RESUME_FIELDS.map((field) => [field, expect[field]])));
+/** Every field in which the caller's idea of the run differs from what is stored, with both values; `free` may differ. */
+export function mismatches(config: RunConfig, expect: ResumeRequest["expect"], free: readonly string[] = []): readonly string[] {
+  const compared = RESUME_FIELDS.filter((field) => !free.includes(field));
+  return differencesOf(evaluationSettings(config), Object.fromEntries(compared.map((field) => [field, expect[field]])));
 }
 
 /** 0 or less = all, which is more than any number. */
 const asCount = (n: number): number => (n < 1 ? Number.POSITIVE_INFINITY : n);
 
-function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, context: RunContext): Result<null> {
+function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: boolean, context: RunContext): Result<null> {
   const config = ledger.config();
   const suspended = isSuspended(config, head, context);
   if (head.phase !== "settled" && !suspended)
     return fail("run_busy", "The run is still working, or writing its results.", "Follow it, or cancel it first; then try again.");
   if (suspended && ledger.tickets().length > 0) return fail("run_busy", "Open units of the run are still ending.", "Try again in a few seconds.");
-  const differences = mismatches(config, request.expect);
+  const differences = mismatches(config, request.expect, begun ? [] : LOADING_FIELDS);
   if (differences.length > 0)
     return fail("resume_mismatch", `This is another evaluation: ${differences.join("; ")}.`, "Use the same settings, or start a new run.");
   if (request.num_examples !== null && asCount(request.num_examples) < asCount(config.num_examples) && request.num_examples < (head.n ?? 0)) {
@@ -43,12 +47,13 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, context:
   return ok(null);
 }
 
-function resumedConfig(config: RunConfig, request: ResumeRequest): RunConfig {
+function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
   const { replicas, num_workers, ...rest } = config;
   return {
     ...rest,
+    ...(begun ? {} : loadingOf(request)),
     // Another address or key stands for all of them.
     ...(replicas === undefined || moved ? {} : { replicas }),
     num_examples: larger && request.num_examples !== null ? request.num_examples : config.num_examples,
@@ -78,39 +83,85 @@ function replaced<Name extends keyof RunConfig>(name: Name, value: RunConfig[Nam
   return value === null || value === undefined ? {} : { [name]: value };
 }
 
-/** Rollouts of units never done, plus those that repairs owe. */
-function owedInAll(ledger: Ledger, head: RunHead, config: RunConfig, keepErrors: boolean): number {
-  if (head.n === null) return Math.max(1, config.num_examples) * config.rollouts_per_example;
+/** Whether a run without rows reads its data anew: it ended before its first one, or is to read something else. */
+function loadsAnew(head: RunHead, request: ResumeRequest, before: RunConfig, config: RunConfig): boolean {
+  return (
+    head.failure !== null ||
+    hasOtherCode(head, request) ||
+    canonicalJson(before.env_args) !== canonicalJson(config.env_args) ||
+    canonicalJson(before.extra_env_kwargs ?? {}) !== canonicalJson(config.extra_env_kwargs ?? {})
+  );
+}
+
+/** Whether the code that goes on is another than the run's, as far as both are known. */
+const hasOtherCode = ({ env_digest }: RunHead, request: ResumeRequest): boolean =>
+  env_digest !== null && typeof request.env_digest === "string" && request.env_digest !== env_digest;
+
+/** What this resume repairs: of units that an earlier one left owed, also what that one was told of. */
+interface Terms {
+  readonly fresh: RepairTerms;
+  readonly left: RepairTerms;
+}
+
+function termsFor(head: RunHead, request: ResumeRequest): Terms {
+  const fresh = { keepErrors: request.keep_errors, scoreAgain: hasOtherCode(head, request) };
+  return { fresh, left: { ...fresh, scoreAgain: fresh.scoreAgain || termsOf(head).scoreAgain } };
+}
+
+/** Rollouts of units never done, plus what repairs owe; `leftScores`: some of that was left by an earlier repair. */
+function owedInAll(ledger: Ledger, head: RunHead, config: RunConfig, terms: Terms): Owed & { readonly leftScores: boolean } {
+  if (head.n === null) return { rollouts: Math.max(1, config.num_examples) * config.rollouts_per_example, scores: 0, leftScores: false };
   let done = 0;
-  let owed = 0;
+  let rollouts = 0;
+  let scores = 0;
+  let leftScores = false;
   for (const row of ledger.doneFrom(0)) {
     done++;
-    owed += owedRollouts(row, keepErrors);
+    const owed = owedOf(row, row.owed ? terms.left : terms.fresh);
+    rollouts += owed.rollouts;
+    scores += owed.scores;
+    leftScores ||= row.owed && owed.scores > 0;
   }
-  return (head.n - done) * config.rollouts_per_example + owed;
+  return { rollouts: (head.n - done) * config.rollouts_per_example + rollouts, scores, leftScores };
 }
+
+/** Scorer errors that this resume leaves, and why. */
+function leftErrors(head: RunHead, request: ResumeRequest, owed: Owed): string[] {
+  const failed = Object.entries(head.totals.errors).reduce((sum, [code, count]) => sum + (isScorerError(code) ? count : 0), 0);
+  if (failed === 0 || owed.scores > 0 || request.keep_errors || typeof request.env_digest !== "string") return [];
+  const rollouts = failed === 1 ? "1 rollout that ended in a scorer error stays as it is" : `${failed} rollouts that ended in scorer errors stay as they are`;
+  return [`${rollouts}: the environment's code has not changed, and would fail in the same way. With a mended reward function a resume scores them again.`];
+}
+
+const described = ({ rollouts, scores }: Owed): string =>
+  [...(rollouts > 0 || scores === 0 ? [`${rollouts} rollouts owed`] : []), ...(scores > 0 ? [`${scores} to be scored again`] : [])].join(", ");
 
 /**
  * A new generation of the same run: from `settled`, or from a suspension without open units (else 409, retryable). With nothing
  * owed and no growth nothing changes, so that the caller can just print the report.
  */
 export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, context: RunContext): Result<Resumed> {
-  const refused = refusal(ledger, head, request, context);
+  const begun = hasBegun(ledger, head);
+  const refused = refusal(ledger, head, request, begun, context);
   if (!refused.ok) return refused;
   const before = ledger.config();
-  const config = resumedConfig(before, request);
+  const config = resumedConfig(before, request, begun);
+  if (!begun && loadsAnew(head, request, before, config)) unpin(ledger, head);
   // Also what an earlier preparation was stopped in.
   const grows = head.pinned_for !== config.num_examples;
   const prepares = grows || head.import !== null;
-  const owed = owedInAll(ledger, head, config, request.keep_errors);
+  const terms = termsFor(head, request);
+  const owed = owedInAll(ledger, head, config, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
-  const total = owed + growth * config.rollouts_per_example;
-  const warnings: string[] = [];
+  const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };
+  const warnings: string[] = leftErrors(head, request, all);
   if (config.base_url !== before.base_url)
     warnings.push(`base_url changes from ${before.base_url} to ${config.base_url}; earlier rollouts were made at the former.`);
-  if (total === 0 && !prepares && head.phase === "settled") return ok({ owed_rollouts: 0, warnings });
+  const resumed: Resumed = { owed_rollouts: all.rollouts + all.scores, owed_scores: all.scores, warnings };
+  if (!isOwing(all) && !prepares && head.phase === "settled") return ok(resumed);
   const offered = request.env_digest ?? null;
-  const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates: total > 0 || prepares });
+  const generates = all.rollouts > 0 || prepares;
+  const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates });
   if (code === "refused") {
     const { message, hint } = codeRefusal(config.env_id, head.env_digest ?? "", offered ?? "");
     return fail("resume_mismatch", message, hint);
@@ -118,8 +169,10 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
 
   ledger.putConfig(config);
   // Rows of a folder that are yet to be taken over are looked at then.
-  if (head.n !== null && head.import === null) oweRepairs(ledger, head, request.keep_errors);
+  if (head.n !== null && head.import === null) oweRepairs(ledger, head, terms.fresh);
   head.keep_errors = request.keep_errors;
+  head.score_again = terms.fresh.scoreAgain || owed.leftScores;
+  delete head.unscored;
   head.generation++;
   head.boot = request.boot;
   head.interrupted = false;
@@ -137,8 +190,8 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.pulse = freshPulse(context.now);
   head.code_wait = null;
   markChanged(head, context);
-  logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${total} rollouts owed`);
+  logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${described(all)}`);
   for (const warning of warnings) logEvent(ledger, head, context, "WARNING", warning);
   if (code === "changed" && offered !== null) warnings.push(pinCode(ledger, head, offered, context));
-  return ok({ owed_rollouts: total, warnings });
+  return ok(resumed);
 }

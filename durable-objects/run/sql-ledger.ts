@@ -230,6 +230,10 @@ export class SqlLedger implements Ledger {
       this.#rows("INSERT OR REPLACE INTO chunk (lo, hi, digest, bytes) VALUES (?, ?, ?, ?)", lo, hi, digest, bytes);
   }
 
+  clearInputs(): void {
+    for (const table of ["chunk", "returned", "suspect"]) this.#rows(`DELETE FROM ${table}`);
+  }
+
   putEvent({ seq, time, type, level, message, rollouts, units, segment }: CommitEvent): void {
     const accepted = units.length === 0 ? null : JSON.stringify(units);
     this.#rows(

@@ -2,8 +2,9 @@ import type { Sleep } from "../clients/client.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { ROLLOUT_ERRORS } from "../errors/codes.ts";
 import type { Failure } from "../errors/result.ts";
-import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
+import { failureOfRollout } from "../rollouts/failure.ts";
 import type { Playable } from "./playable.ts";
+import { scoreStates } from "./score-states.ts";
 import { createState } from "../rollouts/state.ts";
 import type { Client, RolloutInput, State } from "../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
@@ -51,8 +52,8 @@ export async function playUnit(environment: Playable, input: RolloutInput, count
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
-    if (!options.independent) await score(environment, states, options, scope);
-    else if (options.scoringTurn !== undefined) await Promise.all(states.map((state) => score(environment, [state], options, scope)));
+    if (!options.independent) await scoreStates(environment, states, options, scope);
+    else if (options.scoringTurn !== undefined) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     return { states, fatal: null, aborted: false };
   } finally {
@@ -68,7 +69,7 @@ async function playAll(environment: Playable, input: RolloutInput, count: number
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
         scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
-      else if (options.independent && options.scoringTurn === undefined) await score(environment, [state], options, scope);
+      else if (options.independent && options.scoringTurn === undefined) await scoreStates(environment, [state], options, scope);
       return state;
     }),
   );
@@ -124,34 +125,10 @@ function newState(
 }
 
 /** A unit that is late, or cancelled, waits no longer: it is scored in the time that is left, or not at all. */
-async function turn(scoringTurn: () => Promise<void>, scope: UnitScope): Promise<void> {
+export async function turn(scoringTurn: () => Promise<void>, scope: UnitScope): Promise<void> {
   try {
     await scope.rollout(scoringTurn());
   } catch (thrown) {
     if (!scope.signal.aborted) throw thrown;
-  }
-}
-
-/** Scores within the unit's time; a rubric that breaks or does not end is the rollouts' error, not the unit's. */
-async function score(environment: Playable, states: readonly State[], options: PlayOptions, scope: UnitScope): Promise<void> {
-  if (!environment.scoreRollouts) {
-    for (const state of states) Object.assign(state, { reward: 0, metrics: {} });
-    return;
-  }
-  const { rubric } = environment;
-  const [first] = states;
-  try {
-    await scope.scoring((signal) => {
-      const scoring = { now: options.now, signal };
-      return options.independent && first !== undefined ? rubric.scoreRollout(first, scoring) : rubric.scoreGroup(states, scoring);
-    });
-  } catch (thrown) {
-    if (scope.signal.aborted && scope.lateness === null) return;
-    const late = scope.lateness !== null && thrown === scope.lateness;
-    for (const state of states) {
-      state.error ??= late
-        ? rolloutFailure("timeout", `the scores of ${environment.id} were not there in time: ${scope.lateness?.message}`)
-        : failureOfRollout(thrown, "scorer_error");
-    }
   }
 }

@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "../metrics/rollout-summary.ts";
+import type { RolloutSummary, Unscored } from "../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../config/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
@@ -34,6 +34,8 @@ export interface UnitRows {
   /** One JSON text per rollout, without newlines, in rollout order. */
   readonly lines: readonly string[];
   readonly summaries: readonly RolloutSummary[];
+  /** Of rows that were to be scored again, those that stayed; absent = none. */
+  readonly unscored?: Unscored;
 }
 
 /** With `fatal` or `aborted` there are no rows: the unit stays to be done. */
@@ -56,7 +58,7 @@ export async function runUnit(environment: Playable, input: RolloutInput, option
   if (states === null) return { ...NO_ROWS, fatal, aborted };
   const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options));
   const kept = environment.hasGroupRewards ? [] : options.kept;
-  return { ...inOrder([...kept, ...fresh], options.rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrors(states) };
+  return { ...inOrder([...kept, ...fresh], options.rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrorsOf(states) };
 }
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
@@ -75,14 +77,15 @@ function freshRow(state: State, input: RolloutInput, index: number, { stateColum
   }
 }
 
-function inOrder(rollouts: readonly KeptRollout[], count: number): UnitRows {
+/** The rows of a unit in rollout order. Throws a `RangeError` when one is missing. */
+export function inOrder(rollouts: readonly KeptRollout[], count: number): UnitRows {
   const sorted = [...rollouts].sort((a, b) => a.index - b.index);
   const complete = sorted.length === count && sorted.every(({ index }, at) => index === at);
   if (!complete) throw new RangeError(`a unit of ${count} rollouts got rows for ${sorted.map(({ index }) => index).join(", ") || "none"}`);
   return { lines: sorted.map(({ line }) => line), summaries: sorted.map(({ summary }) => summary) };
 }
 
-function firstErrors(states: readonly State[]): UnitOutcome["firstErrors"] {
+export function firstErrorsOf(states: readonly State[]): UnitOutcome["firstErrors"] {
   const first = new Map<RolloutErrorCode, UnitOutcome["firstErrors"][number]>();
   for (const { error } of states) {
     if (error === null || first.has(error.code)) continue;
@@ -102,12 +105,16 @@ export interface ErrorLineOptions {
   readonly shape?: ResultsShape | undefined;
   readonly envDigest?: string | undefined;
   readonly now: () => number;
+  /** Rows that are there already, and stay. */
+  readonly kept?: readonly KeptRollout[];
 }
 
-/** Rows of a unit that is not run: every rollout with the same error, reward 0 and no metrics. */
+/** Rows of a unit that is not run: every rollout of which there is no row with the same error, reward 0 and no metrics. */
 export function errorLines(environment: Playable, input: RolloutInput, options: ErrorLineOptions): UnitRows {
-  const { code, message, model, sampling_args, now } = options;
-  const rollouts = allIndices(options.rolloutsPerExample).map((index) => {
+  const { code, message, model, sampling_args, now, kept = [] } = options;
+  const held = new Set(kept.map(({ index }) => index));
+  const missing = allIndices(options.rolloutsPerExample).filter((index) => !held.has(index));
+  const rollouts = missing.map((index) => {
     const state = createState(input, {
       client: null,
       model,
@@ -118,5 +125,5 @@ export function errorLines(environment: Playable, input: RolloutInput, options: 
     Object.assign(state, { completion: [], is_completed: true, stop_condition: "has_error", error: rolloutFailure(code, message) });
     return freshRow(state, input, index, options);
   });
-  return inOrder(rollouts, options.rolloutsPerExample);
+  return inOrder([...kept, ...rollouts], options.rolloutsPerExample);
 }

@@ -79,6 +79,11 @@ export function isEndpointError(code: string): boolean {
 export const isUnreachable = (code: RolloutErrorCode): boolean =>
   ROLLOUT_ERRORS[code].category === "network" || code === "region_refused" || code === "web_page";
 
+/** Whether a rollout that ended with `code` is scored again from its row by a resume with other code of the environment. */
+export function isScorerError(code: string): boolean {
+  return (ROLLOUT_ERRORS as Record<string, ErrorRow>)[code]?.category === "scorer";
+}
+
 /** Codes of the service itself: HTTP answers, refused transitions, reasons for a `FAILED` run. Each has one HTTP status. */
 export const SERVICE_ERRORS = {
   invalid_request: 422,

@@ -1,18 +1,17 @@
-import type { Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
-import type { RolloutSummary } from "../metrics/rollout-summary.ts";
+import type { CommitUnit, Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
-import { linesAt, SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
+import { SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
 import { onAbort } from "../clients/on-abort.ts";
 import type { Environment } from "../environments/environment.ts";
-import { summariseRow } from "../rollouts/row.ts";
-import type { Client } from "../rollouts/types.ts";
+import type { ScoredAgain } from "../environments/score-again.ts";
+import type { Client, RolloutInput } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf, type Failure } from "../errors/result.ts";
-import type { JsonObject } from "../config/run-config.ts";
 import { Inputs } from "./inputs.ts";
 import { ticketOf } from "./keep-alive.ts";
+import { keptRows } from "./kept-rows.ts";
 import type { ExecutorBudget, ExecutorPorts, RunStub } from "./ports.ts";
-import { errorLines, type KeptRollout, runUnit, type UnitRows } from "../environments/run-unit.ts";
+import { errorLines, inOrder, runUnit, type UnitRows } from "../environments/run-unit.ts";
 import { Session, type Effect, type SessionEvent, type UnitWork } from "./session.ts";
 import type { Slice } from "./slice.ts";
 
@@ -44,7 +43,7 @@ export class UnitsTicket {
   readonly #session: Session;
   readonly #inputs: Inputs;
   readonly #buffer = new SegmentBuffer();
-  readonly #summaries = new Map<number, readonly RolloutSummary[]>();
+  readonly #summaries = new Map<number, Pick<CommitUnit, "rollouts" | "unscored">>();
   readonly #segments = new Map<number, SegmentContents>();
   readonly #abort = new AbortController();
   /** Units that wait for their turn to be scored. */
@@ -204,7 +203,7 @@ export class UnitsTicket {
     const contents = this.#segments.get(n);
     if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
     const { ticket, epoch } = this.#grant;
-    const units = contents.units.map((place) => ({ ...place, rollouts: this.#summaries.get(place.unit) ?? [] }));
+    const units = contents.units.map((place): CommitUnit => ({ ...place, rollouts: [], ...this.#summaries.get(place.unit) }));
     const answer = await this.#run().commit({ ...ticketOf(this.#grant), segment: segmentName(ticket, epoch, n), units: JSON.stringify(units) });
     return { type: "committed", n, answer };
   }
@@ -234,7 +233,7 @@ export class UnitsTicket {
         this.#feed({ type: "flush" });
         await this.#untilAdded(unit, rows.lines);
       }
-      this.#summaries.set(unit, rows.summaries);
+      this.#summaries.set(unit, { rollouts: rows.summaries, ...(rows.unscored === undefined ? {} : { unscored: rows.unscored }) });
       this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
     } catch (thrown) {
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
@@ -258,6 +257,13 @@ export class UnitsTicket {
     const { config } = this.#grant;
     const r = config.rollouts_per_example;
     const input = await this.#inputs.of(unit, block.chunks);
+    const redo = block.redo.find((each) => each.unit === unit);
+    const nothingRuns = redo?.keep.length === r;
+    const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
+    const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await this.#redo(redo, unit, input, block.poisoned);
+    if (kept.aborted) return null;
+    for (const { code, message } of kept.firstErrors) this.#host.noteFirst(code, message);
+    if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
     if (block.poisoned) {
       const message = `this unit was being run in five executors that died, in three of them alone; it is not tried again`;
       return errorLines(environment, input, {
@@ -270,25 +276,24 @@ export class UnitsTicket {
         shape: config.results_shape,
         envDigest: this.#host.envDigest,
         now: ports.now,
+        kept: kept.rows,
       });
     }
-    const redo = block.redo.find((each) => each.unit === unit);
-    const kept = redo === undefined || environment.hasGroupRewards ? [] : await this.#keptRows(redo);
-    const held = new Set(kept.map(({ index }) => index));
+    const held = new Set(kept.rows.map(({ index }) => index));
     const rollouts = Array.from({ length: r }, (_, index) => index).filter((index) => !held.has(index));
     slice.startRollouts(rollouts.length);
     if (slice.isOver) this.stop("drain");
     const outcome = await runUnit(environment, input, {
       unit,
       rollouts,
-      kept,
+      kept: kept.rows,
       rolloutsPerExample: r,
       client: clientOf(unit),
       model: config.model,
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,
       independent: config.independent_scoring,
-      ...(config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {}),
+      ...this.#turnOf(unit),
       stateColumns: config.state_columns,
       shape: config.results_shape,
       envDigest: this.#host.envDigest,
@@ -300,19 +305,18 @@ export class UnitsTicket {
     });
     for (const { code, message } of outcome.firstErrors) this.#host.noteFirst(code, message);
     if (outcome.fatal !== null) await this.#fail(outcome.fatal);
-    return outcome.fatal !== null || outcome.aborted ? null : outcome;
+    return outcome.fatal !== null || outcome.aborted ? null : { ...outcome, ...unscoredOf(kept) };
   }
 
-  async #keptRows({ place, keep }: Redo): Promise<KeptRollout[]> {
-    if (keep.length === 0) return [];
-    const bytes = await this.#host.ports.store.read(segmentKey(this.#grant.config.run_id, place.segment), place.offset, place.length);
-    const lines = linesAt(bytes, { offset: 0, length: place.length });
-    if (!lines.ok) throw new EdgewiseError(lines.error.code, lines.error.message);
-    return lines.value.flatMap((line) => {
-      const row = JSON.parse(line) as JsonObject;
-      const index = Number(row.rollout_index);
-      return keep.includes(index) ? [{ index, line, summary: summariseRow(row) }] : [];
-    });
+  /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
+  #redo(redo: Redo, unit: number, input: RolloutInput, poisoned: boolean): Promise<ScoredAgain> {
+    const { ports, budget, environment, envDigest, clientOf } = this.#host;
+    const work = { environment, envDigest, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
+    return keptRows(ports, this.#grant.config, work, { signal: this.#abort.signal, deadlineMs: budget.unitDeadline });
+  }
+
+  #turnOf(unit: number): { readonly scoringTurn?: () => Promise<void> } {
+    return this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
   }
 
   /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */
@@ -328,3 +332,6 @@ export class UnitsTicket {
     this.#feed({ type: "stop", how: "abort" });
   }
 }
+
+const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
+const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

@@ -14,3 +14,9 @@ export interface RolloutSummary {
   /** Of the code that made it, where the run has rows of several; absent = the run's first. */
   readonly env_digest?: string;
 }
+
+/** Rollouts that were to be scored again and could not be: they keep their rows. `state`: what reward functions asked for that rows do not hold. */
+export interface Unscored {
+  readonly rollouts: number;
+  readonly state: readonly string[];
+}

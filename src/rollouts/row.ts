@@ -100,6 +100,11 @@ function columnFailure(values: readonly (ColumnValue | ColumnProblem)[]): Rollou
   return bad === undefined || bad.ok ? null : rolloutFailure("environment_error", bad.problem);
 }
 
+/** The fields of a row that scoring makes, beside its times. */
+export function scoreFields({ reward, metrics, error }: Pick<State, "reward" | "metrics" | "error">): JsonObject {
+  return { reward: reward ?? 0, error: error === null ? null : rowError(error), metrics: { ...metrics }, ...rowChains(error), ...metrics };
+}
+
 function sizeFailure(without: readonly Part[]): RolloutFailure | null {
   if (without.length === 0) return null;
   return rolloutFailure("row_too_large", `the row is larger than ${MAX_RESULT_ROW_BYTES / KIB} KiB and was written without its ${without.join(", ")}`);
@@ -154,7 +159,7 @@ function rowChains(error: RolloutFailure | null): JsonObject {
 }
 
 /** Bytes of a text in UTF-8, counted only where the answer is in doubt. */
-function exceeds(text: string, bytes: number): boolean {
+export function exceeds(text: string, bytes: number): boolean {
   if (text.length > bytes) return true;
   return text.length * 3 > bytes && new TextEncoder().encode(text).byteLength > bytes;
 }

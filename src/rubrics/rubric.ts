@@ -1,5 +1,6 @@
 import { failureOfRollout } from "../rollouts/failure.ts";
 import { runHandlers } from "../rollouts/handlers.ts";
+import { hasSteps } from "../rollouts/stored-state.ts";
 import { marksOf, type Span } from "../rollouts/time-marks.ts";
 import type { RolloutFailure, State } from "../rollouts/types.ts";
 import { checkedRange, type RewardRange, sumOfRanges } from "../metrics/interval.ts";
@@ -254,7 +255,7 @@ function credit(states: readonly State[], evaluations: readonly Evaluation[]): v
   for (const [index, state] of states.entries()) {
     const reward = firsts[index] ?? 0;
     state.advantage = (lasts[index] ?? 0) - last;
-    for (const step of state.trajectory) {
+    for (const step of hasSteps(state) ? state.trajectory : []) {
       step.reward ??= reward;
       step.advantage ??= reward - first;
     }

@@ -29,6 +29,19 @@ function handedOut(run: RuleRun): (readonly [number, readonly number[]])[] {
 }
 
 describe("rows of a result folder", () => {
+  it("that ended in a scorer error are owed scoring, where other code goes on with the folder", () => {
+    const unscored = [summary({ reward: 0, error: "scorer_error" }), summary()];
+    const owed = (code_changed: boolean) => {
+      const run = new RuleRun({ num_examples: 1, rollouts_per_example: 2 }, { ...SOURCE, env_digests: ["e0", "e"], ...(code_changed ? { code_changed } : {}) });
+      const grant = run.pin(1, { open: false });
+      adopt(run, grant, { 0: unscored });
+      open(run, grant);
+      return run.head.pending === 0 ? null : run.block(run.grant("a"), 1).redo.map(({ keep, score }) => ({ keep, score }));
+    };
+    expect(owed(true)).toEqual([{ keep: [0, 1], score: [0] }]);
+    expect(owed(false)).toBeNull();
+  });
+
   it("count as done; what the folder lacks, and what failed in the infrastructure, is run", () => {
     const { run, grant } = importing(6, 2);
     adopt(run, grant, { 1: [summary(), summary()], 2: [summary(), null], 4: [broken, summary()], 5: [summary(), summary({ error: "bad_request" })] });

@@ -11,6 +11,7 @@ import { EdgewiseError } from "../../src/errors/result.ts";
 import { errorLines, runUnit, type UnitOptions, type UnitOutcome } from "../../src/environments/run-unit.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { completion, cutMidBody, json, neverAnswers, refuses, says, scriptedEndpoint, testClient } from "../support/scripted-endpoint.ts";
 import { memoryDatasets } from "../support/memory-datasets.ts";
 
@@ -352,6 +353,15 @@ describe("units that are not run", () => {
       { rollout_index: 1 },
     ]);
     expect(summaries.map(({ error }) => error)).toEqual(["poisoned", "poisoned"]);
+  });
+
+  it("keep the rows that they have", () => {
+    const common = { rolloutsPerExample: 2, message: "killed", model: "m", sampling_args: {}, stateColumns: [], now: Date.now };
+    const before = errorLines(environment(), input, { ...common, code: "environment_error" });
+    const kept = [{ index: 1, line: before.lines[1] ?? "", summary: before.summaries[1] as RolloutSummary }];
+    const { lines, summaries } = errorLines(environment(), input, { ...common, code: "poisoned", kept });
+    expect(summaries.map(({ error }) => error)).toEqual(["poisoned", "environment_error"]);
+    expect(lines[1]).toBe(before.lines[1]);
   });
 });
 

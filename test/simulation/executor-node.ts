@@ -1,4 +1,4 @@
-import { Session, type Effect, type SessionEvent } from "../../src/executor/session.ts";
+import { Session, type Effect, type SessionEvent, type UnitWork } from "../../src/executor/session.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
@@ -11,6 +11,7 @@ const SLICE_MS = 60_000;
 
 interface Unit {
   readonly left: Set<number>;
+  /** By rollout. */
   readonly summaries: RolloutSummary[];
   refused: boolean;
 }
@@ -192,7 +193,7 @@ export class ExecutorNode {
           this.#feed(answer === null ? { type: "claim-failed", seq: effect.seq } : { type: "claimed", seq: effect.seq, answer });
         });
       case "start":
-        return this.#start(effect.work.unit, effect.work.block.poisoned, grant);
+        return this.#start(effect.work, grant);
       case "score":
         if (this.#inFlight > 0) broken("units are scored while others are generated");
         for (const unit of effect.units) this.#world.clock.after(this.#world.random.int(1, 500), () => this.#finish(unit));
@@ -238,25 +239,41 @@ export class ExecutorNode {
       const there = this.#bucket.get(segment);
       if (there !== undefined && there.join() !== units.join()) broken("a segment was written twice with different rows");
       if (!fails || world.random.chance(0.5)) this.#bucket.set(segment, units);
+      for (const unit of units) world.segments.set(`${segment}/${unit}`, this.#rows.get(unit) ?? []);
       this.#feed(fails ? { type: "store-failed", n } : { type: "stored", n });
     });
   }
 
-  #start(unit: number, poisoned: boolean, grant: Grant): void {
+  #start({ unit, block }: UnitWork, grant: Grant): void {
     const world = this.#world;
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const r = grant.config.rollouts_per_example;
+    const redo = block.redo.find((each) => each.unit === unit);
     const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [], refused: false };
     this.#units.set(unit, state);
     this.#open.add(unit);
-    if (poisoned) {
-      state.summaries.push(...Array.from({ length: r }, () => summary(0, "poisoned")));
-      state.left.clear();
-      world.clock.after(1, () => this.#finish(unit));
-      return;
+    for (const index of redo?.keep ?? []) {
+      const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
+      if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
+      state.left.delete(index);
+      state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null } : kept;
     }
-    if (world.plan.killers.has(unit)) world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
+    if (block.poisoned) {
+      for (const index of state.left) state.summaries[index] = summary(0, "poisoned", world.generated());
+      state.left.clear();
+    }
+    if (!block.poisoned && world.plan.killers.has(unit))
+      world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
+    if (block.poisoned) world.clock.after(1, () => this.#finish(unit));
+    else if (state.left.size === 0) world.clock.after(world.random.int(1, 500), () => this.#generated(unit, grant));
     for (const index of state.left) this.#request(unit, state, index, grant);
+  }
+
+  /** All answers of a unit are there. */
+  #generated(unit: number, grant: Grant): void {
+    if (!this.#alive || !this.#units.has(unit)) return;
+    if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
+    else this.#finish(unit);
   }
 
   /** One model request under the gate of the grant. */
@@ -277,13 +294,13 @@ export class ExecutorNode {
       if (this.#misplaced && !world.calm) this.#refuse(state, grant);
       else {
         this.#answered++;
-        state.summaries.push(summary(unit % 3, world.strikes(world.plan.infraError) ? "provider_error" : null));
+        const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
+        state.summaries[index] = summary(unit % 3, error, world.generated());
       }
       this.#waiting.shift()?.();
       if (state.left.size > 0) return;
       if (state.refused) return this.#drop(unit);
-      if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
-      else this.#finish(unit);
+      this.#generated(unit, grant);
     });
   }
 
@@ -327,6 +344,7 @@ export class ExecutorNode {
   }
 }
 
-function summary(reward: number, error: RolloutSummary["error"]): RolloutSummary {
-  return { reward, error, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} };
+/** `generation` tells one answer of the model from another: scoring leaves it alone. */
+function summary(reward: number, error: RolloutSummary["error"], generation: number): RolloutSummary {
+  return { reward, error, input_tokens: generation, output_tokens: 1, truncated: false, metrics: {} };
 }

@@ -2,6 +2,7 @@ import type { RunContext } from "../../durable-objects/run/context.ts";
 import { wanted } from "../../durable-objects/run/offers.ts";
 import type { RunHead } from "../../durable-objects/run/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/suspects.ts";
+import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Scene } from "./scene.ts";
@@ -17,6 +18,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkGrants(world, ledger);
   checkTotals(ledger, head);
   checkUnits(ledger, head);
+  checkAnswers(world, ledger);
   checkPoison(world, ledger);
   checkBlame(world, ledger);
   checkLeases(world, ledger, context.now);
@@ -97,6 +99,21 @@ function checkUnits(ledger: MemoryLedger, head: RunHead): void {
   if (lost !== -1) broken(`unit ${lost} is nowhere`);
   if (pending !== head.pending) broken(`pending is ${head.pending}, counted ${pending}`);
   if (done !== head.done) broken(`done is ${head.done}, counted ${done}`);
+}
+
+/** An answer of the model that is done is drawn again only where infrastructure ended it: scoring it anew leaves it alone. */
+function checkAnswers(world: Scene, ledger: MemoryLedger): void {
+  for (const { unit, rollouts } of ledger.dones.values()) {
+    for (const [index, rollout] of rollouts.entries()) {
+      if (rollout === null) continue;
+      const key = `${unit}/${index}`;
+      const before = world.answers.get(key) ?? rollout;
+      const drawn = before.input_tokens !== rollout.input_tokens;
+      if (drawn && (before.error === null || !isInfrastructureError(before.error)))
+        broken(`rollout ${key}, which ended with ${before.error}, was generated again`);
+      world.answers.set(key, rollout);
+    }
+  }
 }
 
 /** Nothing is held against a unit that no silent executor had begun. */

@@ -45,6 +45,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "return failure;",
   },
   {
+    name: "generate again what is only to be scored",
+    file: "durable-objects/run/claims.ts",
+    find: 'keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),',
+    replace: "keep: debts.flatMap((debt, index) => (debt === null ? [index] : [])),",
+  },
+  {
     name: "count a duplicate",
     file: "durable-objects/run/commits.ts",
     find: 'if (before !== null && before.segment === segment) return "accepted";',

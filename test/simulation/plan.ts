@@ -24,6 +24,7 @@ export interface Plan {
   readonly infraError: number;
   /** Share of executors that the model server refuses while faults are on. */
   readonly misplaced: number;
+  readonly scorerError: number;
   /** Units an executor holds unscored where scoring is postponed. */
   readonly held: number;
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
@@ -31,7 +32,7 @@ export interface Plan {
   /** Interventions: what happens to the run from outside, and when. */
   readonly interventions: readonly {
     readonly at: number;
-    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "restart" | "forget-offers" | "watchdog";
+    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "forget-offers" | "watchdog";
   }[];
 }
 
@@ -42,7 +43,7 @@ export function drawPlan(random: Random): Plan {
   const nasty = random.pick([0, 0.02, 0.1]);
   const interventions = Array.from({ length: random.int(0, 5) }, () => ({
     at: random.int(500, calmAt),
-    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart"] as const),
+    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart", "mend"] as const),
   }));
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
   return {
@@ -81,6 +82,7 @@ export function drawPlan(random: Random): Plan {
     fault: { lost: nasty, late: nasty / 4, lostAnswer: nasty, doubled: nasty, crash: nasty / 20, partition: nasty / 10, putFails: nasty },
     infraError: random.pick([0, 0, 0.1]),
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
+    scorerError: random.pick([0, 0.2]),
     calmAt,
     interventions,
   };

@@ -1,4 +1,5 @@
 import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Clockwork } from "./clockwork.ts";
@@ -18,6 +19,10 @@ export interface Scene {
   readonly blocks: Map<string, string>;
   /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
   readonly silences: { readonly unit: number; readonly alone: boolean }[];
+  /** Rows by segment and unit. */
+  readonly segments: Map<string, readonly RolloutSummary[]>;
+  /** What is done of each rollout, by unit and index: which answer of the model it is, and how it ended. */
+  readonly answers: Map<string, RolloutSummary>;
   readonly dispatcher: {
     offer(seq: number, want: number): boolean;
     next(request: NextRequest): NextAnswer;
@@ -33,4 +38,6 @@ export interface Scene {
   strikes(probability: number): boolean;
   message(deliver: () => void, lost?: () => void): void;
   requestStarted(): void;
+  /** The number of an answer of the model. */
+  generated(): number;
 }

@@ -4,6 +4,7 @@ import { Clockwork } from "./clockwork.ts";
 import { ExecutorNode } from "./executor-node.ts";
 import { broken } from "./invariants.ts";
 import { drawPlan, type Plan } from "./plan.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { Random } from "./random.ts";
 import { RunNode } from "./run-node.ts";
 import type { Scene } from "./scene.ts";
@@ -59,9 +60,14 @@ export class World implements Scene {
   readonly executors = new Set<ExecutorNode>();
   /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
   readonly silences: { readonly unit: number; readonly alone: boolean }[] = [];
+  readonly segments = new Map<string, readonly RolloutSummary[]>();
+  readonly answers = new Map<string, RolloutSummary>();
   boot = "boot-1";
   inFlight = 0;
   #boots = 1;
+  /** Digest of the environment's code. */
+  #code = "e";
+  #generations = 0;
   #nextExecutor = 1;
 
   constructor(seed: number) {
@@ -105,6 +111,10 @@ export class World implements Scene {
     });
   }
 
+  generated(): number {
+    return ++this.#generations;
+  }
+
   requestStarted(): void {
     this.inFlight++;
     const limit = this.plan.config.max_concurrent;
@@ -125,7 +135,8 @@ export class World implements Scene {
       }
     };
     if (what === "cancel" || what === "interrupt") call(() => this.run.call(what, null));
-    if (what === "resume" || what === "grow") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
+    if (what === "mend") this.#code = `code-${this.clock.now}`;
+    if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
     if (what === "forget-offers") this.dispatcher.state = emptyDispatcher();
     if (what === "watchdog") this.run.poke();
     if (what === "restart") this.#restart();
@@ -144,6 +155,7 @@ export class World implements Scene {
       max_concurrent: null,
       max_retries: null,
       timeout_minutes: null,
+      env_digest: this.#code,
     });
   }
 

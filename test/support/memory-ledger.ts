@@ -140,6 +140,9 @@ export class MemoryLedger implements Ledger {
   chunksIn(range: UnitRange): readonly InputChunk[] {
     return [...this.chunks.values()].filter((chunk) => chunk.lo < range.hi && chunk.hi > range.lo).sort((a, b) => a.lo - b.lo);
   }
+  clearInputs(): void {
+    for (const table of [this.chunks, this.returned, this.suspects]) table.clear();
+  }
   putChunks(chunks: readonly InputChunk[]): void {
     for (const chunk of chunks) this.chunks.set(chunk.lo, chunk);
   }

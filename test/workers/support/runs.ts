@@ -117,6 +117,7 @@ export async function expectNumbersOfRows(config: RunConfig): Promise<void> {
     output_tokens: totals.output_tokens,
     truncated: totals.truncated,
     errors: totals.errors,
+    ...(totals.marked === undefined ? {} : { marked: totals.marked }),
   });
   expect(reward_sum).toBeCloseTo(totals.reward_sum, 9);
   expect(reward_sum_without_errors).toBeCloseTo(totals.reward_sum_without_errors, 9);

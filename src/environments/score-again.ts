@@ -1,0 +1,99 @@
+import type { Unscored } from "../metrics/rollout-summary.ts";
+import type { Sleep } from "../clients/client.ts";
+import type { JsonObject } from "../config/run-config.ts";
+import type { Playable } from "./playable.ts";
+import { readForeignRow } from "../rollouts/foreign-row.ts";
+import { turn } from "./play-unit.ts";
+import { rescoredLine } from "../rollouts/rescored-row.ts";
+import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../rollouts/row.ts";
+import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";
+import { scoreStates } from "./score-states.ts";
+import { type StoredState, storedState } from "../rollouts/stored-state.ts";
+import { marksOf } from "../rollouts/time-marks.ts";
+import type { Client, RolloutInput } from "../rollouts/types.ts";
+import { UnitScope } from "./unit-scope.ts";
+
+export interface ScoreAgainOptions {
+  /** For reward functions that ask the model themselves. */
+  readonly client: Client | null;
+  readonly model: string;
+  /** The run's own. */
+  readonly sampling_args: JsonObject;
+  /** Score each rollout by itself. */
+  readonly independent: boolean;
+  readonly stateColumns: readonly string[];
+  /** Digest of the environment, where rows carry one. */
+  readonly envDigest?: string | undefined;
+  /** Waited for before anything is scored. */
+  readonly scoringTurn?: () => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Milliseconds from now after which rows that are not scored yet stay as they are; null = none. */
+  readonly deadlineMs: number | null;
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  readonly sleep: Sleep;
+}
+
+export interface ScoredAgain {
+  /** As they were given, with new scores where there are any. */
+  readonly rows: readonly KeptRollout[];
+  /** Rows that stayed as they were; null = none did. */
+  readonly unscored: Unscored | null;
+  /** There are no rows then: the work is to be done by another. */
+  readonly aborted: boolean;
+  /** The first new error of each code. */
+  readonly firstErrors: UnitOutcome["firstErrors"];
+}
+
+interface Stored extends StoredState {
+  readonly kept: KeptRollout;
+  readonly row: JsonObject;
+  /** Of the rollout itself, not of its scoring. */
+  readonly hadError: boolean;
+}
+
+/** Whether the rollouts of an example can only be scored together: a group function judges them, or a column says how they compare. */
+export const scoresTogether = (environment: Playable, { independent, stateColumns }: Pick<ScoreAgainOptions, "independent" | "stateColumns">): boolean =>
+  environment.hasGroupRewards || (!independent && stateColumns.includes("advantage"));
+
+/**
+ * Scores rollouts of one example from their stored rows: what the model said stays byte for byte, what it is worth is new. A row from
+ * which a reward function wants what it does not hold stays as it was, with its error (where rollouts are scored together, all of
+ * them). Rejects only for a fault of this library, and for rows that are none.
+ */
+export async function scoreAgain(environment: Playable, input: RolloutInput, rows: readonly KeptRollout[], options: ScoreAgainOptions): Promise<ScoredAgain> {
+  const { client, model, stateColumns, independent, signal } = options;
+  const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
+  const all = rows.map((kept): Stored => {
+    const row = readForeignRow(kept.line).value;
+    const stored = storedState(input, row, stateColumns, { client, model, samplingArgs });
+    return { ...stored, kept, row, hadError: stored.own.error !== null };
+  });
+  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
+  try {
+    if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
+    const states = all.map(({ state }) => state);
+    if (!scope.cancelled) {
+      if (independent) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
+      else await scoreStates(environment, states, options, scope);
+    }
+    if (scope.cancelled) return { rows: [], unscored: null, aborted: true, firstErrors: [] };
+  } finally {
+    scope.close();
+  }
+  const lacking = all.filter(({ lacks }) => lacks.size > 0);
+  const none = lacking.length > 0 && scoresTogether(environment, options);
+  const scored = all.map((stored) => (none || stored.lacks.size > 0 ? null : rescored(stored, options)));
+  const firstErrors = firstErrorsOf(all.flatMap(({ own, hadError }, at) => (scored[at] === null || hadError ? [] : [own])));
+  const left = scored.filter((row) => row === null).length;
+  const state = [...new Set(lacking.flatMap(({ lacks }) => [...lacks]))];
+  return { rows: all.map(({ kept }, at) => scored[at] ?? kept), unscored: left === 0 ? null : { rollouts: left, state }, aborted: false, firstErrors };
+}
+
+/** The row with its new scores; null where there are none, or no room for them. */
+function rescored({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest }: ScoreAgainOptions): KeptRollout | null {
+  // Scoring that ran out of time has said nothing of the rollout.
+  if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
+  const line = rescoredLine(kept.line, row, own, { stateColumns, envDigest, scoring: marksOf(state).scoring, keepsError: hadError });
+  return exceeds(line, MAX_RESULT_ROW_BYTES) ? null : { index: kept.index, line, summary: summariseRow(JSON.parse(line) as JsonObject) };
+}

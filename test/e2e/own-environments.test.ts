@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { metadataOf, rowsOf, Workplace } from "../support/cli-process.ts";
@@ -44,7 +44,7 @@ describe("an environment of one's own", () => {
   it("is written by env init, runs by its name, is listed, and is resumed by its name", async () => {
     expect(await place.run(["env", "init", "my-sums"])).toMatchObject({ code: 0, stdout: expect.stringContaining("wrote environments/my_sums/my_sums.ts") });
     expect(await place.run(["env", "init", "my_sums"])).toMatchObject({ code: 2, stderr: expect.stringContaining("exists already") });
-    const { code, stdout, stderr } = await place.run(["eval", "run", "my-sums", ...endpoint(), "-n", "3", "-a", '{"largest": 2}']);
+    const { code, stdout, stderr } = await place.run(["eval", "run", "my-sums", ...endpoint(), "-n", "3", "-a", '{"largest": 3}']);
     expect(stderr).toMatch(/^Run [0-9a-f]{8}: my-sums with scripted/);
     expect(code).toBe(0);
     const folder = /Results: (\S+)/.exec(stdout)?.[1] ?? "";
@@ -55,6 +55,27 @@ describe("an environment of one's own", () => {
     expect(metadataOf(join(place.folder, folder))).toMatchObject({ edgewise: { status: "COMPLETED", env_version: "0.1.0" } });
     const grown = await place.run(["eval", "run", "my-sums", "-R", folder, "-n", "4"]);
     expect(grown).toMatchObject({ code: 0, stderr: expect.stringContaining("2 rollouts to do") });
+    // The reward function is another one now: its rewards do not stand beside the others by accident.
+    const file = join(place.folder, "environments/my_sums/my_sums.ts");
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace("return parser.parseAnswer(completion) === answer;", "return parser.parseAnswer(completion) !== answer;"),
+    );
+    const before = readFileSync(join(place.folder, folder, "results.jsonl"), "utf8");
+    const refused = await place.run(["eval", "run", "my-sums", "-R", folder, "-n", "5"]);
+    expect(refused.stderr).toMatch(/env_digest: the run was made with v2:\w{12}….* is now v2:\w{12}….*--accept-code-change/s);
+    expect(refused.code).not.toBe(0);
+    expect(readFileSync(join(place.folder, folder, "results.jsonl"), "utf8")).toBe(before);
+    const taken = await place.run(["eval", "run", "my-sums", "-R", folder, "-n", "5", "--accept-code-change"]);
+    expect(taken).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/warning: The code of the environment changed from v2:/),
+      stdout: expect.stringMatching(/^code: 2 versions of the environment: v2:\w+… 8 rollouts, v2:\w+… 2 rollouts$/m),
+    });
+    expect(readFileSync(join(place.folder, folder, "results.jsonl"), "utf8").startsWith(before)).toBe(true);
+    expect(rowsOf(join(place.folder, folder)).map((row) => "env_digest" in row)).toEqual([...Array(8).fill(false), true, true]);
+    const { edgewise } = metadataOf(join(place.folder, folder));
+    expect(Object.values((edgewise as unknown as { env_digests: Record<string, number> }).env_digests)).toEqual([8, 2]);
     const listed = await place.run(["env", "list", "-o", "json"]);
     expect(JSON.parse(listed.stdout)).toContainEqual(
       expect.objectContaining({

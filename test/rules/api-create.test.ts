@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
-import { CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
+import { DIGEST_OF_CODE, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
 
 /** What `prime eval run gsm8k --hosted` sends when no flag is given. */
 const PRIME: JsonObject = {
@@ -246,6 +246,29 @@ describe("a run id", () => {
     expect(await created(door, body)).toBe("0123abcd");
     expect(door.run("0123abcd").creations[0]?.import).toEqual({ results, dataset_digest: null, keep_errors: true });
     expect((await create(door, body)).status).toBe(409);
+  });
+
+  it("goes on with a folder of other code only where that is accepted, and with one that says nothing of its code once", async () => {
+    const results = "a".repeat(64);
+    const [before, old] = [`v2:${"0".repeat(64)}`, "0".repeat(64)];
+    const from = async (env_digests: readonly string[], more: JsonObject = {}) => {
+      const door = openDoor();
+      door.store.objects.set(datasetKey(results), new Uint8Array());
+      const resume_from = { run_id: "0123abcd", results, dataset_digest: null, keep_errors: true, env_digests: [...env_digests], ...more };
+      const answer = await create(door, { ...PRIME, resume_from });
+      return { answer, created: door.run("0123abcd").creations[0]?.import };
+    };
+    expect((await from([DIGEST_OF_CODE])).created).toEqual({ results, dataset_digest: null, keep_errors: true, env_digests: [DIGEST_OF_CODE] });
+    const refused = await from([before]);
+    expect(refused.answer.status).toBe(409);
+    expect(await refused.answer.json()).toMatchObject({
+      code: "resume_mismatch",
+      detail: expect.stringMatching(/env_digest: .*v2:000000000000.*v2:cccccccccccc/),
+      hint: expect.stringContaining("accept_code_change"),
+    });
+    expect(refused.created).toBeUndefined();
+    expect((await from([before], { accept_code_change: true })).created).toMatchObject({ env_digests: [before, DIGEST_OF_CODE], code_changed: true });
+    expect((await from([old])).created).toMatchObject({ env_digests: [old, DIGEST_OF_CODE], code_changed: true });
   });
 });
 

@@ -48,6 +48,15 @@ describe("the line that says where a run stands", () => {
     expect(progressText(state({ done_rollouts: 39, total_rollouts: 40 }), null, 0)).toContain("97 %");
   });
 
+  it("says what a run waits for that nobody works on", () => {
+    const until = new Date(2026, 10, 21, 12, 10, 0).getTime();
+    const waiting = { env_digest: `v2:${"a".repeat(64)}`, found: `v2:${"b".repeat(64)}`, until };
+    expect(progressText(state({ waiting_for: waiting }), null, 0)).toBe(
+      "0/40 rollouts (0 %) · waiting until 12:10:00 for an executor with the code of this run, v2:aaaaaaaaaaaa… (who asked has v2:bbbbbbbbbbbb…)",
+    );
+    expect(progressText(state({ phase: "preparing", waiting_for: { ...waiting, found: null } }), null, 0)).toMatch(/^waiting until .*no such environment/);
+  });
+
   it("does not mention a pause that is over", () => {
     expect(progressText(state({ vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: 1000 } }), null, 2000)).not.toContain("rate limit");
   });

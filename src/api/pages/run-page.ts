@@ -3,6 +3,7 @@ import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../logging/stored-event.ts";
 import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
+import { codesText, codeWaitText } from "../../report/code-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { logLine } from "../../report/log-tail.ts";
 import { nameOf } from "../evaluation-object.ts";
@@ -36,9 +37,11 @@ ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? ht
 const table = (cells: readonly Cell[]): Html =>
   html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
 
-const identity = ({ config, started_at, created_at, ended_at }: RunView): Cell[] => [
+const identity = ({ config, started_at, created_at, ended_at, env_digests, waiting_for }: RunView): Cell[] => [
+  ["Waiting", waiting_for === undefined ? null : codeWaitText(waiting_for, (at) => pageTime(at) ?? "")],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
+  ["Code", codesText(env_digests)],
   ["Model", config.model],
   ["Endpoint", config.base_url],
   ["Created", pageTime(created_at)],

@@ -1,4 +1,5 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
+import { codeWaitText } from "../../report/code-text.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { LogEvent, RunState } from "../connection/api-types.ts";
@@ -84,7 +85,8 @@ const shareOf = ({ done_rollouts, total_rollouts }: RunState): number => (total_
 
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
-  if (state.phase === "preparing") return "preparing the data set";
+  const waits = codeWait(state);
+  if (state.phase === "preparing") return waits ?? "preparing the data set";
   const { done_rollouts, total_rollouts, reward, errors, tokens, vitals } = state;
   const parts = [`${done_rollouts}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
   if (reward !== null) parts.push(`reward ${reward.toFixed(3)}`);
@@ -94,10 +96,14 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const paused = vitals.paused_until !== null && vitals.paused_until > clock;
   if (vitals.waiting > 0 || paused) parts.push(waitingText(vitals.waiting, paused ? vitals.paused_until : null));
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
-  if (state.phase === "draining" || state.phase === "finalising") parts.push("writing the results");
+  if (waits !== null) parts.push(waits);
+  else if (state.phase === "draining" || state.phase === "finalising") parts.push("writing the results");
   else if (leftMs !== null && done_rollouts < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);
   return parts.join(" · ");
 }
+
+/** What the run waits for; null when for nothing. */
+export const codeWait = ({ waiting_for }: RunState): string | null => (waiting_for === undefined ? null : codeWaitText(waiting_for, timeOfDay));
 
 /** `until`: Unix milliseconds to which the endpoint asked to be left alone; null = it did not. */
 export function waitingText(waiting: number, until: number | null): string {

@@ -1,6 +1,7 @@
 /** The report at the end of a run, made from the rows one by one so that its size does not matter. */
 import { join } from "node:path";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { codesText } from "../../report/code-text.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { concurrencyText, samplingText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
@@ -43,12 +44,14 @@ export const secondsTaken = ({ started_at, finalized_at }: Evaluation): number |
   started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
 
 /** What was asked for beyond the head of the report. */
-function settingsOf({ metadata, eval_config }: Evaluation): readonly string[] {
+function settingsOf({ metadata, eval_config, edgewise }: Evaluation): readonly string[] {
   const { num_examples, rollouts_per_example, sampling_args, env_args } = metadata;
   const sampling = samplingText(sampling_args);
+  const codes = codesText(edgewise.env_digests);
   return [
     `concurrency: ${concurrencyText(eval_config.max_concurrent, num_examples * rollouts_per_example)}`,
     ...(sampling === null ? [] : [`sampling: ${sampling}`]),
     ...(Object.keys(env_args).length === 0 ? [] : [`environment arguments: ${JSON.stringify(env_args)}`]),
+    ...(codes === null ? [] : [`code: ${codes}`]),
   ];
 }

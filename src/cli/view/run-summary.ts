@@ -1,5 +1,6 @@
 /** What the viewer keeps of a run's `metadata.json`, whoever wrote it: ours, and the Python library's of any version before 0.4. */
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
+import { codesText } from "../../report/code-text.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
@@ -62,9 +63,13 @@ function settingsOf(file: Readonly<Record<string, unknown>>, own: Readonly<Recor
     ["tools", tools.length === 0 ? undefined : tools.join(", ")],
     ["version", objectOf(file.version_info).vf_version],
     ["environment version", objectOf(file.version_info).env_version],
+    ["code", codesText(counts(own.env_digests))],
   ];
   return fields.flatMap(([name, setting]) => (setting === undefined || setting === null ? [] : [[name, valueText(setting)] as const])).slice(0, KEPT);
 }
+
+const counts = (value: unknown): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(objectOf(value)).flatMap(([name, count]) => (typeof count === "number" ? [[name, count] as const] : [])));
 
 function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record<string, unknown>>): RunSummary["numbers"] {
   const rates = (name: string, value: unknown): (readonly [string, string])[] => {

@@ -26,6 +26,8 @@ export interface FleetOptions {
   readonly onRun?: Hook;
   readonly onStore?: Hook;
   readonly onFetch?: Hook;
+  /** Digest of every environment, for an executor of another version. */
+  readonly envDigest?: string;
   /** In place of the binding that a deployment may have. */
   readonly ai?: AiBinding;
 }
@@ -58,11 +60,12 @@ export class Invocation {
     this.#death.abort(new Error("killed"));
   }
 
-  #ports({ model, onRun, onStore, onFetch, ai }: FleetOptions): ExecutorPorts {
+  #ports({ model, onRun, onStore, onFetch, ai, envDigest }: FleetOptions): ExecutorPorts {
     const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
     return {
       ...ports,
       id: this.id,
+      ...(envDigest === undefined ? {} : { envDigest: async () => envDigest }),
       dispatcher: () => this.#mortal(ports.dispatcher()),
       run: (runId) => this.#mortal(ports.run(runId), onRun),
       store: this.#mortal(ports.store, onStore),

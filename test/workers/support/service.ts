@@ -6,7 +6,10 @@ import { dispatcherStub, registryStub, runStub } from "../../../durable-objects/
 export const service = env as unknown as Env;
 
 type Vars = Partial<
-  Record<"LEASE_MS" | "BEAT_MS" | "HEARTBEAT_MS" | "REFUSALS_MS" | "LEASE_MARGIN_MS" | "GRACE_MS" | "EXECUTOR_REQUESTS" | "NEXT_POLL_MS", string>
+  Record<
+    "LEASE_MS" | "BEAT_MS" | "HEARTBEAT_MS" | "REFUSALS_MS" | "LEASE_MARGIN_MS" | "GRACE_MS" | "CODE_WAIT_MS" | "EXECUTOR_REQUESTS" | "NEXT_POLL_MS",
+    string
+  >
 >;
 
 /** Lapses within a second; long enough that a busy machine does not make up its own. */

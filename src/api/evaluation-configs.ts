@@ -1,11 +1,12 @@
 import { Hono } from "hono";
+import { PlanProblems } from "../config/plan-problems.ts";
 import { postedEvals } from "../config/posted-plan.ts";
 import { sha256Hex } from "../config/sha256.ts";
 import { isAttended } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
 import { createRuns } from "./create-runs.ts";
-import { invalid } from "./errors.ts";
+import { InvalidRequest, invalid } from "./errors.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { configBody, createBody, MAX_ENVIRONMENTS } from "./schemas.ts";
 
@@ -15,7 +16,7 @@ export const evaluationConfigs = new Hono<AppContext>();
 evaluationConfigs.post("/", async (c) => {
   const idempotencyKey = idempotencyKeyOf(c.req);
   const text = await readJsonText(c.req.raw);
-  const { evals, warnings } = postedEvals(parseBody(configBody, text));
+  const { evals, warnings } = planned(parseBody(configBody, text));
   if (evals.length === 0) throw invalid(["body"], "asks for no evaluation: a list that is swept is empty");
   if (evals.length > MAX_ENVIRONMENTS) throw invalid(["body"], `asks for ${evals.length} evaluations; one request makes at most ${MAX_ENVIRONMENTS} runs`);
   const ids = await createRuns(c.var.ports, {
@@ -26,3 +27,13 @@ evaluationConfigs.post("/", async (c) => {
   });
   return c.json({ evaluations: ids.map((id, index) => ({ evaluation_id: id, label: evals[index]?.label ?? "" })), warnings });
 });
+
+/** Everything that is wrong with the file, each at its table and key. */
+function planned(document: unknown): ReturnType<typeof postedEvals> {
+  try {
+    return postedEvals(document);
+  } catch (error) {
+    if (!(error instanceof PlanProblems)) throw error;
+    throw new InvalidRequest(error.problems.map(({ place, key, msg }) => ({ loc: ["body", place, key].filter((part) => part !== ""), msg })));
+  }
+}

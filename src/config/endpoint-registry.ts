@@ -1,4 +1,5 @@
 import { EdgewiseError } from "../errors/result.ts";
+import { didYouMean } from "./plan-problems.ts";
 import { CLIENT_TYPES, type ClientType } from "./run-config.ts";
 import { isTable, type TomlTable } from "./toml-keys.ts";
 
@@ -17,22 +18,39 @@ export interface EndpointRegistry {
   /** What it was read from. */
   readonly file: string;
   readonly entries: ReadonlyMap<string, readonly EndpointEntry[]>;
+  /** Keys that it has and nothing reads. */
+  readonly warnings: readonly string[];
 }
 
-export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map() });
+const KEYS = ["endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type", "headers", "extra_headers"];
+
+export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), warnings: [] });
 
 /** Reads a registry. Throws `invalid_request` with file, entry and field; keys that it does not know are ignored. */
 export function readRegistry(document: TomlTable, file: string): EndpointRegistry {
   const rows = document.endpoint ?? [];
   if (!Array.isArray(rows) || !rows.every(isTable)) throw new EdgewiseError("invalid_request", `${file}: endpoint must be an array of tables: [[endpoint]]`);
   const entries = new Map<string, EndpointEntry[]>();
+  const warnings: string[] = [];
   for (const [index, row] of (rows as readonly TomlTable[]).entries()) {
     const id = row.endpoint_id;
     const place = `${file}: [[endpoint]] #${index + 1}`;
     if (typeof id !== "string" || id.trim() === "") throw new EdgewiseError("invalid_request", `${place}: endpoint_id must be a text that is not empty`);
     entries.set(id, [...(entries.get(id) ?? []), readEntry(row, `${place} (${id})`)]);
+    for (const key of unknownKeys(row)) warnings.push(`${place} (${id}): ${key} has no effect: there is no such key${didYouMean(key, KEYS)}`);
   }
-  return { file, entries };
+  return { file, entries, warnings };
+}
+
+const unknownKeys = (row: TomlTable): readonly string[] => Object.keys(row).filter((key) => !KEYS.includes(key) && key !== "client_type");
+
+/** What a key that is missing may have been written as. */
+function misspelt(row: TomlTable): string {
+  const meant = unknownKeys(row).flatMap((key) => {
+    const close = didYouMean(key, KEYS);
+    return close === "" ? [] : [`${key}${close}`];
+  });
+  return meant.length === 0 ? "" : `; it has ${meant.join(", ")}`;
 }
 
 function readEntry(row: TomlTable, place: string): EndpointEntry {
@@ -52,7 +70,8 @@ function readEntry(row: TomlTable, place: string): EndpointEntry {
   const keyVar = text("key", "api_key_var");
   const type = text("type", "api_client_type");
   const missing = Object.entries({ model, url: baseUrl, key: keyVar }).flatMap(([name, value]) => (value === null ? [name] : []));
-  if (model === null || baseUrl === null || keyVar === null) return refuse(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing`);
+  if (model === null || baseUrl === null || keyVar === null)
+    return refuse(`${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} missing${misspelt(row)}`);
   const clientType = CLIENT_TYPES.find((known) => known === type) ?? null;
   if (type !== null && clientType === null) refuse(`api_client_type must be one of ${CLIENT_TYPES.join(", ")}, not ${JSON.stringify(type)}`);
   return { model, base_url: baseUrl, api_key_var: keyVar, api_client_type: clientType, headers: headersOf(row, refuse) };

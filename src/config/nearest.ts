@@ -14,15 +14,18 @@ export function nearest(word: string, candidates: readonly string[]): string | n
 /** `Reverse_Text` and `reverse-text` are the same word to whoever types them. */
 const normal = (word: string): string => word.toLowerCase().replaceAll("_", "-");
 
-/** Levenshtein: letters to insert, remove or change. */
+/** Letters to insert, remove, change or exchange with their neighbour. */
 function editDistance(a: string, b: string): number {
+  let before: readonly number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, exchanged ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

@@ -32,7 +32,8 @@ export function postedEvals(document: unknown): { readonly evals: readonly Poste
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${FILE}: must be an object with eval or ablation`);
   const { endpoint, ...rest } = document;
   const registry = readRegistry({ endpoint }, FILE);
-  const { evals, maxConcurrentTotal, warnings } = planEvals(rest, FILE);
+  const { evals, maxConcurrentTotal, warnings: ineffective } = planEvals(rest, FILE);
+  const warnings = [...registry.warnings, ...ineffective];
   const labels = evalLabels(evals);
   const shares = maxConcurrentTotal === null ? null : sharesAtOnce(maxConcurrentTotal, limitsOf(evals), FILE);
   const posted = evals.map(({ envId, given, place }, index): PostedEval => {

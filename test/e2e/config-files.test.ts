@@ -27,7 +27,7 @@ export default defineEnvironment({
   id: "${id}", version: "1.0.0", description: "Words.",
   args: z.object({ difficulty: z.enum(["easy", "hard"]).default("easy"), split: z.string().default("train") }),
   load: ({ difficulty, split }) => new SingleTurnEnv({
-    dataset: async function* () { for (let i = 0; i < 8; i++) yield { question: \`${id} \${split} \${difficulty} \${i}\` }; },
+    dataset: async function* () { if (split === "gone") throw new Error("there is no split gone"); for (let i = 0; i < 8; i++) yield { question: \`${id} \${split} \${difficulty} \${i}\` }; },
     rubric: new Rubric([function ease() { return difficulty === "easy" ? 1 : 0.25; }]),
   }),
 });
@@ -84,7 +84,7 @@ difficulty = ["easy", "hard"]
     );
     const { code, stdout, stderr } = await place.run(["eval", "run", "configs/sweep.toml", "-n", "99"], { PAIR_API_KEY: "sk-pair" });
     expect(code, stderr).toBe(0);
-    expect(stderr).toContain("warning: -n/--num-examples has no effect beside a config file");
+    expect(stderr).toMatch(/^warning: -n\/--num-examples has no effect beside a config file: set num_examples in configs\/sweep\.toml\n/);
 
     const rows = summaryOf(stdout);
     const combinations = ["alpha", "beta"].flatMap((env) =>
@@ -136,7 +136,7 @@ save_to_hf_hub = true
 env_id = "alpha"
 [[eval]]
 env_id = "alpha"
-env_args = { difficulty = "impossible" }
+env_args = { split = "gone" }
 [[eval]]
 id = "beta"
 args = { difficulty = "hard" }
@@ -147,10 +147,10 @@ temperature = 0.5
     const { code, stdout, stderr } = await place.run(["eval", "run", "evals.toml"]);
     expect(code).toBe(1);
     expect(stderr).toContain("warning: evals.toml: save_to_hf_hub has no effect: ");
-    expect(stderr).toMatch(/alpha difficulty=impossible: error: .*difficulty/);
+    expect(stderr).toMatch(/alpha split=gone: error: .*there is no split gone/);
     const rows = summaryOf(stdout);
     expect(rows[0]).toMatch(/^alpha +1\.000 .* 16 .* COMPLETED +environments\/alpha\/outputs\/evals\/alpha--scripted\/[0-9a-f]{8}$/);
-    expect(rows[1]).toMatch(/^alpha difficulty=impossible .* failed +-$/);
+    expect(rows[1]).toMatch(/^alpha split=gone .* FAILED /);
     expect(rows[2]).toMatch(/^beta +0\.250 .* 16 .* COMPLETED +.*beta--scripted\/[0-9a-f]{8}$/);
     expect(models[0]?.ledger.stats().peak_in_flight).toBeLessThanOrEqual(3);
   });
@@ -193,7 +193,7 @@ sweep = { temperature = [0.0, 0.5, 1.0] }
     write("evals.toml", '[[eval]]\nenv_id = "alpha"\n[[eval]]\nenv_id = "beta"\nmax_concurent = 4\n');
     expect(await place.run(["eval", "run", "evals.toml"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("error: evals.toml: [[eval]] #2: Invalid field: max_concurent"),
+      stderr: expect.stringContaining("error: evals.toml: [[eval]] #2: Invalid field: max_concurent (did you mean max_concurrent?)"),
     });
     expect(await place.run(["eval", "run", "missing.toml"])).toMatchObject({ code: 2, stderr: expect.stringContaining("missing.toml does not exist") });
   });

@@ -75,9 +75,13 @@ describe("a config file in one request", () => {
   });
 
   it.each([
-    ["no evaluation", {}, "body has no [[eval]] and no [[ablation]]"],
-    ["an unknown key", { eval: [{ env_id: "gsm8k", nope: 1 }] }, "body: [[eval]] #1: Invalid field: nope"],
-    ["a wrong value", { eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k", num_examples: "5" }] }, "body: [[eval]] #2: num_examples: "],
+    ["no evaluation", {}, "has no [[eval]] and no [[ablation]]"],
+    ["an unknown key", { eval: [{ env_id: "gsm8k", nope: 1 }] }, '{"loc":["body","[[eval]] #1","nope"],"msg":"Invalid field"}'],
+    [
+      "a wrong value",
+      { eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k", num_examples: "5" }] },
+      '{"loc":["body","[[eval]] #2","num_examples"],"msg":"invalid input',
+    ],
     ["what a command line is for", { eval: [{ env_id: "gsm8k", output_dir: "x" }] }, "body: [[eval]] #1: output_dir belongs to a command line"],
     ["an endpoint that is not there", { eval: [{ env_id: "gsm8k", endpoint_id: "x" }] }, 'body: [[eval]] #1: endpoint_id \\"x\\" is not in body'],
     [
@@ -100,6 +104,24 @@ describe("a config file in one request", () => {
     const text = await refusal(openDoor(), body as JsonObject);
     expect(text).toMatch(/^422 /);
     expect(text).toContain(message);
+  });
+
+  it("names all that is wrong, each at its table and key", async () => {
+    const text = await refusal(openDoor(), {
+      modle: "m",
+      eval: [
+        { env_id: "gsm8k", num_examples: "5" },
+        { env_id: "gsm8k", max_concurent: 1 },
+      ],
+    });
+    expect(JSON.parse(text.slice(4))).toEqual({
+      code: "invalid_request",
+      detail: [
+        { loc: ["body", "global settings", "modle"], msg: "Invalid global field (did you mean model?)" },
+        { loc: ["body", "[[eval]] #2", "max_concurent"], msg: "Invalid field (did you mean max_concurrent?)" },
+        { loc: ["body", "[[eval]] #1", "num_examples"], msg: expect.stringContaining("expected number") },
+      ],
+    });
   });
 
   it("is refused whole for an environment that is not there", async () => {

@@ -205,7 +205,11 @@ describe("a config file is refused with file, table and key", () => {
     ["an environment in one of two", '[[eval]]\nenv_id = "a"\n[[eval]]\nnum_examples = 1', "c.toml: [[eval]] #2: env_id is missing"],
     ["an environment at the top only", 'env_id = "a"\n[[eval]]\nnum_examples = 1', "c.toml: [[eval]] #1: env_id is missing"],
     ["an unknown global key", 'nope = 1\n[[eval]]\nenv_id = "a"', "c.toml: global settings: Invalid global field: nope"],
-    ["an unknown key", '[[eval]]\nenv_id = "a"\n[[eval]]\nenv_id = "b"\nnope = 1\nnor = 2', "c.toml: [[eval]] #2: Invalid field: nope, nor"],
+    [
+      "an unknown key",
+      '[[eval]]\nenv_id = "a"\n[[eval]]\nenv_id = "b"\nnope = 1\nnor = 2',
+      "c.toml: [[eval]] #2: Invalid field: nope\nc.toml: [[eval]] #2: Invalid field: nor",
+    ],
     ["what belongs to the terminal", '[[eval]]\nenv_id = "a"\nno_save = true', "c.toml: [[eval]] #1: Invalid field: no_save"],
     ["an unknown key in a block", '[[ablation]]\nenv_id = "a"\nnope = 1\nsweep = { temperature = [1] }', "c.toml: [[ablation]] #1: Invalid field: nope"],
     ["an unknown swept key", '[[ablation]]\nenv_id = "a"\nsweep = { nope = [1] }', "c.toml: [[ablation]] #1: Invalid sweep field: nope"],
@@ -266,6 +270,40 @@ describe("a config file is refused with file, table and key", () => {
     ],
   ])("%s", (_, text, message) => {
     expect(refusal(text)).toContain(message);
+  });
+
+  it("with all that is wrong, once each, and no more than that", () => {
+    const text = `
+      modle = "m"
+      num_examples = "5"
+      [[eval]]
+      env_id = "a"
+      top_p = 1
+      rollouts_per_example = 0
+      max_concurrent = 1.5
+      [[eval]]
+      num_exmples = 1
+      [[evals]]
+      env_id = "c"
+      [[ablation]]
+      swep = { temperature = [1] }
+      sweep = { temprature = [1] }
+      [[ablation]]
+      env_id = "b"
+      sweep = { temperature = [0, "hot"], env_args = { x = 1 } }`;
+    expect(refusal(text).split("\n")).toEqual([
+      "c.toml: [[eval]] #2: env_id is missing: every [[eval]] names its environment",
+      "c.toml: global settings: Invalid global field: modle (did you mean model?)",
+      "c.toml: global settings: Invalid global field: evals (did you mean eval?)",
+      "c.toml: [[eval]] #1: Invalid field: top_p",
+      "c.toml: [[eval]] #2: Invalid field: num_exmples (did you mean num_examples?)",
+      "c.toml: [[ablation]] #1: Invalid field: swep (did you mean sweep?)",
+      "c.toml: [[ablation]] #1: Invalid sweep field: temprature (did you mean temperature?)",
+      expect.stringContaining("c.toml: [[ablation]] #2: sweep.env_args.x must be a list of values"),
+      expect.stringContaining("c.toml: global settings: num_examples: "),
+      expect.stringContaining("c.toml: [[eval]] #1: rollouts_per_example: "),
+      expect.stringContaining("c.toml: [[eval]] #1: max_concurrent: "),
+    ]);
   });
 
   it("names what is wrong in the order that the reference looks", () => {

@@ -32,12 +32,13 @@ describe("environments with commas between them", () => {
   it("are one evaluation each, with the same settings", async () => {
     const { evals, maxConcurrentTotal } = await wishes("gsm8k, edgewise/reverse-text@1.0", { model: "x", max_concurrent_total: 4 });
     expect(evals).toEqual([
-      { named: "gsm8k", reference: "gsm8k", envId: "gsm8k", label: "gsm8k", given: { model: "x" }, replicas: [] },
+      { named: "gsm8k", reference: "gsm8k", envId: "gsm8k", label: "gsm8k", place: null, given: { model: "x" }, replicas: [] },
       {
         named: "edgewise/reverse-text@1.0",
         reference: "edgewise/reverse-text@1.0",
         envId: "reverse-text",
         label: "reverse-text",
+        place: null,
         given: { model: "x" },
         replicas: [],
       },
@@ -51,14 +52,11 @@ describe("environments with commas between them", () => {
 });
 
 describe("a config file", () => {
-  it("takes what belongs to the terminal from the command line, and names every other flag in a warning", async () => {
+  it("takes what belongs to the terminal from the command line, and names all other flags in the first warning", async () => {
     write("c.toml", '[[eval]]\nenv_id = "gsm8k"\nnum_examples = 3');
     const { evals, warnings } = await wishes("c.toml", { num_examples: 9, model: "x", verbose: true, disable_tui: true, no_save: true });
     expect(evals[0]?.given).toEqual({ num_examples: 3, verbose: true, disable_tui: true, no_save: true });
-    expect(warnings).toEqual([
-      "-m/--model has no effect beside a config file: set model in c.toml",
-      "-n/--num-examples has no effect beside a config file: set num_examples in c.toml",
-    ]);
+    expect(warnings).toEqual(["-m/--model, -n/--num-examples have no effect beside a config file: set model, num_examples in c.toml"]);
   });
 
   it("names a registry beside itself", async () => {
@@ -98,8 +96,81 @@ describe("a config file", () => {
     expect((await refusal(wishes("c.toml"))).message).toContain("asks for no evaluation");
   });
 
+  it("is refused with --strict for everything that would have no effect", async () => {
+    write("c.toml", 'save_to_hf_hub = true\n[[eval]]\nenv_id = "gsm8k"');
+    const { message, exitCode, hints } = await refusal(wishes("c.toml", { strict: true, num_examples: 9 }));
+    expect([exitCode, message, hints]).toEqual([
+      2,
+      "c.toml has 2 problems",
+      ["-n/--num-examples has no effect beside a config file: set num_examples in c.toml", expect.stringContaining("c.toml: save_to_hf_hub has no effect: ")],
+    ]);
+    const { warnings } = await wishes("c.toml", { num_examples: 9 });
+    expect(warnings[0], "the flags come first").toContain("-n/--num-examples");
+    write("c.toml", '[[eval]]\nenv_id = "gsm8k"');
+    expect((await wishes("c.toml", { strict: true })).evals).toHaveLength(1);
+    const hosted = { hosted: true, strict: true, num_examples: 9 };
+    expect((await evalWishes("c.toml", hosted, { cwd, env: { EDGEWISE_URL: "https://service.example" } })).evals[0]?.given.num_examples).toBe(9);
+  });
+
+  it("tells everything that is wrong at once, with file, table and key, and what was meant", async () => {
+    write(
+      "c.toml",
+      `temprature = 1
+      [[eval]]
+      env_id = "gsm8k"
+      env_args = { dataset = "rows.jsonl", max_token = 1 }
+      [[eval]]
+      env_id = "arithmetik"
+      [[eval]]
+      env_id = "arithmetic"
+      rollouts_per_exmple = 2
+      env_args = { dificulty = "easy" }
+      [[eval]]
+      env_id = "arithmetic"
+      env_args = { difficulty = "impossible" }
+      [[eval]]
+      env_id = "./none.ts"
+      [[eval]]
+      env_id = "gsm8k"
+      endpoint_id = "x"
+      [[ablation]]
+      env_id = "gsm8k"
+      [ablation.sweep]
+      top_p = [1]
+      [ablation.sweep.env_args]
+      dataset = ["one.jsonl", "two.jsonl"]`,
+    );
+    const { message, hints } = await refusal(wishes("c.toml"));
+    expect(message).toBe("c.toml has 12 problems");
+    expect(hints).toEqual([
+      "c.toml: global settings: Invalid global field: temprature (did you mean temperature?)",
+      "c.toml: [[eval]] #3: Invalid field: rollouts_per_exmple (did you mean rollouts_per_example?)",
+      "c.toml: [[ablation]] #1: Invalid sweep field: top_p",
+      `c.toml: [[eval]] #5: there is no environment at ${join(cwd, "none.ts")}`,
+      expect.stringMatching(/^c\.toml: \[\[eval\]\] #6: endpoint_id "x" is not in /),
+      expect.stringMatching(/^c\.toml: \[\[eval\]\] #1: env_args\.max_token: gsm8k has no such argument.*; it takes .*dataset/),
+      `c.toml: [[eval]] #1: env_args.dataset: the data set ${join(cwd, "rows.jsonl")} does not exist`,
+      'c.toml: [[eval]] #2: there is no environment "arithmetik" (did you mean arithmetic?)',
+      expect.stringMatching(
+        /^c\.toml: \[\[eval\]\] #3: env_args\.dificulty: arithmetic has no such argument \(did you mean difficulty\?\); it takes difficulty, /,
+      ),
+      expect.stringMatching(/^c\.toml: \[\[eval\]\] #4: env_args\.difficulty: invalid /),
+      `c.toml: [[ablation]] #1: env_args.dataset: the data set ${join(cwd, "one.jsonl")} does not exist`,
+      `c.toml: [[ablation]] #1: env_args.dataset: the data set ${join(cwd, "two.jsonl")} does not exist`,
+    ]);
+  });
+
+  it("of which one thing is wrong says just that", async () => {
+    write("c.toml", '[[eval]]\nenv_id = "arithmetik"');
+    expect(await refusal(wishes("c.toml"))).toMatchObject({
+      exitCode: 2,
+      message: 'c.toml: [[eval]] #1: there is no environment "arithmetik" (did you mean arithmetic?)',
+      hints: [expect.stringContaining("Available: ")],
+    });
+  });
+
   it("limits rollouts by an option of the environment, which wins when it is given", async () => {
-    write("c.toml", '[[eval]]\nenv_id = "a"\ntimeout = 30\n[[eval]]\nenv_id = "b"\ntimeout = 30\nextra_env_kwargs = { timeout_seconds = 5 }');
+    write("c.toml", '[[eval]]\nenv_id = "gsm8k"\ntimeout = 30\n[[eval]]\nenv_id = "arithmetic"\ntimeout = 30\nextra_env_kwargs = { timeout_seconds = 5 }');
     const { evals } = await wishes("c.toml");
     expect(evals.map(({ given }) => given)).toEqual([{ extra_env_kwargs: { timeout_seconds: 30 } }, { extra_env_kwargs: { timeout_seconds: 5 } }]);
   });
@@ -120,6 +191,15 @@ describe("the registry", () => {
     write("own/endpoints.toml", ENTRY("https://one.example/v1"));
     write("own/endpoints.py", "ENDPOINTS = {}");
     expect((await wishes("gsm8k", { model: "e", endpoints_path: "own" })).evals[0]?.given.model).toBe("m");
+  });
+
+  it("may have keys that nothing reads, which are named with what was meant", async () => {
+    write("configs/endpoints.toml", `${ENTRY("https://one.example/v1")}heders = { X = "y" }\n`);
+    expect((await wishes("gsm8k", { model: "e" })).warnings).toEqual([
+      expect.stringMatching(/endpoints\.toml: \[\[endpoint\]\] #1 \(e\): heders has no effect: there is no such key \(did you mean headers\?\)$/),
+    ]);
+    write("configs/endpoints.toml", '[[endpoint]]\nendpoint_id = "e"\nmodel = "m"\nurll = "https://one.example/v1"\nkey = "K"');
+    expect((await wishes("gsm8k", { model: "e" })).warnings[0]).toContain("url is missing; it has urll (did you mean url?)");
   });
 
   it("that is named and missing, is wrong, or is none of TOML, is a warning, and names are taken as they are", async () => {

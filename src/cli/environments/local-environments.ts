@@ -60,16 +60,22 @@ export interface EnvironmentName {
   readonly envDir: string | undefined;
 }
 
+/** Whether a name is the file of an environment or an id; the file is not looked into. Throws a usage error for a file that is not there, or that the service cannot have. */
+export function checkedEnvironment(
+  { name, envDir }: EnvironmentName,
+  { cwd, env }: Pick<Surroundings, "cwd" | "env">,
+): { readonly file: EnvironmentFile | null } {
+  if (!env.EDGEWISE_URL) return { file: environmentFile(name, cwd, envDir) };
+  if (!/^[./~]|\.m?[jt]s$/.test(name)) return { file: null };
+  throw usageError(
+    `${name} is a file of this machine, and EDGEWISE_URL names a service elsewhere`,
+    "Deploy the environment with that service, or unset EDGEWISE_URL.",
+  );
+}
+
 /** What names mean to `eval run`: files of this machine, which are built together, or ids. Throws usage errors. */
-export async function wantedEnvironments(names: readonly EnvironmentName[], { cwd, env }: Pick<Surroundings, "cwd" | "env">): Promise<WantedEnvironments> {
-  const files = names.map(({ name, envDir }) => {
-    if (!env.EDGEWISE_URL) return environmentFile(name, cwd, envDir);
-    if (!/^[./~]|\.m?[jt]s$/.test(name)) return null;
-    throw usageError(
-      `${name} is a file of this machine, and EDGEWISE_URL names a service elsewhere`,
-      "Deploy the environment with that service, or unset EDGEWISE_URL.",
-    );
-  });
+export async function wantedEnvironments(names: readonly EnvironmentName[], surroundings: Pick<Surroundings, "cwd" | "env">): Promise<WantedEnvironments> {
+  const files = names.map((name) => checkedEnvironment(name, surroundings).file);
   const distinct = [...new Map(files.flatMap((file) => (file === null ? [] : [[file.entry, file] as const]))).values()];
   const built = await localEnvironments(distinct);
   const wanted = names.map(({ name }, index): NamedEnvironment => {

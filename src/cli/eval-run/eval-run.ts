@@ -205,8 +205,10 @@ function problemLines(command: EvalCommand, service: SharedService, outcome: Out
 }
 
 function explained({ environments, env }: EvalCommand, service: SharedService, { play, error }: Outcome): unknown {
-  const { envId, given } = play.wish;
-  const reason = explain(error, { service: service.current, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  const { envId, given, place } = play.wish;
+  const told = explain(error, { service: service.current, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  const inFile = place !== null && !play.begun && told instanceof CliError;
+  const reason = inFile ? new CliError(`${place}: ${told.message}`, { exitCode: told.exitCode, hints: told.hints, cause: told.cause }) : told;
   return play.begun ? withResume(reason, play.names(), service.current) : reason;
 }
 

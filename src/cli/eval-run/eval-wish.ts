@@ -9,6 +9,8 @@ import type { Terminal } from "../terminal/terminal.ts";
 export interface EvalWish extends NamedEnvironment {
   /** What it is called among the others of the command. */
   readonly label: string;
+  /** Where a config file says it; null = it was typed. */
+  readonly place: string | null;
   readonly given: GivenOptions;
   /** Several places that serve the model. */
   readonly replicas: readonly ReplicaBody[];

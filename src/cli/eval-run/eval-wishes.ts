@@ -1,22 +1,24 @@
 /** From what was typed, environments or a config file, to the evaluations that are run. */
 import { readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { withTimeout } from "../../config/creation-body.ts";
 import { chooseEndpoint } from "../../config/endpoint-choice.ts";
-import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../config/endpoint-registry.ts";
 import { evalLabels } from "../../config/eval-labels.ts";
-import { type EvalPlan, planEvals } from "../../config/eval-plan.ts";
+import { type EvalPlan, readPlan } from "../../config/eval-plan.ts";
 import type { Option } from "../../config/option.ts";
 import { OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options.ts";
+import type { PlanProblem } from "../../config/plan-problems.ts";
 import { limitsOf, sharesAtOnce } from "../../config/shares.ts";
 import { parseTomlText } from "../../config/toml-document.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { reasonOf, usageError } from "../terminal/cli-error.ts";
-import { wantedEnvironments } from "../environments/local-environments.ts";
+import { checkedEnvironment, wantedEnvironments } from "../environments/local-environments.ts";
 import type { EvalCommand, EvalWish } from "./eval-wish.ts";
 import { checkHostedEvals, checkHostedFlags } from "./hosted.ts";
 import { flagName, type GivenOptions } from "../command-line/flags.ts";
 import type { Surroundings } from "../service/service.ts";
+import { Registries } from "./registries.ts";
+import { WishProblems } from "./wish-problems.ts";
 
 export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker"> {
   readonly warnings: readonly string[];
@@ -27,27 +29,28 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
   const { cwd, env } = surroundings;
   checkHostedFlags(typed, env);
   const file = named.endsWith(".toml");
-  const { evals, maxConcurrentTotal, warnings } = asUsage(() => (file ? filePlan(named, typed, cwd) : typedPlan(named, typed)));
-  checkHostedEvals(typed, evals);
+  const { evals: planned, maxConcurrentTotal, warnings, problems: found } = asUsage(() => (file ? filePlan(named, typed, cwd) : typedPlan(named, typed)));
+  checkHostedEvals(typed, planned);
+  const problems = new WishProblems(named);
+  for (const { text, hint } of found) problems.add(text, hint);
   const registries = new Registries(cwd);
-  const chosen = evals.map(({ place, given }) =>
-    asUsage(() => {
-      const { endpoints_path, ...settings } = given;
-      const registry = registries.at(endpoints_path);
-      if (given.endpoint_id !== undefined && !registry.file.endsWith(".toml")) {
-        throw new EdgewiseError("invalid_request", `endpoint_id is looked up in a TOML registry, and ${registry.file} is none`);
-      }
-      const { given: written, replicas } = chooseEndpoint(settings, registry);
-      return { given: withTimeout(written), replicas };
-    }, place),
-  );
+  // What is wrong with one keeps nobody from looking at the others: everything is told at once.
+  const evals = planned.flatMap(({ envId, place, given }) => {
+    const chosen = problems.attempt(place, () => chosenEndpoint(given, registries));
+    const there = problems.attempt(place, () => checkedEnvironment({ name: envId, envDir: given.env_dir_path }, surroundings));
+    return chosen === null || there === null ? [] : [{ envId, place, given, chosen }];
+  });
   const names = evals.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path }));
   const { wanted, environments, worker } = await wantedEnvironments(names, surroundings);
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId, given: evals[index]?.given ?? {} })));
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
-    const settings = chosen[index];
-    return settings === undefined ? [] : [{ ...environment, ...settings, label: labels[index] ?? environment.envId }];
+    const { chosen, place } = evals[index] ?? {};
+    return chosen === undefined ? [] : [{ ...environment, ...chosen, place: place ?? null, label: labels[index] ?? environment.envId }];
   });
+  if (file) for (const wish of wishes) problems.look(wish, env.EDGEWISE_URL ? null : environments, cwd);
+  const told = [...warnings, ...registries.warnings];
+  if (typed.strict === true) for (const warning of told) problems.add(warning);
+  problems.refuse();
   if (wishes.length === 0) throw usageError(`${named} asks for no evaluation: a list that is swept is empty`);
   checkFolders(wishes);
   return {
@@ -56,8 +59,17 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
     maxConcurrentTotal,
     environments,
     worker,
-    warnings: [...warnings, ...registries.warnings],
+    warnings: told,
   };
+}
+
+function chosenEndpoint({ endpoints_path, ...settings }: GivenOptions, registries: Registries): Pick<EvalWish, "given" | "replicas"> {
+  const registry = registries.at(endpoints_path);
+  if (settings.endpoint_id !== undefined && !registry.file.endsWith(".toml")) {
+    throw new EdgewiseError("invalid_request", `endpoint_id is looked up in a TOML registry, and ${registry.file} is none`);
+  }
+  const { given, replicas } = chooseEndpoint(settings, registry);
+  return { given: withTimeout(given), replicas };
 }
 
 /** A folder is that of one run. */
@@ -74,6 +86,7 @@ function sharedOut(wishes: readonly EvalWish[], total: number, place: string): r
 }
 
 interface Plan extends Pick<EvalPlan, "maxConcurrentTotal" | "warnings"> {
+  readonly problems: readonly PlanProblem[];
   readonly evals: readonly { readonly envId: string; readonly given: GivenOptions; readonly place: string | null }[];
 }
 
@@ -81,24 +94,37 @@ function typedPlan(named: string, typed: GivenOptions): Plan {
   const ids = named.split(",").map((id) => id.trim());
   if (ids.includes("")) throw usageError(`${JSON.stringify(named)} names an environment without a name`, "Several: edgewise eval run gsm8k,reverse-text");
   const { max_concurrent_total = null, ...given } = typed;
-  return { evals: ids.map((envId) => ({ envId, given, place: null })), maxConcurrentTotal: max_concurrent_total, warnings: [] };
+  return { evals: ids.map((envId) => ({ envId, given, place: null })), maxConcurrentTotal: max_concurrent_total, warnings: [], problems: [] };
 }
 
 /** What a config file says; of the flags only those that belong to the terminal have a say beside it, with --hosted all. */
 function filePlan(named: string, typed: GivenOptions, cwd: string): Plan {
   const path = resolve(cwd, named);
-  const plan = planEvals(parseTomlText(readConfig(path, named), named), named);
+  const { plan, problems } = readPlan(parseTomlText(readConfig(path, named), named), named);
   const given = OPTION_NAMES.filter((name) => typed[name] !== undefined);
   const beside = (name: OptionName): boolean => typed.hosted === true || (OPTIONS[name] as Option).besideToml;
   const { max_concurrent_total = plan.maxConcurrentTotal, ...kept } = Object.fromEntries(
     given.filter(beside).map((name) => [name, typed[name]]),
   ) as GivenOptions;
-  const ignored = given.filter((name) => !beside(name));
   return {
     maxConcurrentTotal: max_concurrent_total,
     evals: plan.evals.map((each) => ({ ...each, given: { ...withoutEndpoint(atFile(each.given, path), kept), ...kept }, place: `${named}: ${each.place}` })),
-    warnings: [...plan.warnings, ...ignored.map((name) => `${flagName(name)} has no effect beside a config file: set ${name} in ${named}`)],
+    warnings: [
+      ...ignoredFlags(
+        given.filter((name) => !beside(name)),
+        named,
+      ),
+      ...plan.warnings,
+    ],
+    problems,
   };
+}
+
+/** One line for all of them, the first that the command prints: what was typed and does nothing changes what the numbers mean. */
+function ignoredFlags(names: readonly OptionName[], file: string): readonly string[] {
+  if (names.length === 0) return [];
+  const one = names.length === 1;
+  return [`${names.map(flagName).join(", ")} ${one ? "has" : "have"} no effect beside a config file: set ${names.join(", ")} in ${file}`];
 }
 
 /** A model that wins over the file's names the endpoint's too. */
@@ -121,53 +147,13 @@ function readConfig(path: string, named: string): string {
   }
 }
 
-/** Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. */
-class Registries {
-  readonly warnings: string[] = [];
-  readonly #cwd: string;
-  readonly #known = new Map<string, EndpointRegistry>();
-
-  constructor(cwd: string) {
-    this.#cwd = cwd;
-  }
-
-  at(named: string | undefined): EndpointRegistry {
-    const path = registryFile(resolve(this.#cwd, named ?? OPTIONS.endpoints_path.default));
-    const registry = this.#known.get(path) ?? this.#read(path, named !== undefined);
-    this.#known.set(path, registry);
-    return registry;
-  }
-
-  #read(path: string, asked: boolean): EndpointRegistry {
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-      if (asked) this.warnings.push(`the endpoint registry ${path} does not exist`);
-      return emptyRegistry(path);
-    }
-    try {
-      if (!path.endsWith(".toml"))
-        throw new EdgewiseError("invalid_request", `${path}: registries are read from TOML files only: write its entries as [[endpoint]]`);
-      return readRegistry(parseTomlText(readFileSync(path, "utf8"), path), path);
-    } catch (error) {
-      this.warnings.push(`the endpoint registry is not used: ${reasonOf(error)}`);
-      return emptyRegistry(path);
-    }
-  }
-}
-
-/** A folder stands for the registry in it, the TOML file first. */
-function registryFile(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return path;
-  const found = ["endpoints.toml", "endpoints.py"].map((name) => join(path, name)).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
-  return found ?? join(path, "endpoints.toml");
-}
-
-/** What is wrong with settings is the user's to mend: exit code 2. `place`: where they were given. */
-function asUsage<T>(work: () => T, place: string | null = null): T {
+/** What is wrong with settings is the user's to mend: exit code 2. */
+function asUsage<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof EdgewiseError)) throw error;
-    throw usageError(place === null ? error.message : `${place}: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint]));
+    throw usageError(error.message, ...(error.hint === undefined ? [] : [error.hint]));
   }
 }
 

@@ -1,0 +1,32 @@
+/** Arguments of an environment held against what it says of them, before a service is asked. */
+import { z } from "zod";
+import { didYouMean } from "../../config/plan-problems.ts";
+import type { JsonObject } from "../../config/run-config.ts";
+import { DATASET_ARGS } from "../../datasets/spec.ts";
+import type { EnvironmentFacts } from "../../environments/describe.ts";
+
+/** What is wrong, each with the argument's name; empty where nothing is, or only the environment's own code can tell. */
+export function argumentProblems({ id, args }: Pick<EnvironmentFacts, "id" | "args">, given: JsonObject): readonly string[] {
+  const schemas = new Map<string, z.ZodType>([...args.map(({ name, schema }) => [name, typeOf(schema)] as const), ...Object.entries(DATASET_ARGS)]);
+  const wrong = Object.entries(given).flatMap(([name, value]) => {
+    const schema = schemas.get(name);
+    if (schema === undefined) {
+      return [`env_args.${name}: ${id} has no such argument${didYouMean(name, schemas.keys())}; it takes ${[...schemas.keys()].join(", ")}`];
+    }
+    const parsed = schema.safeParse(value);
+    return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `env_args.${[name, ...path].join(".")}: ${lowerFirst(message)}`);
+  });
+  const missing = args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => `env_args.${name} is missing: ${id} needs it`);
+  return [...wrong, ...missing];
+}
+
+/** What JSON Schema cannot say of a type is for the environment to check. */
+function typeOf(schema: JsonObject): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    return z.json();
+  }
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

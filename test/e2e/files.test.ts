@@ -36,8 +36,8 @@ const METADATA_KEYS = [
   ...["pass_at_k", "pass_all_k", "pass_threshold", "usage", "version_info", "state_columns", "tools", "edgewise"],
 ];
 const EDGEWISE_KEYS = [
-  ...["run_id", "status", "version", "env_version", "env_digest", "dataset_digest", "reward_stderr", "reward_ci95", "n_clusters", "errored_rollouts"],
-  ...["reward_without_errors", "tokens_total"],
+  ...["run_id", "status", "version", "env_version", "env_digest", "dataset_digest", "settings", "reward_stderr", "reward_ci95"],
+  ...["reward_range", "n_clusters", "errored_rollouts", "truncated_rollouts", "reward_without_errors", "tokens_total"],
 ];
 
 /** Reads the folder as the Python tools do: a JSON text per line, numbers by name, nothing of ours. */
@@ -231,7 +231,7 @@ describe.concurrent("keys", () => {
         api_key: SECRETS.MY_MODEL_KEY,
         faults: [{ when: { nth: 2 }, fault: { kind: "status", status: 422, message: `bad key ${SECRETS.MY_MODEL_KEY}!` } }],
       });
-      const resumed = place.start(["eval", "run", "reverse-text", "-R", "-k", "FROM_FILE_KEY"], { TMPDIR: temporary });
+      const resumed = place.start(["eval", "run", "reverse-text", "-R", place.results, "-k", "FROM_FILE_KEY"], { TMPDIR: temporary });
       expect(await ended(resumed), resumed.stderr()).toBe(0);
       expect(resumed.stderr()).toContain("bad key [secret]!");
       expect(bench.rows.filter(({ error }: JsonRow) => error !== null)).toHaveLength(1);

@@ -106,7 +106,7 @@ describe.concurrent("a model server that misbehaves", () => {
       expect(bench.rows.map(codeOf)).toEqual(Array(4).fill(null));
       expect(bench.metadata).toMatchObject({ edgewise: { status: "TIMEOUT" } });
       expect(model.ledger.stats()).toMatchObject({ in_flight: 0, outcomes: { answered: 4, aborted: 2 } });
-      expect((await place.run(["eval", "run", "reverse-text", "-R"])).code).toBe(0);
+      expect((await place.run(bench.reverse("-n", "6", "-r", "1", "--timeout-minutes", "1", "-R"))).code).toBe(0);
       expect(keysOfRows(bench.rows)).toEqual(grid(6, 1));
       expect(model.ledger.stats().total).toBe(8);
     }),

@@ -9,6 +9,7 @@ import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
 import { finaliseRun } from "./finalise.ts";
+import { hasCodeOf } from "./grant-code.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./notes.ts";
@@ -195,7 +196,7 @@ export class Executor {
   async #codeOf(grant: Grant): Promise<{ readonly envDigest: string | undefined } | null> {
     if (grant.env_digest === undefined) return { envDigest: undefined };
     const own = await this.#ports.envDigest(grant.config);
-    if (own === grant.env_digest) return { envDigest: grant.marked === true ? own : undefined };
+    if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
     const { kind } = await this.#ports.run(grant.config.run_id).otherCode({ ...ticketOf(grant), env_digest: own });
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }

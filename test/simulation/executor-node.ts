@@ -1,3 +1,4 @@
+import { hasCodeOf } from "../../src/executor/grant-code.ts";
 import { Session, type Effect, type SessionEvent, type UnitWork } from "../../src/executor/session.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
@@ -8,6 +9,12 @@ import type { Scene } from "./scene.ts";
 const MARGIN_MS = 1_500;
 const RPC_TIMEOUT_MS = 1_500;
 const SLICE_MS = 60_000;
+
+/** Which version of the environment an executor has, and whether it is one that compares digests. */
+export interface Code {
+  readonly version: number;
+  readonly checks: boolean;
+}
 
 interface Unit {
   readonly left: Set<number>;
@@ -23,6 +30,9 @@ interface Unit {
 export class ExecutorNode {
   readonly #world: Scene;
   readonly #id: string;
+  readonly #code: Code;
+  /** What rows carry under the present grant. */
+  #mark: string | undefined;
   /** This clock runs at its own rate and from its own zero. */
   readonly #rate: number;
   readonly #offset: number;
@@ -45,9 +55,10 @@ export class ExecutorNode {
   #answered = 0;
   #pause = 0;
 
-  constructor(world: Scene, id: string) {
+  constructor(world: Scene, id: string, code: Code) {
     this.#world = world;
     this.#id = id;
+    this.#code = code;
     this.#rate = 1 + (world.random.next() - 0.5) / 50;
     this.#offset = world.random.int(0, 1_000_000);
     this.#misplaced = world.random.chance(world.plan.misplaced);
@@ -131,12 +142,36 @@ export class ExecutorNode {
       return;
     }
     const sentAt = this.#now();
-    this.#rpc("join", { protocol: PROTOCOL, executor: this.#id, seq: this.#joins, free: world.plan.capacity, boot: world.boot }, (answer) => {
-      if (answer !== null) this.#joins++;
-      if (answer?.kind === "grant") return this.#begin(answer, sentAt);
-      if (answer !== null) this.#refused.push({ run: found.run, seq: found.seq });
+    this.#rpc(
+      "join",
+      { protocol: PROTOCOL, executor: this.#id, seq: this.#joins, free: world.plan.capacity, boot: world.boot, checks_code: this.#code.checks },
+      (answer) => {
+        if (answer !== null) this.#joins++;
+        if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });
+        if (answer !== null) this.#refused.push({ run: found.run, seq: found.seq });
+        this.#empty++;
+        world.clock.after(200, () => this.#ask());
+      },
+    );
+  }
+
+  get #digest(): string {
+    return this.#world.codes[this.#code.version] ?? "";
+  }
+
+  /** As executor.ts does it: who has other code than the grant names says so, and works only when told to. */
+  #compare(grant: Grant, sentAt: number, offer: { readonly run: string; readonly seq: number }): void {
+    const { checks } = this.#code;
+    this.#mark = checks && grant.marked === true ? this.#digest : undefined;
+    if (!checks || grant.task.kind === "finalise" || hasCodeOf(grant, this.#digest)) return this.#begin(grant, sentAt);
+    this.#rpc("otherCode", { ...this.#ticket(grant), env_digest: this.#digest }, (answer) => {
+      if (answer?.kind === "ok") {
+        this.#mark = this.#digest;
+        return this.#begin(grant, sentAt);
+      }
+      if (answer !== null) this.#refused.push(offer);
       this.#empty++;
-      world.clock.after(200, () => this.#ask());
+      this.#world.clock.after(200, () => this.#ask());
     });
   }
 
@@ -151,7 +186,7 @@ export class ExecutorNode {
         chunks: [chunk],
         count: n,
         digest: "d",
-        env_digest: "e",
+        env_digest: this.#code.checks ? this.#digest : "e",
         pass_threshold: 0.5,
         env_sampling_args: {},
         open: true,
@@ -256,10 +291,10 @@ export class ExecutorNode {
       const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
       if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
       state.left.delete(index);
-      state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null } : kept;
+      state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null, ...this.#made } : kept;
     }
     if (block.poisoned) {
-      for (const index of state.left) state.summaries[index] = summary(0, "poisoned", world.generated());
+      for (const index of state.left) state.summaries[index] = { ...summary(0, "poisoned", world.generated()), ...this.#made };
       state.left.clear();
     }
     if (!block.poisoned && world.plan.killers.has(unit))
@@ -267,6 +302,11 @@ export class ExecutorNode {
     if (block.poisoned) world.clock.after(1, () => this.#finish(unit));
     else if (state.left.size === 0) world.clock.after(world.random.int(1, 500), () => this.#generated(unit, grant));
     for (const index of state.left) this.#request(unit, state, index, grant);
+  }
+
+  /** What a row says of the code that made it, and, as a metric, which it was. */
+  get #made(): Pick<RolloutSummary, "metrics" | "env_digest"> {
+    return { metrics: { version: this.#code.version }, ...(this.#mark === undefined ? {} : { env_digest: this.#mark }) };
   }
 
   /** All answers of a unit are there. */
@@ -295,7 +335,7 @@ export class ExecutorNode {
       else {
         this.#answered++;
         const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
-        state.summaries[index] = summary(unit % 3, error, world.generated());
+        state.summaries[index] = { ...summary(unit % 3, error, world.generated()), ...this.#made };
       }
       this.#waiting.shift()?.();
       if (state.left.size > 0) return;

@@ -1,3 +1,4 @@
+import { coversCode } from "../../src/config/env-digest.ts";
 import type { RunContext } from "../../durable-objects/run/context.ts";
 import { wanted } from "../../durable-objects/run/offers.ts";
 import type { RunHead } from "../../durable-objects/run/head.ts";
@@ -22,6 +23,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkPoison(world, ledger);
   checkBlame(world, ledger);
   checkLeases(world, ledger, context.now);
+  checkCode(world, ledger, head);
   if (head.offer.want !== wanted(ledger, head, context)) broken(`offer of ${head.offer.want} lanes, ${wanted(ledger, head, context)} are wanted`);
   if (head.phase === "settled" && ledger.ticketRows.size > 0) broken("settled with a live ticket");
 }
@@ -131,6 +133,21 @@ function checkLeases(world: Scene, ledger: MemoryLedger, now: number): void {
     const before = world.leases.get(epoch);
     if (before !== undefined && lease_until > before && now >= before) broken("a lease that had ended was renewed");
     world.leases.set(epoch, lease_until);
+  }
+}
+
+/** No rows of several versions of the code side by side, unless somebody took that and they are marked. */
+function checkCode(world: Scene, ledger: MemoryLedger, head: RunHead): void {
+  const first = head.env_digests?.[0] ?? head.env_digest;
+  for (const { unit, rollouts } of ledger.dones.values()) {
+    for (const rollout of rollouts) {
+      const said = rollout?.env_digest ?? first;
+      // A digest of the kind before says nothing of the code.
+      if (rollout === null || said === null || !coversCode(said)) continue;
+      const made = world.codes[rollout.metrics.version ?? -1];
+      if (said !== made) broken(`a row of unit ${unit} counts as of code ${said}, ${made} made it`);
+      if (rollout.env_digest !== undefined && head.env_digests === undefined) broken(`unit ${unit} is marked, though nobody took other code`);
+    }
   }
 }
 

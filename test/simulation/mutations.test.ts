@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,6 +15,7 @@ describe("the simulator finds a broken rule", () => {
     for (const part of ["src", "durable-objects", "r2-layout", "test/simulation", "test/support", "package.json"]) {
       cpSync(join(ROOT, part), join(copy, part), { recursive: true });
     }
+    symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 

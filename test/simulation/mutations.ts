@@ -51,6 +51,19 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "keep: debts.flatMap((debt, index) => (debt === null ? [index] : [])),",
   },
   {
+    name: "work with other code than the grant names",
+    file: "src/executor/grant-code.ts",
+    find: "env_digest === undefined || env_digest === own",
+    replace: "own !== undefined",
+  },
+  { name: "let an executor with other code go on", file: "durable-objects/run/code-wait.ts", find: "head.env_digest === found", replace: "found !== null" },
+  {
+    name: "grant to executors that compare no digests",
+    file: "durable-objects/run/code.ts",
+    find: "request.checks_code === true ||",
+    replace: "request.protocol === 1 ||",
+  },
+  {
     name: "count a duplicate",
     file: "durable-objects/run/commits.ts",
     find: 'if (before !== null && before.segment === segment) return "accepted";',

@@ -22,6 +22,9 @@ export interface Plan {
     readonly putFails: number;
   };
   readonly infraError: number;
+  /** Shares of executors: of those with the code of before the last deployment, and of those of a version that compares no digests. */
+  readonly late: number;
+  readonly unchecked: number;
   /** Share of executors that the model server refuses while faults are on. */
   readonly misplaced: number;
   readonly scorerError: number;
@@ -32,7 +35,7 @@ export interface Plan {
   /** Interventions: what happens to the run from outside, and when. */
   readonly interventions: readonly {
     readonly at: number;
-    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "forget-offers" | "watchdog";
+    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "forget-offers" | "watchdog" | "deploy";
   }[];
 }
 
@@ -41,9 +44,10 @@ export function drawPlan(random: Random): Plan {
   const r = random.pick([1, 1, 1, 2, 3, 4]);
   const calmAt = random.int(20_000, 240_000);
   const nasty = random.pick([0, 0.02, 0.1]);
+  const deploys = random.chance(0.5) ? (["deploy", "deploy"] as const) : [];
   const interventions = Array.from({ length: random.int(0, 5) }, () => ({
     at: random.int(500, calmAt),
-    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart", "mend"] as const),
+    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart", "mend", ...deploys] as const),
   }));
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
   return {
@@ -83,6 +87,8 @@ export function drawPlan(random: Random): Plan {
     infraError: random.pick([0, 0, 0.1]),
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),
+    late: random.pick([0, 0.2, 0.5]),
+    unchecked: random.pick([0, 0, 0.2]),
     calmAt,
     interventions,
   };

@@ -33,6 +33,8 @@ export interface Scene {
   };
   readonly executors: { delete(executor: unknown): boolean };
   readonly boot: string;
+  /** Digests of the code that was deployed, the newest last. */
+  readonly codes: readonly string[];
   readonly calm: boolean;
   inFlight: number;
   strikes(probability: number): boolean;

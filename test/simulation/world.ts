@@ -1,4 +1,5 @@
 import { emptyDispatcher, next, type NextRequest, nextDispatcherWake, nudge, offer } from "../../durable-objects/dispatcher/offers.ts";
+import { envDigestOf } from "../../src/config/env-digest.ts";
 import { isSuspended } from "../../durable-objects/run/offers.ts";
 import { Clockwork } from "./clockwork.ts";
 import { ExecutorNode } from "./executor-node.ts";
@@ -11,6 +12,8 @@ import type { Scene } from "./scene.ts";
 
 const RUN = "00000001";
 const WATCHDOG_MS = 60_000;
+/** Digest of a version of the environment. */
+const codeOf = (version: number): string => envDigestOf(version.toString(16).padStart(64, "0"));
 
 /** The Dispatcher as the simulator plays it: soft state that may be lost, nudges through a queue that loses and doubles. */
 class DispatcherNode {
@@ -65,8 +68,7 @@ export class World implements Scene {
   boot = "boot-1";
   inFlight = 0;
   #boots = 1;
-  /** Digest of the environment's code. */
-  #code = "e";
+  readonly codes = [codeOf(0)];
   #generations = 0;
   #nextExecutor = 1;
 
@@ -105,7 +107,9 @@ export class World implements Scene {
   nudged(): void {
     this.message(() => {
       if (this.executors.size >= this.plan.executors) return;
-      const executor = new ExecutorNode(this, `e${this.#nextExecutor++}`);
+      const late = this.strikes(this.plan.late) ? 2 : 1;
+      const version = Math.max(0, this.codes.length - late);
+      const executor = new ExecutorNode(this, `e${this.#nextExecutor++}`, { version, checks: !this.strikes(this.plan.unchecked) });
       this.executors.add(executor);
       executor.start();
     });
@@ -135,14 +139,14 @@ export class World implements Scene {
       }
     };
     if (what === "cancel" || what === "interrupt") call(() => this.run.call(what, null));
-    if (what === "mend") this.#code = `code-${this.clock.now}`;
+    if (what === "mend" || what === "deploy") this.codes.push(codeOf(this.codes.length));
     if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
     if (what === "forget-offers") this.dispatcher.state = emptyDispatcher();
     if (what === "watchdog") this.run.poke();
     if (what === "restart") this.#restart();
   }
 
-  resume(growth: number): void {
+  resume(growth: number, accepted = this.random.chance(0.5)): void {
     const n = this.run.ledger.head()?.n ?? null;
     this.run.call("resume", {
       boot: this.boot,
@@ -155,7 +159,8 @@ export class World implements Scene {
       max_concurrent: null,
       max_retries: null,
       timeout_minutes: null,
-      env_digest: this.#code,
+      env_digest: this.codes.at(-1) ?? null,
+      accept_code_change: accepted,
     });
   }
 
@@ -172,7 +177,7 @@ export class World implements Scene {
       const { head, suspended } = this.outcome();
       if (suspended) {
         try {
-          this.resume(0);
+          this.resume(0, true);
         } catch (thrown) {
           if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
         }

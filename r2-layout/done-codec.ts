@@ -8,19 +8,25 @@ import type { RolloutSummary } from "../src/metrics/rollout-summary.ts";
  * names stand once per run, in a table that the caller keeps beside the rows:
  *
  *   [1, rewards, inputs, outputs, truncated, errors, metrics, finals, codes]
+ *   [2, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts]
  *
  * `truncated` lists rollout indices; `errors` is code -> rollout indices; `metrics` is [name index, values] pairs, null where a rollout
  * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown; `codes` is digest -> rollout
- * indices of those that carry one. Trailing empty columns are left out.
+ * indices of those that carry one; `judges` is [requests, inputs, outputs] of judges, 0 where none was asked; `prompts` lists the
+ * rollouts whose prompt is not that of the unit's first. Trailing empty columns are left out, and a unit without the last two is one of
+ * version 1.
  */
-const VERSION = 1;
+const VERSIONS = [1, 2] as const;
+/** Columns of a text, its version among them. */
+const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11 };
 
 /** A row's other columns (unit, segment, offset, length, sequence) fit into this. */
 const OTHER_COLUMNS = 1024;
 
 type Column = (number | null)[];
+type Judges = [number[], number[], number[]];
 type Packed = [
-  typeof VERSION,
+  number,
   number[],
   number[],
   number[],
@@ -29,6 +35,8 @@ type Packed = [
   [number, Column][]?,
   [Column, Column]?,
   Record<string, number[]>?,
+  (Judges | [])?,
+  number[]?,
 ];
 
 export interface PackedUnit {
@@ -59,7 +67,7 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     return [index, column];
   });
   const packed: Packed = [
-    VERSION,
+    1,
     rollouts.map(({ reward }) => reward),
     rollouts.map(({ input_tokens }) => input_tokens),
     rollouts.map(({ output_tokens }) => output_tokens),
@@ -68,6 +76,8 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     metrics,
     [rollouts.map(({ final_input_tokens }) => final_input_tokens ?? null), rollouts.map(({ final_output_tokens }) => final_output_tokens ?? null)],
     indicesBy(rollouts, ({ env_digest = null }) => env_digest),
+    judgesOf(rollouts),
+    indicesWhere(rollouts, ({ other_prompt }) => other_prompt === true),
   ];
   const text = JSON.stringify(withoutEmptyTail(packed));
   // Numbers, error codes and digests only: a byte per character.
@@ -86,9 +96,10 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
     return fail("internal", "a stored unit is not JSON");
   }
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
-  if (version !== VERSION) return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSION}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}] = packed as Packed;
-  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? [])];
+  if (!VERSIONS.some((known) => known === version))
+    return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSIONS.join(", ")}`);
+  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = []] = packed as Packed;
+  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");
   const named: [string, Column][] = [];
@@ -98,6 +109,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
     named.push([name, column]);
   }
   const cut = new Set(truncated);
+  const others = new Set(prompts);
   const codes = new Map<number, RolloutErrorCode>();
   for (const [code, indices] of Object.entries(errors)) {
     if (!Object.hasOwn(ROLLOUT_ERRORS, code)) return fail("stored_version_unknown", `a stored unit has error code ${JSON.stringify(code)}`);
@@ -110,6 +122,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
       const finalInput = finals?.[0][index] ?? null;
       const finalOutput = finals?.[1][index] ?? null;
       const env_digest = marks.get(index);
+      const requests = judges[0]?.[index] ?? 0;
       return {
         reward,
         error: codes.get(index) ?? null,
@@ -120,6 +133,8 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
         ...(finalInput === null ? {} : { final_input_tokens: finalInput }),
         ...(finalOutput === null ? {} : { final_output_tokens: finalOutput }),
         ...(env_digest === undefined ? {} : { env_digest }),
+        ...(requests === 0 ? {} : { judges: { requests, input_tokens: judges[1]?.[index] ?? 0, output_tokens: judges[2]?.[index] ?? 0 } }),
+        ...(others.has(index) ? { other_prompt: true as const } : {}),
       };
     }),
   );
@@ -127,6 +142,12 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
 
 const indicesWhere = (rollouts: readonly RolloutSummary[], test: (rollout: RolloutSummary) => boolean): number[] =>
   rollouts.flatMap((rollout, index) => (test(rollout) ? [index] : []));
+
+function judgesOf(rollouts: readonly RolloutSummary[]): Judges | [] {
+  if (rollouts.every(({ judges }) => judges === undefined)) return [];
+  const column = (name: "requests" | "input_tokens" | "output_tokens"): number[] => rollouts.map(({ judges }) => judges?.[name] ?? 0);
+  return [column("requests"), column("input_tokens"), column("output_tokens")];
+}
 
 function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: RolloutSummary) => string | null): Record<string, number[]> {
   const found: Record<string, number[]> = {};
@@ -140,16 +161,19 @@ function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: Rollout
   return found;
 }
 
-/** Most units are not truncated, did not fail and know no final context: their rows end earlier. */
+/** Most units are not truncated, did not fail, know no final context and asked no judge: their rows end earlier, in a version that knows so much. */
 function withoutEmptyTail(packed: Packed): unknown[] {
-  const [version, rewards, inputs, outputs, truncated, errors, metrics, finals, codes] = packed;
+  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts] = packed;
   const tail: [unknown, boolean][] = [
     [truncated, truncated?.length === 0],
     [errors, Object.keys(errors ?? {}).length === 0],
     [metrics, metrics?.length === 0],
     [finals, finals?.every((column) => column.every((value) => value === null)) ?? true],
     [codes, Object.keys(codes ?? {}).length === 0],
+    [judges, judges?.length === 0],
+    [prompts, prompts?.length === 0],
   ];
   while (tail.at(-1)?.[1] === true) tail.pop();
-  return [version, rewards, inputs, outputs, ...tail.map(([value]) => value)];
+  const columns = [rewards, inputs, outputs, ...tail.map(([value]) => value)];
+  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 2, ...columns];
 }

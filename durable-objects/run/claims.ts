@@ -6,6 +6,7 @@ import type { Ledger, Ticket } from "./ledger.ts";
 import { isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
 import type { Block, ClaimAnswer, ClaimRequest, Redo, UnitRange } from "./protocol.ts";
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "./repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
 import { liveTicket } from "./tickets.ts";
@@ -36,8 +37,14 @@ function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
       place: { segment, offset, length },
       keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),
       ...(score.length === 0 ? {} : { score }),
+      ...otherPrompts(rollouts),
     };
   });
+}
+
+function otherPrompts(rollouts: readonly (RolloutSummary | null)[]): Pick<Redo, "other_prompts"> {
+  const others = rollouts.flatMap((rollout, index) => (rollout?.other_prompt === true ? [index] : []));
+  return others.length === 0 ? {} : { other_prompts: others };
 }
 
 function claimBlock(ledger: Ledger, head: RunHead, ticket: Ticket, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {

@@ -35,6 +35,8 @@ export interface Redo {
   readonly keep: readonly number[];
   /** Of `keep`, those whose rows are scored again; absent = none. An executor of before keeps them as they are. */
   readonly score?: readonly number[];
+  /** Of `keep`, those with another prompt than the first of the example; absent = none. */
+  readonly other_prompts?: readonly number[];
 }
 
 export type TicketTask =

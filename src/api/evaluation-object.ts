@@ -4,6 +4,7 @@ import { evaluationSettings } from "../config/evaluation-settings.ts";
 import type { RunConfig } from "../config/run-config.ts";
 import { shownOrigin } from "../config/shown-config.ts";
 import { failureText } from "../errors/failure-text.ts";
+import { groupingProblem } from "../metrics/grouping.ts";
 import { erroredRollouts, type Totals } from "../metrics/totals.ts";
 import { withoutMarkup } from "../report/client-markup.ts";
 import { singleLine } from "../report/printable.ts";
@@ -39,6 +40,10 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     errors: totals.errors,
     truncated_rollouts: totals.truncated,
     tokens: { input: totals.input_tokens, output: totals.output_tokens },
+    ...(totals.judges === undefined
+      ? {}
+      : { judges: { requests: totals.judges.requests, input: totals.judges.input_tokens, output: totals.judges.output_tokens } }),
+    ...(totals.other_prompts === undefined ? {} : { grouping_problem: groupingProblem(totals.other_prompts) }),
     vitals: view.vitals,
     executors: view.executors,
     grants: view.grants,

@@ -73,6 +73,8 @@ export const runState = z.strictObject({
   errors: z.record(z.string(), count),
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),
   tokens: z.strictObject({ input: z.number(), output: z.number() }),
+  judges: z.strictObject({ requests: z.number(), input: z.number(), output: z.number() }).optional(),
+  grouping_problem: z.string().optional(),
   vitals: z.strictObject({ in_flight: count, retries: count, waiting: count, paused_until: z.number().nullable() }),
   executors: count,
   grants: count,

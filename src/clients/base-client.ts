@@ -3,6 +3,7 @@ import type { JsonObject } from "../config/run-config.ts";
 import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import { AttemptClock } from "./attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
+import { readUsage, record } from "./reply-fields.ts";
 import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./request-failure.ts";
 import { sendWithRetries } from "./request-retry.ts";
 import { scrubber, shownUrl } from "./secrets.ts";
@@ -105,9 +106,14 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   }
 
   async #attempt(request: NativeRequest, attempt: Attempt): Promise<ModelResponse> {
-    const response = await this.getNativeResponse(request, attempt);
-    this.raiseFromNativeResponse(response);
-    return this.fromNativeResponse(response);
+    let response: NativeResponse | null = null;
+    try {
+      response = await this.getNativeResponse(request, attempt);
+      this.raiseFromNativeResponse(response);
+      return this.fromNativeResponse(response);
+    } finally {
+      this.ports.onAttempt?.(attempt.state, readUsage(record(response)?.usage));
+    }
   }
 
   #prepare(request: ModelRequest): NativeRequest {

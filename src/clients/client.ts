@@ -1,3 +1,4 @@
+import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { TokenLimitName } from "./token-limit-name.ts";
 
@@ -74,6 +75,8 @@ export interface ClientPorts {
   readonly onWarning?: (kind: string, message: string) => void;
   /** What is known of the place's name for the limit of tokens; absent: this client finds out for itself. */
   readonly limitName?: TokenLimitName;
+  /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. */
+  readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
   /** For the client type `workers_ai`. */
   readonly ai?: AiBinding;
   readonly timeouts: {

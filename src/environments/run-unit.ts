@@ -1,3 +1,4 @@
+import type { JudgeMeter } from "../rollouts/judge-usage.ts";
 import type { RolloutSummary, Unscored } from "../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../config/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../rollouts/failure.ts";
@@ -28,6 +29,8 @@ export interface UnitOptions extends PlayOptions {
   readonly shape?: ResultsShape | undefined;
   /** Of the code, for rows that are to carry it. */
   readonly envDigest?: string | undefined;
+  /** Counts what the environment's own clients take. */
+  readonly judges?: JudgeMeter;
 }
 
 export interface UnitRows {
@@ -63,8 +66,10 @@ export async function runUnit(environment: Playable, input: RolloutInput, option
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest }: Omit<RowOptions, "rolloutIndex">): KeptRollout {
-  const options = { rolloutIndex: index, stateColumns, shape, envDigest };
+type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest"> & { readonly judges?: JudgeMeter | undefined };
+
+function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest, judges }: FreshOptions): KeptRollout {
+  const options = { rolloutIndex: index, stateColumns, shape, envDigest, judges: judges?.take(state) };
   try {
     const { row, line } = rowOf(state, options);
     return { index, line, summary: summariseRow(row) };
@@ -104,6 +109,7 @@ export interface ErrorLineOptions {
   readonly stateColumns: readonly string[];
   readonly shape?: ResultsShape | undefined;
   readonly envDigest?: string | undefined;
+  readonly judges?: JudgeMeter;
   readonly now: () => number;
   /** Rows that are there already, and stay. */
   readonly kept?: readonly KeptRollout[];

@@ -4,6 +4,8 @@ import type { JsonObject } from "../config/run-config.ts";
 import type { Playable } from "./playable.ts";
 import { readForeignRow } from "../rollouts/foreign-row.ts";
 import { turn } from "./play-unit.ts";
+import { type JudgeMeter, NO_JUDGES } from "../rollouts/judge-usage.ts";
+import { addJudges } from "../metrics/totals.ts";
 import { rescoredLine } from "../rollouts/rescored-row.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../rollouts/row.ts";
 import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";
@@ -24,6 +26,8 @@ export interface ScoreAgainOptions {
   readonly stateColumns: readonly string[];
   /** Digest of the environment, where rows carry one. */
   readonly envDigest?: string | undefined;
+  /** Counts what the environment's own clients take. */
+  readonly judges?: JudgeMeter | undefined;
   /** Waited for before anything is scored. */
   readonly scoringTurn?: () => Promise<void>;
   readonly signal: AbortSignal;
@@ -91,9 +95,17 @@ export async function scoreAgain(environment: Playable, input: RolloutInput, row
 }
 
 /** The row with its new scores; null where there are none, or no room for them. */
-function rescored({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest }: ScoreAgainOptions): KeptRollout | null {
+function rescored({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest, judges }: ScoreAgainOptions): KeptRollout | null {
   // Scoring that ran out of time has said nothing of the rollout.
   if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
-  const line = rescoredLine(kept.line, row, own, { stateColumns, envDigest, scoring: marksOf(state).scoring, keepsError: hadError });
-  return exceeds(line, MAX_RESULT_ROW_BYTES) ? null : { index: kept.index, line, summary: summariseRow(JSON.parse(line) as JsonObject) };
+  const line = rescoredLine(kept.line, row, own, {
+    stateColumns,
+    envDigest,
+    judges: addJudges(kept.summary.judges, judges?.take(state) ?? NO_JUDGES),
+    scoring: marksOf(state).scoring,
+    keepsError: hadError,
+  });
+  if (exceeds(line, MAX_RESULT_ROW_BYTES)) return null;
+  const mark = kept.summary.other_prompt === true ? { other_prompt: true as const } : {};
+  return { index: kept.index, line, summary: { ...summariseRow(JSON.parse(line) as JsonObject), ...mark } };
 }

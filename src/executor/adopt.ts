@@ -5,6 +5,7 @@ import { SegmentBuffer } from "../../r2-layout/segment.ts";
 import { numberedLines } from "../datasets/jsonl.ts";
 import { type ForeignRow, numberedLine, readForeignRow } from "../rollouts/foreign-row.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
+import { promptMark } from "../metrics/grouping.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
@@ -77,7 +78,7 @@ export interface Adoption {
   readonly results: string;
   /** `example_id` by unit. */
   readonly ids: readonly number[];
-  /** Of some examples, the text of the last message of the prompt. */
+  /** By example, the mark of the last message of its prompt (`promptMark`); empty where the digest says that the rows are of this data. */
   readonly questions: ReadonlyMap<number, string>;
 }
 
@@ -118,11 +119,21 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
     const unit = unitOf.get(id);
     if (unit === undefined) throw foreign(id, ids.length);
     const question = questions.get(id);
-    if (question !== undefined && [...rows.values()].some(({ value }) => questionOf(value.prompt) !== question)) others.push(id);
-    const lines = [...rows].sort(([a], [b]) => a - b).map(([index, row]) => numberedLine(row, index));
+    if (question !== undefined && [...rows.values()].some(({ value }) => promptMark(questionOf(value.prompt)) !== question)) others.push(id);
+    const ordered = [...rows].sort(([a], [b]) => a - b);
+    const lines = ordered.map(([index, row]) => numberedLine(row, index));
+    // One attempt per example is grouped with nothing.
+    const first = r === 1 ? null : promptMark(ordered[0]?.[1].value.prompt);
+    const summary = ({ value }: ForeignRow): RolloutSummary => ({
+      ...summaryOfRow(value),
+      ...(first === null || promptMark(value.prompt) === first ? {} : { other_prompt: true as const }),
+    });
     summaries.set(
       unit,
-      Array.from({ length: r }, (_, index) => (rows.has(index) ? summaryOfRow(rows.get(index)?.value ?? {}) : null)),
+      Array.from({ length: r }, (_, index) => {
+        const row = rows.get(index);
+        return row === undefined ? null : summary(row);
+      }),
     );
     if (buffer.isFull || !buffer.add(unit, lines)) {
       const own = summaries.get(unit) ?? [];
@@ -134,7 +145,7 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
   }
   await flush();
   if (others.length > 0) {
-    const message = `The rows of ${others.length} of the first ${questions.size} examples (${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""}) have another prompt than the data set: is the folder of the same data?`;
+    const message = `The rows of ${others.length} of ${questions.size} examples (${others.slice(0, 3).join(", ")}${others.length > 3 ? ", …" : ""}) have another prompt than the data set: is the folder of the same data?`;
     await ports.run(run_id).note({ ...ticketOf(grant), level: "WARNING", message });
   }
   await ports.run(run_id).opened(ticketOf(grant));

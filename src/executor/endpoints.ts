@@ -12,6 +12,7 @@ import type { BoundEndpoint } from "../environments/definition.ts";
 import type { Client } from "../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
+import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
@@ -116,15 +117,22 @@ export class Endpoints {
   /**
    * Clients for the models that an environment calls itself, together under this grant's share of the run's limit for scoring. The
    * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
-   * that this key is not sent to.
+   * that this key is not sent to. What they take is counted by `judges`.
    */
-  bound({ config, scoring = 0 }: Grant, notes: Notes): (endpoint: BoundEndpoint) => Client {
+  bound({ config, scoring = 0 }: Grant, notes: Notes, judges = new JudgeMeter()): (endpoint: BoundEndpoint) => Client {
     const gate = new Gate(scoring);
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const problem = config.attended ? null : this.#ports.placeProblem({ base_url, api_key_var });
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
       const { pause, health, limitName } = this.#place(`${base_url} ${api_key_var}`);
-      const ports: Partial<ClientPorts> = { gate, pause, limitName, onRetry: (notice) => notes.retry(notice) };
+      judges.open();
+      const ports: Partial<ClientPorts> = {
+        gate,
+        pause,
+        limitName,
+        onRetry: (notice) => notes.retry(notice),
+        onAttempt: (state, usage) => judges.count(state, usage),
+      };
       // Headers of the run are for the model under evaluation.
       return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health);
     };

@@ -1,3 +1,4 @@
+import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
@@ -28,6 +29,12 @@ interface Service {
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
 const IDLE_LOOKS = 2;
 const AFTER_FAILURE_MS = 1_000;
+
+/** An environment as a grant has it, and what counts the models that it calls itself. */
+interface Loaded {
+  readonly environment: Environment;
+  readonly judges: JudgeMeter;
+}
 
 /**
  * One executor: joins the runs that the Dispatcher names, works on what they grant, and ends when its slice is over or nothing is
@@ -181,11 +188,12 @@ export class Executor {
     }
     const mark = await this.#codeOf(grant);
     if (mark === null) return false;
-    const environment = await this.#load(grant, notes);
-    if (environment === null) return true;
+    const loaded = await this.#load(grant, notes);
+    if (loaded === null) return true;
+    const { environment } = loaded;
     try {
       if (task.kind === "prepare") await this.#prepare(grant, task, environment);
-      else await this.#runUnits(grant, sentAt, service, notes, { environment, envDigest: mark.envDigest });
+      else await this.#runUnits(grant, sentAt, service, notes, { ...loaded, envDigest: mark.envDigest });
     } finally {
       await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
     }
@@ -214,7 +222,13 @@ export class Executor {
     });
   }
 
-  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, code: Pick<TicketHost, "environment" | "envDigest">): Promise<void> {
+  async #runUnits(
+    grant: Grant,
+    sentAt: number,
+    service: Service,
+    notes: RunNotes,
+    code: Pick<TicketHost, "environment" | "judges" | "envDigest">,
+  ): Promise<void> {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
     const ticket = new UnitsTicket(
@@ -233,16 +247,17 @@ export class Executor {
   }
 
   /** What cannot be loaded ends the run, naming why. */
-  async #load(grant: Grant, notes: RunNotes): Promise<Environment | null> {
+  async #load(grant: Grant, notes: RunNotes): Promise<Loaded | null> {
     const { config } = grant;
+    const judges = new JudgeMeter();
     try {
       const context = {
         datasets: datasetHost(this.#ports, (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
         key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
-        client: this.#endpoints.bound(grant, notes),
+        client: this.#endpoints.bound(grant, notes, judges),
       };
-      return await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
+      return { environment: await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs), judges };
     } catch (thrown) {
       await this.#ports.run(config.run_id).fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed") });
       await this.#ports.run(config.run_id).leave(ticketOf(grant));

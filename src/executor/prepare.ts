@@ -8,14 +8,12 @@ import { environmentFailed } from "../rollouts/file-access.ts";
 import { reservedMetricNames } from "../rollouts/row.ts";
 import type { RolloutInput } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { promptMark } from "../metrics/grouping.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB } from "../limits.ts";
 import { adoptResults, questionOf } from "./adopt.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
-
-/** Examples of which a foreign folder's rows are compared with the data set. */
-const COMPARED = 200;
 
 type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
 
@@ -118,7 +116,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   const writer = new ChunkWriter(ports, config.run_id, pinned);
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
-  /** Of the first of them, where nothing else says that the rows are of this data set. */
+  /** What their questions are told by, where nothing else says that the rows are of this data set. */
   const questions = new Map<number, string>();
   /** Whether examples bring tools: then rows may differ in theirs. */
   let ownTools = false;
@@ -131,7 +129,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
     if (count > pinned) await writer.add(line);
     if (task.adopt !== null) ids.push(input.example_id);
-    if (task.adopt !== null && task.adopt.dataset_digest === null && questions.size < COMPARED) questions.set(input.example_id, questionOf(input.prompt));
+    if (task.adopt !== null && task.adopt.dataset_digest === null) questions.set(input.example_id, promptMark(questionOf(input.prompt)));
     ownTools ||= input.info?.tool_defs !== undefined;
   }
   if (count < pinned) throw shrunk("run", pinned, count);

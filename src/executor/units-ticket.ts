@@ -1,3 +1,4 @@
+import type { JudgeMeter } from "../rollouts/judge-usage.ts";
 import type { CommitUnit, Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
@@ -22,6 +23,7 @@ export interface TicketHost {
   readonly environment: Environment;
   /** Of its code, where rows are to carry it. */
   readonly envDigest: string | undefined;
+  readonly judges: JudgeMeter;
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
   /** Says something once per run and executor: the first error of a code. */
@@ -253,7 +255,7 @@ export class UnitsTicket {
 
   /** Null when the unit has no rows: aborted, or a refusal that ended the run. */
   async #rowsOf({ unit, block }: UnitWork): Promise<UnitRows | null> {
-    const { ports, budget, slice, environment, clientOf } = this.#host;
+    const { ports, budget, slice, environment, judges, clientOf } = this.#host;
     const { config } = this.#grant;
     const r = config.rollouts_per_example;
     const input = await this.#inputs.of(unit, block.chunks);
@@ -275,6 +277,7 @@ export class UnitsTicket {
         stateColumns: config.state_columns,
         shape: config.results_shape,
         envDigest: this.#host.envDigest,
+        judges,
         now: ports.now,
         kept: kept.rows,
       });
@@ -297,6 +300,7 @@ export class UnitsTicket {
       stateColumns: config.state_columns,
       shape: config.results_shape,
       envDigest: this.#host.envDigest,
+      judges,
       signal: this.#abort.signal,
       deadlineMs: budget.unitDeadline,
       now: ports.now,
@@ -310,8 +314,8 @@ export class UnitsTicket {
 
   /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
   #redo(redo: Redo, unit: number, input: RolloutInput, poisoned: boolean): Promise<ScoredAgain> {
-    const { ports, budget, environment, envDigest, clientOf } = this.#host;
-    const work = { environment, envDigest, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
+    const { ports, budget, environment, envDigest, judges, clientOf } = this.#host;
+    const work = { environment, envDigest, judges, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
     return keptRows(ports, this.#grant.config, work, { signal: this.#abort.signal, deadlineMs: budget.unitDeadline });
   }
 

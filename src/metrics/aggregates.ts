@@ -1,7 +1,8 @@
-import type { RolloutSummary } from "./rollout-summary.ts";
+import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { type RewardRange, RewardSpread, type RewardUncertainty } from "./interval.ts";
 import { type PassRates, PassTally } from "./pass-at-k.ts";
 import { reportsUsage } from "./row-summary.ts";
+import { addJudges } from "./totals.ts";
 
 /** Mean tokens per rollout that reported them. */
 export interface TokenMeans {
@@ -31,6 +32,10 @@ export interface Aggregates extends RewardUncertainty {
   /** Mean reward over rows without an error; null when there is none. */
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
+  /** What judges were asked and answered in all, apart from the model's; null where none was asked. */
+  readonly judges_total: JudgeUsage | null;
+  /** Rollouts with another prompt than the first of their example: with any of them there is neither pass@k nor an interval. */
+  readonly other_prompts: number;
 }
 
 class Mean {
@@ -55,6 +60,8 @@ export interface AggregatorOptions {
   readonly passThreshold: number;
   /** What rewards can be, as far as the environment says; default 0 to 1. */
   readonly rewardRange?: RewardRange | undefined;
+  /** False where it is known that rows of an example are not attempts at one thing: then there is neither pass@k nor an interval. */
+  readonly grouped?: boolean;
 }
 
 /**
@@ -72,10 +79,14 @@ export class Aggregator {
   readonly #output = new Mean();
   readonly #finalInput = new Mean();
   readonly #finalOutput = new Mean();
+  readonly #grouped: boolean;
+  #judges: JudgeUsage | undefined;
+  #others = 0;
   readonly #spread: RewardSpread;
   readonly #pass: PassTally;
 
-  constructor({ rolloutsPerExample, passThreshold, rewardRange }: AggregatorOptions) {
+  constructor({ rolloutsPerExample, passThreshold, rewardRange, grouped = true }: AggregatorOptions) {
+    this.#grouped = grouped;
     this.#pass = new PassTally(rolloutsPerExample, passThreshold);
     this.#spread = new RewardSpread(rewardRange);
   }
@@ -95,6 +106,8 @@ export class Aggregator {
   merge(other: Aggregator): void {
     this.#pass.merge(other.#pass);
     this.#spread.merge(other.#spread);
+    this.#others += other.#others;
+    if (other.#judges !== undefined) this.#judges = addJudges(this.#judges, other.#judges);
     this.#reward.merge(other.#reward);
     this.#rewardWithoutErrors.merge(other.#rewardWithoutErrors);
     this.#input.merge(other.#input);
@@ -108,20 +121,24 @@ export class Aggregator {
 
   /** May be asked at any time; adding may go on afterwards. */
   result(): Aggregates {
+    const grouped = this.#grouped && this.#others === 0;
     const errored = this.#reward.count - this.#rewardWithoutErrors.count;
     return {
       rollouts: this.#reward.count,
       avg_reward: this.#reward.value,
       avg_metrics: Object.fromEntries([...this.#metrics].map(([name, mean]) => [name, mean.value])),
       avg_error: this.#reward.count === 0 ? 0 : errored / this.#reward.count,
-      ...this.#pass.result(),
+      ...(grouped ? this.#pass.result() : { pass_at_k: {}, pass_all_k: {} }),
       usage: this.#usage(),
       ...this.#spread.result(),
+      ...(grouped ? {} : { reward_stderr: null, reward_ci95: null }),
       errored_rollouts: errored,
       truncated_rollouts: this.#truncated,
       errors: Object.fromEntries(this.#errors),
       reward_without_errors: this.#rewardWithoutErrors.count === 0 ? null : this.#rewardWithoutErrors.value,
       tokens_total: { input_tokens: this.#input.sum, output_tokens: this.#output.sum },
+      judges_total: this.#judges ?? null,
+      other_prompts: this.#others,
     };
   }
 
@@ -131,6 +148,8 @@ export class Aggregator {
     else this.#errors.set(rollout.error, (this.#errors.get(rollout.error) ?? 0) + 1);
     if (rollout.truncated) this.#truncated += 1;
     for (const [name, value] of Object.entries(rollout.metrics)) this.#metricOf(name).add(value);
+    if (rollout.other_prompt === true) this.#others += 1;
+    if (rollout.judges !== undefined) this.#judges = addJudges(this.#judges, rollout.judges);
     if (!reportsUsage(rollout)) return;
     this.#input.add(rollout.input_tokens);
     this.#output.add(rollout.output_tokens);

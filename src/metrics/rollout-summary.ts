@@ -1,5 +1,13 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 
+/** What other models than the one that is evaluated, judges above all, were asked and answered. */
+export interface JudgeUsage {
+  /** Requests that were sent, refused ones and further attempts among them. */
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+}
+
 /** What is counted of a rollout: all that a Run, a report and aggregates know of its row. */
 export interface RolloutSummary {
   readonly reward: number;
@@ -13,6 +21,10 @@ export interface RolloutSummary {
   readonly final_output_tokens?: number;
   /** Of the code that made it, where the run has rows of several; absent = the run's first. */
   readonly env_digest?: string;
+  /** Absent where no judge was asked. */
+  readonly judges?: JudgeUsage;
+  /** True where the row has another prompt than the first row of its example: the two are not attempts at one thing. Absent = it has not. */
+  readonly other_prompt?: true;
 }
 
 /** Rollouts that were to be scored again and could not be: they keep their rows. `state`: what reward functions asked for that rows do not hold. */

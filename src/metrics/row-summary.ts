@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "./rollout-summary.ts";
+import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 
@@ -42,6 +42,11 @@ function score(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
+function judgesOf(usage: unknown): { judges?: JudgeUsage } {
+  const { requests, input_tokens, output_tokens } = isObject(usage) ? usage : {};
+  return count(requests) === 0 ? {} : { judges: { requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) } };
+}
+
 /** What a row of `results.jsonl` (ours or the Python library's from 0.1.10 on) says in numbers. A missing reward is 0. */
 export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSummary {
   const usage = isObject(row.token_usage) ? row.token_usage : {};
@@ -59,5 +64,6 @@ export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSum
     ...("final_input_tokens" in usage ? { final_input_tokens: count(usage.final_input_tokens) } : {}),
     ...("final_output_tokens" in usage ? { final_output_tokens: count(usage.final_output_tokens) } : {}),
     ...(typeof row.env_digest === "string" && coversCode(row.env_digest) ? { env_digest: row.env_digest } : {}),
+    ...judgesOf(row.judge_usage),
   };
 }

@@ -1,4 +1,4 @@
-import type { RolloutSummary } from "./rollout-summary.ts";
+import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 
 /**
  * Running sums over the finished rollouts of a run: what a live view shows without a scan. They can be subtracted from, since
@@ -12,6 +12,10 @@ export interface Totals {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly truncated: number;
+  /** Absent while no judge was asked. */
+  readonly judges?: JudgeUsage;
+  /** Rollouts with another prompt than the first of their example; absent while there is none. */
+  readonly other_prompts?: number;
   /** Rollouts by error code; no zeros. */
   readonly errors: Readonly<Record<string, number>>;
   readonly metrics: Readonly<Record<string, { readonly sum: number; readonly count: number }>>;
@@ -45,7 +49,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
   const errors = new Map(Object.entries(totals.errors));
   const metrics = new Map(Object.entries(totals.metrics));
   const marked = new Map(Object.entries(totals.marked ?? {}));
-  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated } = totals;
+  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated, judges, other_prompts = 0 } = totals;
   for (const rollout of rollouts) {
     count += sign;
     reward_sum += sign * rollout.reward;
@@ -53,6 +57,8 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     output_tokens += sign * rollout.output_tokens;
     if (rollout.truncated) truncated += sign;
     if (rollout.env_digest !== undefined) setOrDrop(marked, rollout.env_digest, (marked.get(rollout.env_digest) ?? 0) + sign);
+    if (rollout.other_prompt === true) other_prompts += sign;
+    if (rollout.judges !== undefined) judges = addJudges(judges, rollout.judges, sign);
     if (rollout.error === null) reward_sum_without_errors += sign * rollout.reward;
     else setOrDrop(errors, rollout.error, (errors.get(rollout.error) ?? 0) + sign);
     for (const [name, value] of Object.entries(rollout.metrics)) {
@@ -69,9 +75,20 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     input_tokens,
     output_tokens,
     truncated,
+    ...(judges === undefined || judges.requests === 0 ? {} : { judges }),
+    ...(other_prompts === 0 ? {} : { other_prompts }),
     errors: Object.fromEntries(errors),
     metrics: Object.fromEntries(metrics),
     ...(marked.size === 0 ? {} : { marked: Object.fromEntries(marked) }),
+  };
+}
+
+/** One usage more, or (`sign` -1) less. */
+export function addJudges(sum: JudgeUsage | undefined, { requests, input_tokens, output_tokens }: JudgeUsage, sign: 1 | -1 = 1): JudgeUsage {
+  return {
+    requests: (sum?.requests ?? 0) + sign * requests,
+    input_tokens: (sum?.input_tokens ?? 0) + sign * input_tokens,
+    output_tokens: (sum?.output_tokens ?? 0) + sign * output_tokens,
   };
 }
 

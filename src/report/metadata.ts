@@ -1,8 +1,10 @@
 import type { RunStatus } from "../config/run-status.ts";
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/evaluation-settings.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
 import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
+import { groupingProblem } from "../metrics/grouping.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 
 export interface MetadataInput {
@@ -78,6 +80,10 @@ export type EdgewiseMetadata = {
   readonly truncated_rollouts: number;
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
+  /** What judges were asked and answered, apart from the model's; only where any was asked. */
+  readonly judges_total?: JudgeUsage;
+  /** Why there is neither pass@k nor an interval, though there are several examples; only where that is so. */
+  readonly grouping_problem?: string;
 };
 
 /**
@@ -129,6 +135,8 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       truncated_rollouts: aggregates.truncated_rollouts,
       reward_without_errors: aggregates.reward_without_errors,
       tokens_total: aggregates.tokens_total,
+      ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
+      ...(aggregates.other_prompts === 0 ? {} : { grouping_problem: groupingProblem(aggregates.other_prompts) }),
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import type { Aggregates } from "../metrics/aggregates.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
@@ -14,6 +15,8 @@ export interface ReportHeader {
   readonly pass_threshold: number;
   /** What rewards can be; absent = 0 to 1. */
   readonly reward_range?: RewardRange | undefined;
+  /** Why rows of an example are not attempts at one thing: then there is neither pass@k nor an interval. */
+  readonly grouping_problem?: string | undefined;
   /** What the run was asked for beyond the above, in words; none = nothing is said. */
   readonly settings?: readonly string[];
   /** From the start of this generation of the run to its end; none = it is not known. */
@@ -88,7 +91,7 @@ export class PlainReport {
       "Summary:",
       ...settings.map(singleLine),
       ...(seconds === null ? [] : [`time: ${formatSeconds(seconds)}`]),
-      ...summaryLines(this.#all.result(), num_examples * rollouts_per_example),
+      ...summaryLines(this.#all.result(), num_examples * rollouts_per_example, this.#header.grouping_problem),
       ...this.#all.distributionLines(width),
     ];
   }
@@ -99,8 +102,14 @@ export class PlainReport {
   }
 
   #block(): ReportBlock {
-    const { rollouts_per_example, pass_threshold, reward_range, verbose = false } = this.#header;
-    return new ReportBlock({ rolloutsPerExample: rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range, everyList: verbose });
+    const { rollouts_per_example, pass_threshold, reward_range, grouping_problem, verbose = false } = this.#header;
+    return new ReportBlock({
+      rolloutsPerExample: rollouts_per_example,
+      passThreshold: pass_threshold,
+      rewardRange: reward_range,
+      grouped: grouping_problem === undefined,
+      everyList: verbose,
+    });
   }
 
   #taskLines(): string[] {
@@ -111,7 +120,7 @@ export class PlainReport {
 }
 
 /** What the averages above hide: how much failed and why, how sure the reward is, what was spent. */
-function summaryLines(result: Aggregates, wanted: number): string[] {
+function summaryLines(result: Aggregates, wanted: number, groupingProblem: string | undefined): string[] {
   const share = (count: number): string => `${fixed(count / result.rollouts, 3)} (${count} of ${result.rollouts})`;
   const codes = Object.entries(result.errors).sort(([, a], [, b]) => b - a);
   return [
@@ -120,13 +129,18 @@ function summaryLines(result: Aggregates, wanted: number): string[] {
     ...codes.map(([code, count]) => ` - ${code}: ${share(count)}`),
     ...(isMostlyCutOff(result) ? [`cut off at the token limit: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`] : []),
     `reward without errored rollouts: ${result.reward_without_errors === null ? "none" : fixed(result.reward_without_errors, 3)}`,
-    `reward 95% interval: ${intervalText(result)}`,
+    `reward 95% interval: ${groupingProblem === undefined ? intervalText(result) : `none (${groupingProblem})`}`,
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
+    ...(result.judges_total === null ? [] : [`judges: ${judgesText(result.judges_total)}`]),
   ];
 }
 
 /** Beyond one half the numbers say more about the limit than about the model. */
 const isMostlyCutOff = ({ truncated_rollouts, rollouts }: Aggregates): boolean => 2 * truncated_rollouts > rollouts;
+
+/** Beside the model's tokens, which these are not among. */
+export const judgesText = ({ requests, input_tokens, output_tokens }: JudgeUsage): string =>
+  `${thousands(requests)} ${requests === 1 ? "request" : "requests"}, ${thousands(input_tokens)} tokens input, ${thousands(output_tokens)} output`;
 
 function intervalText({ reward_ci95, reward_stderr, n_clusters }: Aggregates): string {
   if (reward_ci95 === null) return n_clusters < 2 ? "unknown (fewer than two examples)" : "unknown (all examples have the same mean reward)";

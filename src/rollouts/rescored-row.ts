@@ -1,3 +1,4 @@
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { columnValue } from "./column.ts";
 import { objectText, type RawField, rawFields } from "./raw-fields.ts";
@@ -10,6 +11,8 @@ export interface RescoredOptions {
   readonly stateColumns: readonly string[];
   /** Digest of the code that scored, where rows carry one. */
   readonly envDigest?: string | undefined;
+  /** What judges took for the rollout in all, this scoring included. */
+  readonly judges: JudgeUsage;
   /** When it was scored. */
   readonly scoring: Span | null;
   /** The row ended in an error that is none of scoring: it stays. */
@@ -19,11 +22,11 @@ export interface RescoredOptions {
 const CHAINS: readonly string[] = ["error_chain", "long_error_chain"];
 
 /**
- * The line of a rollout with the scores of `state`: reward, metrics, a scorer's error and the time that scoring took are new, and so is
+ * The line of a rollout with the scores of `state`: reward, metrics, a scorer's error, the time that scoring took and what judges took are new, and so is
  * a state column that scoring changed. Everything else is there byte for byte.
  */
 export function rescoredLine(line: string, row: JsonObject, state: State, options: RescoredOptions): string {
-  const { stateColumns, envDigest, keepsError } = options;
+  const { stateColumns, envDigest, judges, keepsError } = options;
   const scores = new Map(rawFields(rowText(scoreFields(state))));
   const flat = metricNames(row).filter((name) => Object.hasOwn(row, name));
   const timing = timingFields(state, options.scoring);
@@ -36,10 +39,12 @@ export function rescoredLine(line: string, row: JsonObject, state: State, option
     if (old) continue;
     if (name === "timing") out.push([name, replacedIn(text, timing)]);
     else if (name === "env_digest" && envDigest !== undefined) continue;
+    else if (name === "judge_usage" && judges.requests > 0) continue;
     else if (!stays && (name === "reward" || name === "error" || name === "metrics")) out.push([name, scores.get(name) ?? "null"]);
     else if (timing.has(name) && row.timing === undefined) out.push([name, timing.get(name) ?? text]);
     else out.push([name, stateColumns.includes(name) ? columnText(name, text, row, state) : text]);
     if (name === "rollout_index" && envDigest !== undefined) out.push(["env_digest", JSON.stringify(envDigest)]);
+    if (name === "rollout_index" && judges.requests > 0) out.push(["judge_usage", JSON.stringify(judges)]);
   }
   const made = [...(keepsError ? [] : CHAINS), ...Object.keys(state.metrics ?? {})].flatMap((name): RawField[] => {
     const text = scores.get(name);

@@ -1,3 +1,4 @@
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import type { Json, JsonObject, ResultsShape } from "../config/run-config.ts";
 import { KIB, MIB } from "../limits.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
@@ -11,7 +12,7 @@ import { finalTokens } from "./usage.ts";
 /**
  * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
  * `rollout_index`, after the flattened metrics, and its error object `code`, last; `env_digest` follows where the run has rows of
- * several versions of its environment.
+ * several versions of its environment, `judge_usage` where judges may be asked.
  */
 export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };
 
@@ -36,6 +37,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "long_error_chain",
   "rollout_index",
   "env_digest",
+  "judge_usage",
   // Assigning it would change an object's prototype instead of adding a key.
   "__proto__",
 ]);
@@ -49,6 +51,8 @@ export const MAX_RESULT_ROW_BYTES = 1.5 * MIB;
 export interface RowOptions {
   readonly rolloutIndex: number;
   readonly stateColumns: readonly string[];
+  /** What judges took for this rollout; absent or null where the environment calls no model of its own. */
+  readonly judges?: JudgeUsage | null | undefined;
   /** Absent: the usual one. */
   readonly shape?: ResultsShape | undefined;
   /** Of the code, where the run has rows of several; absent: rows carry none. */
@@ -88,6 +92,7 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     ...metrics,
     rollout_index: options.rolloutIndex,
     ...(options.envDigest === undefined ? {} : { env_digest: options.envDigest }),
+    ...(options.judges === undefined || options.judges === null ? {} : { judge_usage: { ...options.judges } }),
   };
   // A column never replaces what the row has already: `-C reward` asks for what is there.
   for (const { name, value } of columns)

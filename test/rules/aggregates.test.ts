@@ -78,7 +78,23 @@ describe("averages over rows", () => {
       errors: {},
       reward_without_errors: null,
       tokens_total: { input_tokens: 0, output_tokens: 0 },
+      judges_total: null,
+      other_prompts: 0,
     });
+  });
+  it("count what judges took apart from the model's tokens", () => {
+    const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
+    const { tokens_total, judges_total, usage } = aggregatesOf([[{ ...rollout(1), judges }, rollout(0)], [{ ...rollout(1), judges }]]);
+    expect(judges_total).toEqual({ requests: 4, input_tokens: 160, output_tokens: 6 });
+    expect([tokens_total, usage]).toEqual([aggregatesOf([[rollout(1), rollout(0), rollout(1)]]).tokens_total, aggregatesOf([[rollout(1)]]).usage]);
+  });
+  it("have neither pass@k nor an interval where attempts at one example have different prompts", () => {
+    const units = [
+      [rollout(1), rollout(0)],
+      [rollout(1), { ...rollout(1), other_prompt: true as const }],
+      [rollout(0), rollout(0)],
+    ];
+    expect(aggregatesOf(units)).toMatchObject({ pass_at_k: {}, pass_all_k: {}, reward_stderr: null, reward_ci95: null, other_prompts: 1, avg_reward: 0.5 });
   });
   it("are those of a plain sum over the rows in order, digit by digit", () => {
     fc.assert(

@@ -25,6 +25,8 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc
       final_input_tokens: tokens,
       final_output_tokens: tokens,
       env_digest: fc.constantFrom("a", "b").map((letter) => envDigestOf(letter.repeat(64))),
+      judges: fc.record({ requests: fc.integer({ min: 1, max: 100 }), input_tokens: tokens, output_tokens: tokens }),
+      other_prompt: fc.constant(true as const),
     },
     { requiredKeys: ["reward", "error", "input_tokens", "output_tokens", "truncated", "metrics"] },
   )
@@ -85,6 +87,16 @@ describe("a done unit packed for a SQLite row", () => {
     expect(packed([plain(0.5)]).text).toBe("[1,[0.5],[0],[0]]");
   });
 
+  it("is one of version 1 unless it knows of judges or prompts", () => {
+    const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
+    expect(packed([plain(1), { ...plain(0), judges }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]]]");
+    expect(packed([plain(1), { ...plain(0), other_prompt: true }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[],[1]]");
+    expect(unpackUnit("[1,[1],[312],[127],[],{},[[0,[1]]],[[300],[127]]]", ["only"])).toEqual({
+      ok: true,
+      value: [{ ...plain(1, { only: 1 }), input_tokens: 312, output_tokens: 127, final_input_tokens: 300, final_output_tokens: 127 }],
+    });
+  });
+
   it("leaves the name table alone when it has every name", () => {
     const names = ["a", "b"];
     expect(packed([plain(0, { b: 1 })], names).names).toBe(names);
@@ -120,11 +132,12 @@ describe("a done unit packed for a SQLite row", () => {
 
 describe("a stored unit that this version does not know", () => {
   it.each([
-    ["a later version", "[2,[1],[0],[0]]", "stored_version_unknown"],
+    ["a later version", "[3,[1],[0],[0]]", "stored_version_unknown"],
     ["something else", '{"reward":1}', "stored_version_unknown"],
     ["an error code of a later version", '[1,[1],[0],[0],[],{"gone_fishing":[0]}]', "stored_version_unknown"],
     ["half a text", "[1,[1],[0", "internal"],
     ["columns of different length", "[1,[1,2],[0],[0]]", "internal"],
+    ["judges of fewer rollouts", "[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[1],[2],[3]]]", "internal"],
     ["a missing column", "[1,[1],[0]]", "internal"],
     ["a metric without a name", "[1,[1],[0],[0],[],{},[[7,[1]]]]", "internal"],
   ])("is refused: %s", (_, text, code) => {

@@ -1,3 +1,4 @@
+import { groupingProblem } from "../../src/metrics/grouping.ts";
 import { describe, expect, it } from "vitest";
 import { PlainReport, type ReportHeader, SHOWN_TASKS } from "../../src/report/plain-report.ts";
 import { SHOWN_EXAMPLES, SHOWN_ROLLOUTS } from "../../src/report/series.ts";
@@ -332,6 +333,22 @@ describe("the example of a report", () => {
 
   it("does not break on a row without prompt and completion", () => {
     expect(tableOf(row(0, 0, { prompt: null, completion: null }))).toHaveLength(5);
+  });
+
+  it("gives no pass@k and no interval where attempts are not grouped as they were made, and says why", () => {
+    const rows = [0, 1, 2].flatMap((id) => [row(id, 1), row(id, 0)]);
+    const text = reportOf(rows, { grouping_problem: groupingProblem(3) }).join("\n");
+    expect(text).not.toMatch(/pass[@^]k:/);
+    expect(text).toContain(
+      "reward 95% interval: none (3 rollouts have other prompts than the first of their example, so attempts are not grouped as they were made",
+    );
+    expect(reportOf(rows).join("\n")).toMatch(/pass@k: 1=0\.500/);
+  });
+
+  it("tells what judges took apart from the model's tokens", () => {
+    const judge_usage = { requests: 1200, input_tokens: 80, output_tokens: 3 };
+    expect(reportOf([row(0, 1, { judge_usage }), row(0, 0)])).toContain("judges: 1,200 requests, 80 tokens input, 3 output");
+    expect(reportOf([row(0, 1), row(0, 0)]).filter((line) => line.startsWith("judges"))).toEqual([]);
   });
 
   it("keeps the interval within what rewards can be", () => {

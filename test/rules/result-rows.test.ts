@@ -250,6 +250,19 @@ describe("numbers of a row", () => {
   });
 });
 
+describe("what judges took", () => {
+  it("stands after the number of the attempt, in integers, and comes back in the summary", () => {
+    const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
+    const { row, line } = rowOf(finished({}, { metrics: { ok: 1 } }), { rolloutIndex: 1, stateColumns: [], judges });
+    expect(line).toMatch(/"rollout_index":1,"judge_usage":\{"requests":2,"input_tokens":80,"output_tokens":3\}\}$/);
+    expect(summariseRow(row).judges).toEqual(judges);
+    const unasked = rowOf(finished({}), { rolloutIndex: 0, stateColumns: [], judges: { requests: 0, input_tokens: 0, output_tokens: 0 } });
+    expect(unasked.row.judge_usage).toBeDefined();
+    expect(summariseRow(unasked.row)).not.toHaveProperty("judges");
+    expect(reservedMetricNames(["judge_usage"])).toEqual(["judge_usage"]);
+  });
+});
+
 describe("floats are written as floats", () => {
   const lineOf = (state: State, stateColumns: string[] = [], shape?: "0.1.14"): string => rowOf(state, { rolloutIndex: 0, stateColumns, shape }).line;
 

@@ -1,3 +1,4 @@
+import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/clients/sleep.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
@@ -179,6 +180,32 @@ describe("a model that an environment calls itself", () => {
     expect(server.seen[0]?.headers).not.toHaveProperty("x-team");
     // What environments get holds nothing that leads to the key.
     expect(Object.keys(client).sort()).toEqual(["getResponse", "type"]);
+  });
+
+  it("is counted by request and tokens, refused attempts and answers that are none among them, for the rollout whose state was named", async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+    const answers =
+      (body: object, status = 200): Play =>
+      (response) => {
+        response.writeHead(status, { "content-type": "application/json" });
+        response.end(JSON.stringify(body));
+      };
+    const good = answers({ id: "a", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "9" } }], usage });
+    const none = answers({ id: "a", choices: [], usage: { ...usage, prompt_tokens: 5, total_tokens: 7 } });
+    await using server = await scriptedEndpoint(answers({ error: { message: "busy" } }, 500), good, good, none, none, none, none, none);
+    const { endpoints } = await opened({});
+    const judges = new JudgeMeter();
+    const bind = endpoints.bound(grantFor({}), quiet, judges);
+    const state = { trajectory: [] };
+    expect(judges.take(state)).toBeNull();
+    const client = bind({ base_url: server.url, api_key_var: "JUDGE_KEY" });
+    await client.getResponse(ask({ state }));
+    await client.getResponse(ask({ state: {} }));
+    await expect(client.getResponse(ask({ state: { ...state } }))).rejects.toThrow();
+    const sent = server.seen.length;
+    const tokens = { input_tokens: 20 + 5 * (sent - 3), output_tokens: 4 + 2 * (sent - 3) };
+    expect(judges.take(state)).toEqual({ requests: sent, ...tokens });
+    expect(judges.take({ trajectory: [] })).toEqual({ requests: 0, input_tokens: 0, output_tokens: 0 });
   });
 
   it("is refused where a request could not name it, unless the user of the local service asks", async () => {

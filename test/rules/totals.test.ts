@@ -6,7 +6,8 @@ import { addUnit, averageReward, emptyTotals, erroredRollouts, removeUnit, type 
 
 // Eighths add up without rounding, so that equality is exact in any order.
 const eighth = fc.integer({ min: -80, max: 80 }).map((n) => n / 8);
-const rollout: fc.Arbitrary<RolloutSummary> = fc.record({
+const tokens = fc.nat({ max: 1000 });
+const plain = fc.record({
   reward: eighth,
   error: fc.option(fc.constantFrom(...(Object.keys(ROLLOUT_ERRORS) as RolloutErrorCode[]))),
   input_tokens: fc.nat({ max: 1000 }),
@@ -14,6 +15,14 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc.record({
   truncated: fc.boolean(),
   metrics: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), eighth, { noNullPrototype: true }),
 });
+const more = fc.record(
+  {
+    judges: fc.record({ requests: fc.integer({ min: 1, max: 9 }), input_tokens: tokens, output_tokens: tokens }),
+    other_prompt: fc.constant(true as const),
+  },
+  { requiredKeys: [] },
+);
+const rollout: fc.Arbitrary<RolloutSummary> = fc.tuple(plain, more).map(([one, other]) => ({ ...one, ...other }) as RolloutSummary);
 const unit = fc.array(rollout, { minLength: 1, maxLength: 4 });
 const totalsOf = (units: readonly (readonly RolloutSummary[])[]): Totals => units.reduce(addUnit, emptyTotals());
 

@@ -1,3 +1,4 @@
+import { promptMark } from "../../src/metrics/grouping.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -102,15 +103,25 @@ describe("rows of the Python library", () => {
   });
 });
 
+describe("rows of one example with different prompts", () => {
+  const row = (example_id: number, prompt: string): string => JSON.stringify({ example_id, prompt: [{ role: "user", content: prompt.repeat(40) }], reward: 1 });
+  const marks = ({ units }: Adopted): unknown[] => units.flatMap(({ rollouts }) => rollouts.map((rollout) => rollout?.other_prompt === true));
+
+  it("are taken over as no attempts at one thing", async () => {
+    expect(marks(await adopted([row(0, "a"), row(0, "b"), row(1, "c"), row(1, "c")]))).toEqual([false, true, false, false]);
+    expect(marks(await adopted([row(0, "a"), row(1, "c")], 1))).toEqual([false, false]);
+  });
+});
+
 describe("rows of other data", () => {
   it("are told in the log where the question is another one, and refused where there is no such example", async () => {
     const environment = await loadEnvironment("reverse-text", {}, { datasets: memoryDatasets() });
     const inputs = await Array.fromAsync(environment.examples(6));
-    const questions = new Map(inputs.map(({ example_id, prompt }) => [example_id, questionOf(prompt)]));
+    const questions = new Map(inputs.map(({ example_id, prompt }) => [example_id, promptMark(questionOf(prompt))]));
     const lines = sorted(linesOf("0.1.14-interrupted"));
     expect((await adopted(lines, 2, 6, questions)).notes).toEqual([]);
     const { notes } = await adopted(lines, 2, 6, new Map([...questions, [0, "another"], [1, "one"]]));
-    expect(notes).toEqual([expect.stringMatching(/^The rows of 2 of the first 6 examples \(0, 1\) have another prompt than the data set/)]);
+    expect(notes).toEqual([expect.stringMatching(/^The rows of 2 of 6 examples \(0, 1\) have another prompt than the data set/)]);
     const foreign = lines.map((line) => line.replace('"example_id": 1,', '"example_id": 77,'));
     await expect(adopted(sorted(foreign))).rejects.toThrow(/has rows of example 77, which is not among the 6 examples/);
     // However few examples are asked for: nothing of a folder is left out.

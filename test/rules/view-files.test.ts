@@ -272,3 +272,33 @@ describe("without a terminal, `eval view`", () => {
     expect((await runInProcess(["eval", "view", "x", "-o", "y"], { cwd: place })).code).toBe(2);
   });
 });
+
+describe("a folder whose examples are wrongly named", () => {
+  const question = (id: number, text: string): string => row(id, { prompt: [{ role: "user", content: text.repeat(100) }] });
+  const stated = { rollouts_per_example: 2, pass_at_k: { "1": 0.5 }, pass_all_k: { "1": 0.5 } };
+  const shown = async (path: string): Promise<string> => (await runInProcess(["eval", "view", path], { cwd: place })).out.join("\n");
+
+  it("is shown without pass@k, and why, whatever it states", async () => {
+    const right = folder("a", {
+      "metadata.json": metadata(stated),
+      "results.jsonl": [question(0, "a"), question(1, "b"), question(0, "a"), question(1, "b")].join("\n"),
+    });
+    expect(await shown(right)).toMatch(/pass@k +1: 0\.500/);
+    const wrong = folder("b", {
+      "metadata.json": metadata(stated),
+      "results.jsonl": [question(0, "a"), question(0, "b"), question(1, "a"), question(1, "b")].join("\n"),
+    });
+    const text = await shown(wrong);
+    expect(text.replaceAll(/\s+/g, " ")).toContain(
+      "2 rollouts have other prompts than the first of their example, so attempts are not grouped as they were made: no pass@k and no interval",
+    );
+    expect(text).not.toMatch(/^pass/m);
+  });
+
+  it("of ours says it itself", async () => {
+    const text = await shown(
+      folder("c", { "metadata.json": metadata({ edgewise: { grouping_problem: "the groups are not known" } }), "results.jsonl": row(0) }),
+    );
+    expect(text).toContain("the groups are not known");
+  });
+});

@@ -1,3 +1,4 @@
+import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
 import type { Request, TransitionName } from "../../durable-objects/run/transition.ts";
@@ -92,7 +93,17 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
   const environment = new SingleTurnEnv({ dataset: async function* () {} });
   const vitals = () => ({ in_flight: 0, retries: 0, waiting: 0, paused_until: null });
   const ticket = new UnitsTicket(
-    { ports, budget, slice: new Slice(budget, ports.now), environment, envDigest: undefined, clientOf: () => client, vitals, noteFirst: () => undefined },
+    {
+      ports,
+      budget,
+      slice: new Slice(budget, ports.now),
+      environment,
+      envDigest: undefined,
+      judges: new JudgeMeter(),
+      clientOf: () => client,
+      vitals,
+      noteFirst: () => undefined,
+    },
     grant,
     ports.now(),
   );

@@ -25,6 +25,10 @@ export interface RunState {
   /** Rollouts by error code. */
   readonly errors: Readonly<Record<string, number>>;
   readonly tokens: { readonly input: number; readonly output: number };
+  /** Only where a judge was asked; its tokens are not among the model's. */
+  readonly judges?: { readonly requests: number; readonly input: number; readonly output: number };
+  /** Why there is neither pass@k nor an interval; only where that is so. */
+  readonly grouping_problem?: string;
   readonly vitals: Vitals;
   /** Of the newest stored event. */
   readonly seq: number;

@@ -34,7 +34,13 @@ export async function reportOfRun(evaluation: Evaluation, client: ServiceClient,
 }
 
 async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { columns, abbreviated, verbose }: ReportStyle): Promise<FinalReport> {
-  const report = new PlainReport({ ...evaluation.metadata, settings: settingsOf(evaluation), seconds: secondsTaken(evaluation), verbose });
+  const report = new PlainReport({
+    ...evaluation.metadata,
+    grouping_problem: evaluation.edgewise.grouping_problem,
+    settings: settingsOf(evaluation),
+    seconds: secondsTaken(evaluation),
+    verbose,
+  });
   for await (const line of lines) report.addRow(readForeignRow(line).value);
   return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95 };
 }

@@ -4,6 +4,7 @@ import { EMBEDDED_BASE_URL } from "../../config/providers.ts";
 import { codesText, codeWaitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
+import { judgesText } from "../../report/plain-report.ts";
 import { printableJson } from "../../report/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
@@ -46,6 +47,8 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Metrics", listText(metrics.metrics, (value) => value.toFixed(3))],
     ["Errors", listText(errors, String)],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
+    ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
+    ["Groups", edgewise.grouping_problem ?? null],
     ["Created", timeText(run.created_at)],
     ["Started", timeText(run.started_at)],
     ["Ended", timeText(run.finalized_at)],
@@ -53,6 +56,9 @@ export function runLines(run: Evaluation): readonly string[] {
   ];
   return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));
 }
+
+const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
+  judgesText({ requests, input_tokens: input, output_tokens: output });
 
 const objectText = (value: JsonObject): string | null => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
 

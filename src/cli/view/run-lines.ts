@@ -1,4 +1,5 @@
 /** What is said about a run, an environment or a model, as lines. Pure. */
+import { groupingProblem } from "../../metrics/grouping.ts";
 import { fixed, panelNumber } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
@@ -50,7 +51,30 @@ export function runLines(run: FoundRun, info: RunInfo | null, counted: Counted |
   if (info === null) return [...top, lineOf("reading metadata.json …", "faint"), EMPTY, ...rows, ...metrics];
   if ("problem" in info) return [...top, ...wrapped(info.problem, width, "bad"), EMPTY, ...rows, ...metrics];
   // The first screen shows how the run went; what it was asked for stands below.
-  return [...top, ...outcomeLines(info, counted, width), EMPTY, ...rows, ...settingLines(info, counted, width), ...metrics];
+  return [
+    ...top,
+    ...outcomeLines(info, counted, width),
+    ...groupingLines(info, counted, width),
+    EMPTY,
+    ...rows,
+    ...settingLines(info, counted, width),
+    ...metrics,
+  ];
+}
+
+/** Numbers that stand on rows of one example being attempts at one thing. */
+const GROUPED: ReadonlySet<string> = new Set(["pass@k", "pass^k", "95% interval"]);
+
+/** Why there are none of these. A run of ours says it itself; of another's the rows do, where examples have several. */
+function groupingOf({ groupingProblem: own }: RunSummary, counted: Counted | null): string | null {
+  if (own !== undefined) return own;
+  const others = counted?.spread.groups.others ?? 0;
+  return others === 0 ? null : groupingProblem(others);
+}
+
+function groupingLines(info: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+  const problem = groupingOf(info, counted);
+  return problem === null ? [] : wrapped(problem, width, "bad");
 }
 
 const wrapped = (text: string, width: number, style: Style): readonly Line[] => wrap(singleLine(text), Math.max(2, width)).map((part) => lineOf(part, style));
@@ -67,7 +91,9 @@ function outcomeLines(info: RunSummary, counted: Counted | null, width: number):
 }
 
 /** Further numbers and settings; averages of metrics where no rows are counted that would say more. */
-function settingLines({ numbers, metrics, settings }: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+function settingLines(info: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+  const { metrics, settings } = info;
+  const numbers = groupingOf(info, counted) === null ? info.numbers : info.numbers.filter(([name]) => !GROUPED.has(name));
   const averages = counted === null ? metrics.map(([name, mean]) => [name, panelNumber(mean)] as const) : [];
   const block = (name: string, entries: readonly Field[]): readonly Line[] => (entries.length === 0 ? [] : [title(name), ...fields(entries, width), EMPTY]);
   return [...block("Numbers", numbers), ...block("Averages", averages), ...block("Settings", settings)];

@@ -2,6 +2,7 @@
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import { codesText } from "../../report/code-text.ts";
 import { formatSeconds } from "../../report/format.ts";
+import { judgesText } from "../../report/plain-report.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
 export interface RunSummary {
@@ -12,6 +13,8 @@ export interface RunSummary {
   readonly errorShare: number | null;
   readonly examples: number | null;
   readonly rolloutsPerExample: number | null;
+  /** Why a run of ours has neither pass@k nor an interval; undefined where another program wrote the file, and nothing is known of its groups. */
+  readonly groupingProblem: string | null | undefined;
   /** Of ours only, such as `RUNNING`. */
   readonly status: string | null;
   /** What was asked for, in the order of the file. */
@@ -38,6 +41,7 @@ export function summaryOf(value: unknown): RunSummary | null {
     errorShare: numberOf(file.avg_error),
     examples: numberOf(file.num_examples),
     rolloutsPerExample: numberOf(file.rollouts_per_example),
+    groupingProblem: file.edgewise === undefined ? undefined : typeof own.grouping_problem === "string" ? own.grouping_problem : null,
     status: typeof own.status === "string" ? own.status : null,
     settings: settingsOf(file, own),
     numbers: numbersOf(file, own),
@@ -89,8 +93,16 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     ...rates("pass^k", file.pass_all_k),
     ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
     ...usage,
+    ...judgesOf(own.judges_total),
     ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
   ];
+}
+
+function judgesOf(value: unknown): RunSummary["numbers"] {
+  const { requests, input_tokens, output_tokens } = objectOf(value);
+  const count = (number: unknown): number => numberOf(number) ?? 0;
+  if (count(requests) === 0) return [];
+  return [["judges", judgesText({ requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) })]];
 }
 
 /** A file that does not say what rewards can be may state an interval beyond it: it is cut at 0 and 1, unless the mean shows that these are not the ends. */

@@ -1,4 +1,5 @@
 /** Numbers over the rows of a run, row by row: rewards in classes, errors by name, metrics with count, mean, least and most. Pure. */
+import { PromptGroups } from "../../metrics/grouping.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { objectOf } from "./json-text.ts";
 import { metricsOf } from "./row-facts.ts";
@@ -44,6 +45,7 @@ export class RewardClasses {
 
 export class RowSpread {
   readonly rewards = new RewardClasses();
+  readonly groups = new PromptGroups();
   private readonly metrics = new Map<string, { count: number; sum: number; least: number; most: number }>();
   private readonly errorCounts = new Map<string, number>();
   private sum = 0;
@@ -54,6 +56,8 @@ export class RowSpread {
 
   add(row: Readonly<Record<string, unknown>>): void {
     const { reward, error, metrics } = summaryOfRow({ ...row, metrics: metricsOf(row) });
+    // Rows of 2025 call the example `id`.
+    this.groups.add(row.example_id ?? row.id, row.prompt);
     this.rows += 1;
     this.sum += reward;
     this.rewards.add(reward);

@@ -72,6 +72,14 @@ export const EXECUTION_OPTIONS = {
     value: "URL",
     help: "the service calls it (GET) at each finished unit, every 30 s while the run progresses, and when it is COMPLETED",
   }),
+  no_preflight: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    besideToml: true,
+    help: "begin without a look at the model endpoint (its list of models, or one short answer); runs on a service elsewhere have none",
+  }),
   stall_minutes: option({
     kind: "number",
     schema: z.number().positive("must be more than 0").max(1440),

@@ -116,15 +116,28 @@ describe("what goes wrong", () => {
     expect(stderr).not.toContain("sk-hidden");
   });
 
-  it("a wrong key and a wrong model: the run fails at once, naming variable, address and model", async () => {
+  it("a wrong key: the run fails at once, naming variable, address and model", async () => {
     model.setScript({ api_key: "right" });
     const wrong = await place.run(reverse("-n", "20", "-k", "MY_KEY"), { MY_KEY: "sk-wrong" });
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/FAILED: .*MY_KEY/s) });
     expect(wrong.stdout + wrong.stderr).not.toContain("sk-wrong");
-    model.setScript({ models: ["other"] });
+    expect(wrong.stdout).toMatch(/Results: .*\nResume: .*\n$/);
+  });
+
+  it("an endpoint that cannot serve: a look says so before any run is made, with what to type; --no-preflight makes the run all the same", async () => {
+    model.setScript({ models: ["scripted-2"] });
+    const folders = place.resultsFolders().length;
     const unknown = await place.run(reverse("-n", "20"));
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringMatching(/FAILED: .*scripted/s) });
-    expect(unknown.stdout).toMatch(/Results: .*\nResume: .*\n$/);
+    expect(unknown).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/does not know the model scripted.*\n {2}Did you mean -m scripted-2\?/s),
+    });
+    const nobody = await place.run(["eval", "run", "reverse-text", "-m", "scripted", "-b", "http://127.0.0.1:9/v1"]);
+    expect(nobody).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("http://127.0.0.1:9/v1 cannot be reached: connection refused") });
+    expect(place.resultsFolders()).toHaveLength(folders);
+    const anyway = await place.run(reverse("-n", "20", "--no-preflight"));
+    expect(anyway).toMatchObject({ code: 1, stderr: expect.stringMatching(/FAILED: .*scripted.*did you mean -m scripted-2\?/s) });
   });
 
   it("a run that another command stops: what is in progress is finished, and the code is 1", async () => {

@@ -190,7 +190,7 @@ describe.concurrent("a refusal that every further request would meet", () => {
       inPlace({ latency_ms: 20, ...script }, async (bench) => {
         const { place, model } = bench;
         const keys = { MY_MODEL_KEY: "sk-not-the-right-one" };
-        const failed = await place.run(bench.reverse("-n", "40", "-r", "2", "-c", "4", "-k", "MY_MODEL_KEY"), keys);
+        const failed = await place.run(bench.reverse("-n", "40", "-r", "2", "-c", "4", "-k", "MY_MODEL_KEY", "--no-preflight"), keys);
         expect(failed.code).toBe(1);
         expect(failed.stderr).toMatch(/error: run [0-9a-f]{8} ended FAILED: /);
         for (const named of ["MY_MODEL_KEY", model.url, "scripted"]) expect(failed.stderr).toContain(named);

@@ -24,6 +24,7 @@ export interface ScriptedEndpoint extends AsyncDisposable {
   /** Models that `GET /v1/models` lists; null = there is no such route. Looks are not among the requests seen. */
   offers: readonly string[] | null;
   readonly looks: readonly string[];
+  readonly lookHeaders: readonly IncomingMessage["headers"][];
   readonly seen: readonly Seen[];
   /** Requests being answered now, and the most there were. */
   readonly load: { now: number; most: number };
@@ -64,9 +65,11 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
   const load = { now: 0, most: 0 };
   const begin = performance.now();
   const looks: string[] = [];
+  const lookHeaders: IncomingMessage["headers"][] = [];
   const server = createServer((request, response) => {
     if (request.method === "GET") {
       looks.push(request.url ?? "");
+      lookHeaders.push(request.headers);
       const listed = endpoint.offers !== null && request.url === "/v1/models";
       return json(listed ? 200 : 404, listed ? { object: "list", data: endpoint.offers?.map((id) => ({ id, object: "model" })) } : { detail: "Not Found" })(
         response,
@@ -89,6 +92,7 @@ export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpo
   const endpoint: ScriptedEndpoint = {
     offers: null,
     looks,
+    lookHeaders,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     seen,
     load,

@@ -57,6 +57,7 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
     ...reachOf(actual, given),
   };
   const body = createBody(envId, settings, replicas);
+  await wish.preflight?.(body.eval_config as JsonObject, String(body.inference_model));
   const { evaluation_id } = await client.createRun(
     {
       ...body,

@@ -13,9 +13,11 @@ import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import { detachedLines, failureLines, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./eval-wish.ts";
+import { Preflight } from "./preflight.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
+import { collectSecrets } from "../service/local-secrets.ts";
 import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
 import { SharedService } from "../service/shared-service.ts";
@@ -65,9 +67,11 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     interrupts.signal.throwIfAborted();
     if (opened.stateFolder !== null) unwatchDisk = watchDisk(opened.stateFolder, (line) => display.note(line));
     const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
+    const { role } = opened;
+    const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home: command.home, named: keyNames }));
     plays = evals.map((wish, index) => {
       const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
-      return new RunPlay(wish, { cwd, envVersion, service: shared, interrupts, signal, progress: display.run(index), columns: terminal.columns });
+      return new RunPlay(wish, { cwd, envVersion, service: shared, interrupts, signal, progress: display.run(index), columns: terminal.columns, preflight });
     });
     display.start();
     const outcomes = await playAll(command, plays, datasets, display);

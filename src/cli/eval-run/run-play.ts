@@ -19,6 +19,7 @@ import type { RunProgress } from "../display/runs-display.ts";
 import type { Service } from "../service/service.ts";
 import type { SharedService } from "../service/shared-service.ts";
 import type { StartedRun } from "./run-wish.ts";
+import type { Preflight } from "./preflight.ts";
 import { startRun } from "./start-run.ts";
 import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
 import { RunWatch } from "./watch-run.ts";
@@ -36,6 +37,8 @@ export interface PlayContext {
   readonly progress: RunProgress;
   /** Columns of the report. */
   readonly columns: number;
+  /** Null: on a service elsewhere. */
+  readonly preflight: Preflight | null;
 }
 
 /** Another command interrupted the run: it does not go on, wherever it is. */
@@ -88,12 +91,16 @@ export class RunPlay {
 
   /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
   async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
-    const { service, cwd, envVersion, interrupts, signal, progress } = this.#context;
+    const { service, cwd, envVersion, interrupts, signal, progress, preflight } = this.#context;
     const { envId, reference, replicas } = this.wish;
     const given = withShare(withDataset(this.wish.given, dataset), share);
     const { current } = service;
     const base = outputBase(cwd, envId, given);
-    const wish = { envId, reference, given, replicas, dataset, base, cwd, envVersion: current.role === "remote" ? null : envVersion };
+    const wish = {
+      ...{ envId, reference, given, replicas, dataset, base, cwd },
+      envVersion: current.role === "remote" ? null : envVersion,
+      ...(preflight === null || given.no_preflight === true ? {} : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
+    };
     const started = await interrupts.during(startRun(current.client, wish, signal));
     const { evaluation_id } = started.evaluation;
     for (const line of announcement(started, given)) progress.note(line);

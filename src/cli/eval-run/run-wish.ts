@@ -1,5 +1,6 @@
 /** What a command asks for of a run, what it gets, and whether the service knows one. */
 import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import type { JsonObject } from "../../config/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
@@ -19,6 +20,8 @@ export interface RunWish {
   readonly cwd: string;
   /** Version of the environment in this installation; null when it has none of that name, or the service is elsewhere. */
   readonly envVersion: string | null;
+  /** Looks at the endpoint before anything is asked of it: gives warnings, throws where it cannot serve; absent = none does. */
+  readonly preflight?: (config: JsonObject, model: string) => Promise<readonly string[]>;
 }
 
 export interface StartedRun {

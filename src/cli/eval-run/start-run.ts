@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { createBody } from "../../config/creation-body.ts";
 import { differencesOf } from "../../config/evaluation-settings.ts";
 import type { JsonObject } from "../../config/run-config.ts";
+import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings, resumeBody } from "../command-line/request.ts";
 import { stopCommand } from "../command-line/typed-commands.ts";
 import type { Evaluation } from "../connection/api-types.ts";
@@ -47,9 +48,11 @@ async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder
   return await createFromFolder(client, wish, folder, folder.metadata);
 }
 
-async function create(client: ServiceClient, { reference, given, replicas }: RunWish): Promise<StartedRun> {
-  const { evaluation_id } = await client.createRun(createBody(reference, given, replicas), randomUUID());
-  return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings: [] };
+async function create(client: ServiceClient, { reference, given, replicas, preflight }: RunWish): Promise<StartedRun> {
+  const body = createBody(reference, given, replicas);
+  const warnings = (await preflight?.(body.eval_config as JsonObject, String(body.inference_model))) ?? [];
+  const { evaluation_id } = await client.createRun(body, randomUUID());
+  return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings };
 }
 
 /** Resumes a run that the service knows, or joins it where it works already. */
@@ -62,6 +65,7 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
       mustAgree(now, wish);
       return { evaluation: now, folder, after, how: "joined", owed: null, warnings: [] };
     }
+    if (now.edgewise.owed_rollouts > 0) await wish.preflight?.(calledOf(now, given), now.metadata.model);
     try {
       const { owed_rollouts, warnings } = await client.resumeRun(runId, resumeBody(envId, given, now.metadata.sampling_args));
       return { evaluation: await client.run(runId), folder, after, how: owed_rollouts === 0 ? "nothing owed" : "resumed", owed: owed_rollouts, warnings };
@@ -70,6 +74,19 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
       await pause(300, signal);
     }
   }
+}
+
+/** Where a resume calls the model: another address or key stands for all places. */
+function calledOf({ eval_config }: Evaluation, { api_base_url, api_key_var, headers }: GivenOptions): JsonObject {
+  const { replicas, ...own } = eval_config;
+  const moved = api_base_url !== undefined || api_key_var !== undefined;
+  return {
+    ...own,
+    ...(replicas === undefined || moved ? {} : { replicas }),
+    ...(api_base_url === undefined ? {} : { api_base_url }),
+    ...(api_key_var === undefined ? {} : { api_key_var }),
+    ...(headers === undefined ? {} : { headers }),
+  };
 }
 
 /** A run that works is not changed by a command that joins it, so everything typed must be as it is. */

@@ -14,6 +14,8 @@ export const isWhole = (node: Node): node is Node & { kind: "number" } => node.k
 
 export function number(text: string): Node {
   if (text.length > MAX_DIGITS) throw new Unreadable();
+  const [digits = "", exponent] = text.split(/[eE]/);
+  if (exponent !== undefined) return { kind: "number", value: new Fraction(digits).mul(new Fraction(10).pow(new Fraction(exponent)) ?? 1), decimal: true };
   return { kind: "number", value: new Fraction(text.startsWith(".") ? `0${text}` : text), decimal: text.includes(".") };
 }
 
@@ -36,8 +38,20 @@ export function bracketed(open: string, items: readonly Node[], close: string): 
     throw new Unreadable();
   }
   if (open === "(" && close === ")") return { kind: "tuple", items };
+  // `[3, 1, 2]`, and `[3, 1]`, which would hold nothing as an interval.
+  if (open === "[" && close === "]" && (items.length > 2 || isFalling(items))) return { kind: "tuple", items };
   if (items.length !== 2 || first === undefined || second === undefined || open === "\\{" || close === "\\}") throw new Unreadable();
   return { kind: "interval", low: first, high: second, lowClosed: open === "[", highClosed: close === "]" };
+}
+
+function isFalling(items: readonly Node[]): boolean {
+  const [first, second] = items.map(literal);
+  return first !== undefined && second !== undefined && first !== null && second !== null && first.compare(second) > 0;
+}
+
+function literal(node: Node): Fraction | null {
+  if (node.kind === "negative") return literal(node.of)?.neg() ?? null;
+  return node.kind === "number" ? node.value : null;
 }
 
 /** `x = 1/3 \approx 0.33` is `x = 1/3`; `x \approx 3` is `x = 3`; `1/3 \approx 0.33` is `1/3`. */

@@ -13,6 +13,7 @@ export const RELATIONS: Readonly<Record<string, Relation | "~">> = {
   geq: ">=",
   neq: "!=",
   approx: "~",
+  sim: "~",
   equiv: "=",
   to: "=",
 };
@@ -22,6 +23,8 @@ export const OPEN = new Set(["(", "[", "\\{"]);
 export const CLOSE = new Set([")", "]", "\\}"]);
 /** Signs that end a product. */
 export const ENDS = new Set(["+", "-", ",", ";", ":", "&", "}", "=", "<", ">", "!", ...CLOSE]);
+/** Commands that no factor of a product begins with. */
+export const NO_FACTOR = new Set(["in", "pm", "mp", "\\", "end", "rfloor", "rceil", "rangle", "over", "choose", "cdot", "times", "div", "ldots"]);
 /** Commands that make a name of their argument. */
 export const NAMING = new Set(["overline", "vec", "hat", "bar", "angle", "triangle", "widehat", "mathbb", "mathcal"]);
 export const GREEK = new Set(

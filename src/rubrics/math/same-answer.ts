@@ -1,7 +1,11 @@
 import { Budget, MathBoundError } from "./budget.ts";
-import { evenText } from "./build.ts";
+import { evenText, HUNDREDTH, isWhole } from "./build.ts";
+import { multipliedOut } from "./matrix.ts";
 import type { Node, Relation } from "./node.ts";
 import { parseMath } from "./parse.ts";
+import { asText, foldedTogether, plain, withoutUnitLetter } from "./plain-answer.ts";
+import { valuesOf } from "./plus-minus.ts";
+import { intervalOf, isReals, sameRealSet } from "./real-set.ts";
 import { isName, ratioOf, sameValue, symbolsOf } from "./same-value.ts";
 
 export interface MathLimits {
@@ -22,53 +26,19 @@ export function sameAnswer(expected: string, response: string, limits: MathLimit
   if (gold === given) return true;
   if (Math.max(gold.length, given.length) > limits.maxChars) throw new MathBoundError(`an answer has more than ${limits.maxChars} characters`);
   const budget = new Budget(limits.maxSteps);
+  if (isSame(gold, given, budget)) return true;
+  const folded = foldedTogether(gold, given);
+  if (folded !== null && isSame(folded[0], folded[1], budget)) return true;
+  const [bareGold, bareGiven] = [withoutUnitLetter(gold), withoutUnitLetter(given)];
+  return (bareGold !== gold || bareGiven !== given) && isSame(bareGold, bareGiven, budget);
+}
+
+function isSame(gold: string, given: string, budget: Budget): boolean {
   const tree = parseMath(gold, budget);
   const other = parseMath(given, budget);
-  if (tree === null || other === null) return bare(gold) === bare(given) && bare(gold) !== "";
-  return new Comparison(budget).same(tree, other);
-}
-
-/** Wrappers around wrappers that are taken off an answer; nobody writes more. */
-const MAX_WRAPPERS = 8;
-
-/** Without what stands around an answer: dollar signs, `\[…\]`, braces, spaces. No patterns here: they could take the square of its length. */
-function plain(text: string): string {
-  let inner = text.replace(/\s+/g, " ").trim();
-  for (let round = 0; round < MAX_WRAPPERS; round++) {
-    const [open, close] = [inner.slice(0, 2), inner.endsWith(".") ? inner.slice(-3, -1) : inner.slice(-2)];
-    if (inner.length > 1 && inner.startsWith("$") && inner.endsWith("$")) inner = inner.slice(1, -1).trim();
-    else if ((open === "\\[" && close === "\\]") || (open === "\\(" && close === "\\)")) inner = inner.slice(2, inner.lastIndexOf("\\")).trim();
-    else if (isBraced(inner)) inner = inner.slice(1, -1).trim();
-    else break;
-  }
-  return inner;
-}
-
-/** Whether the first brace closes at the end. */
-function isBraced(text: string): boolean {
-  if (!text.startsWith("{")) return false;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === "\\") i++;
-    else if (text[i] === "{") depth++;
-    else if (text[i] === "}" && --depth === 0) return i === text.length - 1;
-  }
-  return false;
-}
-
-/**
- * What cannot be read as mathematics, as it is compared: without what only sets it. Words lose case and punctuation too; what looks like
- * a formula keeps them.
- */
-function bare(text: string): string {
-  const unset = text
-    .replace(/\\(?:(?:text|textbf|textit|textrm|mathrm|mbox|left|right|displaystyle|limits|quad|qquad)(?![a-zA-Z])|[,;:! ])/g, " ")
-    .replace(/[$~]/g, " ");
-  if (!/[\\^_=<>+*/\d]/.test(unset)) return evenText(unset.replace(/[{}]/g, " "));
-  return unset
-    .replace(/\{([^{}\\ ])\}/g, "$1")
-    .replace(/\s+/g, "")
-    .replace(/\.$/, "");
+  if (tree !== null && other !== null) return new Comparison(budget).same(tree, other);
+  const text = asText(gold, budget);
+  return text !== "" && text === asText(given, budget);
 }
 
 const FLIPPED: Readonly<Record<Relation, Relation>> = { "=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<=" };
@@ -82,13 +52,21 @@ class Comparison {
 
   /** Not symmetric: it is the expected answer that says which form is asked for. */
   same(expected: Node, response: Node): boolean {
-    return this.#budget.nested(() => this.#same(...this.#unwrapped(expected, response)));
+    const [gold, given] = this.#unwrapped(expected, response);
+    return this.#budget.nested(() => this.#same(multipliedOut(gold), multipliedOut(given)));
   }
 
   #same(gold: Node, given: Node): boolean {
-    if (gold.kind === "text" || given.kind === "text") return this.#sameText(gold, given);
+    if (gold.kind === "text" || given.kind === "text") {
+      const isList = gold.kind === "list" || given.kind === "list";
+      return this.#sameText(gold, given) || (isList && this.#anyOrder(valuesOf(gold) ?? [gold], valuesOf(given) ?? [given]));
+    }
     if (gold.kind === "based" || given.kind === "based")
       return gold.kind === "based" && given.kind === "based" && gold.digits === given.digits && gold.base === given.base;
+    if (isMadeOfSets(gold) || isMadeOfSets(given)) {
+      const known = sameRealSet(gold, given, this.#budget);
+      if (known !== null) return known;
+    }
     const [left, right] = [valuesOf(gold), valuesOf(given)];
     if (left !== null || right !== null) return this.#sameLists(gold, left, given, right);
     if (gold.kind === "relation" || given.kind === "relation") return this.#sameRelations(gold, given);
@@ -104,13 +82,23 @@ class Comparison {
       return gold.operator === "setminus" ? this.#inOrder(gold.parts, given.parts) : this.#anyOrder(gold.parts, given.parts);
     }
     if (gold.kind === "ratio" || given.kind === "ratio") return this.#sameRatios(gold, given);
-    return sameValue(gold, given, this.#budget);
+    return sameValue(gold, given, this.#budget) || this.#samePercent(gold, given);
+  }
+
+  /** `10\%` for 10 and 10 for `10\%`, beside 0.1: a whole number of percent is often asked for without the sign, or with it. */
+  #samePercent(gold: Node, given: Node): boolean {
+    const [left, right] = [wholePercent(gold), wholePercent(given)];
+    if ((left === null) === (right === null)) return false;
+    const number = left === null ? gold : given;
+    return isWholeNumber(number) && sameValue(left ?? gold, right ?? given, this.#budget);
   }
 
   /** `x = 5` answers a question for 5, and 5 one for `x = 5`; between two equations the names count. */
   #unwrapped(gold: Node, given: Node): [Node, Node] {
     const [left, right] = [chainEnds(gold), chainEnds(given)];
-    if (isEquation(right) && !isEquation(left) && left.kind !== "list" && namesOrCalculates(right)) return [left, lastSide(right)];
+    // `x = 1, y = 2` is the point of `(x, y) = (1, 2)`.
+    const isPlace = left.kind !== "list" || (isEquation(right) && lastSide(right).kind === "tuple");
+    if (isEquation(right) && !isEquation(left) && isPlace && namesOrCalculates(right)) return [left, lastSide(right)];
     if (isEquation(left) && !isEquation(right) && isName(left.sides[0] ?? left) && right.kind !== "relation") return [lastSide(left), right];
     return [left, right];
   }
@@ -131,18 +119,21 @@ class Comparison {
     return gold.length === given.length && gold.every((item, index) => this.same(item, given[index] as Node));
   }
 
+  /** As sets: what is said twice is said once. */
   #anyOrder(gold: readonly Node[], given: readonly Node[]): boolean {
-    if (gold.length !== given.length) return false;
-    const left = [...given];
-    return gold.every((item) => {
-      const at = left.findIndex((other) => this.same(item, other));
-      if (at >= 0) left.splice(at, 1);
-      return at >= 0;
-    });
+    const said = new Set<number>();
+    const isFound = (item: Node): boolean => {
+      const at = given.findIndex((other, index) => !said.has(index) && this.same(item, other));
+      if (at >= 0) said.add(at);
+      return at >= 0 || given.some((other, index) => said.has(index) && this.same(item, other));
+    };
+    return gold.every(isFound) && given.every((other, index) => said.has(index) || gold.some((item) => this.same(item, other)));
   }
 
   #sameRatios(gold: Node, given: Node): boolean {
-    const [a, b] = [gold, given].map((node) => (node.kind === "ratio" ? node.parts : node.kind === "quotient" ? [node.over, node.under] : [node]));
+    const [only, other] = [gold, given].map(asQuotient);
+    if (gold.kind !== given.kind && only !== undefined && other !== undefined) return sameValue(only, other, this.#budget);
+    const [a, b] = [gold, given].map((node) => (node.kind === "ratio" ? node.parts : [node]));
     if (a === undefined || b === undefined || a.length !== b.length) return false;
     if (this.#inOrder(a, b)) return true;
     const [over, under] = a;
@@ -173,6 +164,27 @@ class Comparison {
   }
 }
 
+/** Sets of numbers that may be written in several ways. */
+const isMadeOfSets = (node: Node): boolean => node.kind === "sets" || isReals(node);
+
+const isWholeNumber = (node: Node): boolean => isWhole(node.kind === "negative" ? node.of : node);
+
+/** 10 of `10\%`; null for anything but a whole number of percent. */
+function wholePercent(node: Node): Node | null {
+  if (node.kind === "negative") {
+    const of = wholePercent(node.of);
+    return of === null ? null : { kind: "negative", of };
+  }
+  const [first, second] = node.kind === "product" ? node.factors : [];
+  return first !== undefined && second === HUNDREDTH && isWhole(first) && node.kind === "product" && node.factors.length === 2 ? first : null;
+}
+
+/** A ratio of two as their quotient; longer ones stay. */
+function asQuotient(node: Node): Node {
+  const [over, under] = node.kind === "ratio" && node.parts.length === 2 ? node.parts : [];
+  return over === undefined || under === undefined ? node : { kind: "quotient", over, under };
+}
+
 const isEquation = (node: Node): node is Node & { kind: "relation" } => node.kind === "relation" && node.operators.every((operator) => operator === "=");
 /** `x = 5` and `2 + 3 = 5` say 5; `2x + y = 5` does not. */
 const namesOrCalculates = ({ sides: [first] }: Node & { kind: "relation" }): boolean => first !== undefined && (isName(first) || symbolsOf(first).length === 0);
@@ -196,73 +208,6 @@ function difference({ sides }: Node & { kind: "relation" }): Node | null {
     return null;
   return { kind: "sum", terms: [left, { kind: "negative", of: right }] };
 }
-
-/** The values that a node stands for, `\pm` written out; null when it is a single thing. */
-function valuesOf(node: Node): readonly Node[] | null {
-  if (node.kind === "list") return node.items.flatMap((item) => valuesOf(item) ?? [item]);
-  const [upper, lower] = [signed(node, 1), signed(node, -1)];
-  return upper === null || lower === null ? null : [upper, lower];
-}
-
-/** The node with every `\pm` as the upper (1) or lower (-1) sign; null when it has none. */
-function signed(node: Node, sign: 1 | -1): Node | null {
-  switch (node.kind) {
-    case "plus-minus": {
-      const right: Node = signed(node.right, sign) ?? node.right;
-      const term: Node = node.upper === sign ? right : { kind: "negative", of: right };
-      return node.left === null ? term : { kind: "sum", terms: [signed(node.left, sign) ?? node.left, term] };
-    }
-    case "sum":
-      return replaced(node.terms, sign, (terms) => ({ kind: "sum", terms }));
-    case "product":
-      return replaced(node.factors, sign, (factors) => ({ kind: "product", factors }));
-    case "tuple":
-      return replaced(node.items, sign, (items) => ({ kind: "tuple", items }));
-    case "relation":
-      return replaced(node.sides, sign, (sides) => ({ ...node, sides }));
-    case "negative":
-      return replaced([node.of], sign, ([of]) => ({ kind: "negative", of: of as Node }));
-    case "quotient":
-      return replaced([node.over, node.under], sign, ([over, under]) => ({ kind: "quotient", over: over as Node, under: under as Node }));
-    default:
-      return null;
-  }
-}
-
-function replaced(parts: readonly Node[], sign: 1 | -1, build: (parts: readonly Node[]) => Node): Node | null {
-  const found = parts.map((part) => signed(part, sign));
-  return found.every((part) => part === null) ? null : build(parts.map((part, index) => found[index] ?? part));
-}
-
-const INFINITY: Node = { kind: "constant", name: "infinity" };
-
-/** An interval, in whatever form: `(a, b)`, `a < x < b`, `x > a`; null for anything else. */
-function intervalOf(node: Node): (Node & { kind: "interval" }) | null {
-  if (node.kind === "interval") return node;
-  const [first, second, third] = node.kind === "tuple" ? node.items : node.kind === "relation" ? node.sides : [];
-  if (first === undefined || second === undefined) return null;
-  if (node.kind === "tuple") return node.items.length === 2 ? { kind: "interval", low: first, high: second, lowClosed: false, highClosed: false } : null;
-  if (node.kind !== "relation") return null;
-  const operators = node.operators;
-  const [operator] = operators;
-  if (operator === undefined || operators.some((each) => each === "=" || each === "!=")) return null;
-  const closed = (each: Relation | undefined): boolean => each === "<=" || each === ">=";
-  const rises = operator.startsWith("<");
-  if (third !== undefined) {
-    if (node.sides.length !== 3 || operators[1]?.charAt(0) !== operator.charAt(0) || !isUnknown(second)) return null;
-    const [low, high] = rises ? [first, third] : [third, first];
-    const [lowClosed, highClosed] = rises ? [closed(operator), closed(operators[1])] : [closed(operators[1]), closed(operator)];
-    return { kind: "interval", low, high, lowClosed, highClosed };
-  }
-  if (isUnknown(first) === isUnknown(second)) return null;
-  const bound = isUnknown(first) ? second : first;
-  const below = isUnknown(first) === rises;
-  return below
-    ? { kind: "interval", low: { kind: "negative", of: INFINITY }, high: bound, lowClosed: false, highClosed: closed(operator) }
-    : { kind: "interval", low: bound, high: INFINITY, lowClosed: closed(operator), highClosed: false };
-}
-
-const isUnknown = (node: Node): boolean => (node.kind === "symbol" || node.kind === "product") && isName(node);
 
 /** A node as it is spelled, for comparing it with words: letters side by side are a word. */
 function spelled(node: Node): string | null {

@@ -1,4 +1,5 @@
 import type { Budget } from "./budget.ts";
+import { asLatex } from "./unicode.ts";
 
 /** `name`: a command without its backslash, one letter, one sign, the digits of a number; of `text`, the words in `\text{…}` or a bare word. */
 export interface Token {
@@ -10,7 +11,7 @@ export interface Token {
 const TEXT = new Set("text textbf textit textrm textnormal texttt textsf mbox hbox mathrm mathbf mathit mathsf operatorname bold boldsymbol".split(" "));
 /** Commands that only say how something looks. */
 const STYLE = new Set(
-  "left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits quad qquad , ! ; : > space thinspace enspace rm bf it $"
+  "left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits quad qquad , ! ; : > space thinspace enspace rm bf it $ scriptstyle tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge"
     .split(" ")
     .concat(" "),
 );
@@ -48,41 +49,6 @@ const SAME: Readonly<Record<string, string>> = {
   land: ",",
   lor: ",",
 };
-/** Signs of other alphabets, as LaTeX. Each ends in a space where a letter may follow. */
-const UNICODE: Readonly<Record<string, string>> = {
-  "−": "-",
-  "–": "-",
-  "×": "\\times ",
-  "·": "\\cdot ",
-  "⋅": "\\cdot ",
-  "÷": "\\div ",
-  π: "\\pi ",
-  "∞": "\\infty ",
-  "≤": "\\leq ",
-  "≥": "\\geq ",
-  "≠": "\\neq ",
-  "∪": "\\cup ",
-  "∩": "\\cap ",
-  "∈": "\\in ",
-  "√": "\\sqrt ",
-  "°": "^\\circ ",
-  "±": "\\pm ",
-  "∓": "\\mp ",
-  "²": "^2 ",
-  "³": "^3 ",
-  "½": "\\frac12 ",
-  "¼": "\\frac14 ",
-  "¾": "\\frac34 ",
-  "≈": "\\approx ",
-  "∅": "\\emptyset ",
-  "′": "'",
-  "：": ":",
-  "，": ",",
-  "（": "(",
-  "）": ")",
-  "≡": "\\equiv ",
-  "→": "\\to ",
-};
 /** Words that are commands without their backslash. */
 const COMMAND_WORDS = new Set("sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh ln log exp sqrt pi infty and or frac".split(" "));
 const PERCENT_WORDS = new Set(["percent", "percentage", "pct"]);
@@ -93,11 +59,20 @@ const UNITS = new Set(
     "degrees degree deg rad radians radian units unit hours hour minutes minute seconds second days day weeks week years year gallons gallon pounds pound ounces ounce sq cubic square"
   ).split(" "),
 );
+/** The same of one letter, where they stand in `\text`: behind a number no choice is meant. `\text{i}` and `\text{e}` are constants. */
+export const UNIT_LETTERS = new Set("m s g h l L N J W V A K C F T".split(" "));
+/** What a unit may stand behind, or the sign between two units. */
+const isMeasured = (before: Token | undefined): boolean =>
+  before !== undefined && (before.kind === "number" || before.kind === "text" || ["}", "%", "cdot"].includes(before.name));
 
 const NUMBER = /\d+(?:\.\d+)?|\.\d+/y;
+/** As programs print them: `3.2e5`, `1E-7`. */
+const SCIENTIFIC = /\d+(?:\.\d+)?[eE][+-]?\d{1,3}(?![\d.])/y;
 /** `10,080`, `10,\!080`, `10\,080`, `10{,}080`. */
 const THOUSANDS = /[1-9]\d{0,2}(?:(?:,\\!\s*|\\,|\{,\}|,)\d{3}){1,40}(?!\d)(?!,\s*(?:\\!\s*)?\d)(?:\.\d+)?/y;
 const THIN_THOUSANDS = /[1-9]\d{0,2}(?:(?:,\\!\s*|\\,|\{,\})\d{3}){1,40}(?!\d)(?:\.\d+)?/y;
+/** `10 080`, but neither `1 100/201` nor `\log_10 100`. */
+const SPACED_THOUSANDS = /(?<![_^])[1-9]\d{0,2}(?: \d{3}){1,40}(?![\d/]| \d| ?\/)(?:\.\d+)?/y;
 const REPEATING = /(\d*)\.(\d*)\\overline\s*\{\s*(\d+)\s*\}/y;
 const COMMAND = /\\(?:[A-Za-z]+\*?|.)/sy;
 const WORD = /[A-Za-z]+/y;
@@ -113,8 +88,22 @@ const isWord = (letters: string): boolean => letters.length >= 4;
 
 /** Takes a text apart; null where it is no LaTeX that could be an answer. */
 export function tokensOf(text: string, budget: Budget): Token[] | null {
-  const source = text.replace(/[^\x20-\x7e]/gu, (char) => UNICODE[char] ?? char).replace(/\\degree(?![a-zA-Z])/g, "^\\circ ");
   const tokens: Token[] = [];
+  return taken(withoutLook(asLatex(text)), tokens, budget) ? tokens : null;
+}
+
+/** Without the full stop, comma or line break at the end of a sentence, and the dots behind the digits that were written out. */
+export function withoutEnd(tokens: readonly Token[]): Token[] {
+  let end = tokens.length;
+  while (end > 0 && [".", ",", ";", "\\", "ldots", "dots", "cdots"].includes(tokens[end - 1]?.name ?? "") && tokens[end - 1]?.kind !== "text") end--;
+  return tokens.slice(0, end);
+}
+
+/** Without colours, and with degrees as they are mostly written. */
+const withoutLook = (text: string): string => text.replace(/\\(?:text)?color\s*\{[^{}]*\}/g, "").replace(/\\degree(?![a-zA-Z])/g, "^\\circ ");
+
+/** Appends the tokens of `source`; false where it is no LaTeX that could be an answer. */
+function taken(source: string, tokens: Token[], budget: Budget): boolean {
   /** Open brackets other than LaTeX's own braces: in them a comma separates. */
   let open = 0;
   let at = 0;
@@ -138,7 +127,13 @@ export function tokensOf(text: string, budget: Budget): Token[] | null {
       push("number", `${repeating[1]}.${repeating[2]}(${repeating[3]})`);
       continue;
     }
-    const number = match(open === 0 ? THOUSANDS : THIN_THOUSANDS) ?? match(NUMBER);
+    const scientific = match(SCIENTIFIC);
+    if (scientific !== null) {
+      at += scientific[0].length;
+      push("number", scientific[0]);
+      continue;
+    }
+    const number = match(open === 0 ? THOUSANDS : THIN_THOUSANDS) ?? match(SPACED_THOUSANDS) ?? match(NUMBER);
     if (number !== null) {
       at += number[0].length;
       push("number", number[0].replace(/[^\d.]/g, ""));
@@ -150,9 +145,11 @@ export function tokensOf(text: string, budget: Budget): Token[] | null {
       const name = command[0].slice(1);
       if (TEXT.has(name)) {
         const group = groupAt(source, at);
-        if (group === null) return null;
+        if (group === null) return false;
         at = group.end;
-        pushText(group.content, push);
+        if (isSetUpright(group.content)) {
+          if (!budget.nested(() => taken(group.content, tokens, budget))) return false;
+        } else pushText(group.content, tokens.at(-1), push);
       } else if (STYLE.has(name)) {
         // `\left.` is a bracket that is not there.
         if ((name === "left" || name === "right") && source[at] === ".") at++;
@@ -176,8 +173,11 @@ export function tokensOf(text: string, budget: Budget): Token[] | null {
     if (")]".includes(char)) open--;
     if (char !== "$") push("sign", char);
   }
-  return tokens;
+  return true;
 }
+
+/** Mathematics in upright letters rather than words: `\text{\frac{1}{2}}`, `\mathbf{x = 5}`, `\text{20\%}`. */
+const isSetUpright = (content: string): boolean => /\\(?!text)[a-zA-Z%]|=/.test(content) || (/\d/.test(content) && !/[a-zA-Z]/.test(content));
 
 /** The braces at `at`, or the one character that stands for them. */
 function groupAt(source: string, at: number): { readonly content: string; readonly end: number } | null {
@@ -193,11 +193,12 @@ function groupAt(source: string, at: number): { readonly content: string; readon
   return null;
 }
 
-function pushText(content: string, push: (kind: Token["kind"], name: string) => void): void {
+function pushText(content: string, before: Token | undefined, push: (kind: Token["kind"], name: string) => void): void {
   const trimmed = content.trim().replace(/\s+/g, " ");
   const lower = trimmed.toLowerCase();
   if (trimmed === "") return;
-  if (/^[A-Za-z]$/.test(trimmed)) push("letter", trimmed);
+  if (UNIT_LETTERS.has(trimmed) && isMeasured(before)) push("text", trimmed);
+  else if (/^[A-Za-z]$/.test(trimmed)) push("letter", trimmed);
   else if (/^,?\s*(and|or),?$/.test(lower)) push("sign", ",");
   else if (PERCENT_WORDS.has(lower) || trimmed === "%" || trimmed === "\\%") push("sign", "%");
   else if (/^[-+]?[\d.]+$/.test(trimmed)) for (const part of trimmed.match(/[-+]|[\d.]+/g) ?? []) push(/[-+]/.test(part) ? "sign" : "number", part);
@@ -210,8 +211,7 @@ function pushWord(word: string, before: Token | undefined, push: (kind: Token["k
   if (lower === "and" || lower === "or") return push("sign", ",");
   if (PERCENT_WORDS.has(lower)) return push("sign", "%");
   if (COMMAND_WORDS.has(word)) return push("command", word);
-  const behindNumber = before !== undefined && (before.kind === "number" || before.name === "}" || before.name === "%" || before.kind === "text");
-  if (behindNumber && UNITS.has(lower)) return push("text", word);
+  if (isMeasured(before) && UNITS.has(lower)) return push("text", word);
   if (isWord(word)) return push("text", word);
   for (const letter of word) push("letter", letter);
 }

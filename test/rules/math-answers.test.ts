@@ -65,6 +65,13 @@ describe("a comparison that takes too long", () => {
     ["thousands", "12,345,".repeat(7_000)],
     ["digits", "9".repeat(49_000)],
     ["signs", "\\pm1".repeat(10_000)],
+    ["fractions with \\over", "1\\over ".repeat(7_000)],
+    ["colours", "\\color   ".repeat(5_000)],
+    ["upright groups", "\\mathbf{".repeat(5_000) + "}".repeat(5_000)],
+    ["Greek letters", "α".repeat(49_000)],
+    ["sets", "[0,1]\\cap".repeat(5_000)],
+    ["grouped digits", "1 000 ".repeat(8_000)],
+    ["powers of ten", "1e999".repeat(9_000)],
   ])("ends whatever is repeated: %s", (_, response) => {
     try {
       expect(sameAnswer("5", response, LIMITS)).toBe(false);

@@ -26,7 +26,7 @@ export const ENDS = new Set(["+", "-", ",", ";", ":", "&", "}", "=", "<", ">", "
 /** Commands that no factor of a product begins with. */
 export const NO_FACTOR = new Set(["in", "pm", "mp", "\\", "end", "rfloor", "rceil", "rangle", "over", "choose", "cdot", "times", "div", "ldots"]);
 /** Commands that make a name of their argument. */
-export const NAMING = new Set(["overline", "vec", "hat", "bar", "angle", "triangle", "widehat", "mathbb", "mathcal"]);
+export const NAMING = new Set(["overline", "vec", "hat", "bar", "widehat", "mathbb", "mathcal"]);
 export const GREEK = new Set(
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron rho sigma tau upsilon phi chi psi omega ell hbar nabla partial".split(" "),
 );

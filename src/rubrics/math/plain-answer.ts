@@ -64,14 +64,16 @@ function withoutSingleBraces(tokens: readonly Token[]): Token[] {
 
 /** Letters outside of commands, each once. */
 const lettersIn = (text: string): Set<string> => new Set(text.replace(/\\[a-zA-Z]+/g, " ").match(/[a-zA-Z]/g) ?? []);
-const isLetter = (text: string): boolean => /^\(?[a-zA-Z]\)?$/.test(text);
+/** The one letter of a choice, `\text{(A)}`; null for anything else. */
+const choiceIn = (text: string): string | null => /^(?:\\(?:text[a-z]*|mbox|math(?:rm|bf|it|sf))\{)?\(?([a-zA-Z])\)?\}?$/.exec(text)?.[1] ?? null;
 
 /**
  * Two answers that name a letter in different case (`+ C` and `+ c`, `X^2` and `x^2`), in small letters there; null for others. A letter that
  * either of them has in both cases stays, as do E and I, which are no other writing of the constants e and i.
  */
 export function foldedTogether(gold: string, given: string): readonly [string, string] | null {
-  if (isLetter(gold) && isLetter(given)) return [gold.toLowerCase(), given.toLowerCase()];
+  const [choice, chosen] = [choiceIn(gold), choiceIn(given)];
+  if (choice !== null && chosen !== null) return [choice.toLowerCase(), chosen.toLowerCase()];
   const [left, right] = [lettersIn(gold), lettersIn(given)];
   const turned = [...left, ...right].filter((letter) => {
     const [high, low] = [letter.toUpperCase(), letter.toLowerCase()];

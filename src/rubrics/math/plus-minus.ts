@@ -1,8 +1,9 @@
+import { EMPTY } from "./build.ts";
 import type { Node } from "./node.ts";
 
 /** The values that a node stands for, `\pm` written out; null when it is a single thing. */
 export function valuesOf(node: Node): readonly Node[] | null {
-  if (node.kind === "list") return node.items.flatMap((item) => valuesOf(item) ?? [item]);
+  if (node.kind === "list") return node.items.flatMap((item) => (item === EMPTY ? [item] : (valuesOf(item) ?? [item])));
   const [upper, lower] = [signed(node, 1), signed(node, -1)];
   return upper === null || lower === null ? null : [upper, lower];
 }

@@ -9,9 +9,9 @@ export interface Token {
 
 /** Commands whose argument is written upright: a single letter in one is that letter, anything longer is words. */
 const TEXT = new Set("text textbf textit textrm textnormal texttt textsf mbox hbox mathrm mathbf mathit mathsf operatorname bold boldsymbol".split(" "));
-/** Commands that only say how something looks. */
+/** Commands that only say how something looks, or what its letters are: `\angle ABC` is `\angle CBA`. */
 const STYLE = new Set(
-  "left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits quad qquad , ! ; : > space thinspace enspace rm bf it $ scriptstyle tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge"
+  "left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits quad qquad , ! ; : > space thinspace enspace rm bf it $ scriptstyle tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge angle triangle"
     .split(" ")
     .concat(" "),
 );
@@ -56,7 +56,7 @@ const PERCENT_WORDS = new Set(["percent", "percentage", "pct"]);
 const UNITS = new Set(
   (
     "mm cm km dm ml kg mg ft yd mi lb lbs oz hr hrs min mins sec secs mph kph cents cent dollars dollar inch inches foot feet yard yards mile miles meter meters metre metres " +
-    "degrees degree deg rad radians radian units unit hours hour minutes minute seconds second days day weeks week years year gallons gallon pounds pound ounces ounce sq cubic square"
+    "degrees degree deg rad radians radian units unit hours hour minutes minute seconds second days day weeks week years year gallons gallon pounds pound ounces ounce sq cubic square th st nd rd"
   ).split(" "),
 );
 /** The same of one letter, where they stand in `\text`: behind a number no choice is meant. `\text{i}` and `\text{e}` are constants. */

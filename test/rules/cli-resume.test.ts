@@ -142,6 +142,25 @@ describe("a folder of the Python library", () => {
     expect(posted("/resume")).toEqual([]);
   });
 
+  it("from before rows said which example they are of is refused, with its age and the way to read it", () => {
+    const { env_id, ...early } = theirs;
+    const message = (metadata: object, rows: string): { readonly message: string; readonly hints: readonly string[] } => {
+      try {
+        namedFolder(folder("my-run", { metadata, rows }), root());
+      } catch (error) {
+        return error as { message: string; hints: string[] };
+      }
+      throw new Error("was taken");
+    };
+    const unnamed = '{"id": 0, "prompt": [], "reward": NaN, "generation_ms": 0.0}\n';
+    expect(message({ ...early, env: env_id, date: "2025-09-30 00:47:48" }, unnamed)).toMatchObject({
+      message: expect.stringMatching(/the Python library wrote it before 18 October 2025: its metadata calls the environment `env`, and its rows do not say/),
+      hints: [expect.stringMatching(/^`npx edgewise eval view \S+` can read it\.$/)],
+    });
+    expect(message({ ...theirs, rollouts_per_example: 0 }, unnamed).message).toMatch(/before 18 October 2025: its rows do not say which example they are of$/);
+    expect(namedFolder(folder("my-run", { metadata: theirs, rows: '{"example_id": 0, "reward": 1.0}\n' }), root())).toMatchObject({ metadata: { env_id } });
+  });
+
   it("is refused when its examples were shuffled", async () => {
     await expect(start({ resume: folder("my-run", { metadata: { ...NESTED, shuffle: true, shuffle_seed: 1 } }) }, () => notFound)).rejects.toThrow(
       /were shuffled by the Python library/,

@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { type Aggregates, Aggregator } from "../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { wilsonInterval } from "../../src/metrics/wilson.ts";
+import { readInfo } from "../../src/cli/view/find-runs.ts";
+import { namedFolder, rolloutsOfWhole } from "../../src/cli/results/resume-folder.ts";
+import { runInProcess } from "../support/cli-in-process.ts";
 import { testData } from "../support/test-data.ts";
 
 /** Result folders that the Python library wrote, kept beside the repository (never in it). */
@@ -63,5 +66,36 @@ describe.runIf(there !== null)("results that the Python library wrote", () => {
     expect(result.avg_reward).toBe(stored);
     expect(result.reward_ci95?.[0]).toBe(0);
     expect(result.reward_ci95?.[1]).toBeCloseTo(0.02497, 5);
+  });
+});
+
+describe.runIf(there !== null)("folders that the Python library wrote, resumed", () => {
+  const folderOf = (start: string): string => join(FOLDER, readdirSync(FOLDER).find((name) => name.startsWith(start)) ?? start);
+
+  it.each([
+    ["vf-gsm8k", "it before 18 October 2025: its rows do not say which example they are of"],
+    ["vf-math-python", "it before 18 October 2025: its metadata calls the environment `env`, and its rows do not say which example they are of"],
+    ["vf-tool-test", "it before 18 October 2025: its rows do not say which example they are of"],
+  ])("%s is refused, with its age, and can be looked at", (start, reason) => {
+    const path = folderOf(start);
+    expect(() => namedFolder(path, FOLDER)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(reason), hints: [expect.stringContaining(`eval view ${path}`)] }),
+    );
+    expect(readInfo(path)).toMatchObject({ model: "gpt-4.1-mini" });
+  });
+
+  it.each(["vf-wiki-search--gpt-4.1-mini", "vf-wiki-search--gpt-4.1-nano"])("%s is taken, and has nothing left to do", async (start) => {
+    const path = folderOf(start);
+    expect(namedFolder(path, FOLDER)).toMatchObject({ metadata: { env_id: "wiki-search", num_examples: 100, rollouts_per_example: 1 } });
+    expect(await rolloutsOfWhole(path, {})).toBe(100);
+  });
+
+  it("are shown with the averages of their rows where their metadata states others", async () => {
+    const lines = async (start: string): Promise<string> => (await runInProcess(["eval", "view", folderOf(start)], { cwd: FOLDER })).out.join("\n");
+    const stale = await lines("vf-tool-test");
+    expect(stale).toMatch(/average reward +1\.000/);
+    expect(stale).toMatch(/stale +metadata\.json says reward 0, its rows have 1/);
+    for (const start of ["vf-gsm8k", "vf-math-python", "vf-wiki-search--gpt-4.1-mini", "vf-wiki-search--gpt-4.1-nano"])
+      expect(await lines(start)).not.toContain("stale");
   });
 });

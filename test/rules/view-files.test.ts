@@ -68,6 +68,13 @@ describe("results folders are found", () => {
     ).toEqual(["aaaaaaaa openai/small", "bbbbbbbb openai/small"]);
   });
 
+  it("however deep they lie", () => {
+    const path = `outputs/evals/${"deep/".repeat(30)}a--b/aaaaaaaa`;
+    folder(path, { "metadata.json": metadata() });
+    expect(findRuns(place, USUAL).map(({ shownPath }) => shownPath)).toEqual([path]);
+    expect(findRuns(place, { ...USUAL, path: "." })).toHaveLength(1);
+  });
+
   it("under a path: one run, a folder above, or a file of a run", () => {
     const run = folder("far/a--b/aaaaaaaa", { "metadata.json": metadata(), "results.jsonl": row(0) });
     folder("far/a--b/bbbbbbbb", { "metadata.json": metadata() });
@@ -300,5 +307,32 @@ describe("a folder whose examples are wrongly named", () => {
       folder("c", { "metadata.json": metadata({ edgewise: { grouping_problem: "the groups are not known" } }), "results.jsonl": row(0) }),
     );
     expect(text).toContain("the groups are not known");
+  });
+});
+
+describe("averages that metadata states", () => {
+  const shown = async (more: object, ...rewards: readonly number[]): Promise<string> => {
+    const path = folder("outputs/evals/my-env--m/aaaaaaaa", {
+      "metadata.json": metadata(more),
+      "results.jsonl": rewards.map((reward, id) => `${row(id, { reward, metrics: { right: reward } })}\n`).join(""),
+    });
+    return (await runInProcess(["eval", "view", path], { cwd: place })).out.join("\n");
+  };
+
+  it("give way to those of the rows where these are others, and are told beside them", async () => {
+    const stale = await shown({ avg_reward: 0, avg_error: 0.25, avg_metrics: { right: 0 } }, 1, 1, 0.5);
+    expect(stale).toMatch(/average reward +0\.833/);
+    expect(stale).toMatch(/errors +0\.0 %/);
+    expect(stale.replaceAll(/\s+/g, " ")).toContain(
+      "stale metadata.json says reward 0, its rows have 0.833; error 0.250, its rows have 0; right 0, its rows have 0.833",
+    );
+  });
+
+  it("stand where the rows bear them out, where there are none, and while a run of ours goes on", async () => {
+    expect(await shown({ avg_reward: 0.75, avg_error: 0 }, 1, 0.5)).not.toContain("stale");
+    expect(await shown({ avg_reward: 0.25 })).toMatch(/average reward +0\.250/);
+    const running = await shown({ avg_reward: 0.25, edgewise: { status: "RUNNING" } }, 1);
+    expect(running).toMatch(/average reward +0\.250/);
+    expect(running).not.toContain("stale");
   });
 });

@@ -1,6 +1,6 @@
 /** Results folders as something to go on with: reading one, and finding the newest unfinished one. */
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
 import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
@@ -9,7 +9,9 @@ import { isInfrastructureError } from "../../errors/codes.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
+import { quoted } from "../command-line/typed-commands.ts";
 import { readLines } from "../disk/read-lines.ts";
+import { tooOld } from "./old-folder.ts";
 import { readPosition } from "./results-folder.ts";
 
 /** `metadata.json`, of ours or of the Python library's. */
@@ -59,7 +61,10 @@ export function namedFolder(value: string, cwd: string): FoundFolder | { readonl
   }
   const found = readFolder(path);
   if (typeof found !== "string") return found;
-  throw usageError(`-R/--resume: ${path} cannot be resumed: ${found}`, "Name the folder of a run, the one with results.jsonl and metadata.json in it.");
+  const readable = existsSync(join(path, "metadata.json"))
+    ? `\`npx edgewise eval view ${quoted(value)}\` can read it.`
+    : "Name the folder of a run, the one with results.jsonl and metadata.json in it.";
+  throw usageError(`-R/--resume: ${path} cannot be resumed: ${found}`, readable);
 }
 
 /** The folder, or what is wrong with it. */
@@ -84,9 +89,11 @@ function readMetadata(path: string): FolderMetadata | string {
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) return "metadata.json is not a JSON object";
   const fields = value as Record<string, unknown>;
+  const own = objectOf(fields.edgewise);
+  const old = own === null ? tooOld(dirname(path), fields) : null;
+  if (old !== null) return old;
   for (const name of ["env_id", "model"]) if (typeof fields[name] !== "string") return `metadata.json: ${name} is not a string`;
   for (const name of ["num_examples", "rollouts_per_example"]) if (!Number.isInteger(fields[name])) return `metadata.json: ${name} is not a whole number`;
-  const own = objectOf(fields.edgewise);
   const textOf = (text: unknown): string | null => (typeof text === "string" ? text : null);
   return {
     env_id: String(fields.env_id),

@@ -29,8 +29,6 @@ export interface Places {
   readonly outputsDir: string;
 }
 
-/** Folders between the place that is looked through and a run: an id with `/` nests. */
-const DEPTH = 8;
 const METADATA_BYTES = 16 * 1024 * 1024;
 /** Written by a command of ours before the first metadata. */
 const MARKS = ["metadata.json", ".edgewise.json"];
@@ -39,21 +37,21 @@ const MARKS = ["metadata.json", ".edgewise.json"];
 export function findRuns(cwd: string, { path, envDir, outputsDir }: Places): readonly FoundRun[] {
   const found: FoundRun[] = [];
   if (path === null) {
-    walk(resolve(cwd, outputsDir, "evals"), cwd, found, DEPTH);
+    walk(resolve(cwd, outputsDir, "evals"), cwd, found);
     const environments = resolve(cwd, envDir);
-    for (const { name } of entriesOf(environments)) walk(join(environments, name, "outputs", "evals"), cwd, found, DEPTH);
+    for (const { name } of entriesOf(environments)) walk(join(environments, name, "outputs", "evals"), cwd, found);
   } else {
     const start = resolve(cwd, path);
     const stat = statSync(start, { throwIfNoEntry: false });
     if (stat === undefined) throw usageError(`${path} is not there`, "Name a results folder, or a folder with results folders somewhere in it.");
-    walk(stat.isDirectory() ? start : dirname(start), cwd, found, DEPTH);
+    walk(stat.isDirectory() ? start : dirname(start), cwd, found);
   }
   return found.sort((a, b) => compare(a.envId, b.envId) || compare(a.model, b.model) || b.changed - a.changed || compare(a.id, b.id));
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function walk(folder: string, cwd: string, found: FoundRun[], depth: number): void {
+function walk(folder: string, cwd: string, found: FoundRun[]): void {
   const entries = entriesOf(folder);
   const mark = MARKS.find((name) => entries.some((entry) => entry.name === name && !entry.isDirectory()));
   if (mark !== undefined) {
@@ -61,10 +59,9 @@ function walk(folder: string, cwd: string, found: FoundRun[], depth: number): vo
     found.push({ path: folder, shownPath: shown(folder, cwd), id: basename(folder), ...namesOf(folder, found.at(-1)), changed });
     return;
   }
-  if (depth === 0) return;
   for (const entry of entries) {
     // Links are not followed: they may lead in circles.
-    if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) walk(join(folder, entry.name), cwd, found, depth - 1);
+    if (entry.isDirectory() && entry.name !== "node_modules" && !entry.name.startsWith(".")) walk(join(folder, entry.name), cwd, found);
   }
 }
 

@@ -2,6 +2,7 @@
 import { groupingProblem } from "../../metrics/grouping.ts";
 import { fixed, panelNumber } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
+import { type WrongAverage, wrongAverages } from "../../metrics/stated-averages.ts";
 import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
 import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "../terminal/canvas.ts";
 import type { FoundRun, RunInfo } from "./find-runs.ts";
@@ -80,14 +81,41 @@ function groupingLines(info: RunSummary, counted: Counted | null, width: number)
 const wrapped = (text: string, width: number, style: Style): readonly Line[] => wrap(singleLine(text), Math.max(2, width)).map((part) => lineOf(part, style));
 
 function outcomeLines(info: RunSummary, counted: Counted | null, width: number): readonly Line[] {
+  const wrong = wrongIn(info, counted);
+  const reward = wrong.find(({ name }) => name === "reward")?.recomputed ?? info.averageReward;
   return fields(
     [
-      ["average reward", rewardText(info.averageReward), rewardStyle(info.averageReward)],
+      ["average reward", rewardText(reward), rewardStyle(reward)],
       ...(info.status === null ? [] : [["status", info.status] as const]),
       ...shares(info, counted),
+      ...(wrong.length === 0 ? [] : [["stale", staleText(wrong), "bad"] as const]),
     ],
     width,
   );
+}
+
+/** Written by ours while rows are still to come. */
+const UNDER_WAY = ["PENDING", "RUNNING"];
+
+/** Averages of the file that its rows contradict: known once all rows are counted, of a run to which none are added. */
+function wrongIn({ status, averageReward, errorShare, metrics }: RunSummary, counted: Counted | null): readonly WrongAverage[] {
+  if (counted === null || counted.note !== null || counted.spread.broken > 0 || UNDER_WAY.includes(status ?? "")) return [];
+  const { spread } = counted;
+  const stated = { avg_reward: averageReward, avg_error: errorShare, avg_metrics: Object.fromEntries(metrics) };
+  return wrongAverages(stated, {
+    rollouts: spread.rows,
+    avg_reward: spread.meanReward ?? 0,
+    avg_error: spread.rows === 0 ? 0 : spread.errored / spread.rows,
+    avg_metrics: Object.fromEntries(spread.metricSpreads().map(({ name, mean }) => [name, mean])),
+  });
+}
+
+/** Averages that are told; the rest is counted. */
+const TOLD = 4;
+
+function staleText(wrong: readonly WrongAverage[]): string {
+  const told = wrong.slice(0, TOLD).map(({ name, stated, recomputed }) => `${name} ${panelNumber(stated)}, its rows have ${panelNumber(recomputed)}`);
+  return `metadata.json says ${told.join("; ")}${wrong.length > TOLD ? `; and ${wrong.length - TOLD} more` : ""}`;
 }
 
 /** Further numbers and settings; averages of metrics where no rows are counted that would say more. */
@@ -102,7 +130,8 @@ function settingLines(info: RunSummary, counted: Counted | null, width: number):
 /** Rollouts, and how many of them ended in an error. */
 function shares({ examples, rolloutsPerExample, errorShare }: RunSummary, counted: Counted | null): readonly (readonly [string, string])[] {
   const wanted = examples === null || rolloutsPerExample === null ? null : examples * rolloutsPerExample;
-  const share = errorShare === null ? [] : [["errors", `${fixed(errorShare * 100, 1)} %`] as const];
+  const errors = counted !== null && counted.note === null && counted.spread.rows > 0 ? counted.spread.errored / counted.spread.rows : errorShare;
+  const share = errorShare === null || errors === null ? [] : [["errors", `${fixed(errors * 100, 1)} %`] as const];
   if (counted !== null) return share;
   return wanted === null || wanted <= 0 ? share : [["rollouts", String(wanted)], ...share];
 }

@@ -155,6 +155,10 @@ export interface Vitals {
   readonly paused_until: number | null;
   /** Requests answered under this grant so far: that the number grows is progress. */
   readonly progress?: number;
+  /** Rollouts that have finished in units which are not committed; absent from executors of before. */
+  readonly finished?: number;
+  /** Age of the oldest request in flight, in milliseconds, since clocks differ; absent from executors of before. */
+  readonly oldest_ms?: number;
 }
 export interface BeatRequest extends TicketId {
   /** Units of which at least one rollout has begun, and which are not committed. */

@@ -17,7 +17,8 @@ import { metadataOf } from "./run-metadata.ts";
 import { samplePage } from "./samples.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
-import { projectionOf, sumVitals, viewOf } from "./view.ts";
+import { projectionOf, viewOf } from "./view.ts";
+import { RunVitals } from "./vitals.ts";
 import { nextWake, SWEEP_AFTER_MS } from "./wake.ts";
 
 const GONE = { kind: "gone" } as const;
@@ -36,8 +37,7 @@ const platformFetch = fetch;
  */
 export class Run extends DurableObject<Env> implements P.RunExecution, RunControl {
   readonly #ledger: SqlLedger;
-  /** By epoch; of the moment only, never stored. */
-  readonly #vitals = new Map<number, P.Vitals>();
+  readonly #vitals = new RunVitals();
   /** Earliest alarm that is set, as far as this instance knows. */
   #alarm: number | null = null;
   readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
@@ -55,10 +55,17 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#transit("claim", request) ?? GONE;
   }
   async commit(call: P.CommitCall): Promise<P.CommitAnswer> {
-    return this.#transit("commit", { ...call, units: JSON.parse(call.units) as P.CommitUnit[] }) ?? GONE;
+    const units = JSON.parse(call.units) as P.CommitUnit[];
+    const answer = this.#transit("commit", { ...call, units }) ?? GONE;
+    if (answer.kind === "committed")
+      this.#vitals.committed(
+        call.epoch,
+        units.reduce((sum, { rollouts }) => sum + rollouts.length, 0),
+      );
+    return answer;
   }
   async beat(request: P.BeatRequest): Promise<P.BeatAnswer> {
-    this.#vitals.set(request.epoch, request.vitals);
+    this.#vitals.said(request.epoch, request.vitals);
     return this.#transit("beat", request) ?? GONE;
   }
   async leave(request: P.TicketId): Promise<P.Ack> {
@@ -197,8 +204,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     const head = this.#alive() ? this.#ledger.head() : null;
     if (head === null) return null;
     const live = new Set(this.#ledger.tickets().map((ticket) => ticket.epoch));
-    for (const epoch of this.#vitals.keys()) if (!live.has(epoch)) this.#vitals.delete(epoch);
-    return viewOf(this.#ledger, head, sumVitals(this.#vitals.values()), this.#context());
+    return viewOf(this.#ledger, head, this.#vitals.sum(live), this.#context());
   }
 
   #answerView(): Result<RunView> {

@@ -9,21 +9,6 @@ import type { Ledger } from "./ledger.ts";
 import { isSuspended } from "./offers.ts";
 import type { Vitals } from "./protocol.ts";
 
-/** Sum over executors; the endpoint is left alone until the latest of the times they were given. */
-export function sumVitals(all: Iterable<Vitals>): Vitals {
-  let sum: Vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
-  for (const each of all) {
-    const paused = Math.max(sum.paused_until ?? 0, each.paused_until ?? 0);
-    sum = {
-      in_flight: sum.in_flight + each.in_flight,
-      retries: sum.retries + each.retries,
-      waiting: sum.waiting + each.waiting,
-      paused_until: paused === 0 ? null : paused,
-    };
-  }
-  return sum;
-}
-
 export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext): RunView {
   const config = ledger.config();
   const codes = rolloutsByCode(head);

@@ -20,6 +20,8 @@ export interface PlayOptions {
   readonly independent: boolean;
   /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
   readonly scoringTurn?: () => Promise<void>;
+  /** Called when a rollout has been generated, whatever it ended in. */
+  readonly onRollout?: () => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
   /** Age at which the unit ends with `timeout` rows, in milliseconds from now; null = none. */
@@ -66,6 +68,7 @@ async function playAll(environment: Playable, input: RolloutInput, count: number
   const settled = await Promise.allSettled(
     Array.from({ length: count }, async () => {
       const state = await playWithRetries(environment, input, options, scope);
+      options.onRollout?.();
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
         scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });

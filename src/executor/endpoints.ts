@@ -16,6 +16,7 @@ import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
+import { RequestAges } from "./request-ages.ts";
 import type { Slice } from "./slice.ts";
 
 export interface OpenEndpoint {
@@ -71,6 +72,7 @@ export class Endpoints {
     const answeredBefore = notes.answered;
     const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
     let retries = 0;
+    const ages = new RequestAges(this.#ports.now);
     const clients = places.map(({ replica, key }, at) => {
       const { pause, health, limitName } = this.#place(key);
       const ports: Partial<ClientPorts> = {
@@ -95,7 +97,7 @@ export class Endpoints {
           `the replica ${shownUrl(replica.base_url)} takes no connections; its units go to the others, and it is asked again in ${seconds} s`,
         );
       };
-      return { client: this.#client(config, replica, notes, ports, health), health, pause, onPassedOver };
+      return { client: ages.of(this.#client(config, replica, notes, ports, health)), health, pause, onPassedOver };
     });
     const replicas = new Replicas(clients);
     const pauses = clients.map(({ pause }) => pause);
@@ -103,6 +105,7 @@ export class Endpoints {
       clientOf: (unit) => replicas.clientOf(unit),
       vitals: () => ({
         in_flight: gate.inFlight,
+        oldest_ms: ages.oldest,
         progress: notes.answered - answeredBefore,
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),

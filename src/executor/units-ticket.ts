@@ -48,6 +48,8 @@ export class UnitsTicket {
   readonly #summaries = new Map<number, Pick<CommitUnit, "rollouts" | "unscored">>();
   readonly #segments = new Map<number, SegmentContents>();
   readonly #abort = new AbortController();
+  /** Rollouts that have finished, of units that are not committed. */
+  readonly #finished = new Map<number, number>();
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
@@ -139,7 +141,7 @@ export class UnitsTicket {
         const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .beat({ ...ticket, started: effect.started, vitals: this.#host.vitals() })
+            .beat({ ...ticket, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
             .then((answer) => ({ type: "beaten", sentAt, answer }));
         return this.#call(call, { type: "beat-failed" });
       }
@@ -212,7 +214,10 @@ export class UnitsTicket {
 
   /** Only for the answer that counts: one that came too late must leave the rows to the attempt after it. */
   #forget(n: number): void {
-    for (const { unit } of this.#segments.get(n)?.units ?? []) this.#summaries.delete(unit);
+    for (const { unit } of this.#segments.get(n)?.units ?? []) {
+      this.#summaries.delete(unit);
+      this.#finished.delete(unit);
+    }
     this.#segments.delete(n);
   }
 
@@ -229,7 +234,7 @@ export class UnitsTicket {
     const { unit } = work;
     try {
       const rows = await this.#rowsOf(work);
-      if (rows === null) return this.#feed({ type: "unit-dropped", unit });
+      if (rows === null) return this.#drop(unit);
       // Rows that do not fit beside what is buffered send that on its way first.
       if (!this.#buffer.add(unit, rows.lines)) {
         this.#feed({ type: "flush" });
@@ -241,8 +246,19 @@ export class UnitsTicket {
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
       if (!this.#abort.signal.aborted) this.#failure ??= thrown;
       this.#feed({ type: "stop", how: "abort" });
-      this.#feed({ type: "unit-dropped", unit });
+      this.#drop(unit);
     }
+  }
+
+  #drop(unit: number): void {
+    this.#finished.delete(unit);
+    this.#feed({ type: "unit-dropped", unit });
+  }
+
+  #finishedRollouts(): number {
+    let sum = 0;
+    for (const count of this.#finished.values()) sum += count;
+    return sum;
   }
 
   /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
@@ -295,6 +311,7 @@ export class UnitsTicket {
       model: config.model,
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,
+      onRollout: () => void this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1),
       independent: config.independent_scoring,
       ...this.#turnOf(unit),
       stateColumns: config.state_columns,

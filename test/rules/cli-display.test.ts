@@ -1,79 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Evaluation, RunState } from "../../src/cli/connection/api-types.ts";
-import { checkDisplayFlags } from "../../src/cli/display/choose-display.ts";
-import { canDraw } from "../../src/cli/display/can-draw.ts";
-import { fromProc } from "../../src/cli/display/foreground.ts";
 import { type Choice, choiceAfter, FIRST_CHOICE, type LayoutOptions, screenLines } from "../../src/cli/display/layout.ts";
 import { LogTail } from "../../src/cli/display/log-tail.ts";
-import { NumbersPoll } from "../../src/cli/display/numbers-poll.ts";
-import { Painter } from "../../src/cli/display/painter.ts";
-import { type RunNumbers, RunView } from "../../src/cli/display/run-view.ts";
-import type { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import { RunView } from "../../src/cli/display/run-view.ts";
 import { textOf } from "../../src/cli/terminal/canvas.ts";
 import { textWidth } from "../../src/report/text-width.ts";
-
-const state = (change: Partial<RunState> = {}): RunState => ({
-  run_id: "1a2b3c4d",
-  phase: "open",
-  settled: false,
-  suspended: false,
-  done_units: 6,
-  total_units: 20,
-  done_rollouts: 12,
-  total_rollouts: 40,
-  owed_rollouts: 28,
-  reward: 0.41666,
-  errors: {},
-  tokens: { input: 12_345, output: 678 },
-  vitals: { in_flight: 4, retries: 3, waiting: 0, paused_until: null },
-  seq: 1,
-  env_version: "1",
-  dataset_digest: null,
-  ...change,
-});
-
-const evaluation = (change: Partial<Evaluation["metadata"]> = {}): Evaluation => ({
-  evaluation_id: "1a2b3c4d",
-  name: "",
-  status: "RUNNING",
-  viewer_url: "http://127.0.0.1/",
-  error_message: null,
-  eval_config: { max_concurrent: 8 },
-  metrics: {},
-  created_at: "2026-11-21T12:00:00Z",
-  started_at: null,
-  finalized_at: null,
-  metadata: {
-    env_id: "gsm8k",
-    model: "org/model",
-    env_args: {},
-    base_url: "https://api.example/v1",
-    num_examples: 20,
-    rollouts_per_example: 2,
-    sampling_args: { n: 1, extra_body: {}, temperature: 0.5 },
-    state_columns: [],
-    pass_threshold: 0.5,
-    ...change,
-  },
-  edgewise: state(),
-});
-
-const NUMBERS: RunNumbers = {
-  avg_metrics: { exact: 0.25, format_reward: 1, num_turns: 2.5 },
-  pass_at_k: { 1: 0.4, 2: 0.6 },
-  pass_all_k: { 1: 0.4, 2: 0.2 },
-  usage: { input_tokens: 1028.75, output_tokens: 56.5 },
-  edgewise: { reward_ci95: [0.3, 0.55], n_clusters: 6 },
-};
-
-function runningView(label = "gsm8k", change: Partial<RunState> = {}): RunView {
-  const view = new RunView(label);
-  view.start(evaluation(), "/home/me/outputs/evals/gsm8k--org--model/1a2b3c4d", 0);
-  view.update(state(change), 1000);
-  view.numbers = NUMBERS;
-  view.say({ level: "INFO", message: "20 examples x 2 rollouts pinned" }, 0);
-  return view;
-}
+import { NUMBERS, runningView } from "../support/display-view.ts";
 
 const optionsOf = (columns: number, rows: number, change: Partial<LayoutOptions> = {}): LayoutOptions => ({
   size: { columns, rows },
@@ -92,12 +23,12 @@ describe("the screen of a running evaluation", () => {
   it("says everything there is to say, at 80 x 24", () => {
     const text = shown([runningView()], 80, 24);
     for (const part of [
-      "30 %  12/40  reward 0.417  1m 5s",
+      "30 %  12/40  reward 0.400  1m 5s",
       "org/model at https://api.example/v1",
       "20 examples × 2 · 8 at once · temperature=0.5",
       "/home/me/outputs/evals/gsm8k--org--model/1a2b3c4d",
       "30 % · 12/40 rollouts",
-      "0.417  95 % interval 0.300 to 0.550 over 6 examples",
+      "0.400  95 % interval 0.300 to 0.550 over 6 examples",
       "exact 0.250 · format_reward 1 · num_turns 2.500",
       "1 0.400 · 2 0.600",
       "1 0.400 · 2 0.200",
@@ -108,6 +39,23 @@ describe("the screen of a running evaluation", () => {
     ]) {
       expect(text).toContain(part);
     }
+  });
+
+  it("shows scores of one moment, and rollouts that have finished", () => {
+    // The state is ahead of the numbers, which are fetched now and then.
+    const view = runningView("gsm8k", {
+      reward: 0.75,
+      done_rollouts: 20,
+      finished_rollouts: 23,
+      vitals: { in_flight: 3, retries: 0, waiting: 0, paused_until: null, oldest_ms: 42_000 },
+    });
+    const text = shown([view], 80, 24);
+    expect(text).not.toContain("0.750");
+    expect(text).toContain("57 %  23/40  reward 0.400");
+    expect(text).toContain("reward    0.400  95 % interval 0.300 to 0.550 over 6 examples");
+    expect(text).toContain("3 in flight, the oldest 42s");
+    const other = runningView("other", { reward: 0.75 });
+    expect(shown([view, other], 80, 24)).toMatch(/other .*reward 0\.750/);
   });
 
   it("shows errors, in red above a tenth, and the rate limit", () => {
@@ -254,145 +202,5 @@ describe("a log of 100,000 lines", () => {
     for (let i = 0; i < 5000; i += 1) log.push({ text: String(i), level: "INFO", time: 0 });
     expect(log.between(log.count - 2, log.count).map(({ text }) => text)).toEqual(["4998", "4999"]);
     expect(log.between(log.first, log.first + 1).map(({ text }) => text)).toEqual([String(log.first)]);
-  });
-});
-
-describe("the painter", () => {
-  function painted() {
-    const [written, time, size] = [[] as string[], { now: 0 }, { columns: 80, rows: 3 }];
-    const screen = {
-      write: (text: string) => written.push(text),
-      get columns() {
-        return size.columns;
-      },
-      get rows() {
-        return size.rows;
-      },
-    };
-    const painter = new Painter(screen, () => time.now);
-    painter.enter();
-    const frame = (text: string): string => {
-      written.length = 0;
-      painter.write(text);
-      return written.join("");
-    };
-    return { painter, frame, time, size, written };
-  }
-
-  it("writes each line at its place, and only those that changed", () => {
-    const { frame, time } = painted();
-    expect(frame("a\nb\nc")).toContain("\u001b[2;1H\u001b[0mb\u001b[0m\u001b[K");
-    time.now = 100;
-    const second = frame("a\nB\nc");
-    expect(second).toContain("\u001b[2;1H\u001b[0mB");
-    expect(second).not.toContain("\u001b[1;1H");
-    expect(frame("a\nB\nc")).toBe("");
-  });
-
-  it("writes everything again after a while and after a resize, and no line feed ever", () => {
-    const { painter, frame, time } = painted();
-    frame("a\nb\nc");
-    time.now = 2000;
-    expect(frame("a\nb\nc")).toContain("\u001b[3;1H");
-    painter.forget();
-    const again = frame("a\nb\nc");
-    expect(again).toContain("\u001b[1;1H");
-    expect(again).not.toContain("\n");
-  });
-
-  it("writes no more lines than there are, and nothing once it has left", () => {
-    const { painter, frame, size, written } = painted();
-    size.rows = 2;
-    expect(frame("a\nb\nc")).not.toContain("\u001b[3;1H");
-    written.length = 0;
-    painter.leave();
-    painter.leave();
-    expect(written).toEqual(["\u001b[2J\u001b[H\u001b[?7h\u001b[?25h\u001b[?1049l"]);
-    expect(frame("x\ny")).toBe("");
-  });
-});
-
-describe("what states do not carry", () => {
-  it("is asked for one run at a time, the selected one first, and only when something changed or it has ended", async () => {
-    const asked: string[] = [];
-    let answer: (() => void) | null = null;
-    const client = {
-      file: (id: string) => {
-        asked.push(id);
-        return new Promise<Response>((resolve) => {
-          answer = () => resolve(Response.json(NUMBERS));
-        });
-      },
-    } as unknown as ServiceClient;
-    const views = ["a", "b"].map((label) => {
-      const view = runningView(label);
-      view.evaluation = { ...evaluation(), evaluation_id: label };
-      view.numbers = null;
-      return view;
-    });
-    const poll = new NumbersPoll(() => client);
-    const settle = async (): Promise<void> => {
-      answer?.();
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    };
-    poll.tick(views, 1, 0);
-    poll.tick(views, 1, 1000);
-    expect(asked).toEqual(["b"]);
-    await settle();
-    expect(views[1]?.numbers).toEqual(NUMBERS);
-    poll.tick(views, 1, 2000);
-    await settle();
-    poll.tick(views, 1, 60_000);
-    expect(asked).toEqual(["b", "a"]);
-    views[1]?.update(state({ done_rollouts: 13 }), 0);
-    poll.tick(views, 1, 61_000);
-    await settle();
-    expect(asked).toEqual(["b", "a", "b"]);
-    views[0]?.end("COMPLETED", 61_500);
-    poll.tick(views, 1, 61_500);
-    await settle();
-    poll.tick(views, 1, 99_000);
-    expect(asked).toEqual(["b", "a", "b", "a"]);
-    poll.stop();
-  });
-
-  it("is asked for again when the service did not answer", async () => {
-    let calls = 0;
-    const file = (): Promise<Response> => {
-      calls += 1;
-      return Promise.reject(new Error("no answer"));
-    };
-    const client = { file } as unknown as ServiceClient;
-    const poll = new NumbersPoll(() => client);
-    const view = runningView();
-    for (const now of [0, 1000, 5000]) {
-      poll.tick([view], 0, now);
-      await new Promise((resolve) => setTimeout(resolve, 0));
-    }
-    expect(calls).toBe(2);
-  });
-});
-
-describe("a live display", () => {
-  const usual = { env: { TERM: "xterm" }, isTTY: true, disabled: false, ownTerminal: () => true };
-  it.each([
-    ["a terminal", {}, true],
-    ["no terminal", { isTTY: false }, false],
-    ["-d", { disabled: true }, false],
-    ["NO_COLOR", { env: { TERM: "xterm", NO_COLOR: "1" } }, false],
-    ["a dumb terminal", { env: { TERM: "dumb" } }, false],
-    ["no kind of terminal", { env: {} }, false],
-    ["a job in the background", { ownTerminal: () => false }, false],
-  ])("with %s", (_, change, drawn) => {
-    expect(canDraw({ ...usual, ...change })).toBe(drawn);
-  });
-
-  it("is not both kept and left out", () => {
-    expect(() => checkDisplayFlags([{ disable_tui: true, fullscreen: true }])).toThrow("-f/--fullscreen keeps the live display");
-    expect(() => checkDisplayFlags([{ fullscreen: true }, { disable_tui: false }])).not.toThrow();
-  });
-
-  it("reads whose the terminal is from behind the name of the process, whatever that is", () => {
-    expect(fromProc("12 (a) b (c) S 1 77 77 34816 99 4194304 1")).toEqual(["77", "99"]);
   });
 });

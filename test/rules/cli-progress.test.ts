@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunState } from "../../src/cli/connection/api-types.ts";
 import { Progress, progressText } from "../../src/cli/display/progress.ts";
+import { Speed } from "../../src/cli/display/speed.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({
   run_id: "1a2b3c4d",
@@ -57,6 +58,19 @@ describe("the line that says where a run stands", () => {
     expect(progressText(state({ phase: "preparing", waiting_for: { ...waiting, found: null } }), null, 0)).toMatch(/^waiting until .*no such environment/);
   });
 
+  it("counts rollouts that have finished while others of their example are under way", () => {
+    expect(progressText(state({ done_rollouts: 10, finished_rollouts: 13 }), null, 0)).toBe("13/40 rollouts (32 %)");
+    // A beat may be older than a commit.
+    expect(progressText(state({ done_rollouts: 40, finished_rollouts: 43 }), null, 0)).toBe("40/40 rollouts (100 %)");
+    expect(progressText(state({ done_rollouts: 40, finished_rollouts: 12 }), null, 0)).toBe("40/40 rollouts (100 %)");
+  });
+
+  it("says how old the oldest request is once that is worth a word", () => {
+    const vitals = { in_flight: 2, retries: 0, waiting: 0, paused_until: null };
+    expect(progressText(state({ vitals: { ...vitals, oldest_ms: 9_999 } }), null, 0)).not.toContain("flight");
+    expect(progressText(state({ vitals: { ...vitals, oldest_ms: 75_400 } }), null, 0)).toContain("2 in flight, the oldest 1m 15s");
+  });
+
   it("does not mention a pause that is over", () => {
     expect(progressText(state({ vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: 1000 } }), null, 2000)).not.toContain("rate limit");
   });
@@ -100,5 +114,35 @@ describe("progress in plain lines", () => {
     progress.log({ seq: 2, level: "ERROR", message: "first connection_failed: \u001b[2Jno\nhost" });
     progress.log({ seq: 3, level: "WARNING", message: "slow" });
     expect(written).toEqual(["error: first connection_failed: no\\nhost", "warning: slow"]);
+  });
+});
+
+describe("the estimate of the time left", () => {
+  it("goes down while nothing finishes, and ends where it was wrong", () => {
+    const speed = new Speed();
+    for (let done = 0; done <= 10; done += 1) speed.note(state({ done_rollouts: done }), 1000 * done);
+    const left = (now: number): number | null => speed.remainingMs(state({ done_rollouts: 10 }), now);
+    expect(left(10_000)).toBe(30_000);
+    for (let now = 11_000; now <= 39_000; now += 1000) {
+      speed.note(state({ done_rollouts: 10 }), now);
+      expect(left(now)).toBe(40_000 - now);
+    }
+    expect(left(40_000)).toBeNull();
+    speed.note(state({ done_rollouts: 11 }), 50_000);
+    expect(left(50_000)).toBeGreaterThan(0);
+  });
+
+  it("is that of late, also where one finishes a minute", () => {
+    const speed = new Speed();
+    for (let done = 0; done <= 5; done += 1) speed.note(state({ done_rollouts: done }), 60_000 * done);
+    expect(speed.remainingMs(state({ done_rollouts: 5 }), 300_000)).toBe(35 * 60_000);
+    for (let done = 6; done <= 20; done += 1) speed.note(state({ done_rollouts: done }), 300_000 + 3_000 * (done - 5));
+    expect(speed.remainingMs(state({ done_rollouts: 20 }), 345_000)).toBe(20 * 3_000);
+  });
+
+  it("counts finished rollouts of examples that are under way", () => {
+    const speed = new Speed();
+    for (let finished = 0; finished <= 4; finished += 1) speed.note(state({ finished_rollouts: finished }), 1000 * finished);
+    expect(speed.remainingMs(state(), 4_000)).toBe(36_000);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { BeatRequest } from "../../durable-objects/run/protocol.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { ticketOnRuleRun } from "../support/rule-ticket.ts";
 
@@ -77,5 +78,32 @@ describe("an executor whose claim is not answered", () => {
     await over;
     expect(asked).toHaveLength(6);
     expect(run.head).toMatchObject({ status: "COMPLETED", done: 6 });
+  });
+});
+
+describe("an executor whose examples have several rollouts", () => {
+  it("says with its beats how many have finished while the others are under way, and not those that are committed", async () => {
+    const finished: (number | undefined)[] = [];
+    let asked = 0;
+    const { run, ticket } = ticketOnRuleRun({
+      units: 1,
+      lanes: 3,
+      rollouts: 3,
+      async answer() {
+        // The first at once, the second after 3 s, the third after 6 s.
+        await sleep(3_000 * asked++);
+        return "yes";
+      },
+      async onCall(name, send, request) {
+        if (name === "beat") finished.push((request as BeatRequest).vitals.finished);
+        return send();
+      },
+    });
+    const over = ticket.run();
+    await vi.advanceTimersByTimeAsync(20_000);
+    await over;
+    expect([...new Set(finished)].slice(0, 2)).toEqual([1, 2]);
+    expect(finished).not.toContain(undefined);
+    expect(run.head).toMatchObject({ status: "COMPLETED", done: 1 });
   });
 });

@@ -14,20 +14,26 @@ import { RuleRun } from "./rule-run.ts";
 export interface TicketOptions {
   readonly units: number;
   readonly lanes: number;
+  /** Per example; default 1. */
+  readonly rollouts?: number;
   /** What the model says, when asked. */
   readonly answer: () => Promise<string>;
   /** A put of a segment; it has its effect in any case. */
   readonly onPut?: (segment: Uint8Array) => Promise<void>;
   /** A call to the Run; `send` carries it out. */
-  readonly onCall?: (name: TransitionName, send: () => unknown) => Promise<unknown>;
+  readonly onCall?: (name: TransitionName, send: () => unknown, request: object) => Promise<unknown>;
   readonly budget?: Partial<ExecutorBudget>;
 }
 
 const unlimited = Number.POSITIVE_INFINITY;
 
 /** One grant of units, carried out by the real executor before a Run, a storage and a model in memory. */
-export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: changes }: TicketOptions): { run: RuleRun; grant: Grant; ticket: UnitsTicket } {
-  const run = RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: 1 });
+export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: changes, rollouts = 1 }: TicketOptions): {
+  run: RuleRun;
+  grant: Grant;
+  ticket: UnitsTicket;
+} {
+  const run = RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts });
   const grant = run.grant("executor", lanes);
   const client: Client = {
     type: "scripted",
@@ -52,7 +58,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     get: (_, name: TransitionName) => async (request: object) => {
       const whole = name === "commit" ? { ...request, units: JSON.parse((request as CommitCall).units) as CommitUnit[] } : request;
       const send = (): unknown => run.call(name, whole as Request<TransitionName>);
-      return onCall === undefined ? send() : onCall(name, send);
+      return onCall === undefined ? send() : onCall(name, send, whole);
     },
   });
   const ports: ExecutorPorts = {

@@ -3,6 +3,8 @@ import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 
+export type { Vitals };
+
 /** The parts of the service's answers that the command line reads. */
 
 /** `edgewise` of an evaluation, and the data of `progress` and `end` events. */
@@ -18,6 +20,8 @@ export interface RunState {
   readonly done_units: number;
   readonly total_units: number;
   readonly done_rollouts: number;
+  /** With those that have finished in units that are not done; absent from services of before. */
+  readonly finished_rollouts?: number;
   readonly total_rollouts: number;
   /** Never done, or to be repaired. */
   readonly owed_rollouts: number;

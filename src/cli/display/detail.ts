@@ -3,21 +3,24 @@ import { fixed, formatSeconds, panelNumber, thousands } from "../../report/forma
 import { textWidth } from "../../report/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
-import { codeWait, waitingText } from "./progress.ts";
+import { codeWait, inFlightText, waitingText } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
+import { finishedRollouts } from "./speed.ts";
 
 export interface DetailOptions {
   readonly columns: number;
   /** Unix milliseconds now. */
   readonly clock: number;
+  /** Milliseconds that only go forward. */
+  readonly now: number;
 }
 
 const NAMES = 10;
 
 /** Lines may be wider than `columns`; lists of numbers are broken so that they are not. */
-export function detailLines(view: RunView, { columns, clock }: DetailOptions): readonly Line[] {
+export function detailLines(view: RunView, { columns, clock, now }: DetailOptions): readonly Line[] {
   const { evaluation, state, numbers } = view;
   if (evaluation === null) return [...endLines(view), ...(view.how === null ? [lineOf("Not begun yet.", "faint")] : [])];
   const field = (name: string, ...value: Line): Line => [span(`${name} `.padEnd(NAMES), "faint"), ...value];
@@ -40,8 +43,8 @@ export function detailLines(view: RunView, { columns, clock }: DetailOptions): r
       settings.map((text) => [span(text)]),
     ),
     field("saved in", view.folder === null ? span("nowhere", "faint") : span(view.folder)),
-    ...(state === null ? [] : [field("progress", ...progressSpans(view, state, columns - NAMES))]),
-    field("reward", ...rewardSpans(state, numbers)),
+    ...(state === null ? [] : [field("progress", ...progressSpans(view, state, columns - NAMES, now))]),
+    field("reward", ...rewardSpans(view)),
     ...(numbers === null ? [] : numberLists(numbers).map(([name, items]) => list(name, items))),
     ...(state === null
       ? []
@@ -57,11 +60,12 @@ function endLines({ how, state }: RunView): readonly Line[] {
   return [how, message, hint].flatMap((text) => (text === undefined ? [] : [lineOf(text, "bad")]));
 }
 
-function progressSpans(view: RunView, state: RunState, columns: number): Line {
+function progressSpans(view: RunView, state: RunState, columns: number, now: number): Line {
   if (state.phase === "preparing") return [span("preparing the data set")];
-  const { done_rollouts: done, total_rollouts: total } = state;
-  const share = total === 0 ? 0 : Math.min(1, done / total);
-  const left = view.remainingMs;
+  const done = finishedRollouts(state);
+  const total = state.total_rollouts;
+  const share = total === 0 ? 0 : done / total;
+  const left = view.remainingMs(now);
   const writing = view.how === null && (state.phase === "draining" || state.phase === "finalising");
   const after = writing ? " · writing the results" : left !== null && done < total ? ` · about ${formatSeconds(Math.ceil(left / 1000))} left` : "";
   const text = ` ${Math.floor(share * 100)} % · ${done}/${total} rollouts${after}`;
@@ -70,8 +74,7 @@ function progressSpans(view: RunView, state: RunState, columns: number): Line {
   return [span("█".repeat(filled), "good"), span("░".repeat(width - filled), "faint"), span(text)];
 }
 
-function rewardSpans(state: RunState | null, numbers: RunNumbers | null): Line {
-  const reward = state?.reward ?? null;
+function rewardSpans({ reward, numbers }: RunView): Line {
   if (reward === null) return [span("none yet", "faint")];
   const interval = numbers?.edgewise.reward_ci95 ?? null;
   const examples = numbers?.edgewise.n_clusters ?? 0;
@@ -105,10 +108,10 @@ function tokenSpans({ tokens }: RunState, numbers: RunNumbers | null): readonly 
 }
 
 function requestSpans({ vitals }: RunState, clock: number): readonly Line[] {
-  const { in_flight, retries, waiting, paused_until } = vitals;
+  const { retries, waiting, paused_until } = vitals;
   const paused = paused_until !== null && paused_until > clock ? paused_until : null;
   const limit: Span = waiting > 0 || paused !== null ? span(waitingText(waiting, paused), "fair") : span("no rate limit", "faint");
-  return [[span(`${in_flight} in flight`)], [span(`${retries} ${retries === 1 ? "retry" : "retries"}`)], [limit]];
+  return [[span(inFlightText(vitals))], [span(`${retries} ${retries === 1 ? "retry" : "retries"}`)], [limit]];
 }
 
 /** Items side by side, in as many lines of at most `columns` as they take. */

@@ -107,9 +107,9 @@ export function choiceAfter(choice: Choice, key: string, views: readonly RunView
   return { ...choice, logEnd: end === count ? null : end };
 }
 
-function measured(views: readonly RunView[], { selected }: Choice, { size, clock }: LayoutOptions) {
+function measured(views: readonly RunView[], { selected }: Choice, { size, clock, now }: LayoutOptions) {
   const view = views[selected] ?? null;
-  const details = view === null ? [] : detailLines(view, { columns: Math.max(1, size.columns - 1), clock });
+  const details = view === null ? [] : detailLines(view, { columns: Math.max(1, size.columns - 1), clock, now });
   return { view, details, parts: partsOf(size.rows, views.length, details.length) };
 }
 

@@ -5,6 +5,7 @@ import { textWidth } from "../../report/text-width.ts";
 import { fitted, type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { clamp } from "../terminal/scroll.ts";
 import type { RunView } from "./run-view.ts";
+import { finishedRollouts } from "./speed.ts";
 
 /** From this share of errored rollouts on they are shown in red. */
 export const MANY_ERRORS = 0.1;
@@ -23,7 +24,7 @@ export interface OverviewOptions {
 /** Each line has exactly `columns` columns. */
 export function overviewLines(views: readonly RunView[], { selected, rows, columns, now }: OverviewOptions): readonly Line[] {
   const { from, to } = windowAround(selected, views.length, rows);
-  const cells = views.map((view) => numbersOf(view, now));
+  const cells = views.map((view, index) => numbersOf(view, now, index === selected));
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(0, ...cells.map((row) => textWidth(row[column]?.text ?? ""))));
   const right = widths.reduce((sum, width) => sum + (width === 0 ? 0 : width + 2), 0);
   const widest = Math.max(...views.map(({ label }) => 4 + textWidth(singleLine(label))));
@@ -61,16 +62,18 @@ export function markOf({ how, state, evaluation }: RunView): Span & { readonly m
   return state === null || evaluation === null ? { mark: "·", text: "pending", style: "faint" } : { mark: "▸", text: "running", style: "fair" };
 }
 
-/** Share, counts, reward, errors, time. */
-function numbersOf(view: RunView, now: number): readonly Span[] {
+/** Share, counts, reward, errors, time. The reward of the one whose details are shown is the one that stands there, of the same moment. */
+function numbersOf(view: RunView, now: number, detailed: boolean): readonly Span[] {
   const { state } = view;
   const elapsed = view.elapsedMs(now);
   const time = span(elapsed === null ? "" : wholeSeconds(elapsed), "faint");
   if (state === null || state.total_rollouts === 0) return [span(""), span(""), span(""), span(""), time];
-  const { done_rollouts: done, total_rollouts: total, reward } = state;
+  const total = state.total_rollouts;
+  const done = finishedRollouts(state);
+  const reward = detailed ? view.reward : state.reward;
   const errors = errorShare(view);
   return [
-    span(`${Math.floor((100 * Math.min(done, total)) / total)} %`),
+    span(`${Math.floor((100 * done) / total)} %`),
     span(`${done}/${total}`),
     span(reward === null ? "" : `reward ${reward.toFixed(3)}`),
     errors === 0 ? span("") : span(`errors ${(100 * errors).toFixed(1)} %`, errors > MANY_ERRORS ? "bad" : "fair"),

@@ -2,8 +2,8 @@
 import { codeWaitText } from "../../report/code-text.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
-import type { LogEvent, RunState } from "../connection/api-types.ts";
-import { Speed } from "./speed.ts";
+import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
+import { finishedRollouts, Speed } from "./speed.ts";
 
 export interface ProgressOptions {
   /** Writes a line. */
@@ -66,7 +66,7 @@ export class Progress {
     const { state, options } = this;
     if (state === null) return;
     const now = options.now();
-    const text = progressText(state, this.speed.remainingMs(state), options.clock());
+    const text = progressText(state, this.speed.remainingMs(state, now), options.clock());
     const share = shareOf(state);
     const due = now - this.lastLineAt >= LINE_MS || share - this.lastLineShare >= LINE_SHARE;
     if (!due || (text === this.lastLine && now - this.lastLineAt < QUIET_MS)) return;
@@ -81,29 +81,41 @@ export class Progress {
   }
 }
 
-const shareOf = ({ done_rollouts, total_rollouts }: RunState): number => (total_rollouts === 0 ? 0 : Math.min(1, done_rollouts / total_rollouts));
+const shareOf = (state: RunState): number => (state.total_rollouts === 0 ? 0 : finishedRollouts(state) / state.total_rollouts);
 
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
   const waits = codeWait(state);
   if (state.phase === "preparing") return waits ?? "preparing the data set";
-  const { done_rollouts, total_rollouts, reward, errors, tokens, vitals } = state;
-  const parts = [`${done_rollouts}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
+  const { total_rollouts, reward, errors, tokens, vitals } = state;
+  const finished = finishedRollouts(state);
+  const parts = [`${finished}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
   if (reward !== null) parts.push(`reward ${reward.toFixed(3)}`);
   const codes = Object.entries(errors).filter(([, count]) => count > 0);
   if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${code} ${count}`).join(", ")}`);
+  if (isOld(vitals)) parts.push(inFlightText(vitals));
   if (vitals.retries > 0) parts.push(`${vitals.retries} ${vitals.retries === 1 ? "retry" : "retries"}`);
   const paused = vitals.paused_until !== null && vitals.paused_until > clock;
   if (vitals.waiting > 0 || paused) parts.push(waitingText(vitals.waiting, paused ? vitals.paused_until : null));
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
   if (waits !== null) parts.push(waits);
   else if (state.phase === "draining" || state.phase === "finalising") parts.push("writing the results");
-  else if (leftMs !== null && done_rollouts < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);
+  else if (leftMs !== null && finished < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);
   return parts.join(" · ");
 }
 
 /** What the run waits for; null when for nothing. */
 export const codeWait = ({ waiting_for }: RunState): string | null => (waiting_for === undefined ? null : codeWaitText(waiting_for, timeOfDay));
+
+/** A request that takes longer is worth a word in a line that is short of room. */
+const OLD_MS = 10_000;
+const isOld = ({ oldest_ms = 0 }: Vitals): boolean => oldest_ms >= OLD_MS;
+
+/** With the age of the oldest, where that is a second and more. */
+export function inFlightText({ in_flight, oldest_ms = 0 }: Vitals): string {
+  const age = in_flight === 0 || oldest_ms < 1000 ? "" : `, the oldest ${formatSeconds(Math.floor(oldest_ms / 1000))}`;
+  return `${in_flight} in flight${age}`;
+}
 
 /** `until`: Unix milliseconds to which the endpoint asked to be left alone; null = it did not. */
 export function waitingText(waiting: number, until: number | null): string {

@@ -5,7 +5,7 @@ import { Speed } from "./speed.ts";
 import { LogTail } from "./log-tail.ts";
 
 /** The numbers that states do not carry. */
-export type RunNumbers = Pick<RunMetadata, "avg_metrics" | "pass_at_k" | "pass_all_k" | "usage"> & {
+export type RunNumbers = Pick<RunMetadata, "avg_reward" | "avg_metrics" | "pass_at_k" | "pass_all_k" | "usage"> & {
   readonly edgewise: Pick<RunMetadata["edgewise"], "reward_ci95" | "n_clusters">;
 };
 
@@ -54,7 +54,12 @@ export class RunView {
     return this.#begun === null ? null : (this.#ended ?? now) - this.#begun;
   }
 
-  get remainingMs(): number | null {
-    return this.state === null || this.how !== null ? null : this.#speed.remainingMs(this.state);
+  remainingMs(now: number): number | null {
+    return this.state === null || this.how !== null ? null : this.#speed.remainingMs(this.state, now);
+  }
+
+  /** Of the moment of all other scores, where those are known; null before the first rollout is done. */
+  get reward(): number | null {
+    return this.numbers?.avg_reward ?? this.state?.reward ?? null;
   }
 }

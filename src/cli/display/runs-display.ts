@@ -1,6 +1,7 @@
 /** What a terminal shows while the runs of a command go on. */
 import { singleLine } from "../../report/printable.ts";
 import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
+import { finishedRollouts } from "./speed.ts";
 import { Progress, type ProgressOptions, progressText } from "./progress.ts";
 
 /** What is told about one run. */
@@ -117,7 +118,7 @@ class LinesDisplay implements RunsDisplay {
   #show(): void {
     const states = [...this.#states.values()];
     const sum = (count: (state: RunState) => number): number => states.reduce((total, state) => total + count(state), 0);
-    const [done, total] = [sum(({ done_rollouts }) => done_rollouts), sum(({ total_rollouts }) => total_rollouts)];
+    const [done, total] = [sum(finishedRollouts), sum(({ total_rollouts }) => total_rollouts)];
     const share = total === 0 ? "" : ` (${Math.floor((done / total) * 100)} %)`;
     const line = `${this.#ended.size}/${this.#labels.length} evaluations · ${done}/${total} rollouts${share}`;
     if (line === this.#last || this.#ended.size === this.#labels.length) return;

@@ -5,23 +5,43 @@ const SPEED_MS = 30_000;
 /** States come more often than a speed changes. */
 const SAMPLE_MS = 500;
 
-/** How fast a run has been going of late, and so how long it will take. */
+interface Sample {
+  readonly at: number;
+  readonly finished: number;
+}
+
+/**
+ * How fast a run has been going of late, and so how long it will take. What is left is estimated when a rollout finishes and goes down from then
+ * on: that none has finished since is no news about the others.
+ */
 export class Speed {
-  #samples: { readonly at: number; readonly done: number }[] = [];
+  /** Moments at which rollouts finished, and the first of all. */
+  #samples: Sample[] = [];
 
   /** `at`: milliseconds that only go forward. */
-  note({ done_rollouts: done }: RunState, at: number): void {
-    this.#samples = this.#samples.filter((sample) => at - sample.at <= SPEED_MS);
+  note(state: RunState, at: number): void {
+    const finished = finishedRollouts(state);
     const last = this.#samples.at(-1);
     // Fewer than before: a resume took rollouts back; the speed starts anew.
-    if (last !== undefined && done < last.done) this.#samples = [];
-    if (last === undefined || at - last.at >= SAMPLE_MS) this.#samples.push({ at, done });
+    if (last !== undefined && finished < last.finished) this.#samples = [];
+    else if (last !== undefined && finished === last.finished) return;
+    const before = this.#samples.at(-2);
+    if (before !== undefined && last !== undefined && last.at - before.at < SAMPLE_MS) this.#samples.pop();
+    // The first one stays until another is old enough to measure from.
+    while (this.#samples.length > 1 && at - (this.#samples[1]?.at ?? at) > SPEED_MS) this.#samples.shift();
+    this.#samples.push({ at, finished });
   }
 
-  /** Null = unknown. */
-  remainingMs({ done_rollouts, total_rollouts }: RunState): number | null {
+  /** Null = unknown, as when it takes longer than was estimated. */
+  remainingMs({ total_rollouts }: RunState, now: number): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
-    if (first === undefined || last === undefined || last.done <= first.done || total_rollouts === 0) return null;
-    return ((total_rollouts - done_rollouts) * (last.at - first.at)) / (last.done - first.done);
+    if (first === undefined || last === undefined || last.finished <= first.finished || total_rollouts === 0) return null;
+    const estimate = ((total_rollouts - last.finished) * (last.at - first.at)) / (last.finished - first.finished);
+    const left = estimate - (now - last.at);
+    return left > 0 ? left : null;
   }
 }
+
+/** Rollouts that are done, and those that have finished while others of their example are still under way. */
+export const finishedRollouts = ({ done_rollouts, finished_rollouts, total_rollouts }: RunState): number =>
+  Math.min(total_rollouts, Math.max(done_rollouts, finished_rollouts ?? 0));

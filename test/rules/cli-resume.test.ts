@@ -118,16 +118,26 @@ describe("a folder that is all that is left of its run", () => {
 describe("a folder of the Python library", () => {
   const { edgewise: _, ...theirs } = METADATA;
   const NESTED = { ...theirs, time: 1.5, num_examples: 1 };
-  const created = async (path: string, given: GivenOptions = {}): Promise<{ run_id: string; results_shape?: string }> => {
-    await start({ resume: path, ...given }, ({ method, path: asked }) => {
+  const goesOn = (path: string, given: GivenOptions = {}): ReturnType<typeof start> =>
+    start({ resume: path, ...given }, ({ method, path: asked }) => {
       if (method === "GET" && asked.endsWith(RUN)) return [200, evaluation(RUN)];
       if (method === "HEAD") return [404, {}];
       return [200, method === "GET" ? evaluation("00c0ffee") : { evaluation_id: "00c0ffee" }];
     });
+  const created = async (path: string, given: GivenOptions = {}): Promise<{ run_id: string; results_shape?: string }> => {
+    await goesOn(path, given);
     const [body] = posted("/hosted-evaluations");
     expect(createBodySchema.safeParse(body).error).toBeUndefined();
     return (body as { resume_from: { run_id: string; results_shape?: string } }).resume_from;
   };
+
+  it("has the averages that it stated wrongly beside those of its rows", async () => {
+    const stale = await goesOn(folder("stale", { metadata: { ...theirs, avg_reward: 0, avg_metrics: { ok: 0.5 } }, rows: ROW }));
+    expect(stale.wrongAverages).toEqual([{ name: "reward", stated: 0, recomputed: 1 }]);
+    await close();
+    const right = await goesOn(folder("right", { metadata: { ...theirs, avg_reward: 1 }, rows: ROW }));
+    expect(right.wrongAverages).toEqual([]);
+  });
 
   it("goes on in the shape it has", async () => {
     expect(await created(folder("my-run", { metadata: NESTED }))).toMatchObject({ results_shape: "0.1.14" });

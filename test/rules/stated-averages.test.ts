@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Aggregator } from "../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { wrongAverages } from "../../src/metrics/stated-averages.ts";
+import { wrongAveragesText } from "../../src/report/wrong-averages.ts";
 import { testData } from "../support/test-data.ts";
 
 const rows = { rollouts: 15, avg_reward: 1, avg_error: 0.2, avg_metrics: { close: 0.25, far: 3 } };
@@ -15,6 +16,13 @@ describe("averages that a folder states", () => {
       { name: "reward", stated: 0, recomputed: 1 },
       { name: "close", stated: 0.5, recomputed: 0.25 },
     ]);
+  });
+
+  it("are said in one line, so many of them", () => {
+    expect(wrongAveragesText([])).toBeNull();
+    expect(wrongAveragesText([{ name: "reward", stated: 0, recomputed: 1 }])).toBe("averages that metadata.json stated wrongly: reward 0.000 (rows: 1.000)");
+    const many = Array.from({ length: 7 }, (_, i) => ({ name: `m${i}`, stated: 0, recomputed: 1 }));
+    expect(wrongAveragesText(many)).toMatch(/m4 0\.000 \(rows: 1\.000\) and 2 more$/);
   });
 
   it("of 2025, with a key for each metric, are compared too", () => {

@@ -10,6 +10,7 @@ import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { type FolderMetadata, type FoundFolder, settingsOfFolder } from "../results/resume-folder.ts";
+import { wrongAveragesIn } from "../results/stated-averages.ts";
 import { sortRows, wholeLinesOf } from "../results/row-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { describeDataset, uploadDataset } from "./dataset-upload.ts";
@@ -41,6 +42,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
     throw new CliError(`this is another evaluation: ${differences.join("; ")}`, { exitCode: 2, hints: ["Use the same settings, or start a new run."] });
 
   await mustHaveDataset(client, given.env_args ?? metadata.env_args);
+  // A folder of ours that a crash left behind is a second or two behind its rows; that is no mistake.
+  const wrong = metadata.edgewise === null ? await wrongAveragesIn(path) : [];
   const results = await uploadRows(client, join(path, "results.jsonl"));
   const settings = {
     ...given,
@@ -75,7 +78,15 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
     },
     randomUUID(),
   );
-  return { evaluation: await client.run(evaluation_id), folder: path, after: 0, how: "resumed", owed: null, warnings: endpointWarnings(given, metadata) };
+  return {
+    evaluation: await client.run(evaluation_id),
+    folder: path,
+    after: 0,
+    how: "resumed",
+    owed: null,
+    warnings: endpointWarnings(given, metadata),
+    wrongAverages: wrong,
+  };
 }
 
 const untold = ({ extra_env_kwargs, api_client_type, independent_scoring }: GivenOptions): JsonObject =>

@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { codesText } from "../../report/code-text.ts";
+import type { WrongAverage } from "../../metrics/stated-averages.ts";
+import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { concurrencyText, samplingText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
@@ -16,6 +18,8 @@ export interface ReportStyle {
   readonly abbreviated: boolean;
   /** With the values of every attempt. */
   readonly verbose: boolean;
+  /** Of a folder that was gone on with, as it was found. */
+  readonly wrongAverages: readonly WrongAverage[];
 }
 
 export interface FinalReport {
@@ -33,11 +37,16 @@ export async function reportOfRun(evaluation: Evaluation, client: ServiceClient,
   return reportOf(evaluation, readLines(chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"))), style);
 }
 
-async function reportOf(evaluation: Evaluation, lines: AsyncIterable<string>, { columns, abbreviated, verbose }: ReportStyle): Promise<FinalReport> {
+async function reportOf(
+  evaluation: Evaluation,
+  lines: AsyncIterable<string>,
+  { columns, abbreviated, verbose, wrongAverages }: ReportStyle,
+): Promise<FinalReport> {
+  const wrong = wrongAveragesText(wrongAverages);
   const report = new PlainReport({
     ...evaluation.metadata,
     grouping_problem: evaluation.edgewise.grouping_problem,
-    settings: settingsOf(evaluation),
+    settings: [...settingsOf(evaluation), ...(wrong === null ? [] : [wrong])],
     seconds: secondsTaken(evaluation),
     verbose,
   });

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { OPTIONS } from "../../config/options.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import { singleLine } from "../../report/printable.ts";
+import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
@@ -186,7 +187,7 @@ export class RunPlay {
       if (edgewise.done_rollouts === 0) return { evaluation, completed, report: null };
       const kept = folder !== null && watch.folderFailure === null;
       const { abbreviated_summary: abbreviated = false, verbose = false } = this.wish.given;
-      const style = { columns, abbreviated, verbose };
+      const style = { columns, abbreviated, verbose, wrongAverages: started.wrongAverages ?? [] };
       const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
       return { evaluation, completed, report: await report };
     }, watch.patience());
@@ -200,7 +201,7 @@ export function withDataset(given: GivenOptions, dataset: LocalDataset | null): 
 
 const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
 
-function announcement({ evaluation, how, owed, warnings, passedOver = null }: StartedRun, { resume }: GivenOptions): readonly string[] {
+function announcement({ evaluation, how, owed, warnings, passedOver = null, wrongAverages = [] }: StartedRun, { resume }: GivenOptions): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
   const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
@@ -212,6 +213,8 @@ function announcement({ evaluation, how, owed, warnings, passedOver = null }: St
   else if (how === "joined") lines.push(`Run ${evaluation_id} is working already; following it: ${what}`);
   else if (how === "nothing owed") lines.push(`Run ${evaluation_id} has nothing left to do: ${what}`);
   else lines.push(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owed} rollouts to do)`}: ${what}`);
+  const wrong = wrongAveragesText(wrongAverages);
+  if (wrong !== null) lines.push(`warning: ${wrong}`);
   for (const warning of warnings) lines.push(`warning: ${singleLine(warning)}`);
   const fixed = sampling_args.temperature === 0 ? "at temperature 0" : typeof sampling_args.seed === "number" ? "with a fixed seed" : null;
   if (how === "created" && rollouts_per_example > 1 && fixed !== null) {

@@ -1,4 +1,5 @@
 /** What a command asks for of a run, what it gets, and whether the service knows one. */
+import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import type { ReplicaBody } from "../../config/endpoint-choice.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
@@ -35,6 +36,8 @@ export interface StartedRun {
   readonly warnings: readonly string[];
   /** Of a new run where one was to be gone on with: what came nearest, and why it was passed over. */
   readonly passedOver?: string | null;
+  /** Of a folder that was taken over: averages that it stated and its rows contradict. */
+  readonly wrongAverages?: readonly WrongAverage[];
 }
 
 /** Null: the service knows no such run. */

@@ -1,13 +1,7 @@
-import type { RunConfig } from "../../src/config/run-config.ts";
+import { LOADING_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
 import type { ResumeRequest } from "./control.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
-
-/**
- * What loads the environment and its data. A run without a row has measured nothing yet, so that a resume may bring others: the data
- * set that was mended, the environment that did not load.
- */
-export const LOADING_FIELDS = ["env_version", "env_args", "extra_env_kwargs"] as const;
 
 /** Whether the run has rows, or is to get some from a folder: then it stays with the data that they are of. */
 export function hasBegun(ledger: Ledger, head: RunHead): boolean {

@@ -3,7 +3,7 @@ import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { Vitals } from "./protocol.ts";
 import type { Place } from "../../r2-layout/place.ts";
-import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
@@ -61,6 +61,8 @@ export interface RunView {
   readonly lapses: number;
   /** Rows of a folder are to be taken over and have not all been: what the run has is less than the folder. */
   readonly importing?: boolean;
+  /** Rollouts whose rows could not be scored again. */
+  readonly unscored?: Unscored;
   readonly env_digest: string | null;
   /** Rollouts by the digest of their code, where there are several. */
   readonly env_digests?: Readonly<Record<string, number>>;

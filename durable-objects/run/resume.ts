@@ -1,10 +1,10 @@
 import { codeRefusal, codeVerdict } from "../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../src/config/evaluation-settings.ts";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
-import { RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
+import { LOADING_FIELDS, RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
 import { isScorerError } from "../../src/errors/codes.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
-import { hasBegun, LOADING_FIELDS, loadingOf, unpin } from "./begin-anew.ts";
+import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import type { Resumed, ResumeRequest } from "./control.ts";

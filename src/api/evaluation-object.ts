@@ -3,6 +3,7 @@ import type { RunView } from "../../durable-objects/run/control.ts";
 import { evaluationSettings } from "../config/evaluation-settings.ts";
 import type { RunConfig } from "../config/run-config.ts";
 import { shownOrigin } from "../config/shown-config.ts";
+import { prospectsOf } from "../errors/leftovers.ts";
 import { failureText } from "../errors/failure-text.ts";
 import { groupingProblem } from "../metrics/grouping.ts";
 import { erroredRollouts, type Totals } from "../metrics/totals.ts";
@@ -50,6 +51,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     grants: view.grants,
     lapses: view.lapses,
     ...(view.importing === true ? { importing: true } : {}),
+    ...(view.unscored === undefined ? {} : { unscored: view.unscored }),
     seq: view.seq,
     env_version: config.env_version,
     env_digest: view.env_digest,
@@ -60,8 +62,15 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
   };
 }
 
-/** `origin`: of the request, where the run's page is too. */
-export function evaluationObject(view: RunView, origin: string): Record<string, unknown> {
+/** What a resume of a run that rests would do; `envDigest`: of the code that would go on. */
+function resumable({ units, totals, config, phase, suspended, env_digest }: RunView, envDigest: string | null): Record<string, unknown> {
+  if (phase !== "settled" && !suspended) return {};
+  const changed = envDigest !== null && env_digest !== null && envDigest !== env_digest;
+  return { resumable: prospectsOf({ missing: (units.total - units.done) * config.rollouts_per_example, errors: totals.errors }, changed) };
+}
+
+/** `origin`: of the request, where the run's page is too; `envDigest`: of the run's environment as this service has it. */
+export function evaluationObject(view: RunView, origin: string, envDigest: string | null = null): Record<string, unknown> {
   const { config } = view;
   return {
     ...commonFields(config, origin),
@@ -89,7 +98,7 @@ export function evaluationObject(view: RunView, origin: string): Record<string, 
     updated_at: iso(view.updated_at),
     started_at: iso(view.started_at),
     finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
-    edgewise: { ...edgewiseObject(view), settings: evaluationSettings(config) },
+    edgewise: { ...edgewiseObject(view), ...resumable(view, envDigest), settings: evaluationSettings(config) },
   };
 }
 

@@ -1,15 +1,17 @@
 import { Hono } from "hono";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import { configKey } from "../../r2-layout/keys.ts";
-import { isInfrastructureError } from "../errors/codes.ts";
+import { prospectsOf } from "../errors/leftovers.ts";
+import { locationOf } from "../config/options.ts";
 import { placesOf } from "../config/run-config.ts";
 import { shownConfig } from "../config/shown-config.ts";
-import { resolveKey } from "../config/secrets.ts";
+import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { isAttended } from "./access.ts";
 import type { AppContext } from "./app-context.ts";
+import type { AppPorts } from "./app-ports.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
-import { unwrap } from "./errors.ts";
+import { invalid, unwrap } from "./errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { readTwice } from "./read-twice.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
@@ -32,7 +34,10 @@ evaluations.get("/", async (c) => {
   return c.json({ evaluations: runs.map((run) => listedEvaluation(run, origin)), total, skip, limit });
 });
 
-evaluations.get("/:id", async (c) => c.json(evaluationObject(await viewOf(c), new URL(c.req.url).origin)));
+evaluations.get("/:id", async (c) => {
+  const view = await viewOf(c);
+  return c.json(evaluationObject(view, new URL(c.req.url).origin, await c.var.ports.envDigest(view.config)));
+});
 
 evaluations.post("/:id/interrupt", async (c) => {
   parseBody(emptyBody, await readJsonText(c.req.raw));
@@ -51,8 +56,14 @@ evaluations.post("/:id/resume", async (c) => {
   if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"]);
   checkHeartbeat(facts, body.heartbeat_url, ["body"]);
   const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
-  for (const place of mayCall(view, body) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
-  const { owed_rollouts, warnings } = unwrap(
+  checkLoading(c.var.ports, view, body);
+  const envDigest = await c.var.ports.envDigest(view.config);
+  for (const place of mayCall(view, body, envDigest) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
+  const {
+    owed_rollouts,
+    owed_scores = 0,
+    warnings,
+  } = unwrap(
     await runOf(c).resume({
       boot: facts.boot,
       attended,
@@ -74,13 +85,13 @@ evaluations.post("/:id/resume", async (c) => {
       stall_minutes: body.stall_minutes ?? null,
       max_retries: body.max_retries ?? null,
       timeout_minutes: body.timeout_minutes ?? null,
-      env_digest: await c.var.ports.envDigest(view.config),
+      env_digest: envDigest,
       accept_code_change: body.accept_code_change ?? false,
     }),
   );
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
-  return c.json({ evaluation_id: runIdOf(c), owed_rollouts, warnings });
+  return c.json({ evaluation_id: runIdOf(c), owed_rollouts, owed_scores, warnings });
 });
 
 evaluations.delete("/:id", async (c) => {
@@ -88,10 +99,27 @@ evaluations.delete("/:id", async (c) => {
   return c.json({ message: "Evaluation deleted." });
 });
 
-/** False when a resume cannot lead to a model call, and so needs no key: everything is done, nothing is repaired, nothing grows. */
-function mayCall(view: RunView, body: ResumeBody): boolean {
+/** A run without a row may be resumed with other arguments of its environment: they are checked as at its creation. */
+function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody): void {
+  const definition = ports.findEnvironment(config.env_id);
+  if (totals.rollouts > 0 || definition === null || (expect.env_args === undefined && expect.extra_env_kwargs === undefined)) return;
+  const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = expect;
+  const wanted = {
+    env_args,
+    extra_env_kwargs,
+    independent_scoring: config.independent_scoring,
+    model_keys: placesOf(config).map((place) => place.api_key_var),
+  };
+  const problem = definition.check(wanted, (name) => lookUpSecret(ports.keys, name));
+  if (problem !== null) throw invalid(["body", "expect", ...locationOf(problem.option)], problem.message);
+}
+
+/** False when a resume has no executor work, and so needs no key: everything is done, nothing is repaired or scored again, nothing grows. */
+function mayCall(view: RunView, body: ResumeBody, envDigest: string | null): boolean {
   const { units, totals, config } = view;
-  const repairs = body.keep_errors !== true && Object.entries(totals.errors).some(([code, times]) => times > 0 && isInfrastructureError(code));
+  const otherCode = envDigest !== null && view.env_digest !== null && envDigest !== view.env_digest;
+  const { rollouts, scores } = prospectsOf({ missing: 0, errors: totals.errors }, otherCode);
+  const repairs = body.keep_errors !== true && rollouts + scores > 0;
   const wanted = body.num_examples ?? config.num_examples;
   const grows = config.num_examples >= 1 && (wanted < 1 || wanted > config.num_examples);
   return view.phase !== "settled" || units.done < units.total || view.dataset_digest === null || repairs || grows;

@@ -97,6 +97,14 @@ export const runState = z.strictObject({
     .optional()
     .describe("An executor with the code of the run; without one it ends code_changed at `until` (Unix milliseconds)."),
   dataset_digest: text.nullable(),
+  unscored: z
+    .strictObject({ rollouts: count, state: z.array(text) })
+    .optional()
+    .describe("Rollouts that could not be scored again, and the state keys that their rows lack."),
+  resumable: z
+    .strictObject({ rollouts: count, scores: count })
+    .optional()
+    .describe("What a resume would do with the code that the service has now: rollouts that would run, and those that would only be scored again."),
   failure: failure.optional(),
 });
 
@@ -147,7 +155,12 @@ export const settingsOfCreation = z.strictObject({
   evaluations: z.array(z.strictObject({ num_examples: z.int(), settings: evaluationSettings })).describe("One per entry of environment_ids."),
 });
 export const message = z.strictObject({ message: text });
-export const resumed = z.strictObject({ evaluation_id: text, owed_rollouts: count, warnings: z.array(text) });
+export const resumed = z.strictObject({
+  evaluation_id: text,
+  owed_rollouts: count,
+  owed_scores: count.describe("Of owed_rollouts, those that are only scored again, from their rows."),
+  warnings: z.array(text),
+});
 export const runLogs = z.strictObject({ logs: text.nullable().describe("Null before the first line.") });
 export const row = z.looseObject({ example_id: json, reward: z.number() }).describe("A row of results.jsonl, as the verifiers library writes it.");
 export const samplePage = z.strictObject({ samples: z.array(row), total: count, page: z.int().min(1), limit: z.int().min(1), has_more: z.boolean() });

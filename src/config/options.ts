@@ -250,7 +250,7 @@ export const OPTIONS = {
     http: null,
     resume: true,
     besideToml: true,
-    help: "when resuming, leave rollouts that ended in an infrastructure error as they are",
+    help: "when resuming, leave rollouts that ended in an error as they are",
   }),
   accept_code_change: option({
     kind: "switch",

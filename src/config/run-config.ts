@@ -155,3 +155,9 @@ export const RESUME_FIELDS = fieldsOf("measured");
 export const REACH_FIELDS = fieldsOf("reached");
 export type ResumeField = FieldOf<"measured">;
 export type ReachField = FieldOf<"reached">;
+
+/**
+ * What loads the environment and its data. A run without a row has measured nothing yet, so that a resume may bring others: the data
+ * set that was mended, the environment that did not load.
+ */
+export const LOADING_FIELDS = ["env_version", "env_args", "extra_env_kwargs"] as const;

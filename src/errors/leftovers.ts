@@ -39,3 +39,53 @@ export function mendHint(errors: Readonly<Record<string, number>>, state: readon
   else if (final > 0) hints.push(`${rolloutsText(final)} ended in errors of the model or the environment; ${them(final)} not drawn again.`);
   return hints.join(" ");
 }
+
+/** What is known of a run that decides what a resume would do. */
+export interface RestingRun {
+  readonly status: string;
+  readonly settled: boolean;
+  /** Rows that it has. */
+  readonly rows: number;
+  /** Rollouts of units that are not done. */
+  readonly missing: number;
+  /** Rollouts by error code. */
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+/** Whether a run ended before it had anything: its data set, its environment or its endpoint is to blame, and a new run loses nothing. */
+export const endedBeforeRows = ({ status, settled, rows }: Pick<RestingRun, "status" | "settled" | "rows">): boolean =>
+  settled && status === "FAILED" && rows === 0;
+
+/** Failures of which the same data and code would be the cause again. */
+const OF_LOADING: readonly string[] = ["dataset_unreadable", "dataset_changed", "metric_name_reserved", "environment_failed", "environment_not_found"];
+
+/** Whether a resume with nothing mended could only fail as before: the data set or the environment never loaded. */
+export const isDead = (run: Pick<RestingRun, "status" | "settled" | "rows">, failureCode: string | null): boolean =>
+  endedBeforeRows(run) && failureCode !== null && OF_LOADING.includes(failureCode);
+
+/** What a resume of a run that rests would do: rollouts that run (for the first time or again), and those that are only scored again. */
+export interface Prospects {
+  readonly rollouts: number;
+  readonly scores: number;
+}
+
+/** `codeChanged`: the environment's code is another than the run's, so that scorer errors may be mended. */
+export function prospectsOf({ missing, errors }: Pick<RestingRun, "missing" | "errors">, codeChanged: boolean): Prospects {
+  const { repairable, unscored } = leftoversOf(errors);
+  // Of a repair that was broken off the errors are among what is missing.
+  return { rollouts: missing > 0 ? Math.max(missing, repairable) : repairable, scores: codeChanged ? unscored : 0 };
+}
+
+/** How a run goes on, in words before a command: on what condition, and what the command then does; null = there is nothing to go on with. */
+export function nextStep(run: RestingRun, unscoredState: readonly string[] = []): { readonly when: string | null; readonly what: string | null } | null {
+  if (!run.settled) return { when: null, what: null };
+  if (endedBeforeRows(run)) return { when: "once that is mended", what: null };
+  const { rollouts } = prospectsOf(run, false);
+  if (rollouts > 0) {
+    const again = run.missing > 0 ? "to do" : `that infrastructure ended ${rollouts === 1 ? "runs" : "run"} again`;
+    return { when: null, what: `${rolloutsText(rollouts)} ${again}` };
+  }
+  const { unscored } = leftoversOf(run.errors);
+  if (unscored === 0 || unscoredState.length > 0) return null;
+  return { when: "once the reward function is mended", what: `${rolloutsText(unscored)} ${unscored === 1 ? "is" : "are"} scored again, none is generated` };
+}

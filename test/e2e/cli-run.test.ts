@@ -22,7 +22,7 @@ const grid = (examples: number, rollouts: number): string[] =>
   Array.from({ length: examples * rollouts }, (_, i) => `${Math.floor(i / rollouts)}/${i % rollouts}`);
 
 describe("a run from the command line", () => {
-  it("ends with its files, its report, the folder and the command to go on with", async () => {
+  it("ends with its files, its report and the folder", async () => {
     const started = performance.timeOrigin + performance.now();
     const { code, stdout, stderr } = await place.run(reverse("-n", "6", "-r", "2"));
     expect(stderr).toMatch(/^Run [0-9a-f]{8}: reverse-text with scripted at http/);
@@ -33,8 +33,8 @@ describe("a run from the command line", () => {
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toBe("--- Evaluation ---");
     expect(stdout).toContain("reward: avg - 1.000");
-    expect(lines.at(-2)).toMatch(/^Results: outputs\/evals\/reverse-text--scripted\/[0-9a-f]{8}$/);
-    expect(lines.at(-1)).toBe(`Resume: npx edgewise eval run reverse-text -R ${lines.at(-2)?.slice("Results: ".length)}`);
+    // Nothing is left to go on with.
+    expect(lines.at(-1)).toMatch(/^Results: outputs\/evals\/reverse-text--scripted\/[0-9a-f]{8}$/);
     expect(stdout + stderr).not.toContain("\u001b");
     // What the runtime says belongs in its log; the first request comes soon after Enter: 2.5 s on an idle machine, and another file runs beside.
     expect(stderr).not.toMatch(/workerd|miniflare|wrangler/i);
@@ -89,7 +89,7 @@ describe("a run from the command line", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("reward: avg - 1.000");
     expect(place.resultsFolders()).toEqual([]);
-    const id = /-R ([0-9a-f]{8})$/m.exec(stdout)?.[1] ?? "";
+    const id = /\(--no-save\), as run ([0-9a-f]{8})$/m.exec(stdout)?.[1] ?? "";
     expect((await place.run(["eval", "reverse-text", "-R", id])).code).toBe(0);
     expect(keysOf(place.results)).toEqual(grid(2, 1));
   });
@@ -121,7 +121,7 @@ describe("what goes wrong", () => {
     const wrong = await place.run(reverse("-n", "20", "-k", "MY_KEY"), { MY_KEY: "sk-wrong" });
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringMatching(/FAILED: .*MY_KEY/s) });
     expect(wrong.stdout + wrong.stderr).not.toContain("sk-wrong");
-    expect(wrong.stdout).toMatch(/Results: .*\nResume: .*\n$/);
+    expect(wrong.stdout).toMatch(/Results: .*\nResume once that is mended: .*\n$/);
   });
 
   it("an endpoint that cannot serve: a look says so before any run is made, with what to type; --no-preflight makes the run all the same", async () => {

@@ -217,7 +217,7 @@ describe("a resume", () => {
       expect: { env_id: "gsm8k", rollouts_per_example: 2, base_url: "http://localhost:1/v1" },
     };
     const response = await door.call("POST", `/evaluations/${ID}/resume`, body, { "x-edgewise-attended": "1" });
-    expect(await response.json()).toEqual({ evaluation_id: ID, owed_rollouts: 3, warnings: ["careful"] });
+    expect(await response.json()).toEqual({ evaluation_id: ID, owed_rollouts: 3, owed_scores: 0, warnings: ["careful"] });
     expect(door.run(ID).resumes).toEqual([
       {
         boot: "boot-1",

@@ -122,6 +122,7 @@ describe("eval get", () => {
       "Started      2026-11-21 10:00:01 UTC",
       "Ended        2026-11-21 10:02:03 UTC",
       "Took         2m 2s",
+      "Resume       npx edgewise eval run gsm8k -R 1a2b3c4d (1 rollout that infrastructure ended runs again)",
     ]);
     expect(JSON.parse((await run("get", ID, "-o", "json")).out.join("\n"))).toEqual(evaluation);
   });
@@ -194,7 +195,7 @@ describe("eval logs", () => {
     });
     const { code, out, err } = await run("logs", ID, "-f");
     expect(out.map((line) => line.split(" - ").at(-1))).toEqual(["one", "two", "three"]);
-    expect(err).toBe(`Run ${ID}: FAILED.`);
+    expect(err).toBe(`Run ${ID}: FAILED.\nIt goes on (1 rollout that infrastructure ended runs again) with: npx edgewise eval run gsm8k -R ${ID}`);
     expect(code).toBe(1);
   });
 });

@@ -1,5 +1,6 @@
 /** Commands as they are typed, for messages that say how to go on. */
 import { relative } from "node:path";
+import type { JsonObject } from "../../config/run-config.ts";
 
 /** Single quotes where a shell would take the word apart. */
 export const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
@@ -11,8 +12,10 @@ export function shortPath(path: string, cwd: string): string {
 }
 
 /** `what`: the results folder, or the run's id where nothing was saved. The key variable is not part of a results folder. */
-export function resumeCommand(environment: string, what: string, keyName: string | undefined): string {
-  return ["npx", "edgewise", "eval", "run", quoted(environment), ...(keyName === undefined ? [] : ["-k", keyName]), "-R", quoted(what)].join(" ");
+export function resumeCommand(environment: string, what: string, keyName: string | undefined, envArgs: JsonObject = {}): string {
+  const key = keyName === undefined ? [] : ["-k", keyName];
+  const args = Object.keys(envArgs).length === 0 ? [] : ["-a", quoted(JSON.stringify(envArgs))];
+  return ["npx", "edgewise", "eval", "run", quoted(environment), ...args, ...key, "-R", quoted(what)].join(" ");
 }
 
 export const stopCommand = (runId: string): string => `npx edgewise eval stop ${runId}`;

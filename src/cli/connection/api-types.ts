@@ -1,6 +1,7 @@
 import type { RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
+import type { Prospects } from "../../errors/leftovers.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 
 export type { Vitals };
@@ -38,6 +39,10 @@ export interface RunState {
   readonly seq: number;
   /** Rows of a folder have not all been taken over: the folder has more than the run. */
   readonly importing?: boolean;
+  /** What a resume would do with the code that the service has; absent while the run works, and from services of before. */
+  readonly resumable?: Prospects;
+  /** Rollouts that could not be scored again, and the state keys that their rows lack. */
+  readonly unscored?: { readonly rollouts: number; readonly state: readonly string[] };
   readonly env_version: string;
   /** Rollouts by the digest of their code; absent where there is one. */
   readonly env_digests?: Readonly<Record<string, number>>;
@@ -57,6 +62,8 @@ export interface Evaluation {
   readonly name: string;
   readonly status: RunStatus;
   readonly error_message: string | null;
+  /** Rows that there are. */
+  readonly total_samples?: number;
   /** The run's page. */
   readonly viewer_url: string;
   readonly eval_config: JsonObject;
@@ -127,6 +134,8 @@ export interface Cancelled {
 export interface Resumed {
   readonly evaluation_id: string;
   readonly owed_rollouts: number;
+  /** Of them, those that are only scored again; absent from services of before. */
+  readonly owed_scores?: number;
   readonly warnings: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBody } from "../../config/creation-body.ts";
 import { ABSENT_SETTINGS, differencesOf } from "../../config/evaluation-settings.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import { type JsonObject, LOADING_FIELDS } from "../../config/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -33,6 +33,9 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   const kwargs = actual.extra_env_kwargs as JsonObject;
   const seed = metadata.edgewise?.shuffle_seed ?? null;
   if (told.env_version !== undefined && envVersion !== null) expected.env_version = envVersion;
+  // A folder without a row is of no data yet: what loads the environment may be another.
+  const begun = (await wholeLinesOf(join(path, "results.jsonl"))) > 0;
+  if (!begun) for (const name of LOADING_FIELDS) delete expected[name];
   const differences = [...differencesOf(actual, expected)];
   const { num_examples = metadata.num_examples } = given;
   if (num_examples >= 1 && num_examples < metadata.num_examples) {
@@ -67,12 +70,12 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
       resume_from: {
         run_id: runId ?? randomBytes(4).toString("hex"),
         results,
-        dataset_digest: metadata.edgewise?.dataset_digest ?? null,
+        dataset_digest: begun ? (metadata.edgewise?.dataset_digest ?? null) : null,
         keep_errors: given.keep_errors ?? false,
-        ...(metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
+        ...(!begun || metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
         ...(given.accept_code_change === true ? { accept_code_change: true } : {}),
         // Before the data set had been read a folder of ours only knew how many were asked for.
-        ...(metadata.edgewise?.dataset_digest === null || metadata.num_examples < 0 ? {} : { num_examples: metadata.num_examples }),
+        ...(!begun || metadata.edgewise?.dataset_digest === null || metadata.num_examples < 0 ? {} : { num_examples: metadata.num_examples }),
         ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
       },
     },

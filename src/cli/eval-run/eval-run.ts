@@ -168,7 +168,7 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
   for (const line of played.report?.lines ?? []) terminal.print(line);
   if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
   const names = play.names();
-  for (const line of resultLines(names)) terminal.print(line);
+  for (const line of resultLines(names, played.evaluation)) terminal.print(line);
   return isWhole(outcome) ? EXIT.completed : EXIT.failed;
 }
 

@@ -2,6 +2,8 @@
 import { singleLine } from "../../report/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { CliError } from "../terminal/cli-error.ts";
+import { endedBeforeRows } from "../../errors/leftovers.ts";
+import { nextStepOf, restingRun, stepText } from "../runs/next-step.ts";
 import { resumeCommand, shortPath, stopCommand } from "../command-line/typed-commands.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { Service } from "../service/service.ts";
@@ -26,8 +28,14 @@ export function failureLines({ evaluation_id, status, error_message, edgewise }:
   return failure?.hint === undefined ? lines : [...lines, `  ${singleLine(failure.hint)}`];
 }
 
-/** Where the results are, and how to go on; always the last that is printed. */
-export const resultLines = (names: RunNames): readonly string[] => [resultsLine(names), `Resume: ${goOn(names)}`];
+/** Where the results are, and how to go on if there is anything to go on with; always the last that is printed. `evaluation`: of a run that has ended. */
+export function resultLines(names: RunNames, evaluation: Evaluation | null = null): readonly string[] {
+  const unsaved = !names.saved && names.given.no_save !== true;
+  const next = evaluation === null ? { when: null, what: null } : nextStepOf(evaluation);
+  if (next === null && !unsaved) return [resultsLine(names)];
+  const anew = evaluation !== null && endedBeforeRows(restingRun(evaluation));
+  return [resultsLine(names), `Resume${next === null ? "" : stepText(next)}: ${goOn(names, anew)}`];
+}
 
 /** Of a run elsewhere that this command no longer follows. */
 export function detachedLines(names: RunNames, { url }: Pick<Service, "url">): readonly string[] {
@@ -46,11 +54,12 @@ export function withResume(error: unknown, names: RunNames, { role }: Pick<Servi
   return new CliError(error.message, { exitCode: error.exitCode, hints: [...error.hints, `${last}: ${goOn(names)}`], cause: error.cause });
 }
 
-function resultsLine({ given, cwd, folder, saved }: RunNames): string {
+function resultsLine({ runId, given, cwd, folder, saved }: RunNames): string {
   if (saved && folder !== null) return `Results: ${shortPath(folder, cwd)}`;
-  if (given.no_save === true) return "Results: in the service only (--no-save)";
+  if (given.no_save === true) return `Results: in the service only (--no-save), as run ${runId}`;
   return `Results: in the service only, since ${folder ?? "the results folder"} could not be written; mend that and type the next line`;
 }
 
-const goOn = ({ environment, runId, given, cwd, folder, saved }: RunNames): string =>
-  resumeCommand(environment, saved && folder !== null ? shortPath(folder, cwd) : runId, given.api_key_var);
+/** `anew`: the run takes its data set as it is then, so that it is named again. */
+const goOn = ({ environment, runId, given, cwd, folder, saved }: RunNames, anew = false): string =>
+  resumeCommand(environment, saved && folder !== null ? shortPath(folder, cwd) : runId, given.api_key_var, anew ? given.env_args : undefined);

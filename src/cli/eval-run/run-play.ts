@@ -183,7 +183,8 @@ export class RunPlay {
     return await patiently(async () => {
       const evaluation = await client.run(runId);
       const { edgewise, status } = evaluation;
-      const completed = status === "COMPLETED" || started.how === "nothing owed";
+      // What ended badly, and of which a resume can do nothing, has not become better by that.
+      const completed = status === "COMPLETED" || (started.how === "nothing owed" && status !== "FAILED");
       if (edgewise.done_rollouts === 0) return { evaluation, completed, report: null };
       const kept = folder !== null && watch.folderFailure === null;
       const { abbreviated_summary: abbreviated = false, verbose = false } = this.wish.given;
@@ -201,7 +202,10 @@ export function withDataset(given: GivenOptions, dataset: LocalDataset | null): 
 
 const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
 
-function announcement({ evaluation, how, owed, warnings, passedOver = null, wrongAverages = [] }: StartedRun, { resume }: GivenOptions): readonly string[] {
+function announcement(
+  { evaluation, how, owed, scores = 0, warnings, passedOver = null, wrongAverages = [] }: StartedRun,
+  { resume }: GivenOptions,
+): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
   const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
@@ -211,8 +215,10 @@ function announcement({ evaluation, how, owed, warnings, passedOver = null, wron
   }
   if (how === "created") lines.push(`Run ${evaluation_id}: ${what}`);
   else if (how === "joined") lines.push(`Run ${evaluation_id} is working already; following it: ${what}`);
+  else if (how === "nothing owed" && evaluation.status === "FAILED")
+    lines.push(`Run ${evaluation_id} ended FAILED, and a resume can do nothing about that: ${what}`);
   else if (how === "nothing owed") lines.push(`Run ${evaluation_id} has nothing left to do: ${what}`);
-  else lines.push(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owed} rollouts to do)`}: ${what}`);
+  else lines.push(`Run ${evaluation_id} goes on${owed === null ? "" : ` (${owedText(owed - scores, scores)})`}: ${what}`);
   const wrong = wrongAveragesText(wrongAverages);
   if (wrong !== null) lines.push(`warning: ${wrong}`);
   for (const warning of warnings) lines.push(`warning: ${singleLine(warning)}`);
@@ -221,6 +227,11 @@ function announcement({ evaluation, how, owed, warnings, passedOver = null, wron
     lines.push(`warning: ${fixed} the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`);
   }
   return lines;
+}
+
+function owedText(rollouts: number, scores: number): string {
+  if (scores === 0) return `${rollouts} rollouts to do`;
+  return `${scores} rollouts to score again, ${rollouts === 0 ? "none" : rollouts} to generate`;
 }
 
 /** And waits a moment for what was finished to be stored. */

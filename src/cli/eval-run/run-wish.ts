@@ -33,6 +33,8 @@ export interface StartedRun {
   readonly after: number;
   readonly how: "created" | "resumed" | "joined" | "nothing owed";
   readonly owed: number | null;
+  /** Of what is owed, rollouts that are only scored again. */
+  readonly scores?: number;
   readonly warnings: readonly string[];
   /** Of a new run where one was to be gone on with: what came nearest, and why it was passed over. */
   readonly passedOver?: string | null;

@@ -67,8 +67,16 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
     }
     if (now.edgewise.owed_rollouts > 0) await wish.preflight?.(calledOf(now, given), now.metadata.model);
     try {
-      const { owed_rollouts, warnings } = await client.resumeRun(runId, resumeBody(envId, given, now.metadata.sampling_args));
-      return { evaluation: await client.run(runId), folder, after, how: owed_rollouts === 0 ? "nothing owed" : "resumed", owed: owed_rollouts, warnings };
+      const { owed_rollouts, owed_scores = 0, warnings } = await client.resumeRun(runId, resumeBody(envId, given, now.metadata.sampling_args));
+      return {
+        evaluation: await client.run(runId),
+        folder,
+        after,
+        how: owed_rollouts === 0 ? "nothing owed" : "resumed",
+        owed: owed_rollouts,
+        scores: owed_scores,
+        warnings,
+      };
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "run_busy" || Date.now() > deadline) throw error;
       await pause(300, signal);

@@ -1,10 +1,12 @@
 /** `-R` without a path: the unfinished run that measures what is asked for now, or what came nearest to it. */
 import { createBody } from "../../config/creation-body.ts";
 import { differencesOf } from "../../config/evaluation-settings.ts";
+import { isDead } from "../../errors/leftovers.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import type { AskedEvaluation, Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import { type FoundFolder, foldersOfEnvironment, isUnfinished, settingsOfFolder } from "../results/resume-folder.ts";
+import { restingRun } from "../runs/next-step.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { isWorking, knownRun, type RunWish } from "./run-wish.ts";
 
@@ -36,7 +38,8 @@ export async function unfinishedRun(client: ServiceClient, { base, envId, refere
 }
 
 const FINISHED = "it is finished";
-const isDifference = (reason: string): boolean => reason !== FINISHED;
+const DEAD = "it ended FAILED before its first rollout, and would again";
+const isDifference = (reason: string): boolean => reason !== FINISHED && reason !== DEAD;
 
 async function askedEvaluation(client: ServiceClient, body: JsonObject): Promise<AskedEvaluation> {
   try {
@@ -69,13 +72,14 @@ async function reasonsAgainst(client: ServiceClient, found: FoundFolder, asked: 
 
 async function againstKnown(known: Evaluation, found: FoundFolder, asked: AskedEvaluation, keepErrors: boolean): Promise<readonly string[]> {
   const { edgewise, metadata, eval_config } = known;
+  if (isDead(restingRun(known), edgewise.failure?.code ?? null)) return [DEAD];
   const own = Number(eval_config.num_examples ?? metadata.num_examples);
   const reasons = edgewise.settings === undefined ? [] : againstSettings(edgewise.settings, metadata.num_examples, asked);
   if (reasons.length > 0) return reasons;
   const grows = own >= 1 && (asked.num_examples < 1 || asked.num_examples > own);
   // A run that works is joined as it is.
   if (isWorking(known)) return grows ? [`it is working, on ${own} examples`] : [];
-  if (grows || !edgewise.settled || edgewise.owed_rollouts > 0) return [];
+  if (grows || !edgewise.settled || edgewise.owed_rollouts > 0 || (!keepErrors && (edgewise.resumable?.scores ?? 0) > 0)) return [];
   return (await isUnfinished(found, { keep_errors: keepErrors })) ? [] : [FINISHED];
 }
 

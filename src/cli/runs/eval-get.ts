@@ -10,6 +10,8 @@ import type { Evaluation } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
+import { resumeCommand } from "../command-line/typed-commands.ts";
+import { nextStepOf, stepText } from "./next-step.ts";
 import { statusOf } from "./eval-list.ts";
 
 export async function evalGet(context: CommandContext, options: { readonly runId: string; readonly output: Output }): Promise<ExitCode> {
@@ -53,12 +55,20 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Started", timeText(run.started_at)],
     ["Ended", timeText(run.finalized_at)],
     ["Took", durationText(run.started_at, run.finalized_at)],
+    ["Resume", resumeText(run)],
   ];
   return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));
 }
 
 const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
   judgesText({ requests, input_tokens: input, output_tokens: output });
+
+/** How it goes on; null where it works, or there is nothing to go on with. */
+function resumeText(run: Evaluation): string | null {
+  const { edgewise, metadata, evaluation_id } = run;
+  const next = edgewise.settled || edgewise.suspended ? nextStepOf(run) : null;
+  return next === null ? null : `${resumeCommand(metadata.env_id, evaluation_id, undefined)}${stepText(next)}`;
+}
 
 const objectText = (value: JsonObject): string | null => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
 

@@ -9,6 +9,7 @@ import { resumeCommand } from "../command-line/typed-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { followRun, isAtRest } from "../connection/follow-run.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
+import { nextStepOf, stepText } from "./next-step.ts";
 import type { Service } from "../service/service.ts";
 
 export interface LogsOptions {
@@ -65,10 +66,12 @@ async function showLogs({ terminal }: CommandContext, service: Service, { runId,
     until,
   });
   if (!follow) return EXIT.completed;
-  const { status } = await client.run(runId);
+  const run = await client.run(runId);
+  const { status } = run;
   if (isAtRest(end)) terminal.tell(`Run ${runId}: ${end.suspended ? "suspended" : status}.`);
   else terminal.tell(`Run ${runId} is ${status}, and no service of this folder runs that could go on with it: type npx edgewise serve`);
-  if (end.suspended) terminal.tell(`It goes on with: ${resumeCommand(metadata.env_id, runId, undefined)}`);
+  const next = isAtRest(end) ? nextStepOf(run) : null;
+  if (next !== null) terminal.tell(`It goes on${stepText(next)} with: ${resumeCommand(metadata.env_id, runId, undefined)}`);
   return status === "COMPLETED" ? EXIT.completed : EXIT.failed;
 }
 

@@ -1,0 +1,16 @@
+/** How a run goes on, as the command line says it. */
+import { nextStep, type RestingRun } from "../../errors/leftovers.ts";
+import type { Evaluation } from "../connection/api-types.ts";
+
+/** What decides it, as the service tells it. */
+export function restingRun({ status, total_samples, edgewise }: Evaluation): RestingRun {
+  const { settled, owed_rollouts, done_rollouts, errors } = edgewise;
+  return { status, settled, rows: total_samples ?? done_rollouts, missing: owed_rollouts, errors };
+}
+
+/** Null: there is nothing to go on with. */
+export const nextStepOf = (evaluation: Evaluation): ReturnType<typeof nextStep> => nextStep(restingRun(evaluation), evaluation.edgewise.unscored?.state);
+
+/** Between `Resume` and the command. */
+export const stepText = ({ when, what }: { readonly when: string | null; readonly what: string | null }): string =>
+  `${when === null ? "" : ` ${when}`}${what === null ? "" : ` (${what})`}`;

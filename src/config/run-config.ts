@@ -26,10 +26,10 @@ export interface Replica {
 }
 
 /**
- * Shape of rows and metadata: as verifiers had it up to 0.1.13 (`task`, flat milliseconds), or from 0.1.14 on (no `task`, nested
- * seconds, `time`).
+ * Shape of rows and metadata: as verifiers had it up to 0.1.9 (milliseconds and metrics among the other fields of a row), up to 0.1.13
+ * (`task`, `timing` in milliseconds), or from 0.1.14 on (no `task`, nested seconds, `time`).
  */
-export const RESULTS_SHAPES = ["0.1.13", "0.1.14"] as const;
+export const RESULTS_SHAPES = ["0.1.9", "0.1.13", "0.1.14"] as const;
 export type ResultsShape = (typeof RESULTS_SHAPES)[number];
 
 export interface RunConfig {

@@ -1,4 +1,5 @@
 import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
+import { metricsOfRow } from "./row-metrics.ts";
 import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 
@@ -47,10 +48,10 @@ function judgesOf(usage: unknown): { judges?: JudgeUsage } {
   return count(requests) === 0 ? {} : { judges: { requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) } };
 }
 
-/** What a row of `results.jsonl` (ours or the Python library's from 0.1.10 on) says in numbers. A missing reward is 0. */
+/** What a row of `results.jsonl` (ours or the Python library's) says in numbers. A missing reward is 0. */
 export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSummary {
   const usage = isObject(row.token_usage) ? row.token_usage : {};
-  const metrics = Object.entries(isObject(row.metrics) ? row.metrics : {}).flatMap(([name, value]) => {
+  const metrics = Object.entries(metricsOfRow(row)).flatMap(([name, value]) => {
     const number = score(value);
     return number === null ? [] : [[name, number] as const];
   });

@@ -101,7 +101,8 @@ export class ReportBlock {
     this.#errored.add(summary.error === null ? 0 : 1, position);
     this.#stops.add(typeof row.stop_condition === "string" ? row.stop_condition : "None");
     if (summary.error !== null) this.#chains.add(chainOf(row.error));
-    const timing = (row.timing ?? {}) as Readonly<Record<string, unknown>>;
+    // Rows up to 0.1.9 have the times among their own fields.
+    const timing = (row.timing ?? row) as Readonly<Record<string, unknown>>;
     for (const [name, range] of this.#times) {
       const seconds = secondsOf(timing, name);
       if (seconds !== null) range.add(seconds);

@@ -4,6 +4,7 @@ import { KIB, MIB } from "../limits.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "./failure.ts";
 import { rowMessages } from "./messages.ts";
+import { flatRow } from "./flat-row.ts";
 import { rowText } from "./row-text.ts";
 import { nestedTiming } from "./time-marks.ts";
 import type { RolloutFailure, State, Tool } from "./types.ts";
@@ -116,13 +117,13 @@ function sizeFailure(without: readonly Part[]): RolloutFailure | null {
 }
 
 /**
- * The row of a finished rollout and its line, without the newline. A row above `MAX_RESULT_ROW_BYTES` loses its completion, and
+ * The row of a finished rollout, whole, and its line in the shape asked for, without the newline. A row above `MAX_RESULT_ROW_BYTES` loses its completion, and
  * if that is not enough everything else that has no bound.
  */
 export function rowOf(state: State, options: RowOptions): { readonly row: Row; readonly line: string } {
   for (const without of [[], ["completion"], ALL_PARTS] as const) {
     const row = buildRow(state, options, without);
-    const line = rowText(row);
+    const line = rowText(options.shape === "0.1.9" ? flatRow(row) : row);
     if (!exceeds(line, MAX_RESULT_ROW_BYTES)) return { row, line };
   }
   throw new RangeError(`the row of example ${state.example_id} exceeds ${MAX_RESULT_ROW_BYTES} bytes even without its contents`);

@@ -7,15 +7,19 @@ import { readFolder } from "../../src/cli/results/resume-folder.ts";
 import type { JsonObject, ResultsShape } from "../../src/config/run-config.ts";
 import { numberedLine, readForeignRow } from "../../src/rollouts/foreign-row.ts";
 import { loadEnvironment } from "../../src/environments/load.ts";
-import { runUnit } from "../../src/environments/run-unit.ts";
+import { errorLines, runUnit } from "../../src/environments/run-unit.ts";
+import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import { adoptResults, questionOf } from "../../src/executor/adopt.ts";
 import type { ExecutorPorts } from "../../src/executor/ports.ts";
+import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { PlainReport } from "../../src/report/plain-report.ts";
 import { grantFor } from "../support/executor-ports.ts";
 import { memoryDatasets } from "../support/memory-datasets.ts";
 
 /** Folders that Python's verifiers wrote (tools/verifiers-round-trip.ts): of a run that was interrupted, and of one of ours that it finished. */
 const FOLDERS = join(import.meta.dirname, "../fixtures/verifiers-folders");
+/** One row as verifiers 0.1.9 wrote it, by hand: such folders are of 2025, and that version installs no more. */
+const OLD = join(import.meta.dirname, "../fixtures/verifiers-0.1.9");
 const linesOf = (name: string): string[] =>
   readFileSync(join(FOLDERS, name, "results.jsonl"), "utf8")
     .split("\n")
@@ -169,6 +173,33 @@ describe("a folder of the Python library", () => {
       expect(Object.keys(ours), name).toEqual(Object.keys(theirs));
       expect(kindsOf(ours.timing), name).toEqual(kindsOf(theirs.timing));
     }
+  });
+
+  it("of 0.1.9 or before goes on with its times and metrics among the other fields, and is counted by them", async () => {
+    const found = readFolder(OLD);
+    expect(found).toMatchObject({ metadata: { shape: "0.1.9", edgewise: null } });
+    const { value } = readForeignRow(readFileSync(join(OLD, "results.jsonl"), "utf8").split("\n")[0] ?? "");
+    const { rollout_index, ...ours } = await freshRow("0.1.9");
+    expect(rollout_index).toBe(0);
+    expect(Object.keys(ours)).toEqual(Object.keys(value));
+    expect(kindsOf(ours)).toEqual(kindsOf(value));
+    for (const row of [value, ours]) expect(summaryOfRow(row).metrics).toEqual({ similarity: expect.any(Number), num_turns: 1 });
+    const report = new PlainReport({ env_id: "e", model: "m", base_url: "", num_examples: 1, rollouts_per_example: 1 } as ConstructorParameters<
+      typeof PlainReport
+    >[0]);
+    report.addRow(value);
+    expect(report.lines()).toEqual(expect.arrayContaining(["generation: min - 2s, mean - 2s, max - 2s", "num_turns: avg - 1.000, std - 0.000"]));
+  });
+
+  it("of that age shows an error where there is one, so that a resume knows it", () => {
+    const environment = new SingleTurnEnv({ dataset: [] });
+    const input = { example_id: 0, prompt: [], task: "t" };
+    const options = { rolloutsPerExample: 1, model: "m", sampling_args: {}, stateColumns: ["extra"], now: () => 0, shape: "0.1.9" } as const;
+    const [line = ""] = errorLines(environment, input, { ...options, code: "rate_limited", message: "later" }).lines;
+    expect(Object.keys(JSON.parse(line) as object)).toEqual([
+      ...["example_id", "prompt", "completion", "task", "reward", "error", "generation_ms", "scoring_ms", "total_ms", "rollout_index", "extra"],
+    ]);
+    expect(summaryOfRow(JSON.parse(line) as Record<string, unknown>).error).toBe("rate_limited");
   });
 
   it("is read by the report in either shape", () => {

@@ -105,7 +105,7 @@ function readMetadata(path: string): FolderMetadata | string {
     sampling_args: (objectOf(fields.sampling_args) ?? {}) as JsonObject,
     state_columns: Array.isArray(fields.state_columns) ? fields.state_columns.filter((name): name is string => typeof name === "string") : [],
     pass_threshold: typeof fields.pass_threshold === "number" ? fields.pass_threshold : 0.5,
-    shape: "time" in fields && !("time_ms" in fields) ? "0.1.14" : "0.1.13",
+    shape: shapeOf(fields),
     shuffled: fields.shuffle === true,
     edgewise:
       own === null
@@ -121,6 +121,12 @@ function readMetadata(path: string): FolderMetadata | string {
             settings: (objectOf(own.settings) ?? {}) as JsonObject,
           },
   };
+}
+
+/** Up to 0.1.9 the metadata said nothing of errors, from 0.1.14 on the time is in seconds. */
+function shapeOf(metadata: Readonly<Record<string, unknown>>): ResultsShape {
+  if ("time" in metadata && !("time_ms" in metadata)) return "0.1.14";
+  return ["avg_error", "version_info", "edgewise"].some((name) => name in metadata) ? "0.1.13" : "0.1.9";
 }
 
 /** The last one is the code that the run was pinned to. */

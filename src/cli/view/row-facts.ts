@@ -1,4 +1,5 @@
 /** A row of `results.jsonl` of any library and version, as what the viewer shows of it. Pure; never throws for what is in a row. */
+import { metricsOfRow, STANDARD_FIELDS } from "../../metrics/row-metrics.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { printable } from "../../report/printable.ts";
 import { isObject, numberOf, objectOf, valueText } from "./json-text.ts";
@@ -14,11 +15,6 @@ export interface Section {
 
 /** Characters of a section that are shown. */
 const KEPT = 200_000;
-const STANDARD = new Set(
-  "example_id id rollout_index prompt completion answer task info reward error timing is_completed is_truncated stop_condition metrics tool_defs token_usage error_chain long_error_chain generation_ms scoring_ms total_ms trajectory".split(
-    " ",
-  ),
-);
 
 /** What a list shows of a row; rows of 2025 call the example `id`. */
 export function headOf(row: Row): { readonly example: string; readonly rollout: string; readonly reward: number | null; readonly error: string | null } {
@@ -35,12 +31,6 @@ function errorName(error: unknown): string | null {
   if (error === null || error === undefined) return null;
   const { code, error: name, type } = objectOf(error);
   return [code, name, type].find((text) => typeof text === "string") ?? valueText(error, 60);
-}
-
-/** Metrics by name; rows of 2025 have them beside the standard fields only. */
-export function metricsOf(row: Row): Row {
-  if (isObject(row.metrics)) return row.metrics;
-  return Object.fromEntries(Object.entries(row).filter(([name, value]) => !STANDARD.has(name) && typeof value === "number"));
 }
 
 /** Beginning of what was answered last, for a list. */
@@ -135,10 +125,10 @@ function partText(part: unknown): string {
 }
 
 function detailsOf(row: Row): readonly Section[] {
-  const metrics = metricsOf(row);
+  const metrics = metricsOfRow(row);
   const pairs = (fields: readonly (readonly [string, unknown])[]): string =>
     fields.flatMap(([name, value]) => (value === undefined || value === null ? [] : [`${name}: ${valueText(value, KEPT)}`])).join("\n");
-  const columns = Object.entries(row).filter(([name]) => !STANDARD.has(name) && !Object.hasOwn(metrics, name));
+  const columns = Object.entries(row).filter(([name]) => !STANDARD_FIELDS.has(name) && !Object.hasOwn(metrics, name));
   const tools = Array.isArray(row.tool_defs) ? row.tool_defs.map((tool) => valueText(objectOf(tool).name ?? tool, 60)) : [];
   const error = objectOf(row.error);
   const failure = isObject(row.error)

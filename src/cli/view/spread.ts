@@ -2,7 +2,6 @@
 import { PromptGroups } from "../../metrics/grouping.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { objectOf } from "./json-text.ts";
-import { metricsOf } from "./row-facts.ts";
 
 /** The classes of the reference's viewer. */
 const CLASSES: readonly (readonly [string, (reward: number) => boolean])[] = [
@@ -55,7 +54,7 @@ export class RowSpread {
   broken = 0;
 
   add(row: Readonly<Record<string, unknown>>): void {
-    const { reward, error, metrics } = summaryOfRow({ ...row, metrics: metricsOf(row) });
+    const { reward, error, metrics } = summaryOfRow(row);
     // Rows of 2025 call the example `id`.
     this.groups.add(row.example_id ?? row.id, row.prompt);
     this.rows += 1;

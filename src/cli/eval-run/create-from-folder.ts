@@ -9,7 +9,7 @@ import { type JsonObject, LOADING_FIELDS } from "../../config/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
-import { type FolderMetadata, type FoundFolder, settingsOfFolder } from "../results/resume-folder.ts";
+import { type FolderMetadata, type FoundFolder, isUnfinished, settingsOfFolder } from "../results/resume-folder.ts";
 import { wrongAveragesIn } from "../results/stated-averages.ts";
 import { sortRows, wholeLinesOf } from "../results/row-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -63,7 +63,9 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
     ...reachOf(actual, given),
   };
   const body = createBody(envId, settings, replicas);
-  await wish.preflight?.(body.eval_config as JsonObject, String(body.inference_model));
+  // A folder in which nothing is missing needs no model.
+  const asks = wish.preflight !== undefined && (await isUnfinished({ path, runId, metadata }, { num_examples, keep_errors: given.keep_errors === true }));
+  if (asks) await wish.preflight?.(body.eval_config as JsonObject, String(body.inference_model));
   const { evaluation_id } = await client.createRun(
     {
       ...body,

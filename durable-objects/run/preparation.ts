@@ -25,6 +25,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
     endRun(ledger, head, context, "FAILED", "abort", {
       code: "dataset_changed",
       message: `The data set has ${request.count} rows now and had at least ${head.n} before.`,
+      hint: "Use the same data, or start a new run.",
     });
     return { kind: "ok" };
   }

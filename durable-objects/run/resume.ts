@@ -1,8 +1,7 @@
-import { codeRefusal, codeVerdict } from "../../src/config/env-digest.ts";
+import { codeRefusal, codeVerdict, coversCode } from "../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../src/config/evaluation-settings.ts";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { LOADING_FIELDS, RESUME_FIELDS, type RunConfig } from "../../src/config/run-config.ts";
-import { isScorerError } from "../../src/errors/codes.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "./code.ts";
@@ -14,7 +13,8 @@ import { freshPulse } from "./pulse.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
-import { isOwing, type Owed, oweRepairs, owedOf, type RepairTerms, termsOf } from "./repair.ts";
+import { described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
+import { isOwing, type Owed, oweRepairs } from "./repair.ts";
 
 /** Every field in which the caller's idea of the run differs from what is stored, with both values; `free` may differ. */
 export function mismatches(config: RunConfig, expect: ResumeRequest["expect"], free: readonly string[] = []): readonly string[] {
@@ -25,13 +25,17 @@ export function mismatches(config: RunConfig, expect: ResumeRequest["expect"], f
 /** 0 or less = all, which is more than any number. */
 const asCount = (n: number): number => (n < 1 ? Number.POSITIVE_INFINITY : n);
 
+/** Where digests of the code are compared, the version is part of them: what may change of the one may change of the other. */
+const versionOfCode = ({ env_digest }: RunHead, request: ResumeRequest): readonly string[] =>
+  typeof request.env_digest === "string" && env_digest !== null && coversCode(env_digest) ? ["env_version"] : [];
+
 function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: boolean, context: RunContext): Result<null> {
   const config = ledger.config();
   const suspended = isSuspended(config, head, context);
   if (head.phase !== "settled" && !suspended)
     return fail("run_busy", "The run is still working, or writing its results.", "Follow it, or cancel it first; then try again.");
   if (suspended && ledger.tickets().length > 0) return fail("run_busy", "Open units of the run are still ending.", "Try again in a few seconds.");
-  const differences = mismatches(config, request.expect, begun ? [] : LOADING_FIELDS);
+  const differences = mismatches(config, request.expect, begun ? versionOfCode(head, request) : LOADING_FIELDS);
   if (differences.length > 0)
     return fail("resume_mismatch", `This is another evaluation: ${differences.join("; ")}.`, "Use the same settings, or start a new run.");
   if (request.num_examples !== null && asCount(request.num_examples) < asCount(config.num_examples) && request.num_examples < (head.n ?? 0)) {
@@ -93,49 +97,6 @@ function loadsAnew(head: RunHead, request: ResumeRequest, before: RunConfig, con
   );
 }
 
-/** Whether the code that goes on is another than the run's, as far as both are known. */
-const hasOtherCode = ({ env_digest }: RunHead, request: ResumeRequest): boolean =>
-  env_digest !== null && typeof request.env_digest === "string" && request.env_digest !== env_digest;
-
-/** What this resume repairs: of units that an earlier one left owed, also what that one was told of. */
-interface Terms {
-  readonly fresh: RepairTerms;
-  readonly left: RepairTerms;
-}
-
-function termsFor(head: RunHead, request: ResumeRequest): Terms {
-  const fresh = { keepErrors: request.keep_errors, scoreAgain: hasOtherCode(head, request) };
-  return { fresh, left: { ...fresh, scoreAgain: fresh.scoreAgain || termsOf(head).scoreAgain } };
-}
-
-/** Rollouts of units never done, plus what repairs owe; `leftScores`: some of that was left by an earlier repair. */
-function owedInAll(ledger: Ledger, head: RunHead, config: RunConfig, terms: Terms): Owed & { readonly leftScores: boolean } {
-  if (head.n === null) return { rollouts: Math.max(1, config.num_examples) * config.rollouts_per_example, scores: 0, leftScores: false };
-  let done = 0;
-  let rollouts = 0;
-  let scores = 0;
-  let leftScores = false;
-  for (const row of ledger.doneFrom(0)) {
-    done++;
-    const owed = owedOf(row, row.owed ? terms.left : terms.fresh);
-    rollouts += owed.rollouts;
-    scores += owed.scores;
-    leftScores ||= row.owed && owed.scores > 0;
-  }
-  return { rollouts: (head.n - done) * config.rollouts_per_example + rollouts, scores, leftScores };
-}
-
-/** Scorer errors that this resume leaves, and why. */
-function leftErrors(head: RunHead, request: ResumeRequest, owed: Owed): string[] {
-  const failed = Object.entries(head.totals.errors).reduce((sum, [code, count]) => sum + (isScorerError(code) ? count : 0), 0);
-  if (failed === 0 || owed.scores > 0 || request.keep_errors || typeof request.env_digest !== "string") return [];
-  const rollouts = failed === 1 ? "1 rollout that ended in a scorer error stays as it is" : `${failed} rollouts that ended in scorer errors stay as they are`;
-  return [`${rollouts}: the environment's code has not changed, and would fail in the same way. With a mended reward function a resume scores them again.`];
-}
-
-const described = ({ rollouts, scores }: Owed): string =>
-  [...(rollouts > 0 || scores === 0 ? [`${rollouts} rollouts owed`] : []), ...(scores > 0 ? [`${scores} to be scored again`] : [])].join(", ");
-
 /**
  * A new generation of the same run: from `settled`, or from a suspension without open units (else 409, retryable). With nothing
  * owed and no growth nothing changes, so that the caller can just print the report.
@@ -164,10 +125,11 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates });
   if (code === "refused") {
     const { message, hint } = codeRefusal(config.env_id, head.env_digest ?? "", offered ?? "");
-    return fail("resume_mismatch", message, hint);
+    const version = mismatches(before, { env_version: request.expect.env_version });
+    return fail("resume_mismatch", [...version, message].join("; "), hint);
   }
 
-  ledger.putConfig(config);
+  ledger.putConfig(code === "changed" ? { ...config, env_version: request.expect.env_version ?? config.env_version } : config);
   // Rows of a folder that are yet to be taken over are looked at then.
   if (head.n !== null && head.import === null) oweRepairs(ledger, head, terms.fresh);
   head.keep_errors = request.keep_errors;

@@ -52,6 +52,17 @@ describe("rollouts that ended in a scorer error", () => {
     expect(run.resume({ ...OTHER_CODE, num_examples: 5, accept_code_change: true })).toMatchObject({ ok: true, value: { owed_rollouts: 6, owed_scores: 3 } });
   });
 
+  it("are scored by another version of the environment too, which the run then has; what is to be generated besides is refused with both", () => {
+    const other = { ...OTHER_CODE, expect: { env_version: "9.9.9" } };
+    expect(unscored().resume({ ...other, num_examples: 5 })).toMatchObject({
+      ok: false,
+      error: { code: "resume_mismatch", message: expect.stringMatching(/env_version: the run has .*, this command "9\.9\.9".*env_digest/) },
+    });
+    const run = unscored();
+    expect(run.resume(other)).toMatchObject({ ok: true, value: { owed_scores: 3 } });
+    expect(run.ledger.config().env_version).toBe("9.9.9");
+  });
+
   it("count with their old rows until they are scored, and once", () => {
     const run = unscored();
     run.resume(OTHER_CODE);

@@ -32,7 +32,7 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   const actual: JsonObject = metadata.edgewise === null ? { ...told, ...untold(given) } : told;
   const kwargs = actual.extra_env_kwargs as JsonObject;
   const seed = metadata.edgewise?.shuffle_seed ?? null;
-  if (told.env_version !== undefined && envVersion !== null) expected.env_version = envVersion;
+  if (told.env_version !== undefined && envVersion !== null && given.accept_code_change !== true) expected.env_version = envVersion;
   // A folder without a row is of no data yet: what loads the environment may be another.
   const begun = (await wholeLinesOf(join(path, "results.jsonl"))) > 0;
   if (!begun) for (const name of LOADING_FIELDS) delete expected[name];

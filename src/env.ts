@@ -32,8 +32,6 @@ export interface Env extends Cloudflare.Env {
   readonly PARENT?: Fetcher;
   /** Cloudflare's own models, for the client type `workers_ai`; a binding that a deployment adds. */
   readonly AI?: AiBinding;
-  /** Which deployment this is; local services have none. */
-  readonly CF_VERSION_METADATA?: { readonly id: string };
   /** How long a run waits for an executor that has its code, in milliseconds; default ten minutes. */
   readonly CODE_WAIT_MS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
@@ -47,6 +45,9 @@ export const isLocal = (env: Env): boolean => env.LOCAL !== undefined;
 /** Work queues; locally each has one consumer at a time. */
 export const queueCount = (env: Env): number => Object.keys(env).filter((name) => QUEUE_BINDING.test(name)).length;
 export const QUEUE_BINDING = /^ROLLOUTS_\d+$/;
+
+/** Which deployment this is; undefined in the local service, which has no such binding. */
+export const deploymentOf = (env: Partial<Env>): string | undefined => env.CF_VERSION_METADATA?.id;
 
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
 

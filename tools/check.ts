@@ -26,7 +26,7 @@ const steps: readonly (readonly [name: string, step: Step])[] = [
   ["lock-file", wholeLockFile],
   ["one-workerd", oneWorkerd],
   ["bindings", tool("wrangler", "types", "--include-runtime", "false", "--strict-vars", "false", "--check")],
-  ["deploy-dry-run", tool("wrangler", "deploy", "--dry-run", "--outdir", scratch)],
+  ["deploy-dry-run", tool("wrangler", "deploy", "dist/worker.js", "--dry-run", "--outdir", scratch)],
   ["tests", tests],
 ];
 

@@ -1,5 +1,5 @@
 import { numberVar } from "../../durable-objects/timing.ts";
-import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
+import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun, findEnvironment, listEnvironments } from "../environments/load.ts";
 import { registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { VERSION } from "../version.ts";
@@ -31,7 +31,7 @@ export function portsOf(env: Env): AppPorts {
     run: (runId) => runStub(env, runId),
     embedded: env.EMBEDDED ?? null,
     findEnvironment,
-    envDigest: (run) => digestOfRun(run, env.CF_VERSION_METADATA?.id),
+    envDigest: (run) => digestOfRun(run, deploymentOf(env)),
     environmentIds: listEnvironments().map(({ id }) => id),
     now: Date.now,
   };

@@ -6,7 +6,7 @@ import { calledPlaceProblem } from "../config/called-place.ts";
 import { isEmbeddedUrl } from "../config/providers.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
-import { bootOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
+import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun } from "../environments/load.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
 import { CONSUMER_WALL_MS, HELD_ROLLOUTS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
@@ -39,7 +39,7 @@ export function portsOf(env: Env): ExecutorPorts {
     boot: bootOf(env),
     local: isLocal(env),
     dispatcher: (): DispatcherControl => dispatcherStub(env),
-    envDigest: (run) => digestOfRun(run, env.CF_VERSION_METADATA?.id),
+    envDigest: (run) => digestOfRun(run, deploymentOf(env)),
     run: (runId) => runStub(env, runId),
     store: bucketStore(env.BUCKET),
     limiter: () => PASS_THROUGH,

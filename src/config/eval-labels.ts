@@ -1,4 +1,5 @@
 import { type GivenOptions, OPTION_NAMES } from "./options.ts";
+import { isPlainText } from "./plain-text.ts";
 
 /** What a label is made from. */
 export interface Labelled {
@@ -31,6 +32,13 @@ export function evalLabels(evals: readonly Labelled[]): readonly string[] {
     return named.indexOf(name) === named.lastIndexOf(name) ? name : `${name} #${count}`;
   });
 }
+
+/** Longest name of a run. */
+const MAX_NAME = 200;
+
+/** What a run is called in lists that is one of several of its environment, and was given no name; nothing for any other. */
+export const nameOfLabel = (envId: string, label: string, { eval_name }: GivenOptions): { readonly eval_name?: string } =>
+  eval_name !== undefined || label === envId ? {} : { eval_name: [...label].filter(isPlainText).slice(0, MAX_NAME).join("") };
 
 interface Setting {
   readonly name: string;

@@ -2,7 +2,7 @@ import { EdgewiseError } from "../errors/result.ts";
 import { createBody, withTimeout } from "./creation-body.ts";
 import { chooseEndpoint } from "./endpoint-choice.ts";
 import { readRegistry } from "./endpoint-registry.ts";
-import { evalLabels } from "./eval-labels.ts";
+import { evalLabels, nameOfLabel } from "./eval-labels.ts";
 import { planEvals } from "./eval-plan.ts";
 import type { Option } from "./option.ts";
 import { type GivenOptions, OPTION_NAMES, OPTIONS, type OptionName } from "./options.ts";
@@ -45,7 +45,8 @@ export function postedEvals(document: unknown): { readonly evals: readonly Poste
     const chosen = inPlace(place, () => chooseEndpoint(given, registry));
     const share = shares?.[index];
     const settings: GivenOptions = share === undefined ? chosen.given : { ...chosen.given, max_concurrent: share };
-    return { body: createBody(envId, withTimeout(settings), chosen.replicas), label: labels[index] ?? envId, place };
+    const label = labels[index] ?? envId;
+    return { body: createBody(envId, withTimeout({ ...settings, ...nameOfLabel(envId, label, given) }), chosen.replicas), label, place };
   });
   return { evals: posted, warnings };
 }

@@ -64,6 +64,20 @@ const evaluation = {
 };
 
 describe("eval list", () => {
+  it("tells the runs of a sweep apart by what varies, and others by their names", async () => {
+    const named = (id: string, name: string) => listed(id, { name });
+    const runs = [
+      named("00000001", "reverse-text temperature=0.5"),
+      named("00000002", "reverse-text temperature=1"),
+      named("00000003", "nightly"),
+      listed("00000004", { name: "reverse-text-openai/gpt-4.1-mini" }),
+    ];
+    await serve({ "GET /evaluations/": { json: { evaluations: runs, total: 4, skip: 0, limit: 20 } } });
+    const { out } = await run("list");
+    expect(out.slice(0, 4).map((line) => line.split(/ {2,}/)[2])).toEqual(["NAME", "temperature=0.5", "temperature=1", "nightly"]);
+    for (const line of out) expect(line.length).toBeLessThanOrEqual(80);
+  });
+
   it("shows runs as columns, says what is on further pages, and asks for the page and the environment", async () => {
     const runs = [
       listed(ID),

@@ -160,6 +160,14 @@ describe("a config file", () => {
     ]);
   });
 
+  it("names the runs of a sweep by what varies, where they have no name", async () => {
+    write("c.toml", '[[ablation]]\nenv_id = "gsm8k"\nsweep = { temperature = [0, 1] }\n[[eval]]\nenv_id = "arithmetic"');
+    const names = async (): Promise<unknown> => (await wishes("c.toml")).evals.map(({ given }) => given.eval_name);
+    expect(await names()).toEqual([undefined, "gsm8k temperature=0", "gsm8k temperature=1"]);
+    write("c.toml", 'eval_name = "nightly"\n[[ablation]]\nenv_id = "gsm8k"\nsweep = { temperature = [0, 1] }');
+    expect(await names()).toEqual(["nightly", "nightly"]);
+  });
+
   it("of which one thing is wrong says just that", async () => {
     write("c.toml", '[[eval]]\nenv_id = "arithmetik"');
     expect(await refusal(wishes("c.toml"))).toMatchObject({

@@ -101,6 +101,8 @@ export interface AskedEvaluation {
 /** A row of the list: less than the run itself says. */
 export interface ListedEvaluation {
   readonly evaluation_id: string;
+  /** Environment and model where it was given none. */
+  readonly name?: string;
   readonly status: RunStatus;
   readonly metadata: { readonly env_id: string; readonly model: string };
   /** ISO 8601. */

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { withTimeout } from "../../config/creation-body.ts";
 import { chooseEndpoint } from "../../config/endpoint-choice.ts";
-import { evalLabels } from "../../config/eval-labels.ts";
+import { evalLabels, nameOfLabel } from "../../config/eval-labels.ts";
 import { type EvalPlan, readPlan } from "../../config/eval-plan.ts";
 import type { Option } from "../../config/option.ts";
 import { OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options.ts";
@@ -45,7 +45,10 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId, given: evals[index]?.given ?? {} })));
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
     const { chosen, place } = evals[index] ?? {};
-    return chosen === undefined ? [] : [{ ...environment, ...chosen, place: place ?? null, label: labels[index] ?? environment.envId }];
+    if (chosen === undefined) return [];
+    const label = labels[index] ?? environment.envId;
+    const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };
+    return [{ ...environment, ...chosen, given, place: place ?? null, label }];
   });
   if (file) for (const wish of wishes) problems.look(wish, env.EDGEWISE_URL ? null : environments, cwd);
   const told = [...warnings, ...registries.warnings];

@@ -1,7 +1,8 @@
 /** `edgewise eval list`: runs of the service, the newest first. */
-import { columnLines } from "../../report/columns.ts";
+import { type Column, columnLines } from "../../report/columns.ts";
 import { formatSeconds } from "../../report/format.ts";
-import { printableJson } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/printable.ts";
+import { cutTo } from "../../report/text-width.ts";
 import type { EvaluationPage, ListedEvaluation } from "../connection/api-types.ts";
 import { askService, type Output } from "./ask-service.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
@@ -34,20 +35,32 @@ export function listLines({ evaluations }: EvaluationPage, width: number, now: n
   const columns = [
     { title: "RUN" },
     { title: "ENVIRONMENT", flexible: true },
+    ...(evaluations.some((run) => ownName(run) !== "") ? [{ title: "NAME" }] : []),
     { title: "MODEL", flexible: true },
     { title: "STATUS" },
     { title: "ROLLOUTS", align: "right" },
     { title: "REWARD", align: "right" },
     { title: "AGE", align: "right" },
-  ] as const;
+  ] as const satisfies readonly Column[];
+  const named = columns.some(({ title }) => title === "NAME");
   const rows = evaluations.map((run) => {
     const { evaluation_id, metadata, created_at, edgewise } = run;
     const { done_rollouts, total_rollouts, reward } = edgewise;
     const rollouts = total_rollouts === 0 ? "-" : `${done_rollouts}/${total_rollouts}`;
     const age = formatSeconds(Math.max(0, Math.floor((now - Date.parse(created_at)) / 1000)));
-    return [evaluation_id, metadata.env_id, metadata.model, statusOf(run), rollouts, reward === null ? "-" : reward.toFixed(3), age.split(" ")[0] ?? ""];
+    const names = [metadata.env_id, ...(named ? [ownName(run)] : []), metadata.model];
+    return [evaluation_id, ...names, statusOf(run), rollouts, reward === null ? "-" : reward.toFixed(3), age.split(" ")[0] ?? ""];
   });
   return columnLines(columns, rows, width);
+}
+
+/** Columns of a name: it is there to tell runs apart, so that others are cut first. */
+const NAME = 40;
+
+/** What it was called, or what tells it from the others of its sweep; empty where nothing does. */
+function ownName({ name = "", metadata: { env_id, model } }: ListedEvaluation): string {
+  if (name === `${env_id}-${model}`) return "";
+  return cutTo(singleLine(name.startsWith(`${env_id} `) ? name.slice(env_id.length + 1) : name), NAME);
 }
 
 /** A run that waits for a resume does not look like one that works. */

@@ -3,12 +3,18 @@ import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
-/** wrangler.toml but for one flag: the test runner itself imports the bindings, which no other code of the Worker may. */
+/**
+ * wrangler.toml but for one flag: the test runner itself imports the bindings, which no other code of the Worker may. And without the
+ * deployment, so that a test can say what an environment's digest is.
+ */
 function testConfiguration(): string {
   const root = fileURLToPath(new URL(".", import.meta.url));
   const folder = `${root}node_modules/.cache/edgewise`;
   mkdirSync(folder, { recursive: true });
-  const text = readFileSync(`${root}wrangler.toml`, "utf8").replace('"disallow_importable_env", ', "").replace('main = "src/', `main = "${root}src/`);
+  const text = readFileSync(`${root}wrangler.toml`, "utf8")
+    .replace('"disallow_importable_env", ', "")
+    .replace(/^\[version_metadata\]\n.*\n/m, "")
+    .replace('main = "src/', `main = "${root}src/`);
   writeFileSync(`${folder}/wrangler.toml`, text);
   return `${folder}/wrangler.toml`;
 }

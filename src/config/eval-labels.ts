@@ -33,8 +33,8 @@ export function evalLabels(evals: readonly Labelled[]): readonly string[] {
   });
 }
 
-/** Longest name of a run. */
-const MAX_NAME = 200;
+/** Characters of a name that is made: two UTF-16 units each at most, of which a name has 200. */
+const MAX_NAME = 100;
 
 /** What a run is called in lists that is one of several of its environment, and was given no name; nothing for any other. */
 export const nameOfLabel = (envId: string, label: string, { eval_name }: GivenOptions): { readonly eval_name?: string } =>

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createBody as createBodySchema } from "../../src/api/schemas.ts";
 import type { GivenOptions } from "../../src/cli/command-line/flags.ts";
 import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
-import { isUnfinished, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
+import { isUnfinished, rolloutsOfWhole, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
 import { reasonToKeep } from "../../src/cli/runs/prune.ts";
 import { evaluation, METADATA, notFound, resumeBench, ROW, RUN } from "../support/resume-bench.ts";
 
@@ -191,6 +191,14 @@ describe("a folder of the Python library", () => {
     expect(await unfinished(row)).toBe(true);
     expect(await unfinished(row, '{"example_id": 0, "reward": 0.0, "error": {"error": "ModelError", "message": "x"}}')).toBe(true);
     expect(await unfinished(row, '{"example_id": 0, "reward": 0.0, "error": {"error": "ToolCallError"}}')).toBe(false);
+  });
+
+  it("is whole with scorer errors, unless its rows may be scored again", async () => {
+    const unscored = '{"example_id": 0, "reward": 0.0, "error": {"error": "ScorerError", "code": "scorer_error"}}\n';
+    const path = folder("my-run", { metadata: NESTED, rows: unscored.repeat(2) });
+    expect(await rolloutsOfWhole(path, {})).toBe(2);
+    expect(await rolloutsOfWhole(path, {}, true)).toBeNull();
+    expect(await rolloutsOfWhole(path, { keep_errors: true }, true)).toBe(2);
   });
 });
 

@@ -108,7 +108,7 @@ export class RunPlay {
     const path = this.#folderOf(current, started, base);
     // What is owed is not known of a run that takes over a folder.
     const mayRest = started.how === "nothing owed" || (started.how === "resumed" && started.owed === null);
-    const whole = mayRest ? await rolloutsOfWhole(path, given) : null;
+    const whole = mayRest ? await rolloutsOfWhole(path, given, started.how === "resumed") : null;
     const folder = given.no_save ? null : await this.#openFolder(current, started, path, whole !== null);
     progress.started(started.evaluation, folder?.path ?? null);
     const watch = new RunWatch(current, {

@@ -5,7 +5,7 @@ import { isRunId } from "../../../r2-layout/keys.ts";
 import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
 import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
-import { isInfrastructureError } from "../../errors/codes.ts";
+import { isInfrastructureError, isScorerError } from "../../errors/codes.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
@@ -177,8 +177,8 @@ function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
   };
 }
 
-/** Whether rollouts are missing from a folder or would be run again, as far as its files tell. */
-export async function isUnfinished({ path, metadata }: FoundFolder, { num_examples, keep_errors }: GivenOptions): Promise<boolean> {
+/** Whether rollouts are missing from a folder or would be run again, as far as its files tell; with `scores`, or scored again if its code were another. */
+export async function isUnfinished({ path, metadata }: FoundFolder, { num_examples, keep_errors }: GivenOptions, scores = false): Promise<boolean> {
   if (metadata === null) return true;
   const examples = num_examples === undefined || num_examples < 1 ? metadata.num_examples : num_examples;
   // Not yet counted when the command was killed: the data set had not been read.
@@ -190,19 +190,19 @@ export async function isUnfinished({ path, metadata }: FoundFolder, { num_exampl
     if (row === null) break;
     rows += 1;
     const code = errorCodeOf(row.error);
-    if (keep_errors !== true && code !== null && isInfrastructureError(code)) return true;
+    if (keep_errors !== true && code !== null && (isInfrastructureError(code) || (scores && isScorerError(code)))) return true;
   }
   return rows < examples * metadata.rollouts_per_example;
 }
 
-/** Rollouts in a folder where none is missing, none would be run again, and nobody was killed while writing; null for any other. */
-export async function rolloutsOfWhole(path: string, { keep_errors }: GivenOptions): Promise<number | null> {
+/** Rollouts in a folder where none is missing, none would be run again (with `scores`: nor scored again), and nobody was killed while writing; null for any other. */
+export async function rolloutsOfWhole(path: string, { keep_errors }: GivenOptions, scores = false): Promise<number | null> {
   const found = readFolder(path);
   if (typeof found === "string" || found.metadata === null) return null;
   const { edgewise, num_examples, rollouts_per_example } = found.metadata;
   const written = edgewise === null ? null : readPosition(path);
   if (written !== null && (!written.final || statSync(join(path, "results.jsonl")).size !== written.bytes)) return null;
-  return (await isUnfinished(found, { keep_errors: keep_errors === true })) ? null : num_examples * rollouts_per_example;
+  return (await isUnfinished(found, { keep_errors: keep_errors === true }, scores)) ? null : num_examples * rollouts_per_example;
 }
 
 function parseRow(line: string): Record<string, unknown> | null {

@@ -7,8 +7,6 @@ const evaluation = (reward: number | null, done = 200): Evaluation =>
   ({
     metadata: { num_examples: 50 },
     edgewise: { done_rollouts: done, total_rollouts: 200, reward, errors: { timeout: 3 }, tokens: { input: 5_008, output: 1_111 } },
-    started_at: "2026-01-01T00:00:00.000Z",
-    finalized_at: "2026-01-01T00:01:03.000Z",
   }) as unknown as Evaluation;
 
 const row = (label: string, changes: Partial<SummaryRow> = {}): SummaryRow => ({
@@ -16,10 +14,11 @@ const row = (label: string, changes: Partial<SummaryRow> = {}): SummaryRow => ({
   status: "COMPLETED",
   evaluation: evaluation(0.79),
   interval: [0.6891, 0.8909],
+  seconds: 63,
   folder: `/w/outputs/evals/arithmetic--edgewise--tiny/${label.length.toString(16).padStart(8, "0")}`,
   ...changes,
 });
-const FAILED = row("arithmetic temperature=1.2", { status: "failed", evaluation: null, interval: null, folder: null });
+const FAILED = row("arithmetic temperature=1.2", { status: "failed", evaluation: null, interval: null, seconds: null, folder: null });
 const linesAt = (width: number, rows: readonly SummaryRow[]): readonly string[] => summaryLines(rows, "/w", width);
 
 describe("the table of several evaluations", () => {

@@ -4,7 +4,7 @@ import { datasetKey, outputKey } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { sha256Hex } from "../../src/config/sha256.ts";
 import { Fleet, NEVER } from "./support/fleet.ts";
-import { createRun, essenceOf, expectComplete, namesOf, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
+import { createRun, expectComplete, namesOf, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { type ModelCall, type Reply, ScriptedModel } from "./support/scripted-model.ts";
 import { QUICK, service, setVars, STEADY } from "./support/service.ts";
 
@@ -103,14 +103,17 @@ describe("a run continued from its folder", () => {
     expect(after).toHaveLength(rows.length);
   });
 
-  it("may grow, and take fewer rows than the folder has", async () => {
+  it("may grow, and is refused where the folder has rows of more examples", async () => {
     const { rows, digest } = await folder();
     const larger = await continued(rows, digest, { num_examples: 14 });
     await fleet.settled(larger.run_id);
     await expectComplete(larger);
+    const asked = model.total;
     const smaller = await continued(rows, null, { num_examples: 3 });
-    await fleet.settled(smaller.run_id);
-    expect((await expectComplete(smaller)).map(essenceOf)).toEqual(rows.slice(0, 9).map(essenceOf));
+    const view = await fleet.settled(smaller.run_id);
+    expect(view).toMatchObject({ status: "FAILED", failure: { code: "resume_mismatch" } });
+    expect(view.failure?.message).toContain("rows of example 3, which is not among the 3 examples");
+    expect(model.total).toBe(asked);
   });
 
   it("numbers the rows of a file that does not, as they come", async () => {

@@ -188,6 +188,7 @@ function endOfMany(command: EvalCommand, service: SharedService, outcomes: reado
       status: error instanceof Suspended ? "SUSPENDED" : (played?.evaluation.status ?? "failed"),
       evaluation: played?.evaluation ?? null,
       interval: played?.report?.interval ?? null,
+      seconds: played?.report?.seconds ?? null,
       folder: names?.saved ? names.folder : null,
     };
   });

@@ -20,12 +20,16 @@ export interface ReportStyle {
   readonly verbose: boolean;
   /** Of a folder that was gone on with, as it was found. */
   readonly wrongAverages: readonly WrongAverage[];
+  /** This command found nothing to do: there is no time that it took. */
+  readonly rested: boolean;
 }
 
 export interface FinalReport {
   readonly lines: readonly string[];
   /** 95 % interval of the mean reward; null where there is none. */
   readonly interval: readonly [number, number] | null;
+  /** What the newest generation of the run took; null where it has not ended, or was not this command's. */
+  readonly seconds: number | null;
 }
 
 /** From a folder that is complete. */
@@ -40,22 +44,22 @@ export async function reportOfRun(evaluation: Evaluation, client: ServiceClient,
 async function reportOf(
   evaluation: Evaluation,
   lines: AsyncIterable<string>,
-  { columns, abbreviated, verbose, wrongAverages }: ReportStyle,
+  { columns, abbreviated, verbose, wrongAverages, rested }: ReportStyle,
 ): Promise<FinalReport> {
   const wrong = wrongAveragesText(wrongAverages);
+  const seconds = rested ? null : secondsTaken(evaluation);
   const report = new PlainReport({
     ...evaluation.metadata,
     grouping_problem: evaluation.edgewise.grouping_problem,
     settings: [...settingsOf(evaluation), ...(wrong === null ? [] : [wrong])],
-    seconds: secondsTaken(evaluation),
+    seconds,
     verbose,
   });
   for await (const line of lines) report.addRow(readForeignRow(line).value);
-  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95 };
+  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95, seconds };
 }
 
-/** Of the newest generation; null while it has not ended. */
-export const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =>
+const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =>
   started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
 
 /** What was asked for beyond the head of the report. */

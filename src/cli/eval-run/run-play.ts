@@ -188,7 +188,8 @@ export class RunPlay {
       if (edgewise.done_rollouts === 0) return { evaluation, completed, report: null };
       const kept = folder !== null && watch.folderFailure === null;
       const { abbreviated_summary: abbreviated = false, verbose = false } = this.wish.given;
-      const style = { columns, abbreviated, verbose, wrongAverages: started.wrongAverages ?? [] };
+      const rested = started.how === "nothing owed" || watch.rested;
+      const style = { columns, abbreviated, verbose, wrongAverages: started.wrongAverages ?? [], rested };
       const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
       return { evaluation, completed, report: await report };
     }, watch.patience());

@@ -5,7 +5,6 @@ import { singleLine } from "../../report/printable.ts";
 import { textWidth } from "../../report/text-width.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import type { Evaluation } from "../connection/api-types.ts";
-import { secondsTaken } from "./final-report.ts";
 
 export interface SummaryRow {
   /** What the evaluation is called among the others. */
@@ -15,6 +14,8 @@ export interface SummaryRow {
   readonly evaluation: Evaluation | null;
   /** 95 % interval of the mean reward; null where there is none. */
   readonly interval: readonly [number, number] | null;
+  /** What this command took for it; null where it found nothing to do, or has no end. */
+  readonly seconds: number | null;
   /** Where its results are; null = in the service only. */
   readonly folder: string | null;
 }
@@ -45,7 +46,7 @@ const COLUMNS: readonly SummaryColumn[] = [
   { title: "TOKENS IN", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.input)) },
   { title: "TOKENS OUT", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.output)) },
   { title: "ERRORS", align: "right", cell: ofRun(errorShare) },
-  { title: "TIME", align: "right", cell: ofRun(timeTaken) },
+  { title: "TIME", align: "right", cell: ({ seconds }) => (seconds === null ? "-" : formatSeconds(seconds)) },
 ];
 
 /**
@@ -77,9 +78,4 @@ const TITLE = "--- Evaluation Summary ---";
 function errorShare({ edgewise: { errors, done_rollouts } }: Evaluation): string {
   const errored = Object.values(errors).reduce((sum, count) => sum + count, 0);
   return done_rollouts === 0 ? "-" : `${fixed((errored / done_rollouts) * 100, 1)}%`;
-}
-
-function timeTaken(evaluation: Evaluation): string {
-  const seconds = secondsTaken(evaluation);
-  return seconds === null ? "-" : formatSeconds(seconds);
 }

@@ -54,6 +54,11 @@ export class RunWatch {
     return this.folderError;
   }
 
+  /** Whether nothing was left to do in a folder that was taken over whole; after `untilEnd`. */
+  get rested(): boolean {
+    return this.held;
+  }
+
   /** The state in which the run settled, or was suspended by somebody else. */
   async untilEnd(): Promise<RunState> {
     const { runId, point, progress, signal } = this.watch;

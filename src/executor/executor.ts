@@ -112,7 +112,10 @@ export class Executor {
 
   #free(): number {
     let used = 0;
-    for (const { requests } of this.#serving.values()) used += requests;
+    for (const { requests, yielding, ticket } of this.#serving.values()) {
+      // A ticket that drains begins nothing: what it has finished is free, however long the rest of it takes.
+      used += yielding && ticket !== null ? Math.min(requests, ticket.requestsAtMost) : requests;
+    }
     return Math.max(0, this.#budget.requests - used);
   }
 

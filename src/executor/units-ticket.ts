@@ -53,6 +53,8 @@ export class UnitsTicket {
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
+  /** Units that are being run. */
+  #running = 0;
   #failed = false;
   #pauseMs: number | null = null;
   /** The first failure to run a unit at all; null while there is none. */
@@ -84,6 +86,12 @@ export class UnitsTicket {
     let bytes = this.#buffer.capacity + this.#inputs.bytes;
     for (const contents of this.#segments.values()) bytes += contents.bytes.byteLength;
     return bytes;
+  }
+
+  /** Model requests that the units under way may make at once. */
+  get requestsAtMost(): number {
+    const { requests, config } = this.#grant;
+    return Math.min(requests, this.#running * config.rollouts_per_example);
   }
 
   /** How long the run is to be left alone after this grant; null = not at all. */
@@ -232,6 +240,7 @@ export class UnitsTicket {
 
   async #runUnit(work: UnitWork): Promise<void> {
     const { unit } = work;
+    this.#running++;
     try {
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
@@ -247,6 +256,8 @@ export class UnitsTicket {
       if (!this.#abort.signal.aborted) this.#failure ??= thrown;
       this.#feed({ type: "stop", how: "abort" });
       this.#drop(unit);
+    } finally {
+      this.#running--;
     }
   }
 

@@ -57,17 +57,23 @@ export function portsOf(env: Env): ExecutorPorts {
   };
 }
 
-/** Deployed budgets, or the local service's: there only the request count and the pace differ, and nothing cuts a unit or a slice. */
-export function budgetOf(env: Env): Omit<ExecutorBudget, "wanted"> {
+/**
+ * Deployed budgets, or the local service's: there only the request count and the pace differ, and nothing cuts a unit or a slice. `firstSlice`:
+ * length of the slice while runs still want lanes, as the wake-up names it; null = no shorter than any.
+ */
+export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBudget {
   const unlimited = Number.POSITIVE_INFINITY;
   const local = isLocal(env);
+  const slice = local ? unlimited : numberVar("SLICE_MS", env.SLICE_MS, SLICE_MS);
   return {
     requests: numberVar("EXECUTOR_REQUESTS", env.EXECUTOR_REQUESTS, 5),
     // One is kept for R2.
     connections: local ? null : MAX_CONNECTIONS - 1,
     margin: numberVar("LEASE_MARGIN_MS", env.LEASE_MARGIN_MS, 5_000),
     poll: numberVar("NEXT_POLL_MS", env.NEXT_POLL_MS, 10_000),
-    slice: local ? unlimited : numberVar("SLICE_MS", env.SLICE_MS, SLICE_MS),
+    slice,
+    // A slice that ends makes room for the next consumer, which a local queue has none of.
+    wanted: local ? unlimited : Math.min(firstSlice ?? slice, slice),
     wall: local ? unlimited : CONSUMER_WALL_MS - WALL_MARGIN_MS,
     held: local ? HELD_ROLLOUTS : 0,
     rollouts: local ? unlimited : SLICE_ROLLOUTS,
@@ -82,9 +88,7 @@ function setLogLevel(env: Env): void {
   if (level !== null) setupLogging({ level });
 }
 
-/** `firstSlice`: length of the slice while runs still want lanes, as the wake-up names it; null = no shorter than any. */
 export function runExecutor(env: Env, firstSlice: number | null = null): Promise<void> {
-  const budget = budgetOf(env);
   setLogLevel(env);
-  return new Executor(portsOf(env), { ...budget, wanted: firstSlice === null ? budget.slice : Math.min(firstSlice, budget.slice) }).run();
+  return new Executor(portsOf(env), budgetOf(env, firstSlice)).run();
 }

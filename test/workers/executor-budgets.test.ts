@@ -1,9 +1,10 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./support/fleet.ts";
+import { budgetOf } from "../../src/executor/worker-executor.ts";
 import { createRun, expectComplete, expectNumbersOfRows, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { neverAnswer, ScriptedModel } from "./support/scripted-model.ts";
-import { setVars, STEADY, until } from "./support/service.ts";
+import { pause, service, setVars, STEADY, until } from "./support/service.ts";
 
 /** What keeps an executor within one invocation of the platform, none of which the local runtime would mind. */
 let fleet: Fleet;
@@ -62,6 +63,40 @@ describe("a slice that is over", () => {
     expect(fleet.executors.length).toBeGreaterThan(1);
     // No lease had to end: each gave back what it held.
     expect(await viewOf(config.run_id)).toMatchObject({ lapses: 0 });
+  });
+});
+
+describe("one request that never answers", () => {
+  const hang = (): void => {
+    let hung = false;
+    const reply = (): Promise<never> | null => {
+      if (hung) return null;
+      hung = true;
+      return neverAnswer();
+    };
+    model.options = { latencyMs: 10, reply };
+  };
+
+  it("keeps no new run of the local service waiting, however old its only executor is", async () => {
+    begin({ executors: 1, budget: budgetOf({ ...service, LOCAL: "1" }, 100) });
+    hang();
+    await createRun({ num_examples: 1 });
+    await until("the request", async () => model.inFlight === 1);
+    await pause(200);
+    const second = await createRun({ num_examples: 4 });
+    await fleet.settled(second.run_id, 5_000);
+    await expectComplete(second);
+    expect(model.inFlight).toBe(1);
+  });
+
+  it("holds no more of a full executor than itself, once that is to make room", async () => {
+    begin({ executors: 1, budget: { requests: 4 } });
+    hang();
+    await createRun({ num_examples: 40, max_concurrent: 4 });
+    await until("the request", async () => model.inFlight > 0);
+    const second = await createRun({ num_examples: 4 });
+    await fleet.settled(second.run_id, 5_000);
+    await expectComplete(second);
   });
 });
 

@@ -75,6 +75,8 @@ export interface RunHead {
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;
 
+  /** Lines of the environment in the log; absent = none. */
+  environment_lines?: number;
   /** Sequence number of the newest event. */
   seq: number;
   created_at: number;

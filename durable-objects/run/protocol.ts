@@ -1,5 +1,6 @@
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
+import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { Place, WindowPointer } from "../../r2-layout/place.ts";
 
@@ -193,6 +194,8 @@ export interface PreparedRequest extends TicketId {
 export interface NoteRequest extends TicketId {
   readonly level: "DEBUG" | "INFO" | "WARNING" | "ERROR";
   readonly message: string;
+  /** Lines that the environment printed: then these are what is noted, and `level` and `message` are the first's. */
+  readonly environment?: readonly EnvironmentLine[];
 }
 
 /** The environment of this executor has another digest than the grant names; null: it has none of that name. */

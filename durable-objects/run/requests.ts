@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
-import { logEvent } from "./events.ts";
+import { logEnvironment, logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import { observeRefusal } from "./health.ts";
 import type { Ledger } from "./ledger.ts";
@@ -54,6 +54,7 @@ export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, con
 
 export function note(ledger: Ledger, head: RunHead, request: NoteRequest, context: RunContext): Ack {
   if (liveTicket(ledger, request) === null) return { kind: "lost" };
-  logEvent(ledger, head, context, request.level, request.message);
+  if (request.environment === undefined) logEvent(ledger, head, context, request.level, request.message);
+  else logEnvironment(ledger, head, context, request.environment);
   return { kind: "ok" };
 }

@@ -13,12 +13,18 @@ const NO_KEY = "EMPTY";
 export function scrubber(apiKey: string, headers: Readonly<Record<string, string>>): (text: string) => string {
   const secrets = Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value, value.replace(/^\w+ /, "")] : []));
   if (apiKey !== NO_KEY) secrets.push(apiKey, encodeURIComponent(apiKey));
-  // Longest first: a secret that contains another must go as a whole.
-  const hidden = [...new Set(secrets.map((secret) => secret.trim()))].filter((secret) => secret.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+  const blot = blotter(secrets);
   return (text) => {
-    const clean = hidden.reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+    const clean = blot(text);
     return clean.length > MAX_PROVIDER_TEXT ? `${clean.slice(0, MAX_PROVIDER_TEXT)}…` : clean;
   };
+}
+
+/** Replaces each of `secrets`. */
+export function blotter(secrets: readonly string[]): (text: string) => string {
+  // Longest first: a secret that contains another must go as a whole.
+  const hidden = [...new Set(secrets.map((secret) => secret.trim()))].filter((secret) => secret.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
+  return (text) => hidden.reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
 /** A URL as it may be shown: without user, password, query and fragment. */

@@ -241,7 +241,7 @@ export const OPTIONS = {
     http: ["eval_config", "verbose"],
     resume: true,
     besideToml: true,
-    help: "log at debug level: grants, commits and every repeated request",
+    help: "log at debug level: grants, commits, every repeated request and debug lines of environment code; what that code prints is shown too",
   }),
   keep_errors: option({
     kind: "switch",

@@ -73,4 +73,14 @@ export function lookUpSecret(source: KeySource, name: string): string | null {
   return null;
 }
 
+/** What is called so is a secret; the names of such variables, which settings hold, are none. */
+const LOOKS_SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|_TEAM_ID$/;
+const NO_SECRET = /_KEY_VAR$|^KEY_VARS$/;
+
+/** The values of every secret of this host, and of the variables `names`, whatever these are called. */
+export function secretValues(source: KeySource, names: readonly string[]): readonly string[] {
+  const own = Object.entries(source).flatMap(([name, value]) => (typeof value === "string" && LOOKS_SECRET.test(name) && !NO_SECRET.test(name) ? [value] : []));
+  return [...own, ...Object.values(source.LOCAL_SECRETS ?? {}), ...names.flatMap((name) => lookUpSecret(source, name) ?? [])];
+}
+
 const hostOf = (url: string): string => parseUrl(url)?.host ?? "the endpoint";

@@ -2,13 +2,14 @@ import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
-import { loadEnvironment } from "../environments/load.ts";
+import { findEnvironment, loadEnvironment } from "../environments/load.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
-import { placesOf } from "../config/run-config.ts";
+import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
+import { EnvironmentLog, type EnvironmentLogHost } from "./environment-log.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
@@ -29,12 +30,28 @@ interface Service {
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
 const IDLE_LOOKS = 2;
 const AFTER_FAILURE_MS = 1_000;
+/** What an environment takes longer to tear down is not waited for before its ticket is given back. */
+const TEARDOWN_MS = 2_000;
 
 /** An environment as a grant has it, and what counts the models that it calls itself. */
 interface Loaded {
   readonly environment: Environment;
+  /** Tears it down, once, and sends what it printed. */
+  readonly end: () => Promise<void>;
   readonly judges: JudgeMeter;
 }
+
+/** What an executor tells of a run, and what the run's environment says itself. */
+interface Said {
+  readonly notes: RunNotes;
+  readonly prints: EnvironmentLog;
+}
+
+/** Variables whose values a run's environment is not to print: the keys of its endpoints, and those that it declares. */
+const keyNamesOf = (config: RunConfig): readonly string[] => [
+  ...placesOf(config).map(({ api_key_var }) => api_key_var),
+  ...(findEnvironment(config.env_id)?.keys ?? []),
+];
 
 /**
  * One executor: joins the runs that the Dispatcher names, works on what they grant, and ends when its slice is over or nothing is
@@ -145,6 +162,7 @@ export class Executor {
     const service: Service = { requests: free, yielding: false, ticket: null };
     this.#serving.set(runId, service);
     const notes = new RunNotes(this.#ports, runId);
+    const prints = this.#printsOf(notes);
     try {
       for (let granted = 0; !service.yielding && !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver; granted++) {
         const sentAt = this.#ports.now();
@@ -165,7 +183,9 @@ export class Executor {
         service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
         notes.ticket = ticketOf(answer);
         notes.verbose = answer.config.verbose === true;
-        if (!(await this.#work(answer, sentAt, service, notes))) {
+        prints.verbose = notes.verbose;
+        prints.mask = this.#ports.mask(keyNamesOf(answer.config));
+        if (!(await this.#work(answer, sentAt, service, { notes, prints }))) {
           this.#refused.push({ run: runId, seq });
           return;
         }
@@ -182,7 +202,7 @@ export class Executor {
   }
 
   /** False when the run wants other code than this executor has. */
-  async #work(grant: Grant, sentAt: number, service: Service, notes: RunNotes): Promise<boolean> {
+  async #work(grant: Grant, sentAt: number, service: Service, said: Said): Promise<boolean> {
     const runId = grant.config.run_id;
     const { task } = grant;
     if (task.kind === "finalise") {
@@ -191,16 +211,43 @@ export class Executor {
     }
     const mark = await this.#codeOf(grant);
     if (mark === null) return false;
-    const loaded = await this.#load(grant, notes);
-    if (loaded === null) return true;
-    const { environment } = loaded;
-    try {
-      if (task.kind === "prepare") await this.#prepare(grant, task, environment);
-      else await this.#runUnits(grant, sentAt, service, notes, { ...loaded, envDigest: mark.envDigest });
-    } finally {
-      await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
-    }
+    await this.#ports.printsTo(said.prints, async () => {
+      const loaded = await this.#load(grant, said);
+      if (loaded === null) return;
+      try {
+        if (task.kind === "prepare") await this.#prepare(grant, task, loaded, said.prints);
+        else await this.#runUnits(grant, sentAt, service, said.notes, { ...loaded, envDigest: mark.envDigest });
+      } finally {
+        await loaded.end();
+      }
+    });
     return true;
+  }
+
+  #printsOf(notes: RunNotes): EnvironmentLog {
+    const { sleep, log } = this.#ports;
+    const send: EnvironmentLogHost["send"] = (lines) => {
+      this.#slice.spend();
+      return notes.environment(lines);
+    };
+    return new EnvironmentLog({ send, sleep, log });
+  }
+
+  /** What is printed last must be sent under the ticket, so this comes before it is given back. */
+  #ending(runId: string, environment: Environment, prints: EnvironmentLog): Loaded["end"] {
+    let ended: Promise<void> | null = null;
+    const end = async (): Promise<void> => {
+      await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
+      await prints.flush();
+    };
+    return () => (ended ??= end());
+  }
+
+  /** Waits for `work`, but not long. */
+  async #briefly(work: Promise<void>): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([work, this.#ports.sleep(TEARDOWN_MS, over.signal).catch(() => undefined)]);
+    over.abort();
   }
 
   /** Null when this executor has other code than the run is pinned to; else the digest that rows are to carry, if any. */
@@ -212,33 +259,29 @@ export class Executor {
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
-  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, environment: Environment): Promise<void> {
+  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, prints: EnvironmentLog): Promise<void> {
     const { run_id: runId } = grant.config;
     return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
-        await prepareRun(this.#ports, grant, task, environment, signal);
+        await prepareRun(this.#ports, grant, task, environment, signal, () => this.#briefly(end()));
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
         if (signal.aborted || !(thrown instanceof EdgewiseError) || thrown.code === "storage_unavailable") throw thrown;
+        await prints.flush();
         await this.#ports.run(runId).fail({ ...ticketOf(grant), failure: failureOf(thrown) });
+      } finally {
+        await this.#briefly(end());
       }
     });
   }
 
-  async #runUnits(
-    grant: Grant,
-    sentAt: number,
-    service: Service,
-    notes: RunNotes,
-    code: Pick<TicketHost, "environment" | "judges" | "envDigest">,
-  ): Promise<void> {
+  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, code: Loaded & Pick<TicketHost, "envDigest">): Promise<void> {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
-    const ticket = new UnitsTicket(
-      { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...code, noteFirst: (code, message) => notes.error(code, message), ...opened },
-      grant,
-      sentAt,
-    );
+    const { end, ...rest } = code;
+    const beforeLeave = (): Promise<void> => this.#briefly(end());
+    const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
+    const ticket = new UnitsTicket({ ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened }, grant, sentAt);
     service.ticket = ticket;
     try {
       await ticket.run();
@@ -250,7 +293,7 @@ export class Executor {
   }
 
   /** What cannot be loaded ends the run, naming why. */
-  async #load(grant: Grant, notes: RunNotes): Promise<Loaded | null> {
+  async #load(grant: Grant, { notes, prints }: Said): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
     try {
@@ -260,8 +303,10 @@ export class Executor {
         key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
         client: this.#endpoints.bound(grant, notes, judges),
       };
-      return { environment: await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs), judges };
+      const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
+      return { environment, end: this.#ending(config.run_id, environment, prints), judges };
     } catch (thrown) {
+      await prints.flush();
       await this.#ports.run(config.run_id).fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed") });
       await this.#ports.run(config.run_id).leave(ticketOf(grant));
       return null;

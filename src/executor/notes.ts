@@ -1,5 +1,6 @@
 import type { NoteRequest, TicketId } from "../../durable-objects/run/protocol.ts";
 import type { RetryNotice } from "../clients/client.ts";
+import { type EnvironmentLine, markedLine } from "../logging/environment-line.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { failureOf } from "../errors/result.ts";
 import type { ExecutorPorts } from "./ports.ts";
@@ -40,6 +41,13 @@ export class RunNotes {
 
   warning(kind: string, message: string): void {
     this.#once(`warning ${kind}`, "WARNING", message);
+  }
+
+  /** What the environment printed, in one call; resolves when the run has it. */
+  async environment(lines: readonly EnvironmentLine[]): Promise<void> {
+    const [first] = lines;
+    if (this.ticket === null || first === undefined) return;
+    await this.#ports.run(this.#runId).note({ ...this.ticket, level: first.level, message: markedLine(first.message), environment: lines });
   }
 
   #once(kind: string, level: "INFO" | "WARNING" | "ERROR", message: string): void {

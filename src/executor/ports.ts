@@ -7,6 +7,7 @@ import type { EndpointKey } from "../config/secrets.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
+import type { Printer } from "../logging/environment-line.ts";
 
 /** Outcome of a create-only put: `other` = the key holds something else. */
 export type Stored = "stored" | "other";
@@ -66,6 +67,10 @@ export interface ExecutorPorts {
   readonly sleep: (ms: number, signal?: AbortSignal | null) => Promise<void>;
   readonly random: () => number;
   readonly log: (message: string) => void;
+  /** What code prints that `work` runs, and all that it starts, goes to `printer`. */
+  readonly printsTo: <T>(printer: Printer, work: () => T) => T;
+  /** Blots out what this host holds of secrets, those in the variables `names` among them: what is left may stand in a log. */
+  readonly mask: (names: readonly string[]) => (text: string) => string;
 }
 
 /** Numbers of an executor, from `[vars]`. Milliseconds unless said otherwise. */

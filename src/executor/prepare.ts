@@ -106,9 +106,17 @@ function shrunk(what: "run" | "results folder", had: number, has: number): Edgew
 
 /**
  * Reads the data set, which nothing else does: the first n rows go to R2 as chunks and are pinned in the Run by one call. A growth
- * reads them again, checks the pinned ones against their digest, and appends. Throws `EdgewiseError` for what ends the run.
+ * reads them again, checks the pinned ones against their digest, and appends. `beforePinned`: what is to be over before the ticket
+ * may end, when the environment is needed no more. Throws `EdgewiseError` for what ends the run.
  */
-export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: PrepareTask, environment: Environment, signal: AbortSignal): Promise<void> {
+export async function prepareRun(
+  ports: ExecutorPorts,
+  grant: Grant,
+  task: PrepareTask,
+  environment: Environment,
+  signal: AbortSignal,
+  beforePinned: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const { config } = grant;
   checkMetrics(environment, config.independent_scoring);
   const pinned = task.pinned?.count ?? 0;
@@ -142,7 +150,7 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
   if (task.adopt !== null && task.adopt.dataset_digest !== null && count >= 0 && task.adopt.dataset_digest !== datasetDigest) {
     await checkAdopted(environment, task.adopt.dataset_digest, config);
   }
-  const answer = await ports.run(config.run_id).prepared({
+  const request = {
     ...ticketOf(grant),
     attempt: task.attempt,
     chunks: writer.chunks,
@@ -155,7 +163,9 @@ export async function prepareRun(ports: ExecutorPorts, grant: Grant, task: Prepa
     concurrency: environment.concurrency,
     tools: ownTools ? null : small(environment.sharedTools()),
     open: task.adopt === null,
-  });
+  };
+  await beforePinned();
+  const answer = await ports.run(config.run_id).prepared(request);
   if (answer.kind === "ok" && task.adopt !== null) await adoptResults(ports, grant, { ...task.adopt, ids, questions }, signal);
 }
 

@@ -28,6 +28,8 @@ export interface TicketHost {
   readonly vitals: () => Vitals;
   /** Says something once per run and executor: the first error of a code. */
   readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
+  /** What is to be over before the ticket is given back, which tells the run that nothing more comes. Does not reject. */
+  readonly beforeLeave: () => Promise<void>;
 }
 
 /** Waits after a failed call, and between two looks for pending units; shares of a beat, so that they scale with the deployment. */
@@ -157,7 +159,9 @@ export class UnitsTicket {
         return this.#abort.abort(new Error("the executor stopped this unit"));
       case "leave":
         // Not waited for by the session: a ticket nobody leaves lapses.
-        return void this.#settled(this.#run().leave(ticket)).finally(() => (this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure)));
+        return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave(ticket))).finally(() =>
+          this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure),
+        );
       case "over":
         return clearTimeout(this.#timer);
     }

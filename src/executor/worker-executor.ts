@@ -2,9 +2,10 @@ import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatc
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../durable-objects/timing.ts";
 import { sleep } from "../clients/sleep.ts";
+import { blotter } from "../clients/secrets.ts";
 import { calledPlaceProblem } from "../config/called-place.ts";
 import { isEmbeddedUrl } from "../config/providers.ts";
-import { lookUpSecret, resolveKey } from "../config/secrets.ts";
+import { lookUpSecret, resolveKey, secretValues } from "../config/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun } from "../environments/load.ts";
@@ -14,6 +15,7 @@ import { dispatcherStub, runStub } from "../../durable-objects/stubs.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "./executor.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
+import { engineLog, printsTo } from "./worker-console.ts";
 
 /** As it is before the code of an environment runs, which could put itself in its place and read the keys. */
 const platformFetch = fetch;
@@ -53,7 +55,9 @@ export function portsOf(env: Env): ExecutorPorts {
     now: () => Date.now(),
     sleep,
     random: Math.random,
-    log: (message) => console.warn(`executor: ${message}`),
+    log: engineLog,
+    printsTo,
+    mask: (names) => blotter(secretValues(env, names)),
   };
 }
 

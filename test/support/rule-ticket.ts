@@ -81,6 +81,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     sleep,
     random: () => 0.5,
     log: () => undefined,
+    printsTo: (_printer, work) => work(),
+    mask: () => (text) => text,
   };
   const budget = {
     requests: lanes,
@@ -109,6 +111,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       clientOf: () => client,
       vitals,
       noteFirst: () => undefined,
+      beforeLeave: async () => undefined,
     },
     grant,
     ports.now(),

@@ -1,7 +1,7 @@
 /** The display on a terminal while the runs of a command go on: drawn at most ten times a second, gone when they have ended. */
 import { singleLine } from "../../report/printable.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
-import { progressText } from "./progress.ts";
+import { progressText, toldLine } from "./progress.ts";
 import type { RunProgress, RunsDisplay } from "./runs-display.ts";
 import type { Size } from "../terminal/canvas.ts";
 import { ownTerminal } from "./foreground.ts";
@@ -86,8 +86,8 @@ export class LiveDisplay implements RunsDisplay {
       update: changing((state) => view.update(state, now())),
       log: changing((event) => {
         view.say(event, clock());
-        const { level, message } = event;
-        if (level === "WARNING" || level === "ERROR") this.#keep(this.#named(view, `${level.toLowerCase()}: ${singleLine(message)}`));
+        const line = toldLine(event);
+        if (line !== null) this.#keep(this.#named(view, line));
       }),
       note: changing(note),
       ended: changing((how) => view.end(how, now())),

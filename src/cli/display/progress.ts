@@ -1,4 +1,5 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
+import { isEnvironmentLine } from "../../logging/environment-line.ts";
 import { codeWaitText } from "../../report/code-text.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
@@ -44,9 +45,9 @@ export class Progress {
     this.show();
   }
 
-  /** The first error of each kind, and warnings, as the service reports them. */
-  log({ level, message }: Omit<LogEvent, "time">): void {
-    if (level === "WARNING" || level === "ERROR") this.note(`${level.toLowerCase()}: ${singleLine(message)}`);
+  log(event: Omit<LogEvent, "time">): void {
+    const line = toldLine(event);
+    if (line !== null) this.note(line);
   }
 
   note(line: string): void {
@@ -82,6 +83,12 @@ export class Progress {
 }
 
 const shareOf = (state: RunState): number => (state.total_rollouts === 0 ? 0 : finishedRollouts(state) / state.total_rollouts);
+
+/** A line of the run's log as the terminal has it: the first error of each kind, warnings, what the environment prints; null = only the log has it. */
+export function toldLine({ level, message }: Omit<LogEvent, "time">): string | null {
+  if (level === "WARNING" || level === "ERROR") return `${level.toLowerCase()}: ${singleLine(message)}`;
+  return isEnvironmentLine(message) ? singleLine(message) : null;
+}
 
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {

@@ -1,8 +1,7 @@
 /** What a terminal shows while the runs of a command go on. */
-import { singleLine } from "../../report/printable.ts";
 import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
 import { finishedRollouts } from "./speed.ts";
-import { Progress, type ProgressOptions, progressText } from "./progress.ts";
+import { Progress, type ProgressOptions, progressText, toldLine } from "./progress.ts";
 
 /** What is told about one run. */
 export interface RunProgress {
@@ -92,8 +91,9 @@ class LinesDisplay implements RunsDisplay {
     return {
       started: () => undefined,
       update: (state) => void this.#states.set(index, state),
-      log: ({ level, message }) => {
-        if (level === "WARNING" || level === "ERROR") note(`${level.toLowerCase()}: ${singleLine(message)}`);
+      log: (event) => {
+        const line = toldLine(event);
+        if (line !== null) note(line);
       },
       note,
       ended: (how) => {

@@ -118,6 +118,7 @@ export class RunPlay {
       importing: started.evaluation.edgewise.importing === true,
       whole,
       progress,
+      verbose: given.verbose === true,
       signal,
       pollMs: given.hosted === true ? 1000 * (given.poll_interval ?? OPTIONS.poll_interval.default) : null,
       reopen: (lost) => service.instead(lost),

@@ -1,4 +1,5 @@
 /** Watches a run to its end, on whatever service it is: when another process's service ends, this one takes over and the run goes on. */
+import { isEnvironmentLine } from "../../logging/environment-line.ts";
 import type { RunState } from "../connection/api-types.ts";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
 import { FolderMirror } from "../results/folder-mirror.ts";
@@ -28,6 +29,8 @@ export interface Watch {
   /** Rollouts of a folder that is whole: as long as the run has no other number of them it stays as it is. Null: it is written. */
   readonly whole: number | null;
   readonly progress: RunProgress;
+  /** Whether what the environment prints is shown too. */
+  readonly verbose: boolean;
   readonly signal: AbortSignal;
   /** Milliseconds between two looks at rows and files; null = as soon as there is something. */
   readonly pollMs?: number | null;
@@ -70,7 +73,8 @@ export class RunWatch {
       },
       onLog: (event: Parameters<RunProgress["log"]>[0]) => {
         this.mirror?.noteChange(false);
-        if (!isEndOfRun(event.message)) progress.log(event);
+        if (isEndOfRun(event.message) || (isEnvironmentLine(event.message) && !this.watch.verbose)) return;
+        progress.log(event);
       },
       onCommit: () => this.mirror?.noteChange(true),
     };

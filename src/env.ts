@@ -26,6 +26,8 @@ export interface Env extends Cloudflare.Env {
   readonly LOCAL?: string;
   /** Drawn at each start of the local service: leases of an older boot lapse at once. */
   readonly BOOT_ID?: string;
+  /** Known to whoever may read the state folder: who sends it is a command of this user, at a terminal. */
+  readonly COMMAND_SECRET?: string;
   /** Variables of the process that started the local service, looked up by name only; never stored, logged or put into errors. */
   readonly LOCAL_SECRETS?: Readonly<Record<string, string>>;
   /** Answers while the process that started the local service lives. */

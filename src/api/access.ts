@@ -11,6 +11,9 @@ export async function checkAccess(request: Request, facts: AppFacts): Promise<Re
   if (facts.local && !hostsOf(request).every(isLoopbackHost)) {
     return fail("unauthorized", "The local service answers only this machine, by a loopback name.", "Use localhost or the loopback address in the URL.");
   }
+  if (facts.local && !(await provesItself(request, facts))) {
+    return fail("unauthorized", "X-Edgewise-Attended is not the secret of this service.", "It is for the commands of edgewise; leave it out over HTTP.");
+  }
   if (facts.token === null) {
     if (facts.local) return ok(null);
     return fail("unauthorized", "This deployment has no token yet and refuses every request.", "Type `wrangler secret put EDGEWISE_TOKEN`.");
@@ -46,8 +49,17 @@ function passwordIn(credentials: string): string {
   }
 }
 
-/** Whether a person of this machine waits for the run at a terminal; only the local service believes it. */
-export const isAttended = (facts: AppFacts, request: Request): boolean => facts.local && request.headers.get("x-edgewise-attended") === "1";
+const ATTENDED = "x-edgewise-attended";
+
+/** A request that claims a person at a terminal shows the secret of this boot, which only that person's commands can read. */
+async function provesItself({ headers }: Request, { commandSecret }: AppFacts): Promise<boolean> {
+  const shown = headers.get(ATTENDED);
+  return shown === null || (commandSecret !== null && (await isSame(shown, commandSecret)));
+}
+
+/** Whether a person of this machine waits for the run at a terminal. The door has compared the secret before, in constant time. */
+export const isAttended = ({ local, commandSecret }: AppFacts, { headers }: Request): boolean =>
+  local && commandSecret !== null && headers.get(ATTENDED) === commandSecret;
 
 function hostsOf(request: Request): readonly string[] {
   const [host, origin] = ["host", "origin"].map((name) => request.headers.get(name));

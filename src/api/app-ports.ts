@@ -11,6 +11,8 @@ export interface AppFacts {
   readonly local: boolean;
   readonly boot: string;
   readonly token: string | null;
+  /** What a command of this machine proves itself with (`X-Edgewise-Attended`), drawn at each start; null where nobody can. */
+  readonly commandSecret: string | null;
   readonly version: string;
   /** Where a model is called when a request names no endpoint, and the variable of its key. */
   readonly baseUrl: string;

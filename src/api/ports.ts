@@ -19,6 +19,7 @@ export function portsOf(env: Env): AppPorts {
       boot: bootOf(env),
       // A blank one would let everybody in who sends nothing.
       token: env.EDGEWISE_TOKEN?.trim() || null,
+      commandSecret: local ? env.COMMAND_SECRET || null : null,
       version: VERSION,
       pollMs: Math.max(POLL_MS.least, pollMs),
     },

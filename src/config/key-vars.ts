@@ -1,5 +1,5 @@
 import { isPrivateAddress, parseUrl } from "./addresses.ts";
-import { PROVIDERS, providerOfKey } from "./providers.ts";
+import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS, providerOfKey } from "./providers.ts";
 
 /**
  * Which keys of the service a request may use, and where they may go. A request names both the variable and the address, so
@@ -7,7 +7,7 @@ import { PROVIDERS, providerOfKey } from "./providers.ts";
  */
 
 /** Of `KEY_VARS`, when a deployment sets none. */
-export const DEFAULT_KEY_VARS = "*_API_KEY,*_KEY";
+export const DEFAULT_KEY_VARS = "*_API_KEY";
 
 /** One entry of `KEY_VARS`: `NAME` or `NAME@host`, with `*` for any characters. */
 interface Entry {
@@ -51,7 +51,10 @@ export interface KeyPlaces {
   readonly local: boolean;
 }
 
-/** Why the key in `name` may not be sent to `baseUrl`; null when it may. A known provider's key goes to that provider, the service's own to its endpoint. */
+/**
+ * Why the key in `name` may not be sent to `baseUrl`; null when it may. A known provider's key goes to that provider, the service's own to its
+ * endpoint, and a key that neither claims to one of these hosts: every other host is one that `KEY_VARS` binds the key to.
+ */
 export function keyPlaceProblem({ keyVars, baseUrl: own, keyVar, local }: KeyPlaces, name: string, baseUrl: string): string | null {
   const host = parseUrl(baseUrl)?.hostname;
   // A model that is called without the network has a name there, and gets no key.
@@ -61,9 +64,17 @@ export function keyPlaceProblem({ keyVars, baseUrl: own, keyVar, local }: KeyPla
   const provider = providerOfKey(name);
   const homes = [...(name === keyVar ? [hostOf(own)] : []), ...(provider === null ? [] : [hostOf(PROVIDERS[provider].base_url)])];
   const bound = entries.length > 0 && entries.every((entry) => entry.host !== null);
-  if (homes.includes(host) || (homes.length === 0 && !bound)) return null;
-  const owner = homes.length === 0 ? "is bound to other hosts by KEY_VARS" : `holds the key of ${[...new Set(homes)].join(" and ")}`;
+  const known = homes.length > 0 ? homes : bound ? [] : [hostOf(own), ...PROVIDER_HOSTS];
+  if (known.includes(host)) return null;
+  const owner =
+    homes.length > 0 ? `holds the key of ${[...new Set(homes)].join(" and ")}` : bound ? "is bound to other hosts by KEY_VARS" : "is bound to no host";
   return `${name} ${owner} and is not sent to ${host}; name the variable of that host's key, or allow ${name}@${host} in KEY_VARS of this service`;
 }
 
-const hostOf = (url: string): string => parseUrl(url)?.hostname ?? url;
+const PROVIDER_HOSTS = PROVIDER_NAMES.map((name) => PROVIDERS[name].base_url)
+  .filter((address) => address !== EMBEDDED_BASE_URL && !isPrivateAddress(address))
+  .map((address) => hostOf(address));
+
+function hostOf(url: string): string {
+  return parseUrl(url)?.hostname ?? url;
+}

@@ -10,7 +10,7 @@ import { rowOf } from "../../src/rollouts/row.ts";
 import { createState } from "../../src/rollouts/state.ts";
 import { MAX_R2_KEY_BYTES, MAX_ROW_BYTES } from "../../src/limits.ts";
 import { outputKey } from "../../r2-layout/keys.ts";
-import { CONFIG, openDoor, viewFor } from "../support/fake-ports.ts";
+import { COMMAND_SECRET, CONFIG, openDoor, viewFor } from "../support/fake-ports.ts";
 import { completion, ask } from "../support/scripted-endpoint.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
@@ -97,12 +97,14 @@ const body = fc.record(
   { requiredKeys: ["environment_ids", "inference_model"] },
 );
 
+/** Two keys may go to any host, so that most of what is drawn is taken. */
+const keyVars = "*_API_KEY,MY_API_KEY@*,A_KEY@*";
 const KEYS = { PRIME_API_KEY: "sk-very-secret-1", MY_API_KEY: "sk-very-secret-2", A_KEY: "sk-very-secret-3", HF_TOKEN: "hf-very-secret" };
 
 /** Creates, and gives the configs of the runs; none when the request was refused. */
 async function creation(given: unknown, attended: boolean): Promise<readonly RunConfig[]> {
-  const door = openDoor({ baseUrl: "https://api.pinference.ai/api/v1" }, KEYS, undefined, listEnvironments());
-  const response = await door.call("POST", "/hosted-evaluations", JSON.stringify(given), attended ? { "x-edgewise-attended": "1" } : {});
+  const door = openDoor({ baseUrl: "https://api.pinference.ai/api/v1", keyVars }, KEYS, undefined, listEnvironments());
+  const response = await door.call("POST", "/hosted-evaluations", JSON.stringify(given), attended ? { "x-edgewise-attended": COMMAND_SECRET } : {});
   const text = await response.text();
   expect(response.status, text).toBeLessThan(500);
   if (response.status !== 200) {
@@ -247,7 +249,7 @@ describe("a body that a resume takes", () => {
     let taken = 0;
     await fc.assert(
       fc.asyncProperty(resumeBody, async (given) => {
-        const door = openDoor({}, KEYS);
+        const door = openDoor({ keyVars }, KEYS);
         door.run("0000abcd").state = viewFor(CONFIG);
         const response = await door.call("POST", "/evaluations/0000abcd/resume", JSON.stringify(given));
         expect([200, 422], await response.text()).toContain(response.status);

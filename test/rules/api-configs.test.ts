@@ -65,7 +65,7 @@ describe("a config file in one request", () => {
   });
 
   it("may bring a registry, with replicas", async () => {
-    const door = openDoor({}, { MODEL_KEY: "sk-model" });
+    const door = openDoor({ keyVars: "MODEL_KEY@models.example" }, { MODEL_KEY: "sk-model" });
     const entry = (host: string) => ({ endpoint_id: "pair", model: "m", url: `https://${host}/v1`, key: "MODEL_KEY" });
     const { ids } = await created(door, { endpoint: [entry("models.example"), entry("models.example")], eval: [{ env_id: "gsm8k", endpoint_id: "pair" }] });
     expect(door.run(ids[0] ?? "").creations[0]?.config).toMatchObject({

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import { datasetKey } from "../../r2-layout/keys.ts";
-import { DIGEST_OF_CODE, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
+import { COMMAND_SECRET, DIGEST_OF_CODE, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
 
 /** What `prime eval run gsm8k --hosted` sends when no flag is given. */
 const PRIME: JsonObject = {
@@ -57,7 +57,7 @@ describe("a creation as the prime client sends it", () => {
   });
 
   it("is attended only at the local service", async () => {
-    const header = { "x-edgewise-attended": "1" };
+    const header = { "x-edgewise-attended": COMMAND_SECRET };
     const local = openDoor();
     expect(local.run(await created(local, PRIME, header)).creations[0]?.config).toMatchObject({ attended: true, timeout_minutes: null });
     const deployed = openDoor({ local: false, token: "t" });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { fail } from "../../src/errors/result.ts";
-import { CONFIG, type Door, openDoor, viewFor, DIGEST_OF_CODE } from "../support/fake-ports.ts";
+import { COMMAND_SECRET, CONFIG, type Door, openDoor, viewFor, DIGEST_OF_CODE } from "../support/fake-ports.ts";
 
 const ID = CONFIG.run_id;
 
@@ -216,7 +216,7 @@ describe("a resume", () => {
       accept_code_change: true,
       expect: { env_id: "gsm8k", rollouts_per_example: 2, base_url: "http://localhost:1/v1" },
     };
-    const response = await door.call("POST", `/evaluations/${ID}/resume`, body, { "x-edgewise-attended": "1" });
+    const response = await door.call("POST", `/evaluations/${ID}/resume`, body, { "x-edgewise-attended": COMMAND_SECRET });
     expect(await response.json()).toEqual({ evaluation_id: ID, owed_rollouts: 3, owed_scores: 0, warnings: ["careful"] });
     expect(door.run(ID).resumes).toEqual([
       {

@@ -4,6 +4,8 @@ import { type Door, openDoor } from "../support/fake-ports.ts";
 
 const A = "https://a.example/v1";
 const B = "https://b.example/v1";
+/** Keys of one's own servers, bound to them. */
+const keyVars = "*_API_KEY,A_KEY@a.example,B_KEY@b.example";
 const SECRETS = { PRIME_API_KEY: "sk-0", A_KEY: "sk-a", B_KEY: "sk-b" };
 
 const create = (door: Door, eval_config: JsonObject) =>
@@ -28,7 +30,7 @@ describe("a creation with replicas", () => {
       { api_base_url: A, api_key_var: "A_KEY" },
       { api_base_url: B, headers: { "X-Place": "b" } },
     ];
-    expect(await configOf(openDoor({}, SECRETS), { api_key_var: "B_KEY", replicas })).toMatchObject({
+    expect(await configOf(openDoor({ keyVars }, SECRETS), { api_key_var: "B_KEY", replicas })).toMatchObject({
       base_url: A,
       api_key_var: "A_KEY",
       replicas: [
@@ -39,7 +41,7 @@ describe("a creation with replicas", () => {
   });
 
   it("is refused when the key of any is missing", async () => {
-    const door = openDoor({}, { A_KEY: "sk-a" });
+    const door = openDoor({ keyVars }, { A_KEY: "sk-a" });
     const { status, text } = await refusal(door, {
       replicas: [
         { api_base_url: A, api_key_var: "A_KEY" },
@@ -50,7 +52,7 @@ describe("a creation with replicas", () => {
   });
 
   it("is refused by a deployed service when one is no public address, or gets the key of another place", async () => {
-    const facts = { local: false, token: "t" };
+    const facts = { local: false, token: "t", keyVars };
     const headers = { authorization: "Bearer t" };
     const door = openDoor(facts, SECRETS);
     const replicas: JsonObject[] = [
@@ -73,19 +75,19 @@ describe("a creation with replicas", () => {
     ["empty", { replicas: [] }],
     ["with a field that is none", { replicas: [{ base_url: B }] }],
   ])("is refused with the list %s", async (_what, config) => {
-    const { status, text } = await refusal(openDoor({}, SECRETS), config);
+    const { status, text } = await refusal(openDoor({ keyVars }, SECRETS), config);
     expect([status, text]).toEqual([422, expect.stringContaining("replicas")]);
   });
 });
 
 describe("a creation with a client type", () => {
   it("that calls a binding needs no key and no address, but the binding", async () => {
-    const { status, text } = await refusal(openDoor({}, {}), { api_client_type: "workers_ai" });
+    const { status, text } = await refusal(openDoor({ keyVars }, {}), { api_client_type: "workers_ai" });
     expect([status, text]).toEqual([422, expect.stringContaining("AI binding")]);
   });
 
   it.each(["renderer", "nemorl_chat_completions"])("%s of the Python tools is said not to be supported", async (api_client_type) => {
-    const { status, text } = await refusal(openDoor({}, SECRETS), { api_client_type });
+    const { status, text } = await refusal(openDoor({ keyVars }, SECRETS), { api_client_type });
     expect([status, text]).toEqual([422, expect.stringContaining(`${api_client_type} is not supported here: use one of openai_chat_completions`)]);
   });
 });

@@ -165,7 +165,7 @@ describe("the client of the service", () => {
       if (broken-- > 0) response.destroy();
       else sendJson(response, 200, { evaluation_id: "1a2b3c4d", evaluation_ids: ["1a2b3c4d"] });
     });
-    const client = new ServiceClient(`${service.url}/`, { token: "secret", attended: true });
+    const client = new ServiceClient(`${service.url}/`, { token: "secret", attended: "proof" });
     expect((await client.createRun({ a: 1 }, "key-1")).evaluation_id).toBe("1a2b3c4d");
     expect(
       service.asked.map(({ method, path, body, headers }) => [
@@ -176,7 +176,7 @@ describe("the client of the service", () => {
         headers.authorization,
         headers["x-edgewise-attended"],
       ]),
-    ).toEqual(Array(2).fill(["POST", "/api/v1/hosted-evaluations", '{"a":1}', "key-1", "Bearer secret", "1"]));
+    ).toEqual(Array(2).fill(["POST", "/api/v1/hosted-evaluations", '{"a":1}', "key-1", "Bearer secret", "proof"]));
   });
 
   it("does not repeat a resume, whose effect may have been reached", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,6 +10,7 @@ import { collectSecrets } from "../../src/cli/service/local-secrets.ts";
 import { executorCount } from "../../src/cli/service/local-service.ts";
 import { nearest } from "../../src/config/nearest.ts";
 import type { Service } from "../../src/cli/service/service.ts";
+import { drawCommandSecret, readCommandSecret } from "../../src/cli/state/command-secret.ts";
 import { prepareStateFolder } from "../../src/cli/state/state-folder.ts";
 import { newLockRecord } from "../../src/cli/state/state-lock.ts";
 
@@ -131,6 +132,22 @@ describe("the state folder", () => {
     expect(() => prepareStateFolder(join(root, "file", ".edgewise"))).toThrow(
       /cannot write to the state folder .*file\/\.edgewise: a part of the path is not a folder/,
     );
+  });
+
+  it("is closed to everybody else, also one that was open, and so is the secret of each boot in it", () => {
+    const folder = join(root, ".edgewise");
+    mkdirSync(folder, { mode: 0o755 });
+    chmodSync(folder, 0o755);
+    prepareStateFolder(folder);
+    const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+    expect(modeOf(folder)).toBe("700");
+    const first = drawCommandSecret(folder, "boot-1");
+    const second = drawCommandSecret(folder, "boot-2");
+    expect(modeOf(join(folder, "secret"))).toBe("600");
+    expect(second).not.toBe(first);
+    expect(second.length).toBeGreaterThan(40);
+    expect(readCommandSecret(folder, "boot-2")).toBe(second);
+    expect(readCommandSecret(folder, "boot-1")).toBeNull();
   });
 });
 

@@ -4,8 +4,10 @@ import { DEFAULT_KEY_VARS, type KeyPlaces, keyPlaceProblem, keyVarProblem } from
 const allowed = (name: string, keyVars = DEFAULT_KEY_VARS): boolean => keyVarProblem(keyVars, name) === null;
 
 describe("a variable that requests may name", () => {
-  it.each(["OPENAI_API_KEY", "MY_KEY", "A_API_KEY"])("is by default %s", (name) => expect(allowed(name)).toBe(true));
-  it.each(["HF_TOKEN", "API_KEYS", "KEY", "PATH", "OPENAI_API_KEY_2", "XKEY"])("is by default not %s", (name) => expect(allowed(name)).toBe(false));
+  it.each(["OPENAI_API_KEY", "A_API_KEY"])("is by default %s", (name) => expect(allowed(name)).toBe(true));
+  it.each(["HF_TOKEN", "MY_KEY", "SIGNING_KEY", "API_KEYS", "KEY", "PATH", "OPENAI_API_KEY_2", "XKEY"])("is by default not %s", (name) =>
+    expect(allowed(name)).toBe(false),
+  );
 
   it("is what KEY_VARS says, and the refusal says what that is", () => {
     expect(allowed("HF_TOKEN", "HF_*, OPENAI_API_KEY")).toBe(true);
@@ -33,8 +35,14 @@ describe("the place a key may go to", () => {
     expect(fine("OPENAI_API_KEY", "https://api.openai.com/v1", { keyVar: "OPENAI_API_KEY" })).toBe(true);
   });
 
-  it("is any host for a key that nobody claims", () => {
-    expect(fine("MY_API_KEY", "https://models.example/v1")).toBe(true);
+  it("is, for a key that nobody claims, a provider's host, the service's own, or one that KEY_VARS binds it to", () => {
+    expect(fine("MY_API_KEY", "https://models.example/v1")).toBe(false);
+    expect(keyPlaceProblem(deployed, "MY_API_KEY", "https://models.example/v1")).toMatch(/no host.*MY_API_KEY@models\.example/);
+    expect(fine("MY_API_KEY", "https://models.example/v1", { keyVars: "*_API_KEY,MY_API_KEY@models.example" })).toBe(true);
+    expect(fine("MY_API_KEY", "https://api.openai.com/v1")).toBe(true);
+    expect(fine("MY_API_KEY", "https://gateway.example/v1")).toBe(true);
+    // A deployed service's own network is no provider, whatever a provider of a person's own machine is called.
+    expect(fine("MY_API_KEY", "https://localhost/v1")).toBe(false);
   });
 
   it("is a host that KEY_VARS binds it to, and no other when nothing else names it", () => {

@@ -222,6 +222,9 @@ export interface Door {
 /** Of every environment of a door, until a test says otherwise. */
 export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
 
+/** What a command at a terminal sends as `X-Edgewise-Attended`. */
+export const COMMAND_SECRET = "secret-of-this-boot";
+
 /** The app over fakes, called as the local service is. `stubOf` is what a handler gets for a run each time it asks for a stub. */
 export function openDoor(
   facts: Partial<AppFacts> = {},
@@ -243,6 +246,7 @@ export function openDoor(
       local: true,
       boot: "boot-1",
       token: null,
+      commandSecret: COMMAND_SECRET,
       version: "1.2.3",
       baseUrl: "https://models.example/v1",
       keyVar: "PRIME_API_KEY",

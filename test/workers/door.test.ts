@@ -7,8 +7,8 @@ import type { Env } from "../../src/env.ts";
 
 /** The door over the real bindings. Runs are attended by a boot that is gone, so that no executor works on them meanwhile. */
 const app = createApp(portsOf);
-const local = { ...(env as unknown as Env), LOCAL: "1", BOOT_ID: "gone", LOCAL_SECRETS: { PRIME_API_KEY: "sk-secret" } } as Env;
-const ATTENDED = { "x-edgewise-attended": "1" };
+const local = { ...(env as unknown as Env), LOCAL: "1", BOOT_ID: "gone", COMMAND_SECRET: "proof", LOCAL_SECRETS: { PRIME_API_KEY: "sk-secret" } } as Env;
+const ATTENDED = { "x-edgewise-attended": "proof" };
 
 const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   app.request(

@@ -87,7 +87,7 @@ const model = {
 let fleet: Fleet;
 beforeEach(() => {
   setVars(STEADY);
-  Object.assign(service, { TEST_KEY: "sk-model", SEARCH_KEY: "s-search", JUDGE_KEY: "j-judge" });
+  Object.assign(service, { TEST_KEY: "sk-model", SEARCH_KEY: "s-search", JUDGE_KEY: "j-judge", KEY_VARS: "*_API_KEY,JUDGE_KEY@judge.example" });
   registerEnvironments([mixed, adder]);
   model.calls.length = 0;
   torn.length = 0;

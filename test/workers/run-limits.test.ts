@@ -36,7 +36,7 @@ const judged = defineEnvironment({
 let fleet: Fleet;
 beforeEach(async () => {
   setVars(STEADY);
-  Object.assign(service, { TEST_KEY: "sk-model", JUDGE_KEY: "j-judge" });
+  Object.assign(service, { TEST_KEY: "sk-model", JUDGE_KEY: "j-judge", KEY_VARS: "*_API_KEY,JUDGE_KEY@judge.example" });
   registerEnvironments([judged]);
   await modelServer.play({ latency_ms: [15, 30] });
 });

@@ -57,12 +57,12 @@ export class ServiceClient {
   readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
 
-  /** `attended`: runs created here end with this machine's service (honoured by the local Worker only). */
-  constructor(url: string, options: { readonly token?: string | null; readonly attended?: boolean } = {}) {
+  /** `attended`: the secret of this machine's service, at which runs created here end with it. */
+  constructor(url: string, options: { readonly token?: string | null; readonly attended?: string | null } = {}) {
     this.url = url.replace(/\/+$/, "");
     this.headers = {
       ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
-      ...(options.attended ? { "x-edgewise-attended": "1" } : {}),
+      ...(options.attended ? { "x-edgewise-attended": options.attended } : {}),
     };
   }
 

@@ -12,6 +12,8 @@ export interface WorkerSettings {
   readonly secrets: Readonly<Record<string, string>>;
   /** Settings of the Worker that come from the environment of this command. */
   readonly vars: Readonly<Record<string, string>>;
+  /** With it a command of this state folder shows that its user is at a terminal. */
+  readonly commandSecret: string;
   /** What callers must show; null = who is on this machine may call. */
   readonly token: string | null;
   /** Queues, and so executors that work at the same time; 1 to 8, or 0 for a service that runs nothing. */
@@ -32,7 +34,7 @@ const NUMBERS = {
 } as const;
 
 /** The first of the two, and so the one that is reached from outside. */
-export function serviceWorker({ bootId, executors, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
+export function serviceWorker({ bootId, commandSecret, executors, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
   // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
   const alive = async () => new Response(bootId) as never;
@@ -40,7 +42,15 @@ export function serviceWorker({ bootId, executors, modules, secrets, token, vars
   return {
     name: "edgewise",
     ...moduleAt(workerPath, modules),
-    bindings: { ...NUMBERS, ...vars, LOCAL: "1", BOOT_ID: bootId, LOCAL_SECRETS: { ...secrets }, ...(token === null ? {} : { EDGEWISE_TOKEN: token }) },
+    bindings: {
+      ...NUMBERS,
+      ...vars,
+      LOCAL: "1",
+      BOOT_ID: bootId,
+      COMMAND_SECRET: commandSecret,
+      LOCAL_SECRETS: { ...secrets },
+      ...(token === null ? {} : { EDGEWISE_TOKEN: token }),
+    },
     durableObjects: {
       RUN: { className: "Run", useSQLite: true },
       DISPATCHER: { className: "Dispatcher", useSQLite: true },

@@ -11,6 +11,7 @@ import { openRemoteService, serviceToken } from "./remote-service.ts";
 import type { Service, ServiceOptions } from "./service.ts";
 import { ServiceLog } from "./service-log.ts";
 import { announceClient, livingClients } from "../state/clients.ts";
+import { drawCommandSecret, readCommandSecret } from "../state/command-secret.ts";
 import { markOf } from "../state/processes.ts";
 import { prepareStateFolder, runtimeStateFolder, stateFolder } from "../state/state-folder.ts";
 import { type HeldLock, type LockRecord, newLockRecord, ownerLives, tryLock } from "../state/state-lock.ts";
@@ -60,6 +61,14 @@ async function clientService(folder: string, owner: LockRecord, { attended, comm
     withdraw();
     return null;
   }
+  // Of the boot that has just answered.
+  const secret = readCommandSecret(folder, owner.boot_id);
+  if (attended && secret === null) {
+    withdraw();
+    // It writes the secret before it tells its port.
+    if (ownerLives(owner)) throw otherVersion(folder, owner);
+    return null;
+  }
   const orphaned = new AbortController();
   const look = setInterval(() => {
     if (!ownerLives(owner)) orphaned.abort(new ServiceUnreachable(url, new Error("the process that ran it has ended")));
@@ -68,7 +77,7 @@ async function clientService(folder: string, owner: LockRecord, { attended, comm
   return {
     role: "client",
     url,
-    client: new ServiceClient(url, { attended, token: serviceToken(env) }),
+    client: new ServiceClient(url, { attended: attended ? secret : null, token: serviceToken(env) }),
     stateFolder: folder,
     owner,
     orphaned: orphaned.signal,
@@ -91,8 +100,11 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
   const { env, cwd, home, keyNames, port, attended, onCrash, idle = false } = options;
   let local: LocalService;
   let token: string | null;
+  let secret: string;
   try {
     token = serviceToken(env);
+    // Before the port is told: a client that finds the one finds the other.
+    secret = drawCommandSecret(folder, lock.record.boot_id);
     local = await startLocalService({
       workerPath: builtWorker(),
       modules: options.worker?.modules ?? null,
@@ -101,6 +113,7 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
       port,
       secrets: collectSecrets({ env, cwd, home, named: keyNames }),
       token,
+      commandSecret: secret,
       vars: workerVars(env),
       executors: idle ? 0 : executorCount(env, options.executors),
       log: new ServiceLog(folder),
@@ -117,7 +130,7 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
   return {
     role: "owner",
     url: local.url,
-    client: new ServiceClient(local.url, { attended, token }),
+    client: new ServiceClient(local.url, { attended: attended ? secret : null, token }),
     stateFolder: folder,
     owner: null,
     orphaned: null,
@@ -137,6 +150,12 @@ function otherEnvironments(id: string, { environments, pid, command }: LockRecor
   const has = Object.hasOwn(environments, id) ? `${id} as it was before it was changed` : `no ${id}`;
   return new CliError(`process ${pid} (${command}) runs the service of this folder, which has ${has}`, {
     hints: [`End it and start it again (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
+  });
+}
+
+function otherVersion(folder: string, { pid, command }: LockRecord): CliError {
+  return new CliError(`process ${pid} (${command}) runs the service of ${folder} and left no secret there for this command`, {
+    hints: [`It is another version of edgewise: end it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
   });
 }
 

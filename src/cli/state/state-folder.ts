@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CliError, reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { writeWhole } from "../disk/files.ts";
@@ -9,10 +9,12 @@ export const stateFolder = (env: NodeJS.ProcessEnv, cwd: string): string => reso
 /** Below the state folder: what the runtime stores (Durable Objects and R2). The number is the version of that layout. */
 export const runtimeStateFolder = (folder: string): string => join(folder, "v1");
 
-/** Makes the folder and finds out before anything starts whether it can be written to. */
+/** Makes the folder, which nobody else of this machine may enter, and finds out before anything starts whether it can be written to. */
 export function prepareStateFolder(folder: string): void {
   const probe = join(folder, `probe.${process.pid}`);
   try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    closeToOthers(folder);
     mkdirSync(runtimeStateFolder(folder), { recursive: true });
     // The state of a machine is nobody else's business; also keeps it out of a repository the command runs in.
     writeFileSync(join(folder, ".gitignore"), "*\n");
@@ -24,6 +26,15 @@ export function prepareStateFolder(folder: string): void {
       hints: ["Make room or change its permissions, or set EDGEWISE_STATE_DIR to another folder."],
       cause: error,
     });
+  }
+}
+
+/** A folder of somebody else, or on a file system without modes, stays as it is: its secret is closed to others by its own mode. */
+function closeToOthers(folder: string): void {
+  try {
+    chmodSync(folder, 0o700);
+  } catch (error) {
+    if (!["EPERM", "ENOTSUP", "EINVAL"].includes(systemCode(error) ?? "")) throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../src/config/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 
@@ -17,6 +18,13 @@ export interface RunProjection {
   readonly total_rollouts: number;
   readonly done_rollouts: number;
   readonly avg_reward: number | null;
+  // Absent in projections of before.
+  readonly dataset_name?: string | null;
+  readonly extra_env_kwargs?: JsonObject;
+  readonly errored_rollouts?: number;
+  /** These two of settled runs. */
+  readonly reward_ci95?: readonly [number, number] | null;
+  readonly pass_at_k?: Readonly<Record<string, number>>;
   readonly error_message: string | null;
   /** Unix milliseconds. */
   readonly created_at: number;

@@ -1,7 +1,7 @@
 import type { ResumeField, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
-import type { Vitals } from "./protocol.ts";
+import type { RunScores, Vitals } from "./protocol.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
@@ -69,6 +69,10 @@ export interface RunView {
   /** An executor with the code of the run, which nobody has had since it was last asked for. */
   readonly waiting_for?: WaitingFor;
   readonly dataset_digest: string | null;
+  /** What people call it; null or absent = the environment has rows of its own, or nobody said. */
+  readonly dataset_name?: string | null;
+  /** Of the final files; absent until they are written. */
+  readonly scores?: RunScores;
   readonly pass_threshold: number;
   /** Absent before the inputs are pinned, and in runs of before = 0 to 1. */
   readonly reward_range?: readonly [number, number];
@@ -125,6 +129,8 @@ export interface ResumeRequest {
   readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
+  /** Of an uploaded data set, for a run that has no row yet. */
+  readonly dataset_name?: string | null;
   /** Of the environment as the door has it now; null or absent = not compared. */
   readonly env_digest?: string | null;
   /** Go on though the code is another than the run's. */

@@ -4,7 +4,7 @@ import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { settle } from "./lifecycle.ts";
-import type { Ack, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
+import type { Ack, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";
 import { endTicket, liveTicket } from "./tickets.ts";
 
@@ -46,9 +46,10 @@ export function part(ledger: Ledger, head: RunHead, request: PartRequest): Ack {
 }
 
 /** All final files are in place. */
-export function finalised(ledger: Ledger, head: RunHead, request: TicketId, context: RunContext): Ack {
+export function finalised(ledger: Ledger, head: RunHead, request: FinalisedRequest, context: RunContext): Ack {
   const ticket = finalising(ledger, head, request);
   if (ticket === null) return { kind: "lost" };
+  if (request.scores !== undefined) head.scores = request.scores;
   endTicket(ledger, head, ticket);
   settle(ledger, head, context);
   return { kind: "ok" };

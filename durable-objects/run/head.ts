@@ -3,7 +3,7 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "./control.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
-import type { UnitRange } from "./protocol.ts";
+import type { RunScores, UnitRange } from "./protocol.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { Unscored } from "../../src/metrics/rollout-summary.ts";
 
@@ -37,6 +37,10 @@ export interface RunHead {
   /** `num_examples` for which they were pinned: the data set may have had fewer. */
   pinned_for: number | null;
   dataset_digest: string | null;
+  /** What the environment calls its data set; null or absent = it has none but its own rows, or an upload. */
+  dataset_name?: string | null;
+  /** Of the final files; absent until they are written. */
+  scores?: RunScores;
   /** Of the code the run is pinned to, its arguments among it (src/config/env-digest.ts). */
   env_digest: string | null;
   /** All that it was ever pinned to, oldest first, `env_digest` last; absent where there was but one. */

@@ -39,6 +39,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   // What is pinned was compared before the data was read.
   head.env_digest ??= request.env_digest;
   codeFound(ledger, head, context);
+  head.dataset_name = request.dataset_name ?? null;
   head.pass_threshold = request.pass_threshold;
   if (request.reward_range !== undefined) head.reward_range = request.reward_range;
   head.env_sampling_args = request.env_sampling_args;

@@ -169,6 +169,12 @@ export interface BeatRequest extends TicketId {
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */
 export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" };
 
+/** What of a settled run's numbers is not in its totals. */
+export interface RunScores {
+  readonly reward_ci95: readonly [number, number] | null;
+  readonly pass_at_k: Readonly<Record<string, number>>;
+}
+
 export interface PreparedRequest extends TicketId {
   readonly attempt: number;
   /** All chunks of a first preparation; only the appended ones of a growth. */
@@ -177,6 +183,8 @@ export interface PreparedRequest extends TicketId {
   /** Chain digest over all `count` rows. */
   readonly digest: string;
   readonly env_digest: string;
+  /** What the data set is called; null or absent where nobody but who uploaded it knows. */
+  readonly dataset_name?: string | null;
   readonly pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent from executors of before = 0 to 1. */
   readonly reward_range?: readonly [number, number];
@@ -236,6 +244,10 @@ export interface PartRequest extends TicketId {
 export interface UploadRequest extends TicketId {
   readonly upload_id: string;
 }
+/** Of `metadata.json` as it was written, for lists; absent from executors of before. */
+export interface FinalisedRequest extends TicketId {
+  readonly scores?: RunScores;
+}
 export type Ack = { readonly kind: "ok" | "lost" | "gone" };
 
 /** The Run's methods for executors. */
@@ -256,5 +268,5 @@ export interface RunExecution {
   window(request: TicketId): Promise<WindowAnswer>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;
-  finalised(request: TicketId): Promise<Ack>;
+  finalised(request: FinalisedRequest): Promise<Ack>;
 }

@@ -57,7 +57,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
   const { replicas, num_workers, ...rest } = config;
   return {
     ...rest,
-    ...(begun ? {} : loadingOf(request)),
+    ...(begun ? {} : { ...loadingOf(request), ...replaced("dataset_name", request.dataset_name) }),
     // Another address or key stands for all of them.
     ...(replicas === undefined || moved ? {} : { replicas }),
     num_examples: larger && request.num_examples !== null ? request.num_examples : config.num_examples,
@@ -135,6 +135,7 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.keep_errors = request.keep_errors;
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
   delete head.unscored;
+  delete head.scores;
   head.generation++;
   head.boot = request.boot;
   head.interrupted = false;

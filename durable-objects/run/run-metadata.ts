@@ -5,6 +5,7 @@ import { VERSION } from "../../src/version.ts";
 import { rolloutsByCode } from "./code.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
+import { datasetNameOf } from "./view.ts";
 
 /** `metadata.json` from the done rows in unit order, so that its numbers are those of the rows, digit for digit. */
 export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetadata {
@@ -25,6 +26,7 @@ export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetad
     env_digest: head.env_digest,
     env_digests: rolloutsByCode(head),
     dataset_digest: head.dataset_digest,
+    dataset_name: datasetNameOf(config, head),
     version: VERSION,
   });
 }

@@ -98,7 +98,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async part(request: P.PartRequest): Promise<P.Ack> {
     return this.#transit("part", request) ?? GONE;
   }
-  async finalised(request: P.TicketId): Promise<P.Ack> {
+  async finalised(request: P.FinalisedRequest): Promise<P.Ack> {
     return this.#transit("finalised", request) ?? GONE;
   }
 

@@ -1,5 +1,6 @@
 import { failureText } from "../../src/errors/failure-text.ts";
-import { averageReward } from "../../src/metrics/totals.ts";
+import type { RunConfig } from "../../src/config/run-config.ts";
+import { averageReward, erroredRollouts } from "../../src/metrics/totals.ts";
 import type { RunProjection } from "../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "./code.ts";
 import type { RunContext } from "./context.ts";
@@ -34,6 +35,8 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(codes === null ? {} : { env_digests: codes }),
     ...(waiting === null ? {} : { waiting_for: waiting }),
     dataset_digest: head.dataset_digest,
+    dataset_name: datasetNameOf(config, head),
+    ...(head.scores === undefined ? {} : { scores: head.scores }),
     pass_threshold: head.pass_threshold,
     ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),
     seq: head.seq,
@@ -43,6 +46,9 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     updated_at: head.updated_at,
   };
 }
+
+/** The name of the file that was uploaded, or what the environment calls what it was given. */
+export const datasetNameOf = ({ dataset_name }: RunConfig, head: RunHead): string | null => dataset_name ?? head.dataset_name ?? null;
 
 /** What lists show of the run. */
 export function projectionOf(view: RunView, version: number): RunProjection {
@@ -61,6 +67,11 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     total_rollouts: units.total * config.rollouts_per_example,
     done_rollouts: units.done * config.rollouts_per_example,
     avg_reward: averageReward(view.totals),
+    dataset_name: view.dataset_name ?? null,
+    extra_env_kwargs: config.extra_env_kwargs ?? {},
+    errored_rollouts: erroredRollouts(view.totals),
+    reward_ci95: view.scores?.reward_ci95 ?? null,
+    pass_at_k: view.scores?.pass_at_k ?? {},
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,
     updated_at: view.updated_at,

@@ -120,7 +120,14 @@ function requestOf(body: CreateBody): RunRequest {
     if (value !== undefined) hosted[name] = value;
   }
   if (body.team_id !== undefined && body.team_id !== null) hosted.team_id = body.team_id;
-  return { ...evalConfig, model: body.inference_model, name: body.name, hosted, results_shape: body.resume_from?.results_shape };
+  return {
+    ...evalConfig,
+    model: body.inference_model,
+    name: body.name,
+    dataset_name: body.dataset_name,
+    hosted,
+    results_shape: body.resume_from?.results_shape,
+  };
 }
 
 async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {

@@ -58,6 +58,9 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
     ...(view.waiting_for === undefined ? {} : { waiting_for: view.waiting_for }),
     dataset_digest: view.dataset_digest,
+    dataset_name: view.dataset_name ?? null,
+    reward_ci95: view.scores?.reward_ci95 ?? null,
+    pass_at_k: view.scores?.pass_at_k ?? {},
     ...(view.failure === null ? {} : { failure: view.failure }),
   };
 }
@@ -108,7 +111,13 @@ export function listedEvaluation(run: RunProjection, origin: string): Record<str
     ...commonFields(run, origin),
     status: run.status,
     error_message: errorMessage(run.error_message),
-    metadata: { env_id: run.env_id, model: run.model, num_examples: run.num_examples, rollouts_per_example: run.rollouts_per_example },
+    metadata: {
+      env_id: run.env_id,
+      model: run.model,
+      num_examples: run.num_examples,
+      rollouts_per_example: run.rollouts_per_example,
+      extra_env_kwargs: run.extra_env_kwargs ?? {},
+    },
     metrics: run.avg_reward === null ? {} : { reward: run.avg_reward },
     total_samples: run.done_rollouts,
     created_at: iso(run.created_at),
@@ -121,6 +130,10 @@ export function listedEvaluation(run: RunProjection, origin: string): Record<str
       done_rollouts: run.done_rollouts,
       total_rollouts: run.total_rollouts,
       reward: run.avg_reward,
+      dataset_name: run.dataset_name ?? null,
+      errored_rollouts: run.errored_rollouts ?? null,
+      reward_ci95: run.reward_ci95 ?? null,
+      pass_at_k: run.pass_at_k ?? {},
     },
   };
 }

@@ -85,6 +85,7 @@ evaluations.post("/:id/resume", async (c) => {
       stall_minutes: body.stall_minutes ?? null,
       max_retries: body.max_retries ?? null,
       timeout_minutes: body.timeout_minutes ?? null,
+      dataset_name: body.dataset_name ?? null,
       env_digest: envDigest,
       accept_code_change: body.accept_code_change ?? false,
     }),

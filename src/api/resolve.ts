@@ -26,6 +26,7 @@ type ConfigOption = { [Name in OptionName]: (typeof OPTIONS)[Name]["http"] exten
 /** A creation as it was asked for: validated one by one, nothing filled in. */
 export type RunRequest = { readonly [Name in ConfigOption]?: OptionValue<Name> | undefined } & {
   readonly name?: string | null | undefined;
+  readonly dataset_name?: string | undefined;
   /** Several places that serve the model; what one leaves open is the request's. */
   readonly replicas?:
     | readonly {
@@ -89,6 +90,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("heartbeat_url", request.heartbeat_url),
     ...given("stall_minutes", request.stall_minutes),
     ...(request.verbose === true ? { verbose: true } : {}),
+    ...given("dataset_name", request.dataset_name),
     ...given("results_shape", request.results_shape === "0.1.13" ? undefined : request.results_shape),
     hosted: request.hosted ?? {},
     attended,

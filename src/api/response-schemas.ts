@@ -60,7 +60,17 @@ const common = {
 
 const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
 /** What both forms of our own object have. */
-const state = { run_id: text, settled: z.boolean(), suspended: z.boolean(), done_rollouts: count, total_rollouts: count, reward: z.number().nullable() };
+const state = {
+  run_id: text,
+  settled: z.boolean(),
+  suspended: z.boolean(),
+  done_rollouts: count,
+  total_rollouts: count,
+  reward: z.number().nullable(),
+  dataset_name: text.nullable().describe("File name, address, or id with what was chosen of it; null where it has none."),
+  reward_ci95: z.tuple([z.number(), z.number()]).nullable().describe("95 % interval of the mean reward, of a settled run."),
+  pass_at_k: z.record(z.string(), z.number()).describe("Of a settled run."),
+};
 
 export const runState = z.strictObject({
   ...state,
@@ -134,7 +144,12 @@ export const evaluation = z.strictObject({
 
 export const evaluationList = z.strictObject({
   evaluations: z.array(
-    z.strictObject({ ...common, team_id: nothing, metadata: z.strictObject(metadata), edgewise: z.strictObject({ ...state, active: z.boolean() }) }),
+    z.strictObject({
+      ...common,
+      team_id: nothing,
+      metadata: z.strictObject({ ...metadata, extra_env_kwargs: object }),
+      edgewise: z.strictObject({ ...state, active: z.boolean(), errored_rollouts: count.nullable() }),
+    }),
   ),
   total: count,
   skip: count,

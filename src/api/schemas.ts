@@ -50,6 +50,7 @@ export const createBody = z
     environment_ids: z.array(environmentId).min(1, "must name an environment").max(MAX_ENVIRONMENTS),
     inference_model: OPTIONS.model.schema,
     name: plainText(200).nullable().optional(),
+    dataset_name: plainText(200).optional().describe("What an uploaded data set is called, for people."),
     team_id: plainText(200).nullable().optional(),
     eval_config: evalConfig.default({}),
     /** Goes on with a run of which only its result folder is left; `results` is the upload of its results.jsonl. */
@@ -92,6 +93,8 @@ export const configBody = z
 
 export const resumeBody = z.strictObject({
   ...resumeShape(),
+  /** Of another upload, for a run that has no row yet. */
+  dataset_name: plainText(200).optional(),
   /** What the caller believes the run to be; a difference is refused, except in `base_url`, which is taken over with a warning. */
   expect: z
     .strictObject({

@@ -82,6 +82,8 @@ export interface RunConfig {
   readonly stall_minutes?: number;
   /** Of a run that goes on in a folder of verifiers: the shape of the rows there. Absent = "0.1.13", as every run of our own. */
   readonly results_shape?: ResultsShape;
+  /** What the uploaded data set is called, by who uploaded it. */
+  readonly dataset_name?: string;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** Stored as accepted (`allow_*` flags and other hosted fields); nothing in the engine reads them yet. */
@@ -139,6 +141,7 @@ const FIELD_ROLES = {
   heartbeat_url: "command",
   stall_minutes: "command",
   results_shape: "identity",
+  dataset_name: "identity",
   verbose: "command",
   hosted: "identity",
   attended: "identity",

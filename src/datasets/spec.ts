@@ -62,6 +62,21 @@ export function datasetSpec(args: DatasetArgs, defaults: DatasetDefaults | null)
   };
 }
 
+/** What people call it: an id with what was chosen of it, or an address without its query. Null for an upload, whose name only who made it knows. */
+export function datasetName({ dataset, config, split, revision }: DatasetSpec): string | null {
+  const reference = datasetReference(dataset);
+  switch (reference.kind) {
+    case "hub": {
+      const chosen = [config, split, revision].filter((part) => part !== null);
+      return chosen.length === 0 ? dataset : `${dataset} (${chosen.join(", ")})`;
+    }
+    case "digest":
+      return null;
+    default:
+      return dataset.replace(/[?#].*$/s, "");
+  }
+}
+
 /** `row` with its columns under the environment's names; a column that is read under two names stands under both. Throws `dataset_unreadable`. */
 export function renameColumns(row: JsonObject, columns: Readonly<Record<string, string>>): JsonObject {
   const wanted = Object.entries(columns);

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { ClientType, JsonObject } from "../config/run-config.ts";
 import type { DatasetHost } from "../datasets/host.ts";
 import { datasetRows } from "../datasets/rows.ts";
-import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetSpec } from "../datasets/spec.ts";
+import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetName, datasetSpec } from "../datasets/spec.ts";
 import { isKeyVariable } from "../config/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import type { Environment } from "./environment.ts";
@@ -150,6 +150,7 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     environment.id = environment.id === "" ? id : environment.id;
     environment.version = version;
     environment.args = args;
+    environment.datasetName = spec === null ? null : datasetName(spec);
     environment.setKwargs(extra);
     return environment;
   };

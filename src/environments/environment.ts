@@ -56,6 +56,8 @@ export abstract class Environment implements Playable {
   id = "";
   version = "";
   args: JsonObject = {};
+  /** What the data set is called that its loader was given; null where it was given none, or an upload. */
+  datasetName: string | null = null;
   readonly parser: Parser;
   systemPrompt: string | null;
   readonly fewShot: readonly Message[];

@@ -2,7 +2,7 @@ import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import { readPart } from "../../r2-layout/read-part.ts";
 import { evalLog } from "../report/eval-log.ts";
-import { metadataText } from "../report/metadata.ts";
+import { metadataText, type RunMetadata } from "../report/metadata.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
@@ -58,5 +58,6 @@ export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: Fina
   // Deleted meanwhile.
   if (metadata === null) return;
   await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), encoder.encode(metadataText(metadata)), "application/json");
-  await ports.run(run_id).finalised(ticketOf(grant));
+  const { edgewise, pass_at_k } = metadata as RunMetadata;
+  await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k } });
 }

@@ -157,6 +157,7 @@ export async function prepareRun(
     count,
     digest: datasetDigest,
     env_digest: envDigest,
+    dataset_name: environment.datasetName,
     pass_threshold: environment.passThreshold,
     reward_range: environment.rewardRange,
     env_sampling_args: environment.samplingArgs,

@@ -26,6 +26,8 @@ export interface MetadataInput {
   /** Rollouts by the digest of their code; null where there is but one. */
   readonly env_digests: Readonly<Record<string, number>> | null;
   readonly dataset_digest: string | null;
+  /** What people call it; null where it has no name. */
+  readonly dataset_name: string | null;
   /** Version of this library. */
   readonly version: string;
 }
@@ -66,6 +68,8 @@ export type EdgewiseMetadata = {
   /** Only where the code changed and that was accepted: rollouts by the digest of their code, oldest first. */
   readonly env_digests?: Readonly<Record<string, number>>;
   readonly dataset_digest: string | null;
+  /** File name, address, or id with what was chosen of it; absent where it has none. */
+  readonly dataset_name?: string;
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
   readonly shuffle_seed?: number;
@@ -124,6 +128,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       env_digest: input.env_digest,
       ...(input.env_digests === null ? {} : { env_digests: input.env_digests }),
       dataset_digest: input.dataset_digest,
+      ...(input.dataset_name === null ? {} : { dataset_name: input.dataset_name }),
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       settings: settingsBeside(config),

@@ -127,7 +127,9 @@ function summaryLines(result: Aggregates, wanted: number, groupingProblem: strin
     `rollouts: ${result.rollouts}${wanted > result.rollouts ? ` of ${wanted}` : ""}`,
     `errored rollouts: ${share(result.errored_rollouts)}`,
     ...codes.map(([code, count]) => ` - ${code}: ${share(count)}`),
-    ...(isMostlyCutOff(result) ? [`cut off at the token limit: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`] : []),
+    ...(isMostlyCutOff(result)
+      ? [`cut off at the token limit or the end of the context: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`]
+      : []),
     `reward without errored rollouts: ${result.reward_without_errors === null ? "none" : fixed(result.reward_without_errors, 3)}`,
     `reward 95% interval: ${groupingProblem === undefined ? intervalText(result) : `none (${groupingProblem})`}`,
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,

@@ -19,4 +19,21 @@ export function samplingText(sampling_args: JsonObject): string | null {
   return given.length === 0 ? null : given.map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
 }
 
+/** The data set by its name, and the digest of its rows as far as it tells two apart; null where nothing is known of it. */
+export function datasetText(name: string | null | undefined, digest: string | null): string | null {
+  if (name === null || name === undefined) return null;
+  return digest === null ? name : `${name} (rows ${digest.slice(0, 12)})`;
+}
+
+/** Arguments of the environment, an upload by the name of its file; null when there are none. */
+export function argumentsText(env_args: JsonObject, datasetName: string | null | undefined): string | null {
+  const { dataset } = env_args;
+  const uploaded = typeof dataset === "string" && dataset.startsWith("sha256:") && datasetName !== null && datasetName !== undefined;
+  return isEmpty(env_args) ? null : JSON.stringify(uploaded ? { ...env_args, dataset: datasetName } : env_args);
+}
+
+/** Options set over those of the environment (`-x`); null when there are none. */
+export const optionsText = (extra_env_kwargs: JsonObject | undefined): string | null =>
+  extra_env_kwargs === undefined || isEmpty(extra_env_kwargs) ? null : JSON.stringify(extra_env_kwargs);
+
 const isEmpty = (value: Json): boolean => typeof value === "object" && value !== null && Object.keys(value).length === 0;

@@ -239,6 +239,7 @@ describe("a resume", () => {
         verbose: null,
         max_retries: null,
         timeout_minutes: null,
+        dataset_name: null,
         env_digest: DIGEST_OF_CODE,
         accept_code_change: true,
       },

@@ -55,15 +55,41 @@ const evaluation = {
   status: "FAILED",
   error_message: "no\nluck",
   eval_config: { api_key_var: "MY_KEY" },
-  metadata: { env_id: "gsm8k", model: "m", env_args: {}, base_url: "https://x/v1", num_examples: 3, rollouts_per_example: 2, sampling_args: { n: 1 } },
+  metadata: {
+    env_id: "gsm8k",
+    model: "m",
+    env_args: { dataset: `sha256:${"a".repeat(64)}` },
+    extra_env_kwargs: { max_turns: 5 },
+    base_url: "https://x/v1",
+    num_examples: 3,
+    rollouts_per_example: 2,
+    sampling_args: { n: 1 },
+  },
   metrics: { reward: 0.5, metrics: { correct: 0.25 }, error: 0 },
   created_at: "2026-11-21T10:00:00.000Z",
   started_at: "2026-11-21T10:00:01.000Z",
   finalized_at: "2026-11-21T10:02:03.000Z",
-  edgewise: { ...state, errors: { rate_limited: 1 }, env_version: "2" },
+  edgewise: { ...state, errors: { rate_limited: 1 }, env_version: "2", dataset_name: "test.jsonl", dataset_digest: "d".repeat(64) },
 };
+const metadata = { pass_at_k: { 1: 0.5, 2: 0.75 }, pass_all_k: { 1: 0.5, 2: 0.25 }, edgewise: { reward_ci95: [0.25, 0.75], n_clusters: 3 } };
 
 describe("eval list", () => {
+  it("has the data set, options, interval, pass@k, errors and folder of each where there is room, and all of them as JSON", async () => {
+    const facts = { dataset_name: "test.jsonl", errored_rollouts: 2, reward_ci95: [0.81, 0.9], pass_at_k: { 1: 0.8571, 4: 0.95 } };
+    const { metadata, edgewise } = listed("00000001");
+    const whole = listed("00000001", { metadata: { ...metadata, extra_env_kwargs: { max_turns: 5 } }, edgewise: { ...edgewise, ...facts } });
+    await serve({ "GET /evaluations/": { json: { evaluations: [whole, listed("00000002")], total: 2, skip: 0, limit: 20 } } });
+    const env = { EDGEWISE_URL: service?.url ?? "", EDGEWISE_TOKEN: "secret" };
+    const linesAt = async (columns: number) => (await runInProcess(["eval", "list"], { cwd, env, columns })).out;
+    const wide = await linesAt(200);
+    expect(wide[0]).toMatch(/95% INTERVAL +ERRORS +PASS@K +DATASET +OPTIONS$/);
+    expect(wide[1]).toMatch(/0\.810 to 0\.900 +2 +4=0\.950 +test\.jsonl +\{"max_turns":5\}$/);
+    expect(wide[2]).toMatch(/3h +- +- +- +- +-$/);
+    expect((await linesAt(110))[0]).toMatch(/AGE +95% INTERVAL/);
+    for (const line of await linesAt(80)) expect(line.length).toBeLessThanOrEqual(80);
+    expect(JSON.parse((await run("list", "-o", "json")).out.join("\n"))).toMatchObject({ evaluations: [{ edgewise: facts }, {}] });
+  });
+
   it("tells the runs of a sweep apart by what varies, and others by their names", async () => {
     const named = (id: string, name: string) => listed(id, { name });
     const runs = [
@@ -114,7 +140,7 @@ describe("eval list", () => {
 
 describe("eval get", () => {
   it("shows one run as names and values, one line each", async () => {
-    await serve({ [`GET /evaluations/${ID}`]: { json: evaluation } });
+    await serve({ [`GET /evaluations/${ID}`]: { json: evaluation }, [`GET /evaluations/${ID}/files/metadata.json`]: { json: metadata } });
     const { code, out } = await run("get", ID);
     expect(code).toBe(0);
     expect(out).toEqual([
@@ -123,12 +149,18 @@ describe("eval get", () => {
       "Status       FAILED",
       "Error        no\\nluck",
       "Environment  gsm8k (version 2)",
+      "Dataset      test.jsonl (rows dddddddddddd)",
+      'Arguments    {"dataset":"test.jsonl"}',
+      'Options      {"max_turns":5}',
       "Model        m",
       "Endpoint     https://x/v1 (key in MY_KEY)",
       'Sampling     {"n":1}',
       "Examples     3",
       "Rollouts     5 of 6 (2 per example)",
       "Reward       0.500",
+      "Interval     95 % from 0.250 to 0.750 over 3 examples",
+      "pass@k       1 0.500, 2 0.750",
+      "pass^k       1 0.500, 2 0.250",
       "Metrics      correct 0.250",
       "Errors       rate_limited 1",
       "Tokens       1,200 input, 600 output",

@@ -57,6 +57,7 @@ function metadataOf(units: readonly (readonly RolloutSummary[])[], rest: Partial
     env_digest: "e".repeat(64),
     env_digests: null,
     dataset_digest: "d".repeat(64),
+    dataset_name: "questions.jsonl",
     version: "0.1.0",
     ...rest,
   });
@@ -97,6 +98,7 @@ describe("metadata.json", () => {
             env_version: "0.2.0",
             env_digest: "e".repeat(64),
             dataset_digest: "d".repeat(64),
+            dataset_name: "questions.jsonl",
             settings: {
               sampling_args: { max_tokens: null },
               api_client_type: "openai_chat_completions",
@@ -144,7 +146,7 @@ describe("metadata.json", () => {
   });
 
   it("is strict JSON from the first moment of a run on", () => {
-    const metadata = metadataOf([], { status: "RUNNING", env_digest: null, dataset_digest: null, time_ms: 0 });
+    const metadata = metadataOf([], { status: "RUNNING", env_digest: null, dataset_digest: null, dataset_name: null, time_ms: 0 });
     expect(JSON.parse(JSON.stringify(metadata))).toEqual(metadata);
     expect(metadata).toMatchObject({ avg_reward: 0, avg_metrics: {}, avg_error: 0, pass_at_k: {}, pass_all_k: {}, usage: null });
     expect(metadata.edgewise).toMatchObject({ status: "RUNNING", n_clusters: 0, reward_without_errors: null });

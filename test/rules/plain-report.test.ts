@@ -39,7 +39,7 @@ function reportOf(rows: readonly Row[], header: Partial<ReportHeader> = {}, widt
 /** From the first line that equals `start` on. */
 const from = (lines: readonly string[], start: string): string[] => lines.slice(lines.indexOf(start));
 
-const CUT_OFF = /^cut off at the token limit: (.*)$/;
+const CUT_OFF = /^cut off at the token limit or the end of the context: (.*)$/;
 const cutOffLine = (rows: readonly Row[]): string | null => reportOf(rows).flatMap((line) => CUT_OFF.exec(line)?.[1] ?? [])[0] ?? null;
 
 const failure = {

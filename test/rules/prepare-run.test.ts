@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { type Grant, PROTOCOL, type PreparedRequest } from "../../durable-objects/run/protocol.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
+import { defineEnvironment } from "../../src/environments/definition.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
 import { prepareRun } from "../../src/executor/prepare.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS } from "../../src/limits.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
+import { testEnvironment } from "../../src/testing/index.ts";
+import { z } from "../../src/zod.ts";
 import { CONFIG } from "../support/fake-ports.ts";
 
 type Task = Extract<Grant["task"], { kind: "prepare" }>;
@@ -54,6 +57,29 @@ async function prepared(
   return { report, objects };
 }
 const many = (count: number, question = "q"): string[] => Array.from({ length: count }, (_, index) => `${question}${index}`);
+
+describe("a data set", () => {
+  const definition = defineEnvironment({
+    id: "named",
+    version: "1.0.0",
+    description: "",
+    args: z.object({}),
+    dataset: { dataset: "openai/gsm8k", config: "main", split: "test" },
+    load: () => environmentOf(["q"]),
+  });
+  const nameOf = async (args: JsonObject): Promise<string | null | undefined> =>
+    (await prepared(testEnvironment(definition, { args }) as SingleTurnEnv)).report.dataset_name;
+
+  it("is reported by what it is called: id and what was chosen of it, an address without what may be secret in it", async () => {
+    expect(await nameOf({})).toBe("openai/gsm8k (main, test)");
+    expect(await nameOf({ dataset_split: "train" })).toBe("openai/gsm8k (main, train)");
+    expect(await nameOf({ dataset: "squad" })).toBe("squad");
+    expect(await nameOf({ dataset: "https://data.example/rows.jsonl?signature=abc#x" })).toBe("https://data.example/rows.jsonl");
+    // Whoever uploaded it knows.
+    expect(await nameOf({ dataset: `sha256:${"a".repeat(64)}` })).toBeNull();
+    expect((await prepared(environmentOf(["q"]))).report.dataset_name).toBeNull();
+  });
+});
 
 describe("a shuffled run", () => {
   const drawn = async (count: number, seed: number): Promise<string[]> => {

@@ -39,8 +39,15 @@ describe("the page of a run", () => {
       ended_at: CONFIG.created_at,
     });
     door.run(ID).stored = [log(1, "first line"), log(2, "second line")];
+    const facts = { dataset_name: "rows.jsonl", scores: { reward_ci95: [0.5, 0.9] as const, pass_at_k: { 1: 0.75, 2: 0.875 } } };
+    door.run(ID).state = { ...(door.run(ID).state as RunView), config: { ...CONFIG, extra_env_kwargs: { max_turns: 5 } }, ...facts };
     const text = await page(door);
     for (const shown of [
+      "rows.jsonl (rows dddddddddddd)",
+      "{&quot;max_turns&quot;:5}",
+      "0.750 (95 % interval 0.500 to 0.900)",
+      "pass@2",
+      "0.875",
       "FAILED",
       "The key was refused. Check it.",
       "openai/gpt-4.1-mini",

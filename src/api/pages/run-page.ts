@@ -6,6 +6,7 @@ import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, codeWaitText } from "../../report/code-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { logLine } from "../../report/log-tail.ts";
+import { datasetText, optionsText } from "../../report/settings.ts";
 import { nameOf } from "../evaluation-object.ts";
 import { type Html, page, pageText, pageTime } from "./page.ts";
 
@@ -37,11 +38,13 @@ ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? ht
 const table = (cells: readonly Cell[]): Html =>
   html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
 
-const identity = ({ config, started_at, created_at, ended_at, env_digests, waiting_for }: RunView): Cell[] => [
+const identity = ({ config, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for }: RunView): Cell[] => [
   ["Waiting", waiting_for === undefined ? null : codeWaitText(waiting_for, (at) => pageTime(at) ?? "")],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
   ["Code", codesText(env_digests)],
+  ["Data set", datasetText(dataset_name, dataset_digest)],
+  ["Options", optionsText(config.extra_env_kwargs)],
   ["Model", config.model],
   ["Endpoint", config.base_url],
   ["Created", pageTime(created_at)],
@@ -49,14 +52,18 @@ const identity = ({ config, started_at, created_at, ended_at, env_digests, waiti
   ["Ended", pageTime(ended_at)],
 ];
 
-function totals({ config, units, totals: sums, executors, vitals }: RunView): Cell[] {
+const intervalText = (scores: RunView["scores"]): string =>
+  scores?.reward_ci95 ? ` (95 % interval ${panelNumber(scores.reward_ci95[0])} to ${panelNumber(scores.reward_ci95[1])})` : "";
+
+function totals({ config, units, totals: sums, executors, vitals, scores }: RunView): Cell[] {
   const reward = averageReward(sums);
   const r = config.rollouts_per_example;
   const errors = Object.entries(sums.errors).map(([code, times]) => `${code} (${thousands(times)})`);
   return [
     ["Examples", `${thousands(units.done)} of ${thousands(units.total)} done`],
     ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
-    ["Reward", reward === null ? null : panelNumber(reward)],
+    ["Reward", reward === null ? null : `${panelNumber(reward)}${intervalText(scores)}`],
+    ...Object.entries(scores?.pass_at_k ?? {}).map(([k, rate]): Cell => [`pass@${k}`, panelNumber(rate)]),
     ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => [name, count === 0 ? null : panelNumber(sum / count)]),
     ["Errors", erroredRollouts(sums) === 0 ? "none" : errors.join(", ")],
     ["Tokens", `${thousands(sums.input_tokens)} in, ${thousands(sums.output_tokens)} out`],

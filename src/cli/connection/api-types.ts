@@ -48,6 +48,11 @@ export interface RunState {
   readonly env_digests?: Readonly<Record<string, number>>;
   readonly waiting_for?: WaitingFor;
   readonly dataset_digest: string | null;
+  // Absent from services of before.
+  readonly dataset_name?: string | null;
+  /** These two of settled runs. */
+  readonly reward_ci95?: readonly [number, number] | null;
+  readonly pass_at_k?: Readonly<Record<string, number>>;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }
 
@@ -82,6 +87,7 @@ export interface Evaluation {
     readonly num_examples: number;
     readonly rollouts_per_example: number;
     readonly sampling_args: JsonObject;
+    readonly extra_env_kwargs?: JsonObject;
     readonly state_columns: readonly string[];
     readonly pass_threshold: number;
     /** Absent from services of before. */
@@ -104,7 +110,7 @@ export interface ListedEvaluation {
   /** Environment and model where it was given none. */
   readonly name?: string;
   readonly status: RunStatus;
-  readonly metadata: { readonly env_id: string; readonly model: string };
+  readonly metadata: { readonly env_id: string; readonly model: string; readonly extra_env_kwargs?: JsonObject };
   /** ISO 8601. */
   readonly created_at: string;
   readonly edgewise: {
@@ -114,6 +120,11 @@ export interface ListedEvaluation {
     readonly done_rollouts: number;
     readonly total_rollouts: number;
     readonly reward: number | null;
+    // Absent from services of before.
+    readonly dataset_name?: string | null;
+    readonly errored_rollouts?: number | null;
+    readonly reward_ci95?: readonly [number, number] | null;
+    readonly pass_at_k?: Readonly<Record<string, number>>;
   };
 }
 

@@ -13,7 +13,7 @@ import { type FolderMetadata, type FoundFolder, isUnfinished, settingsOfFolder }
 import { wrongAveragesIn } from "../results/stated-averages.ts";
 import { sortRows, wholeLinesOf } from "../results/row-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { describeDataset, uploadDataset } from "./dataset-upload.ts";
+import { describeDataset, nameOf, nameText, uploadDataset } from "./dataset-upload.ts";
 import type { RunWish, StartedRun } from "./run-wish.ts";
 
 /** The folder is all that is left of the run: its rows are uploaded and taken over by a run of the same id. */
@@ -69,6 +69,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   const { evaluation_id } = await client.createRun(
     {
       ...body,
+      ...(metadata.edgewise?.dataset_name ? { dataset_name: nameText(metadata.edgewise.dataset_name) } : {}),
+      ...nameOf(wish.dataset),
       resume_from: {
         run_id: runId ?? randomBytes(4).toString("hex"),
         results,

@@ -2,10 +2,11 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import type { JsonObject } from "../../config/run-config.ts";
 import { isDataFileName } from "../../datasets/reference.ts";
 import { MAX_BODY_BYTES } from "../../limits.ts";
+import { singleLine } from "../../report/printable.ts";
 import { CliError, EXIT, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -58,6 +59,16 @@ async function digestOf(path: string, bytes: number): Promise<string> {
   for await (const chunk of firstBytes(path, bytes)) hash.update(chunk as Uint8Array);
   return hash.digest("hex");
 }
+
+/** What it is called, for the body of a creation; an upload has a digest alone. */
+export const nameOf = (dataset: Pick<LocalDataset, "path"> | null): { readonly dataset_name?: string } =>
+  dataset === null ? {} : { dataset_name: nameText(basename(dataset.path)) };
+
+/** A name as the service takes it, whatever a file system or a folder calls it. */
+export const nameText = (name: string): string => singleLine(name).slice(0, MAX_NAME).toWellFormed();
+
+/** Characters of a name that the service takes. */
+const MAX_NAME = 200;
 
 /** Uploads the file unless the service has it. */
 export async function uploadDataset(client: ServiceClient, { digest, path, bytes }: LocalDataset): Promise<void> {

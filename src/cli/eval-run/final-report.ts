@@ -5,7 +5,7 @@ import { codesText } from "../../report/code-text.ts";
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
-import { concurrencyText, samplingText } from "../../report/settings.ts";
+import { argumentsText, concurrencyText, datasetText, optionsText, samplingText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";
 import { readLines } from "../disk/read-lines.ts";
@@ -64,13 +64,15 @@ const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =
 
 /** What was asked for beyond the head of the report. */
 function settingsOf({ metadata, eval_config, edgewise }: Evaluation): readonly string[] {
-  const { num_examples, rollouts_per_example, sampling_args, env_args } = metadata;
-  const sampling = samplingText(sampling_args);
-  const codes = codesText(edgewise.env_digests);
+  const { num_examples, rollouts_per_example, sampling_args, env_args, extra_env_kwargs } = metadata;
+  const { dataset_name, dataset_digest } = edgewise;
+  const line = (name: string, value: string | null): readonly string[] => (value === null ? [] : [`${name}: ${value}`]);
   return [
+    ...line("dataset", datasetText(dataset_name, dataset_digest)),
     `concurrency: ${concurrencyText(eval_config.max_concurrent, num_examples * rollouts_per_example)}`,
-    ...(sampling === null ? [] : [`sampling: ${sampling}`]),
-    ...(Object.keys(env_args).length === 0 ? [] : [`environment arguments: ${JSON.stringify(env_args)}`]),
-    ...(codes === null ? [] : [`code: ${codes}`]),
+    ...line("sampling", samplingText(sampling_args)),
+    ...line("environment arguments", argumentsText(env_args, dataset_name)),
+    ...line("environment options", optionsText(extra_env_kwargs)),
+    ...line("code", codesText(edgewise.env_digests)),
   ];
 }

@@ -12,7 +12,7 @@ import { pause } from "../connection/pause.ts";
 import { type FoundFolder, namedFolder } from "../results/resume-folder.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createFromFolder } from "./create-from-folder.ts";
-import { uploadDataset } from "./dataset-upload.ts";
+import { nameOf, uploadDataset } from "./dataset-upload.ts";
 import { isWorking, knownRun, type RunWish, type StartedRun } from "./run-wish.ts";
 import { unfinishedRun } from "./unfinished-run.ts";
 
@@ -48,8 +48,8 @@ async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder
   return await createFromFolder(client, wish, folder, folder.metadata);
 }
 
-async function create(client: ServiceClient, { reference, given, replicas, preflight }: RunWish): Promise<StartedRun> {
-  const body = createBody(reference, given, replicas);
+async function create(client: ServiceClient, { reference, given, replicas, preflight, dataset }: RunWish): Promise<StartedRun> {
+  const body: JsonObject = { ...createBody(reference, given, replicas), ...nameOf(dataset) };
   const warnings = (await preflight?.(body.eval_config as JsonObject, String(body.inference_model))) ?? [];
   const { evaluation_id } = await client.createRun(body, randomUUID());
   return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings };
@@ -67,7 +67,11 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
     }
     if (now.edgewise.owed_rollouts > 0) await wish.preflight?.(calledOf(now, given), now.metadata.model);
     try {
-      const { owed_rollouts, owed_scores = 0, warnings } = await client.resumeRun(runId, resumeBody(envId, given, now.metadata.sampling_args));
+      const {
+        owed_rollouts,
+        owed_scores = 0,
+        warnings,
+      } = await client.resumeRun(runId, { ...resumeBody(envId, given, now.metadata.sampling_args), ...nameOf(wish.dataset) });
       return {
         evaluation: await client.run(runId),
         folder,

@@ -37,6 +37,7 @@ export interface FolderMetadata {
     /** Of the code of its rows, oldest first; empty where it does not say. */
     readonly env_digests: readonly string[];
     readonly dataset_digest: string | null;
+    readonly dataset_name: string | null;
     readonly extra_env_kwargs: JsonObject;
     readonly shuffle_seed: number | null;
     /** What else was asked for; empty in folders of before. */
@@ -116,6 +117,7 @@ function readMetadata(path: string): FolderMetadata | string {
             env_version: textOf(own.env_version),
             env_digests: digestsOf(own),
             dataset_digest: textOf(own.dataset_digest),
+            dataset_name: textOf(own.dataset_name),
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
             shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
             settings: (objectOf(own.settings) ?? {}) as JsonObject,

@@ -5,11 +5,15 @@ import { codesText, codeWaitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { judgesText } from "../../report/plain-report.ts";
+import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/printable.ts";
+import { argumentsText, datasetText, optionsText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
+import type { Service } from "../service/service.ts";
+import { rememberedFolder } from "../state/state-folder.ts";
 import { resumeCommand } from "../command-line/typed-commands.ts";
 import { nextStepOf, stepText } from "./next-step.ts";
 import { statusOf } from "./eval-list.ts";
@@ -17,14 +21,31 @@ import { statusOf } from "./eval-list.ts";
 export async function evalGet(context: CommandContext, options: { readonly runId: string; readonly output: Output }): Promise<ExitCode> {
   const { terminal } = context;
   const runId = mustBeRunId(options.runId);
-  const run = await askService(context, "edgewise eval get", (service) => aboutRun(runId, service, service.client.run(runId)));
+  const { run, more } = await askService(context, "edgewise eval get", async (service) => {
+    const run = await aboutRun(runId, service, service.client.run(runId));
+    return { run, more: options.output === "json" ? NOTHING_MORE : await moreOf(run, service) };
+  });
   if (options.output === "json") terminal.print(printableJson(run, 2));
-  else for (const line of runLines(run)) terminal.print(line);
+  else for (const line of runLines(run, more)) terminal.print(line);
   return EXIT.completed;
 }
 
+/** What the evaluation itself does not say. */
+export interface MoreOfRun {
+  readonly scores: Pick<RunMetadata, "pass_at_k" | "pass_all_k"> & { readonly edgewise: Pick<RunMetadata["edgewise"], "reward_ci95" | "n_clusters"> };
+  /** Where its results are on this machine; null = nowhere that is known. */
+  readonly folder: string | null;
+}
+const NOTHING_MORE: MoreOfRun = { scores: { pass_at_k: {}, pass_all_k: {}, edgewise: { reward_ci95: null, n_clusters: 0 } }, folder: null };
+
+async function moreOf({ evaluation_id, edgewise }: Evaluation, { client, stateFolder }: Service): Promise<MoreOfRun> {
+  const folder = stateFolder === null ? null : rememberedFolder(stateFolder, evaluation_id);
+  if (edgewise.done_rollouts === 0) return { ...NOTHING_MORE, folder };
+  return { scores: (await (await client.file(evaluation_id, "metadata.json")).json()) as RunMetadata, folder };
+}
+
 /** What is empty is left out. */
-export function runLines(run: Evaluation): readonly string[] {
+export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHING_MORE): readonly string[] {
   const { metadata, edgewise, metrics, eval_config, error_message } = run;
   const { done_rollouts, total_rollouts, tokens, errors } = edgewise;
   const { api_key_var } = eval_config;
@@ -36,7 +57,9 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Error", error_message],
     ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
     ["Code", codesText(edgewise.env_digests)],
-    ["Arguments", objectText(metadata.env_args)],
+    ["Dataset", datasetText(edgewise.dataset_name, edgewise.dataset_digest)],
+    ["Arguments", argumentsText(metadata.env_args, edgewise.dataset_name)],
+    ["Options", optionsText(metadata.extra_env_kwargs)],
     ["Model", metadata.model],
     [
       "Endpoint",
@@ -46,8 +69,11 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
     ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
     ["Reward", metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
+    ["Interval", intervalText(scores.edgewise)],
+    ["pass@k", listText(scores.pass_at_k, (value) => value.toFixed(3))],
+    ["pass^k", listText(scores.pass_all_k, (value) => value.toFixed(3))],
     ["Metrics", listText(metrics.metrics, (value) => value.toFixed(3))],
-    ["Errors", listText(errors, String)],
+    ["Errors", listText(errors, String) ?? (done_rollouts === 0 ? null : "none")],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
     ["Groups", edgewise.grouping_problem ?? null],
@@ -55,10 +81,14 @@ export function runLines(run: Evaluation): readonly string[] {
     ["Started", timeText(run.started_at)],
     ["Ended", timeText(run.finalized_at)],
     ["Took", durationText(run.started_at, run.finalized_at)],
+    ["Folder", folder],
     ["Resume", resumeText(run)],
   ];
   return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));
 }
+
+const intervalText = ({ reward_ci95, n_clusters }: MoreOfRun["scores"]["edgewise"]): string | null =>
+  reward_ci95 === null ? null : `95 % from ${reward_ci95[0].toFixed(3)} to ${reward_ci95[1].toFixed(3)} over ${n_clusters} examples`;
 
 const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
   judgesText({ requests, input_tokens: input, output_tokens: output });

@@ -2,8 +2,11 @@
 import { type Column, columnLines } from "../../report/columns.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
-import { cutTo } from "../../report/text-width.ts";
+import { optionsText } from "../../report/settings.ts";
+import { cutTo, textWidth } from "../../report/text-width.ts";
 import type { EvaluationPage, ListedEvaluation } from "../connection/api-types.ts";
+import { shortPath } from "../command-line/typed-commands.ts";
+import { rememberedFolder } from "../state/state-folder.ts";
 import { askService, type Output } from "./ask-service.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
@@ -21,16 +24,64 @@ export interface ListOptions {
 export async function evalList(context: CommandContext, options: ListOptions): Promise<ExitCode> {
   const { terminal } = context;
   const { num, page, environment, output } = options;
-  const answer = await askService(context, "edgewise eval list", ({ client }) => client.runs((page - 1) * num, num, environment));
+  const { answer, stateFolder } = await askService(context, "edgewise eval list", async ({ client, stateFolder }) => {
+    return { answer: await client.runs((page - 1) * num, num, environment), stateFolder };
+  });
+  const folderOf = (runId: string): string | null => {
+    const folder = stateFolder === null ? null : rememberedFolder(stateFolder, runId);
+    return folder === null ? null : shortPath(folder, context.cwd);
+  };
   if (output === "json") terminal.print(printableJson(answer, 2));
-  else for (const line of listLines(answer, terminal.columns, Date.now())) terminal.print(line);
+  else for (const line of listLines(answer, terminal.columns, Date.now(), folderOf)) terminal.print(line);
   const rest = restLine(answer, options);
   if (output === "table" && rest !== null) terminal.tell(rest);
   return EXIT.completed;
 }
 
-/** `now`: Unix milliseconds. */
-export function listLines({ evaluations }: EvaluationPage, width: number, now: number): readonly string[] {
+/** Facts that are shown where the terminal has room for them, the most wanted first. */
+const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder: string | null) => string })[] = [
+  {
+    title: "95% INTERVAL",
+    align: "right",
+    fact: ({ edgewise: { reward_ci95 } }) => (reward_ci95 ? `${reward_ci95[0].toFixed(3)} to ${reward_ci95[1].toFixed(3)}` : "-"),
+  },
+  { title: "ERRORS", align: "right", fact: ({ edgewise: { errored_rollouts } }) => String(errored_rollouts ?? "-") },
+  { title: "PASS@K", align: "right", fact: ({ edgewise: { pass_at_k = {} } }) => lastRate(pass_at_k) },
+  { title: "DATASET", fact: ({ edgewise: { dataset_name } }) => dataset_name ?? "-" },
+  { title: "OPTIONS", fact: ({ metadata: { extra_env_kwargs } }) => optionsText(extra_env_kwargs) ?? "-" },
+  { title: "FOLDER", fact: (_, folder) => folder ?? "-" },
+];
+
+/** Of the most attempts. */
+function lastRate(rates: Readonly<Record<string, number>>): string {
+  const [k, rate] = Object.entries(rates).at(-1) ?? [];
+  return k === undefined || rate === undefined ? "-" : `${k}=${rate.toFixed(3)}`;
+}
+
+/** `now`: Unix milliseconds. `folderOf`: where the results of a run are on this machine. */
+export function listLines(page: EvaluationPage, width: number, now: number, folderOf: (runId: string) => string | null = () => null): readonly string[] {
+  let lines = tableLines(page, width, now, []);
+  const [first] = page.evaluations;
+  if (first === undefined) return lines;
+  const folders = new Map(page.evaluations.map(({ evaluation_id }) => [evaluation_id, folderOf(evaluation_id)]));
+  const facts: Fact[] = [];
+  for (const { fact, ...column } of FACTS) {
+    const cells = page.evaluations.map((run) => fact(run, folders.get(run.evaluation_id) ?? null));
+    if (cells.every((cell) => cell === "-")) continue;
+    const wider = tableLines(page, Number.POSITIVE_INFINITY, now, [...facts, { column, cells }]);
+    if (wider.some((line) => textWidth(line) > width)) break;
+    facts.push({ column, cells });
+    lines = wider;
+  }
+  return lines;
+}
+
+interface Fact {
+  readonly column: Column;
+  readonly cells: readonly string[];
+}
+
+function tableLines({ evaluations }: EvaluationPage, width: number, now: number, facts: readonly Fact[]): readonly string[] {
   if (evaluations.length === 0) return [];
   const columns = [
     { title: "RUN" },
@@ -41,15 +92,24 @@ export function listLines({ evaluations }: EvaluationPage, width: number, now: n
     { title: "ROLLOUTS", align: "right" },
     { title: "REWARD", align: "right" },
     { title: "AGE", align: "right" },
+    ...facts.map(({ column }) => column),
   ] as const satisfies readonly Column[];
   const named = columns.some(({ title }) => title === "NAME");
-  const rows = evaluations.map((run) => {
+  const rows = evaluations.map((run, index) => {
     const { evaluation_id, metadata, created_at, edgewise } = run;
     const { done_rollouts, total_rollouts, reward } = edgewise;
     const rollouts = total_rollouts === 0 ? "-" : `${done_rollouts}/${total_rollouts}`;
     const age = formatSeconds(Math.max(0, Math.floor((now - Date.parse(created_at)) / 1000)));
     const names = [metadata.env_id, ...(named ? [ownName(run)] : []), metadata.model];
-    return [evaluation_id, ...names, statusOf(run), rollouts, reward === null ? "-" : reward.toFixed(3), age.split(" ")[0] ?? ""];
+    return [
+      evaluation_id,
+      ...names,
+      statusOf(run),
+      rollouts,
+      reward === null ? "-" : reward.toFixed(3),
+      age.split(" ")[0] ?? "",
+      ...facts.map(({ cells }) => cells[index] ?? "-"),
+    ];
   });
   return columnLines(columns, rows, width);
 }

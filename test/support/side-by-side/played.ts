@@ -85,6 +85,7 @@ export async function playedHere(name: string, url: string): Promise<Folder> {
     tools: sharedTools(rows.map((line) => JSON.parse(line) as Row)),
     env_digest: null,
     env_digests: null,
+    dataset_name: null,
     dataset_digest: null,
     version: "0.1.0",
   });

@@ -80,6 +80,15 @@ export const EXECUTION_OPTIONS = {
     besideToml: true,
     help: "begin without a look at the model endpoint (its list of models, or one short answer); runs on a service elsewhere have none",
   }),
+  fresh_state: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: null,
+    only: "flag",
+    besideToml: true,
+    help: "move what the service of this machine has stored away first, and begin without it: with -R a run goes on from its results folder",
+  }),
   stall_minutes: option({
     kind: "number",
     schema: z.number().positive("must be more than 0").max(1440),

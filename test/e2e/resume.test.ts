@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "../support/cli-process.ts";
@@ -288,6 +288,37 @@ describe.concurrent("-R without a path", () => {
       expect(fresh).toMatchObject({ code: 0, stderr: expect.stringContaining(`this is a new one (the nearest is ${older}: it is finished).`) });
       expect(ids()).toHaveLength(5);
       for (const folder of place.resultsFolders()) expect(keysOfRows(jsonRows(readFileSync(join(folder, "results.jsonl"), "utf8")))).toEqual(grid(40, 1));
+    }),
+  );
+});
+
+describe.concurrent("a state that is damaged", () => {
+  it(
+    "is named by its file, and --fresh-state goes on from the results folder; one that is removed under a run ends the command",
+    LONG,
+    inPlace({ latency_ms: 200 }, async (bench) => {
+      const { place } = bench;
+      await interruptedAfter(bench, 8, bench.reverse("-n", "40", "-r", "1", "-c", "2"));
+      const before = bench.rows;
+      const bucket = join(place.state, "v1", "r2", "miniflare-R2BucketObject");
+      for (const name of readdirSync(bucket)) writeFileSync(join(bucket, name), "garbage");
+      const refused = await place.run(again("-R", place.results));
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining(`the state is damaged: ${bucket}`) });
+      const fresh = place.start(again("-R", place.results, "--fresh-state", "-c", "2"));
+      const asked = calls(bench);
+      await until(
+        () => calls(bench) >= asked + 6,
+        20_000,
+        () => fresh.stderr(),
+      );
+      expect(fresh.stderr()).toContain(`The state was moved to ${place.state}/v1.`);
+      rmSync(place.state, { recursive: true });
+      expect(await fresh.ended).toBe(1);
+      expect(fresh.stderr()).toContain(`the state in ${place.state} was removed or replaced while this command worked with it`);
+      const last = await place.run(again("-R", place.results, "-c", "32"));
+      expect(last.code, last.stderr).toBe(0);
+      expect(keysOfRows(bench.rows)).toEqual(grid(40, 1));
+      expectKept(before, bench.rows);
     }),
   );
 });

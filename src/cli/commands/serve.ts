@@ -7,6 +7,7 @@ import { CrashLoop } from "../service/crash-loop.ts";
 import { watchDisk } from "../disk/disk-watch.ts";
 import { servedEnvironments } from "../environments/local-environments.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
+import { watchState } from "../state/state-damage.ts";
 import { openService } from "../service/open-service.ts";
 
 export interface ServeOptions {
@@ -33,15 +34,19 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
       });
     }
     try {
-      const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
-      if (service.stateFolder !== null) watchDisk(service.stateFolder, (line) => terminal.tell(line));
+      const lost = new AbortController();
+      const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
+      if (service.stateFolder !== null) {
+        watchDisk(service.stateFolder, (line) => terminal.tell(line));
+        watchState(service.stateFolder, (error) => lost.abort(error));
+      }
       for (const line of welcome(
         service.url,
         environments.map(({ id }) => id),
       ))
         terminal.print(line);
       while (!signal.aborted) await sleep(60_000, undefined, { signal }).catch(() => undefined);
-      if (crashes.signal.aborted) throw crashes.signal.reason;
+      for (const broken of [crashes.signal, lost.signal]) if (broken.aborted) throw broken.reason;
       terminal.tell("Ending; unfinished runs go on when the service is started again.");
       // Ctrl-C is how a service ends.
       return EXIT.completed;

@@ -20,6 +20,7 @@ import { type SummaryRow, summaryLines } from "./runs-summary.ts";
 import { collectSecrets } from "../service/local-secrets.ts";
 import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
+import { watchState } from "../state/state-damage.ts";
 import { SharedService } from "../service/shared-service.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -46,13 +47,20 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     client: () => service?.current.client ?? null,
   });
   let plays: readonly RunPlay[] = [];
-  let unwatchDisk = (): void => undefined;
+  let unwatch = (): void => undefined;
   try {
     checkEnvironments(command);
     for (const wish of evals) checkWish(wish, cwd);
     const keyNames = [...new Set(evals.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var)))];
+    let fresh = evals.some(({ given }) => given.fresh_state === true);
+    const onFreshState = (movedTo: string | null): void => {
+      // A service that is opened later in this command goes on with what this one began.
+      fresh = false;
+      display.note(movedTo === null ? "There was no state to move away." : `The state was moved to ${movedTo}; this command begins without it.`);
+    };
     const open = (): Promise<Service> =>
       openService({
+        ...(fresh ? { onFreshState } : {}),
         ...command,
         command: `edgewise eval run ${command.named}`,
         port: 0,
@@ -65,8 +73,14 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     const shared = new SharedService(opened, open);
     service = shared;
     interrupts.signal.throwIfAborted();
-    if (opened.stateFolder !== null) unwatchDisk = watchDisk(opened.stateFolder, (line) => display.note(line));
-    const signal = AbortSignal.any([interrupts.signal, crashes.signal]);
+    const lost = new AbortController();
+    if (opened.stateFolder !== null) {
+      const ends = [watchDisk(opened.stateFolder, (line) => display.note(line)), watchState(opened.stateFolder, (error) => lost.abort(error))];
+      unwatch = () => {
+        for (const end of ends) end();
+      };
+    }
+    const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
     const { role } = opened;
     const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home: command.home, named: keyNames }));
     plays = evals.map((wish, index) => {
@@ -84,7 +98,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     await Promise.all(plays.map((play) => play.leave()));
     throw error;
   } finally {
-    unwatchDisk();
+    unwatch();
     if (service !== null) await leave(service.current, terminal, interrupts);
     interrupts.dispose();
   }

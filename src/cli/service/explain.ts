@@ -5,7 +5,7 @@ import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Service } from "./service.ts";
-import { accessRefused, foreignAnswer, internalError, serviceLost } from "./service-errors.ts";
+import { accessRefused, foreignAnswer, internalError, serviceLost, storageError } from "./service-errors.ts";
 
 export interface ExplainContext {
   readonly service: Service;
@@ -38,6 +38,8 @@ export function explain(error: unknown, { service, env, wish }: ExplainContext):
       return new CliError(error.message, { hints: [...own, ...keyHints({ message: error.message, service, env, given: wish?.given ?? {} })] });
     case "internal":
       return internalError(service, error);
+    case "storage_unavailable":
+      return storageError(service, error);
     case "invalid_request":
       return usageError(error.message, ...own);
     default:

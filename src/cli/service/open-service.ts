@@ -3,7 +3,7 @@
  * or one that this process starts and owns.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { CliError } from "../terminal/cli-error.ts";
+import { CliError, usageError } from "../terminal/cli-error.ts";
 import { ServiceClient, ServiceUnreachable } from "../connection/http-client.ts";
 import { collectSecrets } from "./local-secrets.ts";
 import { builtWorker, executorCount, type LocalService, startLocalService, workerVars } from "./local-service.ts";
@@ -14,6 +14,7 @@ import { announceClient, livingClients } from "../state/clients.ts";
 import { drawCommandSecret, readCommandSecret } from "../state/command-secret.ts";
 import { markOf } from "../state/processes.ts";
 import { prepareStateFolder, runtimeStateFolder, stateFolder } from "../state/state-folder.ts";
+import { moveStateAway, mustBeSound } from "../state/state-damage.ts";
 import { type HeldLock, type LockRecord, newLockRecord, ownerLives, tryLock } from "../state/state-lock.ts";
 
 /** A live owner that neither answers nor ends within this time is broken. */
@@ -23,7 +24,10 @@ const OWNER_LOOK_MS = 500;
 
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { env, cwd } = options;
-  if (env.EDGEWISE_URL) return await openRemoteService(env);
+  if (env.EDGEWISE_URL) {
+    if (options.onFreshState !== undefined) throw usageError("--fresh-state is about the state of this machine, and EDGEWISE_URL names a service elsewhere");
+    return await openRemoteService(env);
+  }
   const folder = stateFolder(env, cwd);
   prepareStateFolder(folder);
   const mine = newLockRecord(options.command);
@@ -31,6 +35,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     const answer = await tryLock(folder, mine);
     if (answer.kind === "mine") return await ownedService(folder, answer.lock, options);
     if (answer.kind === "held") {
+      if (options.onFreshState !== undefined) throw stateInUse(folder, answer.record);
       const client = await clientService(folder, answer.record, options);
       if (client !== null) return client;
       if (Date.now() > deadline) throw ownerSilent(folder, answer.record);
@@ -97,7 +102,7 @@ async function endOrphan(folder: string, command: string): Promise<void> {
 }
 
 async function ownedService(folder: string, lock: HeldLock, options: ServiceOptions): Promise<Service> {
-  const { env, cwd, home, keyNames, port, attended, onCrash, idle = false } = options;
+  const { env, cwd, home, keyNames, port, attended, onCrash, onFreshState, idle = false } = options;
   let local: LocalService;
   let token: string | null;
   let secret: string;
@@ -105,6 +110,11 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
     token = serviceToken(env);
     // Before the port is told: a client that finds the one finds the other.
     secret = drawCommandSecret(folder, lock.record.boot_id);
+    if (onFreshState === undefined) mustBeSound(folder);
+    else {
+      onFreshState(moveStateAway(folder, new Date()));
+      prepareStateFolder(folder);
+    }
     local = await startLocalService({
       workerPath: builtWorker(),
       modules: options.worker?.modules ?? null,
@@ -162,5 +172,11 @@ function otherVersion(folder: string, { pid, command }: LockRecord): CliError {
 function ownerSilent(folder: string, { command, pid, port }: LockRecord): CliError {
   return new CliError(`process ${pid} (${command}) owns the state folder ${folder} and does not answer${port === null ? "" : ` on port ${port}`}`, {
     hints: [`Wait for it, end it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
+  });
+}
+
+function stateInUse(folder: string, { command, pid }: LockRecord): CliError {
+  return new CliError(`--fresh-state: process ${pid} (${command}) works with the state in ${folder}`, {
+    hints: [`End it first (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
   });
 }

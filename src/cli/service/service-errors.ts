@@ -3,6 +3,7 @@ import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
 import { CliError, reasonOf, systemCode, tlsReason } from "../terminal/cli-error.ts";
 import { scarceBytes } from "../disk/disk-watch.ts";
 import type { ServiceError } from "../connection/http-client.ts";
+import { damagedState, damageOf } from "../state/state-damage.ts";
 import type { Service } from "./service.ts";
 
 const ELSEWHERE = "or unset EDGEWISE_URL to run on this machine.";
@@ -29,12 +30,25 @@ function unreachableHint(url: string, error: unknown): string {
 /** The service met something it did not expect. Of a service of this folder more can be said than it says itself. */
 export function internalError({ role, url, stateFolder }: Pick<Service, "role" | "url" | "stateFolder">, error: ServiceError): CliError {
   if (role === "remote" || stateFolder === null) return new CliError(`${url}: ${error.message}`, { cause: error });
+  const damage = damageBehind(stateFolder, error);
+  if (damage !== null) return damage;
   const free = scarceBytes(stateFolder);
   if (free === null) return new CliError("the local service met an unexpected error", { hints: [`Details are in ${stateFolder}/service.log.`], cause: error });
   return new CliError(`the local service failed, and its disk is full or nearly so: ${(free / 1e6).toFixed(1)} MB are free for ${stateFolder}`, {
     hints: ["Make room (`npx edgewise prune` removes the state of finished runs), or name a folder elsewhere with EDGEWISE_STATE_DIR."],
     cause: error,
   });
+}
+
+/** The service did not get at what it stored. */
+export function storageError({ role, stateFolder }: Pick<Service, "role" | "stateFolder">, error: ServiceError): CliError {
+  const damage = role === "remote" || stateFolder === null ? null : damageBehind(stateFolder, error);
+  return damage ?? new CliError(error.message, { hints: error.hint === null ? [] : [error.hint] });
+}
+
+function damageBehind(stateFolder: string, error: ServiceError): CliError | null {
+  const [damage] = damageOf(stateFolder);
+  return damage === undefined ? null : damagedState(stateFolder, damage, error);
 }
 
 /** The service wants a token, or another one. */

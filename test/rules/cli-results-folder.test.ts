@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { followRun } from "../../src/cli/connection/follow-run.ts";
 import { FolderMirror } from "../../src/cli/results/folder-mirror.ts";
 import { ServiceClient } from "../../src/cli/connection/http-client.ts";
 import { outputBase, ResultsFolder, readPosition, resultsFolderOf } from "../../src/cli/results/results-folder.ts";
@@ -252,6 +253,53 @@ describe("the mirror of a run", () => {
     await mirror.stop();
     expect(failures).toEqual([]);
     expect(results()).toBe("aaaa\n");
+  });
+});
+
+describe("a body whose reader never settles, not even when it is given up", () => {
+  const standing = (): Response => {
+    const never = (): Promise<never> => new Promise(() => undefined);
+    return new Response(new ReadableStream({ pull: never, cancel: never }), { headers: { "x-edgewise-next": "1" } });
+  };
+  const soon = <T>(work: Promise<T>): Promise<T | "late"> => Promise.race([work, new Promise<"late">((resolve) => setTimeout(resolve, 3_000, "late"))]);
+
+  it("does not keep the mirror from ending", async () => {
+    let asked = 0;
+    const answer = async (): Promise<Response> => {
+      asked++;
+      return standing();
+    };
+    const silent = { rows: answer, file: answer } as unknown as ServiceClient;
+    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), silent, () => undefined);
+    mirror.start();
+    await vi.waitFor(() => expect(asked).toBe(1));
+    expect(await soon(mirror.stop())).toBeUndefined();
+  });
+
+  it("does not keep a run from being followed to its end, nor an answer from being given up", async () => {
+    const fetched = vi.spyOn(globalThis, "fetch").mockImplementation(async () => standing());
+    try {
+      const given = new AbortController();
+      const asked = client.run(RUN, { signal: given.signal });
+      await vi.waitFor(() => expect(fetched).toHaveBeenCalled());
+      given.abort(new Error("given up"));
+      await expect(soon(asked)).rejects.toThrow("given up");
+      fetched.mockImplementation(() => new Promise(() => undefined));
+      await expect(soon(client.run(RUN, { signal: AbortSignal.timeout(50) }))).rejects.toThrow("timeout");
+      await expect(soon(client.run(RUN, { timeoutMs: 20, retries: 0 }))).rejects.toThrow("no answer in time");
+    } finally {
+      fetched.mockRestore();
+    }
+  });
+
+  it("is read to its state, and no further", async () => {
+    const end = new TextEncoder().encode(`event: end\ndata: ${JSON.stringify({ settled: true })}\n\n`);
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const events = async (): Promise<Response> =>
+      new Response(new ReadableStream({ start: (controller) => controller.enqueue(end), pull: never, cancel: never }));
+    const watcher = { onState: () => undefined, onLog: () => undefined, onCommit: () => undefined };
+    const follow = followRun({ events } as unknown as ServiceClient, RUN, { seq: 0 }, watcher, { patienceMs: 0, signal: new AbortController().signal });
+    expect(await soon(follow)).toEqual({ settled: true });
   });
 });
 

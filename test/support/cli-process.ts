@@ -22,6 +22,9 @@ export interface CliProcess {
 }
 
 /** A folder to work in, with an empty home beside it; `remove` ends everything that was started there. */
+/** The Node that commands run with: `EDGEWISE_TEST_NODE`, or the one of the tests. */
+const NODE = process.env.EDGEWISE_TEST_NODE || process.execPath;
+
 export class Workplace {
   readonly folder: string;
   private readonly home: string;
@@ -37,7 +40,7 @@ export class Workplace {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
-    const child = spawn(process.execPath, [command, ...args], {
+    const child = spawn(NODE, [command, ...args], {
       cwd: this.folder,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],

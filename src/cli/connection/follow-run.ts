@@ -56,7 +56,7 @@ export async function followRun(client: ServiceClient, runId: string, point: Fol
       const onRetry = (ms: number): void => {
         wait = Math.min(ms, MAX_RECONNECT_MS);
       };
-      for await (const { event, data, id } of readEvents(chunksOf(response, SILENCE_MS), onRetry)) {
+      for await (const { event, data, id } of readEvents(chunksOf(response, signal, SILENCE_MS), onRetry)) {
         const state = handle(event, data, id, point, watcher);
         if (state !== null && (event === "end" || until(state))) return state;
       }

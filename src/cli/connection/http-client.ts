@@ -2,10 +2,11 @@
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
+import { pause } from "./pause.ts";
+import { racing } from "./racing.ts";
 
 /** Code of an answer that the service does not give: something else listens there, or stands in front of it. */
 export const FOREIGN = "foreign";
@@ -52,6 +53,7 @@ const SAMPLES_MS = 120_000;
 const UPLOAD_MS = 15 * 60_000;
 /** A download that stands still for so long is broken. */
 const IDLE_MS = 60_000;
+const HALF_WAY = "the answer stopped half way";
 
 export class ServiceClient {
   readonly url: string;
@@ -109,7 +111,7 @@ export class ServiceClient {
     const path = `/evaluations/${id}/events?after=${after}`;
     const response = await this.call("GET", path, { headers: { accept: "text/event-stream", "last-event-id": String(after) }, signal });
     if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response;
-    await response.body?.cancel();
+    discard(response);
     throw new ServiceError(response.status, FOREIGN, `${this.address(path)} did not answer with events`, null);
   }
   rows(id: string, after: number, limitBytes: number, signal?: AbortSignal): Promise<Response> {
@@ -118,10 +120,14 @@ export class ServiceClient {
   file(id: string, name: "results.jsonl" | "metadata.json" | "eval.log", signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/files/${name}`, { ...(signal ? { signal } : {}), retries: 2 });
   }
+  /** The numbers of a run as they are now: its `metadata.json`. */
+  numbers<T>(id: string, signal: AbortSignal): Promise<T> {
+    return this.json("GET", `/evaluations/${id}/files/metadata.json`, { signal, retries: 2 });
+  }
 
   async hasDataset(digest: string): Promise<boolean> {
     try {
-      await (await this.call("HEAD", `/datasets/${digest}`, { retries: 2 })).body?.cancel();
+      discard(await this.call("HEAD", `/datasets/${digest}`, { retries: 2 }));
       return true;
     } catch (error) {
       if (error instanceof ServiceError && error.status === 404) return false;
@@ -142,7 +148,7 @@ export class ServiceClient {
       // A failure to read or to send ends the request, and so the wait for its answer; an early refusal arrives before all is sent.
       pipeline(firstBytes(path, size), request).catch(() => undefined);
       const response = await answer;
-      const text = await textOf(response);
+      const text = await sentText(response);
       request.destroy();
       const status = response.statusCode ?? 0;
       if (status >= 300) throw decodeError(status, text);
@@ -152,7 +158,7 @@ export class ServiceClient {
   }
 
   async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    return await this.parsed<T>(await this.call(method, path, options), this.address(path));
+    return await this.parsed<T>(await this.call(method, path, options), this.address(path), options.signal);
   }
 
   /** A successful response whose body is still to be read; everything else is thrown. */
@@ -166,57 +172,42 @@ export class ServiceClient {
         return await this.once(method, url, options);
       } catch (error) {
         if (!(error instanceof ServiceUnreachable) || attempt >= (options.retries ?? 0) || options.signal?.aborted) throw error;
-        await sleep(200 * 2 ** attempt);
+        await pause(200 * 2 ** attempt, options.signal);
       }
     }
   }
 
   private async once(method: string, url: string, { body, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new DOMException("no answer in time", "TimeoutError")), timeoutMs);
+    const given = new AbortController();
     let response: Response;
     try {
-      response = await fetch(url, {
+      const answer = fetch(url, {
         method,
         headers: { ...this.headers, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+        signal: signal ? AbortSignal.any([signal, given.signal]) : given.signal,
         // Followed, it would carry the token to another place.
         redirect: "manual",
       });
+      response = await racing(answer, timeoutMs, "no answer in time", signal);
     } catch (error) {
+      given.abort(error);
       if (signal?.aborted) throw error;
       throw new ServiceUnreachable(url, error);
-    } finally {
-      clearTimeout(timer);
     }
     if (response.ok) return response;
-    const text = await this.reading(url, response.text());
+    const text = await textOf(url, response, signal);
     const target = response.headers.get("location");
     if (response.status < 400 && target !== null) throw new ServiceError(response.status, FOREIGN, `${url} redirects to ${target}`, null);
     throw decodeError(response.status, text);
   }
 
-  private async parsed<T>(response: Response, url: string): Promise<T> {
-    const text = await this.reading(url, response.text());
+  private async parsed<T>(response: Response, url: string, signal?: AbortSignal): Promise<T> {
+    const text = await textOf(url, response, signal);
     try {
       return JSON.parse(text) as T;
     } catch {
       throw new ServiceError(response.status, FOREIGN, `${url} did not answer with JSON: ${text.slice(0, 200)}`, null);
-    }
-  }
-
-  private async reading(url: string, body: Promise<string>): Promise<string> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new DOMException("the answer stopped half way", "TimeoutError")), IDLE_MS);
-    });
-    try {
-      return await Promise.race([body, late]);
-    } catch (error) {
-      throw new ServiceUnreachable(url, error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -225,28 +216,35 @@ export class ServiceClient {
   }
 }
 
-/** Chunks of a response body; a body that stands still or breaks is `ServiceUnreachable`. */
-export async function* chunksOf(response: Response, idleMs = IDLE_MS): AsyncGenerator<Uint8Array> {
+/** Nobody waits for a body to be given up. */
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined);
+}
+
+async function textOf(url: string, response: Response, signal?: AbortSignal): Promise<string> {
+  try {
+    return await racing(response.text(), IDLE_MS, HALF_WAY, signal);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new ServiceUnreachable(url, error);
+  }
+}
+
+/** Chunks of a response body; a body that stands still or breaks is `ServiceUnreachable`. Ends with the signal's reason when that fires. */
+export async function* chunksOf(response: Response, signal?: AbortSignal, idleMs = IDLE_MS): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   try {
     for (;;) {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new DOMException("the answer stopped half way", "TimeoutError")), idleMs);
-      });
-      try {
-        const { done, value } = await Promise.race([reader.read(), late]);
-        if (done) return;
-        yield value;
-      } finally {
-        clearTimeout(timer);
-      }
+      const { done, value } = await racing(reader.read(), idleMs, HALF_WAY, signal);
+      if (done) return;
+      yield value;
     }
   } catch (error) {
+    signal?.throwIfAborted();
     throw new ServiceUnreachable(response.url, error);
   } finally {
-    await reader.cancel().catch(() => undefined);
+    reader.cancel().catch(() => undefined);
   }
 }
 
@@ -284,7 +282,7 @@ function answerOf(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function sentText(response: IncomingMessage): Promise<string> {
   let text = "";
   response.setEncoding("utf8");
   for await (const chunk of response) text += String(chunk);

@@ -56,7 +56,7 @@ export class NumbersPoll {
     if (runId === undefined) return;
     try {
       const signal = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      view.numbers = (await (await client.file(runId, "metadata.json", signal)).json()) as RunNumbers;
+      view.numbers = await client.numbers<RunNumbers>(runId, signal);
     } catch {
       // A service that does not answer is the business of whoever follows the run; the numbers are asked for again.
       const asked = this.#asked.get(view);

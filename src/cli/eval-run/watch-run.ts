@@ -143,7 +143,7 @@ export class RunWatch {
     this.service = await reopen(this.service);
     const { client, role } = this.service;
     for (const deadline = Date.now() + TAKE_OVER_MS; ; await pause(250, signal)) {
-      const { edgewise } = await client.run(runId);
+      const { edgewise } = await client.run(runId, { signal });
       if (!edgewise.suspended) return;
       try {
         // What failed before stays as it is: this is the same run going on, not a repair.

@@ -104,7 +104,7 @@ export class ResultsFolder {
       const next = Number(response.headers.get("x-edgewise-next") ?? Number.NaN);
       if (!Number.isSafeInteger(next)) throw new Error("the service did not say where its rows end (X-Edgewise-Next)");
       more = response.headers.get("x-edgewise-more") === "1";
-      const end = await this.append(file, response);
+      const end = await this.append(file, response, signal);
       this.position = { ...this.position, seq: next, bytes: end };
       if (!this.rebuilding) writePosition(this.path, this.position);
     }
@@ -116,7 +116,7 @@ export class ResultsFolder {
     await this.begun();
     const response = await client.file(this.runId, name, signal);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of chunksOf(response)) chunks.push(chunk);
+    for await (const chunk of chunksOf(response, signal)) chunks.push(chunk);
     writeWhole(join(this.path, name), Buffer.concat(chunks));
   }
 
@@ -129,7 +129,7 @@ export class ResultsFolder {
     try {
       const file = await open(draft, "w");
       try {
-        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl", signal))) bytes += await writeAll(file, chunk, bytes);
+        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl", signal), signal)) bytes += await writeAll(file, chunk, bytes);
       } finally {
         await file.close();
       }
@@ -161,11 +161,11 @@ export class ResultsFolder {
     return file;
   }
 
-  private async append(file: FileHandle, response: Response): Promise<number> {
+  private async append(file: FileHandle, response: Response, signal?: AbortSignal): Promise<number> {
     const { bytes: start } = this.position;
     let end = start;
     try {
-      for await (const chunk of chunksOf(response)) end += await writeAll(file, chunk, end);
+      for await (const chunk of chunksOf(response, signal)) end += await writeAll(file, chunk, end);
       return end;
     } catch (error) {
       // A row written in part would be taken for damage by whoever reads the folder.

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import { ServiceClient, ServiceUnreachable } from "../connection/http-client.ts";
+import { racing } from "../connection/racing.ts";
 import { collectSecrets } from "./local-secrets.ts";
 import { builtWorker, executorCount, type LocalService, startLocalService, workerVars } from "./local-service.ts";
 import { openRemoteService, serviceToken } from "./remote-service.ts";
@@ -48,8 +49,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 /** Boot id of the local service at `url`; null when nobody, or something else, answers. */
 export async function bootIdAt(url: string): Promise<string | null> {
   try {
-    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(HEALTH_MS), redirect: "error" });
-    const { boot } = (await response.json()) as { boot?: unknown };
+    const asked = fetch(`${url}/health`, { signal: AbortSignal.timeout(HEALTH_MS), redirect: "error" }).then((response) => response.json());
+    const { boot } = (await racing(asked, HEALTH_MS, "no answer in time")) as { boot?: unknown };
     return typeof boot === "string" ? boot : null;
   } catch {
     return null;

@@ -8,7 +8,7 @@ import { service, setVars, STEADY } from "./support/service.ts";
 
 /** A deployed service from its door to its results: what a request says is what the model server sees. */
 const app = createApp(portsOf);
-const SECRETS = { EDGEWISE_TOKEN: "right", MODELS_API_KEY: "sk-secret" };
+const SECRETS = { EDGEWISE_TOKEN: "right", MODELS_API_KEY: "sk-secret", KEY_VARS: "MODELS_API_KEY@models.example" };
 let fleet: Fleet;
 const seen: { url: string; headers: Headers; redirect: unknown }[] = [];
 

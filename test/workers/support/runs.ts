@@ -118,6 +118,7 @@ export async function expectNumbersOfRows(config: RunConfig): Promise<void> {
     truncated: totals.truncated,
     errors: totals.errors,
     ...(totals.marked === undefined ? {} : { marked: totals.marked }),
+    ...(totals.judges === undefined ? {} : { judges: totals.judges }),
   });
   expect(reward_sum).toBeCloseTo(totals.reward_sum, 9);
   expect(reward_sum_without_errors).toBeCloseTo(totals.reward_sum_without_errors, 9);

@@ -1,4 +1,5 @@
 import { type ErrorCode, SERVICE_ERRORS, type ServiceErrorCode } from "../errors/codes.ts";
+import { mask, masked } from "../errors/masking.ts";
 import { EdgewiseError, type Failure, type Result } from "../errors/result.ts";
 
 /** One thing wrong with one field; `loc` starts with `body`, `query` or `header`. */
@@ -49,18 +50,18 @@ export function expectedFailure(thrown: unknown): Failure | null {
 
 /** Status and body for anything thrown by a handler. Says nothing of an unexpected error, which belongs in the log. */
 export function renderError(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
-  if (thrown instanceof InvalidRequest) return { status: SERVICE_ERRORS.invalid_request, body: { detail: thrown.issues, code: "invalid_request" } };
+  if (thrown instanceof InvalidRequest) return { status: SERVICE_ERRORS.invalid_request, body: { detail: masked(thrown.issues), code: "invalid_request" } };
   const failure = expectedFailure(thrown);
   if (failure === null || !isServiceCode(failure.code)) {
     logUnexpected("request", thrown);
     return { status: SERVICE_ERRORS.internal, body: { detail: "Internal error; the service's log has the cause.", code: "internal" } };
   }
-  const { code, message, hint } = failure;
+  const { code, message, hint } = masked(failure);
   return { status: SERVICE_ERRORS[code], body: hint === undefined ? { detail: message, code } : { detail: message, code, hint } };
 }
 
 /** One structured line for the log of the Worker. */
 export function logUnexpected(where: string, thrown: unknown): void {
   const error = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);
-  console.error(JSON.stringify({ level: "ERROR", where, error }));
+  console.error(JSON.stringify({ level: "ERROR", where, error: mask(error) }));
 }

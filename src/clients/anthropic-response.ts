@@ -15,7 +15,7 @@ const FINISH: Readonly<Record<string, ResponseMessage["finish_reason"]>> = {
 export function checkAnthropicMessage(body: unknown): void {
   if (body === null || body === "") throw badAnswer("empty_response", "the model returned no response");
   const reply = record(body);
-  if (reply === null || !Array.isArray(reply.content)) throw badAnswer("invalid_response", `the answer is no message: ${JSON.stringify(body).slice(0, 200)}`);
+  if (reply === null || !Array.isArray(reply.content)) throw badAnswer("invalid_response", `the answer is no message: ${JSON.stringify(body)}`);
   const unknown = records(reply.content).find(({ type }) => !KNOWN.includes(text(type)));
   if (unknown !== undefined) throw badAnswer("invalid_response", `the answer has a block of type ${JSON.stringify(unknown.type ?? null)}`);
 }

@@ -111,9 +111,18 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       response = await this.getNativeResponse(request, attempt);
       this.raiseFromNativeResponse(response);
       return this.fromNativeResponse(response);
+    } catch (thrown) {
+      throw this.#scrubbed(thrown);
     } finally {
       this.ports.onAttempt?.(attempt.state, readUsage(record(response)?.usage));
     }
+  }
+
+  /** Whatever of an answer stands in a failure, a key that it echoes does not. */
+  #scrubbed(thrown: unknown): unknown {
+    if (!(thrown instanceof RequestFailed)) return thrown;
+    const { failure, attempts } = thrown;
+    return new RequestFailed({ ...failure, message: this.scrub(failure.message) }, attempts);
   }
 
   #prepare(request: ModelRequest): NativeRequest {

@@ -10,7 +10,7 @@ import { badAnswer } from "./request-failure.ts";
 export function onlyChoice(body: unknown): { readonly reply: Fields; readonly choice: Fields } {
   if (body === null || body === undefined || body === "") throw badAnswer("empty_response", "the model returned no response");
   const reply = record(body);
-  if (reply === null) throw badAnswer("invalid_response", `the answer is no completion: ${JSON.stringify(body).slice(0, 200)}`);
+  if (reply === null) throw badAnswer("invalid_response", `the answer is no completion: ${JSON.stringify(body)}`);
   const { choices } = reply;
   if (choices === null || choices === undefined) throw badAnswer("empty_response", "the model returned no choices");
   if (!Array.isArray(choices) || choices.length !== 1) {

@@ -10,7 +10,7 @@ export function checkResponse(body: unknown): void {
   const reply = record(body);
   const ended = reply?.status === undefined || reply.status === "completed" || reply.status === "incomplete";
   if (reply === null || !Array.isArray(reply.output) || !ended) {
-    throw badAnswer("invalid_response", `the answer is no finished response: ${JSON.stringify(body).slice(0, 200)}`);
+    throw badAnswer("invalid_response", `the answer is no finished response: ${JSON.stringify(body)}`);
   }
   const { message } = readResponse(body);
   if ((message.content ?? "") !== "" || (message.tool_calls ?? []).length > 0 || (message.reasoning_content ?? "") !== "") return;

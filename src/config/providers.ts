@@ -40,6 +40,10 @@ export const PROVIDERS = {
 export type ProviderName = keyof typeof PROVIDERS;
 export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[] as [ProviderName, ...ProviderName[]];
 
+/** Whether a host is one of theirs; those of this machine are nobody's. */
+export const isProviderHost = (host: string): boolean =>
+  Object.values(PROVIDERS).some(({ base_url }) => base_url.startsWith("https:") && new URL(base_url).hostname === host.replace(/\.$/, ""));
+
 interface EndpointOptions {
   readonly provider?: ProviderName | undefined;
   readonly model?: string | undefined;

@@ -1,6 +1,7 @@
+import { holdKey } from "../errors/masking.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import { isPrivateAddress, parseUrl } from "./addresses.ts";
-import { EMBEDDED_BASE_URL, WORKERS_AI_BASE_URL } from "./providers.ts";
+import { EMBEDDED_BASE_URL, isProviderHost, WORKERS_AI_BASE_URL } from "./providers.ts";
 
 /** What may hold keys: the Worker's environment (deployed: its secrets), and `LOCAL_SECRETS`, which only the local service passes. */
 export interface KeySource {
@@ -34,7 +35,7 @@ export const isKeyVariable = (name: string): boolean => /^[A-Z][A-Z0-9_]{0,127}$
 /**
  * The key for one endpoint. A missing one is `missing_key`, except at loopback and private addresses. `name` is checked again
  * here, since it may come from a stored config. The embedded model has no key, whatever is named; where it is not, it is
- * `invalid_request`.
+ * `invalid_request`, and so is a provider's address that begins with `http://`.
  */
 export function resolveKey(source: KeySource, name: string, baseUrl: string): Result<EndpointKey> {
   if (baseUrl === EMBEDDED_BASE_URL) {
@@ -50,6 +51,11 @@ export function resolveKey(source: KeySource, name: string, baseUrl: string): Re
     return fail("invalid_request", "The client type workers_ai calls models through an AI binding, and this service has none.", NO_AI_BINDING);
   }
   if (!isKeyVariable(name)) return fail("missing_key", `${name} cannot be the name of a key variable.`, "Name a variable of capitals, digits and _.");
+  const url = parseUrl(baseUrl);
+  if (url?.protocol === "http:" && isProviderHost(url.hostname)) {
+    const secure = baseUrl.trim().replace(/^http:/i, "https:");
+    return fail("invalid_request", `${baseUrl} would carry the key in ${name} to ${url.host} in clear text; it is not sent.`, `Name ${secure} (-b).`);
+  }
   const key = lookUpSecret(source, name);
   if (key === null) {
     if (isPrivateAddress(baseUrl)) return ok({ key: NO_KEY, headers: {} });
@@ -64,11 +70,14 @@ export function resolveKey(source: KeySource, name: string, baseUrl: string): Re
   return ok({ key, headers });
 }
 
-/** A secret by name; null when it is not set. Blank counts as unset, as for the `prime` client. */
+/** A secret by name; null when it is not set. Blank counts as unset, as for the `prime` client. From here on nothing that is written has it. */
 export function lookUpSecret(source: KeySource, name: string): string | null {
   for (const holder of [source.LOCAL_SECRETS ?? {}, source] as readonly Readonly<Record<string, unknown>>[]) {
     const value = Object.hasOwn(holder, name) ? holder[name] : undefined;
-    if (typeof value === "string" && value.trim() !== "") return value.trim();
+    if (typeof value !== "string" || value.trim() === "") continue;
+    const key = value.trim();
+    holdKey(key);
+    return key;
   }
   return null;
 }

@@ -7,6 +7,7 @@ import type { Environment } from "../environments/environment.ts";
 import { environmentFailed } from "../rollouts/file-access.ts";
 import { reservedMetricNames } from "../rollouts/row.ts";
 import type { RolloutInput } from "../rollouts/types.ts";
+import { maskJson } from "../errors/masking.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { promptMark } from "../metrics/grouping.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB } from "../limits.ts";
@@ -135,7 +136,7 @@ export async function prepareRun(
     await digest.add(line);
     count++;
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
-    if (count > pinned) await writer.add(line);
+    if (count > pinned) await writer.add(maskJson(line));
     if (task.adopt !== null) ids.push(input.example_id);
     if (task.adopt !== null && task.adopt.dataset_digest === null) questions.set(input.example_id, promptMark(questionOf(input.prompt)));
     ownTools ||= input.info?.tool_defs !== undefined;

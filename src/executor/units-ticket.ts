@@ -8,6 +8,7 @@ import type { ScoredAgain } from "../environments/score-again.ts";
 import type { Client, RolloutInput } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf, type Failure } from "../errors/result.ts";
+import { maskJson } from "../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
 import { ticketOf } from "./keep-alive.ts";
 import { keptRows } from "./kept-rows.ts";
@@ -248,10 +249,11 @@ export class UnitsTicket {
     try {
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
+      const lines = rows.lines.map(maskJson);
       // Rows that do not fit beside what is buffered send that on its way first.
-      if (!this.#buffer.add(unit, rows.lines)) {
+      if (!this.#buffer.add(unit, lines)) {
         this.#feed({ type: "flush" });
-        await this.#untilAdded(unit, rows.lines);
+        await this.#untilAdded(unit, lines);
       }
       this.#summaries.set(unit, { rollouts: rows.summaries, ...(rows.unscored === undefined ? {} : { unscored: rows.unscored }) });
       this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });

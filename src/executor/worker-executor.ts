@@ -2,7 +2,6 @@ import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatc
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../durable-objects/timing.ts";
 import { sleep } from "../clients/sleep.ts";
-import { blotter } from "../clients/secrets.ts";
 import { calledPlaceProblem } from "../config/called-place.ts";
 import { isEmbeddedUrl } from "../config/providers.ts";
 import { lookUpSecret, resolveKey, secretValues } from "../config/secrets.ts";
@@ -12,8 +11,10 @@ import { digestOfRun } from "../environments/load.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
 import { CONSUMER_WALL_MS, HELD_ROLLOUTS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
 import { dispatcherStub, runStub } from "../../durable-objects/stubs.ts";
+import { blotter, mask } from "../errors/masking.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "./executor.ts";
+import { maskedRun } from "./masked-run.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import { engineLog, printsTo } from "./worker-console.ts";
 
@@ -42,7 +43,7 @@ export function portsOf(env: Env): ExecutorPorts {
     local: isLocal(env),
     dispatcher: (): DispatcherControl => dispatcherStub(env),
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),
-    run: (runId) => runStub(env, runId),
+    run: (runId) => maskedRun(runStub(env, runId)),
     store: bucketStore(env.BUCKET),
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
@@ -55,9 +56,12 @@ export function portsOf(env: Env): ExecutorPorts {
     now: () => Date.now(),
     sleep,
     random: Math.random,
-    log: engineLog,
+    log: (message) => engineLog(mask(message)),
     printsTo,
-    mask: (names) => blotter(secretValues(env, names)),
+    mask: (names) => {
+      const blot = blotter(secretValues(env, names));
+      return (text) => mask(blot(text));
+    },
   };
 }
 

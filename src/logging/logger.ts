@@ -2,6 +2,8 @@
  * The library's own log: lines with a level, a place and fields, the same in workerd and in Node. Quiet unless something is wrong;
  * `EDGEWISE_LOG_LEVEL` (or `VF_LOG_LEVEL`), `setupLogging` and `logLevel` say otherwise. Prompts, answers and keys never go here.
  */
+import { mask } from "../errors/masking.ts";
+
 export const LOG_LEVELS = ["debug", "info", "warning", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -34,8 +36,9 @@ export function logText({ level, place, message, fields }: LogLine): string {
 
 /** Standard error in Node, the log of the Worker in workerd. */
 const toConsole: LogSink = (line) => {
-  if (line.level === "error") console.error(logText(line));
-  else console.warn(logText(line));
+  const text = mask(logText(line));
+  if (line.level === "error") console.error(text);
+  else console.warn(text);
 };
 
 /** Reads a level as people write it: any case, and Python's names and numbers too. Null when it is none. */

@@ -126,7 +126,7 @@ function summaryLines(result: Aggregates, wanted: number, groupingProblem: strin
   return [
     `rollouts: ${result.rollouts}${wanted > result.rollouts ? ` of ${wanted}` : ""}`,
     `errored rollouts: ${share(result.errored_rollouts)}`,
-    ...codes.map(([code, count]) => ` - ${code}: ${share(count)}`),
+    ...codes.map(([code, count]) => ` - ${singleLine(code)}: ${share(count)}`),
     ...(isMostlyCutOff(result)
       ? [`cut off at the token limit or the end of the context: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`]
       : []),

@@ -1,4 +1,5 @@
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
+import { mask } from "../errors/masking.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { RolloutError } from "../errors/rollout-errors.ts";
 import { fileProblem } from "./file-access.ts";
@@ -8,7 +9,11 @@ import type { RolloutFailure } from "./types.ts";
 const MAX_CHAIN = 6;
 const MAX_MESSAGE = 1_000;
 
-const cut = (text: string): string => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text);
+/** Masked before it is cut: half a key would be known to no one. */
+function cut(text: string): string {
+  const clean = mask(text);
+  return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean;
+}
 
 /** Name of an error class as the row shows it. Set by `name` rather than the constructor, whose name a bundler may change. */
 const nameOf = (thrown: unknown): string => (thrown instanceof Error && thrown.name !== "" ? thrown.name : typeof thrown);

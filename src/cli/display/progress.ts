@@ -99,7 +99,7 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const parts = [`${finished}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
   if (reward !== null) parts.push(`reward ${reward.toFixed(3)}`);
   const codes = Object.entries(errors).filter(([, count]) => count > 0);
-  if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${code} ${count}`).join(", ")}`);
+  if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${singleLine(code)} ${count}`).join(", ")}`);
   if (isOld(vitals)) parts.push(inFlightText(vitals));
   if (vitals.retries > 0) parts.push(`${vitals.retries} ${vitals.retries === 1 ? "retry" : "retries"}`);
   const paused = vitals.paused_until !== null && vitals.paused_until > clock;

@@ -1,5 +1,6 @@
 /** Where a command prints: its report to standard output, everything that happens on the way to standard error. */
 import { printable } from "../../report/printable.ts";
+import { mask } from "../../errors/masking.ts";
 import { CliError, EXIT, type ExitCode } from "./cli-error.ts";
 
 export interface Terminal {
@@ -12,6 +13,9 @@ export interface Terminal {
   readonly columns: number;
 }
 
+/** Whatever stands in a line, and whoever put it there: no key leaves, and nothing acts on the terminal. Lines have no escapes of their own. */
+const shown = (line: string): string => printable(mask(line));
+
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     // Whoever read this has gone (`| head`, a closed window): the run still has to end in order.
@@ -20,8 +24,8 @@ export function processTerminal(): Terminal {
     });
   }
   return {
-    print: (line) => void process.stdout.write(`${line}\n`),
-    tell: (line) => void process.stderr.write(`${line}\n`),
+    print: (line) => void process.stdout.write(`${shown(line)}\n`),
+    tell: (line) => void process.stderr.write(`${shown(line)}\n`),
     errors: process.stderr,
     columns: process.stdout.columns || 80,
   };
@@ -34,7 +38,7 @@ export function reportError(error: unknown, terminal: Pick<Terminal, "tell">): E
     for (const hint of error.hints) terminal.tell(`  ${printable(hint)}`);
     return error.exitCode;
   }
-  terminal.tell(`error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  terminal.tell(`error: ${printable(error instanceof Error ? (error.stack ?? error.message) : String(error))}`);
   terminal.tell("  This is a mistake in edgewise itself; nothing that was committed is lost.");
   return EXIT.failed;
 }

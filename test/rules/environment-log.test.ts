@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blotter } from "../../src/clients/secrets.ts";
+import { blotter } from "../../src/errors/masking.ts";
 import { secretValues } from "../../src/config/secrets.ts";
 import { EnvironmentLog } from "../../src/executor/environment-log.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";

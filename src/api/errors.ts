@@ -56,7 +56,8 @@ export function renderError(thrown: unknown): { readonly status: number; readonl
     logUnexpected("request", thrown);
     return { status: SERVICE_ERRORS.internal, body: { detail: "Internal error; the service's log has the cause.", code: "internal" } };
   }
-  const { code, message, hint } = masked(failure);
+  const { code } = failure;
+  const { message, hint } = masked({ message: failure.message, hint: failure.hint });
   return { status: SERVICE_ERRORS[code], body: hint === undefined ? { detail: message, code } : { detail: message, code, hint } };
 }
 

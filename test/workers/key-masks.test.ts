@@ -21,7 +21,7 @@ afterEach(async () => {
 /** Everything that was written of a run: every object of the bucket, and every value of its database. */
 async function written(runId: string): Promise<string> {
   const texts = [JSON.stringify(await run(runId).view()), JSON.stringify(await run(runId).logTail(1_000))];
-  for (const { key } of (await service.BUCKET.list()).objects) texts.push(await (await service.BUCKET.get(key))!.text());
+  for (const { key } of (await service.BUCKET.list()).objects) texts.push((await (await service.BUCKET.get(key))?.text()) ?? "");
   texts.push(
     await runInDurableObject(rawRun(runId), (_, { storage }) => {
       const tables = storage.sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray();

@@ -2,11 +2,16 @@
  * The Worker in a runtime of this machine: the same `dist/worker.js` that is deployed, with the bindings of `wrangler.toml` and smaller
  * numbers. Queue messages are lost when it stops and its clock has no cron, so its parent calls the watchdog.
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
+import { openFrontDoor, type RuntimeAddress } from "./front-door.ts";
 import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
-import { inOwnProcessGroup } from "./own-process-group.ts";
+import { guardedServers, ownRuntimeProcess } from "./runtime-process.ts";
 import type { ServiceLog } from "./service-log.ts";
 
 export interface LocalServiceOptions extends WorkerSettings {
@@ -29,6 +34,20 @@ export interface LocalService {
 
 const START_MS = 30_000;
 const WATCHDOG_MS = 60_000;
+/** The runtime's own path, which the front door passes to nobody. */
+const SCHEDULED = `/cdn-cgi/local/scheduled?cron=${encodeURIComponent("* * * * *")}`;
+
+/** Longest path of a Unix socket, in bytes, on every system that has them. */
+const MOST_SOCKET_PATH = 100;
+
+/** Where the runtime listens: in the state folder, which is closed to others, or in such a folder of its own where that path is too long. Null on Windows. */
+function socketFor(persistTo: string): { readonly path: string; readonly remove: () => void } | null {
+  if (process.platform === "win32") return null;
+  const beside = join(dirname(persistTo), "runtime.sock");
+  if (Buffer.byteLength(beside) <= MOST_SOCKET_PATH) return { path: beside, remove: () => rmSync(beside, { force: true }) };
+  const folder = mkdtempSync(join(tmpdir(), "edgewise-"));
+  return { path: join(folder, "runtime.sock"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
 
 /** `dist/worker.js` beside the built command, also when the command runs from its sources. */
 export const builtWorker = (): string => fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "../../../dist/worker.js" : "./worker.js", import.meta.url));
@@ -52,9 +71,15 @@ export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, stri
   Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
-  const { log, onRuntime, onCrash } = options;
+  const { log, onRuntime, onCrash, persistTo, port } = options;
   let closing = false;
-  const restoreSpawn = inOwnProcessGroup((child) => {
+  const socket = socketFor(persistTo);
+  // Replaced when the runtime has a port, where there are no such sockets.
+  let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
+  const door = await openFrontDoor(port, () => address).catch((error: unknown) => {
+    throw startFailure(error, options);
+  });
+  const restoreSpawn = ownRuntimeProcess(socket?.path ?? null, (child) => {
     if (child.pid !== undefined) onRuntime(child.pid);
     child.once("exit", () => {
       if (!closing) onCrash();
@@ -64,9 +89,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const close = async (): Promise<void> => {
     closing = true;
     try {
+      await door.close();
       await runtime?.dispose();
     } finally {
       restoreSpawn();
+      socket?.remove();
     }
   };
   try {
@@ -76,18 +103,22 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
         if (level <= LogLevel.INFO) log.write(LogLevel[level] ?? "info", message);
       }
     }
-    const started = keepingSignals(
-      () =>
-        new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), () => void callWatchdog(started, log, () => closing)))),
-    );
-    runtime = started;
-    const url = await within(START_MS, started.ready);
-    const watchdog = setInterval(() => void callWatchdog(started, log, () => closing), WATCHDOG_MS);
+    const watch = (): void => void callWatchdog(address, log, () => closing);
+    const unguard = guardedServers();
+    try {
+      const started = keepingSignals(() => new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), watch))));
+      runtime = started;
+      const url = await within(START_MS, started.ready);
+      if (socket === null) address = { host: url.hostname, port: Number(url.port) };
+    } finally {
+      unguard();
+    }
+    const watchdog = setInterval(watch, WATCHDOG_MS);
     watchdog.unref();
-    void callWatchdog(started, log, () => closing);
+    watch();
     return {
-      url: url.origin,
-      port: Number(url.port),
+      url: `http://127.0.0.1:${door.port}`,
+      port: door.port,
       close: () => {
         clearInterval(watchdog);
         return close();
@@ -100,10 +131,13 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
 }
 
 function runtimeOptions(options: LocalServiceOptions, quiet: Log, onRestart: () => void): V4MiniflareOptions {
-  const { log, persistTo, port } = options;
+  const { log, persistTo } = options;
   return {
     host: "127.0.0.1",
-    port,
+    // On a Unix socket (runtime-process.ts); where there are none, on a port that only the front door knows.
+    port: 0,
+    // The watchdog's way in.
+    unsafeTriggerHandlers: true,
     // No look-ups on the network, no banner, no request log: everything the runtime says goes to service.log.
     cf: false,
     telemetry: { enabled: false },
@@ -129,10 +163,14 @@ function keepingSignals<T>(start: () => T): T {
 }
 
 /** Runs go on by themselves after a start, and a lost alarm or message costs a minute, not the run. */
-async function callWatchdog(runtime: Miniflare, log: ServiceLog, closing: () => boolean): Promise<void> {
+async function callWatchdog(address: RuntimeAddress, log: ServiceLog, closing: () => boolean): Promise<void> {
   try {
-    const worker = await runtime.getWorker();
-    await worker.scheduled({ cron: "* * * * *" });
+    const status = await new Promise<number>((resolve, reject) => {
+      const asked = request({ ...address, path: SCHEDULED, headers: { host: "localhost" }, agent: false, timeout: WATCHDOG_MS });
+      asked.once("error", reject).once("timeout", () => asked.destroy(new Error("no answer")));
+      asked.once("response", (answer) => resolve(answer.resume().statusCode ?? 0)).end();
+    });
+    if (status !== 200) throw new Error(`status ${status}`);
   } catch (error) {
     // A service that is being ended has nothing to watch.
     if (!closing()) log.write("warn", `watchdog: ${reasonOf(error)}`);
@@ -153,7 +191,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 function startFailure(error: unknown, { log, port, workerPath }: LocalServiceOptions): CliError {
   const code = (error as { code?: unknown } | null)?.code;
-  if (code === "ERR_ADDRESS_IN_USE") {
+  if (code === "EADDRINUSE") {
     return new CliError(`port ${port} is in use`, {
       hints: [`Choose another one: npx edgewise serve --port ${port === 65_535 ? port - 1 : port + 1}`],
       cause: error,

@@ -1,4 +1,5 @@
 import type { EnvironmentLine, Printer } from "../logging/environment-line.ts";
+import { withSources } from "../errors/own-frames.ts";
 import { failureOf } from "../errors/result.ts";
 
 /** Lines that one executor keeps of a run, characters of one, and characters of a print that are looked at. */
@@ -35,7 +36,7 @@ export class EnvironmentLog implements Printer {
   print(level: EnvironmentLine["level"], text: () => string): void {
     if (this.#lines > LINES_PER_EXECUTOR || (level === "DEBUG" && !this.verbose)) return;
     // Masked as a whole, since a secret may have several lines or stand across the end of one.
-    for (const line of this.mask(text().slice(0, CHARACTERS_PER_PRINT)).split(/\r\n|[\r\n\u2028\u2029]/)) {
+    for (const line of this.mask(withSources(text().slice(0, CHARACTERS_PER_PRINT))).split(/\r\n|[\r\n\u2028\u2029]/)) {
       if (++this.#lines > LINES_PER_EXECUTOR) {
         this.#add("WARNING", `further lines are left out: an executor keeps ${LINES_PER_EXECUTOR} of a run`);
         return;

@@ -1,3 +1,4 @@
+import { ownFrame } from "../errors/own-frames.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 
 const FILE_ERRORS: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EPERM", "EROFS"]);
@@ -14,5 +15,9 @@ export function fileProblem(thrown: unknown): string | null {
 /** The environment's code broke outside of a rollout, while it was loaded or made its examples. */
 export function environmentFailed(what: string, thrown: unknown): EdgewiseError {
   const hint = fileProblem(thrown);
-  return new EdgewiseError("environment_failed", `${what}: ${failureOf(thrown).message}`, { cause: thrown, ...(hint === null ? {} : { hint }) });
+  const place = ownFrame(thrown);
+  return new EdgewiseError("environment_failed", `${what}: ${failureOf(thrown).message}${place === null ? "" : ` (${place})`}`, {
+    cause: thrown,
+    ...(hint === null ? {} : { hint }),
+  });
 }

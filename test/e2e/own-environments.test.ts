@@ -40,6 +40,35 @@ export default defineEnvironment({
 });
 `;
 
+/** Prints a key that it should not know, and breaks in its reward function and in its data set. */
+const TORN = `
+import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+
+interface Row {
+  readonly question: string;
+  readonly answer: string;
+}
+
+function strict({ answer }: { answer: string }): number {
+  console.log("scores", { example: answer, key: "sk-of-the-model" });
+  if (answer === "two") {
+  throw new RangeError("not this one");
+  }
+  return 1;
+}
+
+export default defineEnvironment({
+  id: "torn", version: "1.0.0", description: "Breaks.", args: z.object({}),
+  load: () => new SingleTurnEnv({
+    dataset: async function* (count: number): AsyncGenerator<Row> {
+      for (const answer of ["one", "two"]) yield { question: answer, answer };
+      throw new Error("no third");
+    },
+    rubric: new Rubric([strict]),
+  }),
+});
+`;
+
 describe("an environment of one's own", () => {
   it("is written by env init, runs by its name, is listed, and is resumed by its name", async () => {
     expect(await place.run(["env", "init", "my-sums"])).toMatchObject({ code: 0, stdout: expect.stringContaining("wrote environments/my_sums/my_sums.ts") });
@@ -102,6 +131,23 @@ describe("an environment of one's own", () => {
       code: 1,
       stderr: expect.stringContaining("MAP_API_KEY"),
     });
+  });
+
+  it("shows with -v what it prints, and says where in its source it broke", async () => {
+    write("torn.ts", TORN);
+    const secrets = { MODEL_API_KEY: "sk-of-the-model" };
+    const { code, stderr } = await place.run(["eval", "run", "./torn.ts", ...endpoint(), "-k", "MODEL_API_KEY", "-n", "2", "-r", "1", "-v"], secrets);
+    expect(code).toBe(0);
+    expect(stderr).toContain("\n[env] scores { example: 'one', key: '[secret]' }\n");
+    expect(stderr).toContain("First scorer_error: strict: not this one (torn.ts:12:9)");
+    expect(rowsOf(place.results).map(({ error }) => (error as { error_chain_repr: string } | null)?.error_chain_repr ?? null)).toEqual([
+      null,
+      expect.stringMatching(/^ScorerError\('strict: not this one \(torn\.ts:12:9\)'\) -> /),
+    ]);
+    expect(readFileSync(join(place.results, "eval.log"), "utf8")).toMatch(/ - INFO - \[env\] scores \{ example: 'two', key: '\[secret\]' \}$/m);
+    const broken = await place.run(["eval", "run", "./torn.ts", ...endpoint(), "-k", "MODEL_API_KEY", "-n", "3", "-r", "1"], secrets);
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("could not make its examples: no third (torn.ts:22:13)") });
+    expect(broken.stderr).not.toContain("[env]");
   });
 
   it.each([

@@ -291,6 +291,6 @@ describe("StatefulToolEnv", () => {
 
   it("makes what fails there the environment's own error", async () => {
     const state = await play(new Shifting(), calls(["shifted", { x: 13 }]));
-    expect(state.error).toMatchObject({ code: "environment_error", message: "not that one" });
+    expect(state.error).toMatchObject({ code: "environment_error", message: "not that one (in Shifting.updateToolArgs)" });
   });
 });

@@ -1,8 +1,8 @@
 /** Turns environments in files of this machine into modules of a Worker. */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Message, Plugin } from "esbuild";
 import type { WorkerModule } from "../service/service.ts";
@@ -21,12 +21,14 @@ export interface EnvironmentModule extends EnvironmentFile {
   readonly digest: string;
   /** The environment and everything it imports but this package, which it imports from `library` (a path or URL that ends in a slash). */
   code(library: string): string;
+  /** Source map of it, as JSON; sources are named from the project's folder. */
+  readonly map: string;
 }
 
 /** Bundles one environment. Throws a usage error with the place in the source for what cannot be compiled or may not be imported. */
 export async function bundleEnvironment(file: EnvironmentFile): Promise<EnvironmentModule> {
-  const code = await bundled(file.entry);
-  return { ...file, digest: createHash("sha256").update(code).digest("hex"), code: (library) => code.replaceAll(PLACE, library) };
+  const { code, map } = await bundled(file.entry);
+  return { ...file, map, digest: createHash("sha256").update(code).digest("hex"), code: (library) => code.replaceAll(PLACE, library) };
 }
 
 /** The modules of a Worker with these environments beside the bundled ones. */
@@ -34,31 +36,42 @@ export function workerModules(modules: readonly EnvironmentModule[]): readonly W
   const main = [
     'import { createWorker, environmentOf } from "./lib/worker.js";',
     'export { Dispatcher, Registry, Run } from "./lib/worker.js";',
-    ...modules.map((_, index) => `import * as module${index} from "./environment-${index}.js";`),
-    `export default createWorker({ environments: [${modules.map(({ digest }, index) => `environmentOf(module${index}, ${JSON.stringify(digest)})`).join(", ")}] });`,
+    ...modules.flatMap((_, index) => [`import * as module${index} from "./${scriptOf(index)}";`, `import map${index} from "./map-${index}.js";`]),
+    `export default createWorker({ environments: [${modules.map(({ digest }, index) => environmentText(index, digest)).join(", ")}] });`,
   ];
   return [
     { path: "main.js", contents: main.join("\n") },
-    ...modules.map(({ code }, index) => ({ path: `environment-${index}.js`, contents: code("./lib/") })),
+    ...modules.map(({ code }, index) => ({ path: scriptOf(index), contents: code("./lib/") })),
+    ...modules.map(({ map }, index) => ({ path: `map-${index}.js`, contents: `export default ${JSON.stringify(map)};` })),
     ...readdirSync(LIBRARY)
       .filter((name) => name.endsWith(".js"))
       .map((name) => ({ path: `lib/${name}`, contents: readFileSync(join(LIBRARY, name), "utf8") })),
   ];
 }
 
-/** A Node program, as a module text, that prints `describeEnvironment` of each of them as a JSON array. */
+/** The name under which the code of a module is known where it runs: its frames in stacks have it. */
+export const scriptOf = (index: number): string => `environment-${index}.js`;
+const environmentText = (index: number, digest: string): string =>
+  `environmentOf(module${index}, ${JSON.stringify(digest)}, { script: ${JSON.stringify(scriptOf(index))}, map: map${index} })`;
+
+/** A Node program, as a module text, that prints `describeEnvironment` of each of them as a JSON array, or which of them threw what. */
 export function describer(modules: readonly EnvironmentModule[]): string {
   const library = pathToFileURL(LIBRARY).href;
-  const urls = modules.map(({ code }) => `data:text/javascript;base64,${Buffer.from(code(library)).toString("base64")}`);
+  const named = modules.map(({ code }, index) => `${code(library)}\n//# sourceURL=${scriptOf(index)}`);
+  const urls = named.map((code) => `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
   return [
     `import { describeEnvironment, environmentOf } from "${library}index.js";`,
     "const facts = [];",
+    "try {",
     ...urls.map((url) => `facts.push(describeEnvironment(environmentOf(await import("${url}"), "")));`),
     "console.log(JSON.stringify(facts));",
+    "} catch (thrown) {",
+    "console.log(JSON.stringify({ module: facts.length, text: String(thrown), stack: String(thrown?.stack) }));",
+    "}",
   ].join("\n");
 }
 
-async function bundled(entry: string): Promise<string> {
+async function bundled(entry: string): Promise<{ readonly code: string; readonly map: string }> {
   const { build } = await import("esbuild");
   try {
     const { outputFiles } = await build({
@@ -67,6 +80,9 @@ async function bundled(entry: string): Promise<string> {
       plugins: [packageImports(PLACE), hostImports],
       bundle: true,
       write: false,
+      outfile: join(dirname(entry), "environment.js"),
+      sourcemap: "external",
+      sourcesContent: false,
       format: "esm",
       // Reward functions are known by their names.
       keepNames: true,
@@ -75,9 +91,30 @@ async function bundled(entry: string): Promise<string> {
       conditions: ["workerd", "worker", "browser"],
       logLevel: "silent",
     });
-    return outputFiles[0]?.text ?? "";
+    const text = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
+    return { code: text(".js"), map: namedFromProject(text(".js.map"), dirname(entry)) };
   } catch (error) {
     throw buildError(error, `the environment ${entry} cannot be built`);
+  }
+}
+
+/** A source map whose sources are named from the project's folder: rows and logs have no paths of this machine. */
+function namedFromProject(map: string, folder: string): string {
+  const project = projectOf(folder);
+  const parsed = JSON.parse(map) as { sources: readonly string[] };
+  const nameOf = (source: string): string => {
+    const name = relative(project, resolve(folder, source)).split(sep).join("/");
+    const packages = name.lastIndexOf("node_modules/");
+    return packages >= 0 ? name.slice(packages) : name.startsWith("../") ? basename(name) : name;
+  };
+  return JSON.stringify({ ...parsed, sources: parsed.sources.map(nameOf) });
+}
+
+/** The nearest folder with a `package.json`, else the environment's own. */
+function projectOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, "package.json"))) return at;
+    if (dirname(at) === at) return folder;
   }
 }
 

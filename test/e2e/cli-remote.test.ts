@@ -65,8 +65,10 @@ describe("a run on a service elsewhere", () => {
     expect(logs.stdout).toBe(readFileSync(join(here.results, "eval.log"), "utf8"));
     expect(await ask("logs", id, "-f", "-n", "1")).toMatchObject({ code: 0, stderr: `Run ${id}: COMPLETED.\n` });
 
-    const missing = await ask(...reverse("-b", "https://api.example.org/v1", "-k", "NOBODYS_API_KEY"));
-    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("NOBODYS_API_KEY is not set")]);
+    const missing = await ask(...reverse("-b", "https://api.openai.com/v1", "-k", "OPENAI_API_KEY"));
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("OPENAI_API_KEY is not set")]);
+    const unbound = await ask(...reverse("-b", "https://api.example.org/v1", "-k", "NOBODYS_API_KEY"));
+    expect([unbound.code, unbound.stderr]).toEqual([2, expect.stringContaining("allow NOBODYS_API_KEY@api.example.org in KEY_VARS of this service")]);
     expect((await here.run(["eval", "list"], { ...env(), EDGEWISE_TOKEN: "wrong" })).stderr).toContain("EDGEWISE_TOKEN is set here, but to another value");
     // In its own folder the service is found without an address, but asks for the token all the same.
     expect((await there.run(["eval", "list"])).stderr).toMatch(/refuses this command.*\n.*process \d+, edgewise serve.* was started with EDGEWISE_TOKEN set/);

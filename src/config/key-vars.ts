@@ -9,6 +9,9 @@ import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS, providerOfKey } from "./p
 /** Of `KEY_VARS`, when a deployment sets none. */
 export const DEFAULT_KEY_VARS = "*_API_KEY";
 
+/** Whether a URL leads to a known provider, which is nobody's trap. */
+export const isProviderAddress = (url: string): boolean => PROVIDER_HOSTS.includes(hostOf(url));
+
 /** One entry of `KEY_VARS`: `NAME` or `NAME@host`, with `*` for any characters. */
 interface Entry {
   readonly name: RegExp;

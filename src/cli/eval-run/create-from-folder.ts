@@ -15,6 +15,7 @@ import { sortRows, wholeLinesOf } from "../results/row-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { describeDataset, nameOf, nameText, uploadDataset } from "./dataset-upload.ts";
 import type { RunWish, StartedRun } from "./run-wish.ts";
+import { notAgreed, unnamedPlaces } from "./unnamed-places.ts";
 
 /** The folder is all that is left of the run: its rows are uploaded and taken over by a run of the same id. */
 export async function createFromFolder(client: ServiceClient, wish: RunWish, { path, runId }: FoundFolder, metadata: FolderMetadata): Promise<StartedRun> {
@@ -44,6 +45,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   if (differences.length > 0)
     throw new CliError(`this is another evaluation: ${differences.join("; ")}`, { exitCode: 2, hints: ["Use the same settings, or start a new run."] });
 
+  const unnamed = unnamedPlaces(wish, metadata, wish.keyVars);
+  if (unnamed.length > 0 && wish.agreed !== path) throw notAgreed(path, unnamed);
   await mustHaveDataset(client, given.env_args ?? metadata.env_args);
   // A folder of ours that a crash left behind is a second or two behind its rows; that is no mistake.
   const wrong = metadata.edgewise === null ? await wrongAveragesIn(path) : [];

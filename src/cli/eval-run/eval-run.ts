@@ -14,6 +14,7 @@ import { detachedLines, failureLines, resultLines, withResume } from "./last-wor
 import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./eval-wish.ts";
 import { Preflight } from "./preflight.ts";
+import { agreedFolder } from "./unnamed-places.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
@@ -22,6 +23,7 @@ import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
 import { watchState } from "../state/state-damage.ts";
 import { SharedService } from "../service/shared-service.ts";
+import { asker } from "../terminal/ask.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** What one evaluation came to. */
@@ -82,10 +84,26 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     }
     const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
     const { role } = opened;
+    const keyVars = env.KEY_VARS || undefined;
+    const ask = asker(interrupts.signal);
+    const agreed: (string | null)[] = [];
+    // One question at a time, and before the display takes the terminal.
+    for (const wish of evals) agreed.push(await agreedFolder(opened.client, wish, { cwd, keyVars, ask }));
     const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home: command.home, named: keyNames }));
     plays = evals.map((wish, index) => {
       const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
-      return new RunPlay(wish, { cwd, envVersion, service: shared, interrupts, signal, progress: display.run(index), columns: terminal.columns, preflight });
+      return new RunPlay(wish, {
+        cwd,
+        keyVars,
+        agreed: agreed[index] ?? null,
+        envVersion,
+        service: shared,
+        interrupts,
+        signal,
+        progress: display.run(index),
+        columns: terminal.columns,
+        preflight,
+      });
     });
     display.start();
     const outcomes = await playAll(command, plays, datasets, display);

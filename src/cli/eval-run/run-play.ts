@@ -30,6 +30,10 @@ const FLUSH_MS = 3000;
 
 export interface PlayContext {
   readonly cwd: string;
+  /** `KEY_VARS` of this command's environment. */
+  readonly keyVars: string | undefined;
+  /** The folder whose addresses the user has agreed to; null = none. */
+  readonly agreed: string | null;
   /** Version of the environment in this installation; null when it has none of that name. */
   readonly envVersion: string | null;
   readonly service: SharedService;
@@ -92,13 +96,13 @@ export class RunPlay {
 
   /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
   async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
-    const { service, cwd, envVersion, interrupts, signal, progress, preflight } = this.#context;
+    const { service, cwd, envVersion, interrupts, signal, progress, preflight, keyVars, agreed } = this.#context;
     const { envId, reference, replicas } = this.wish;
     const given = withShare(withDataset(this.wish.given, dataset), share);
     const { current } = service;
     const base = outputBase(cwd, envId, given);
     const wish = {
-      ...{ envId, reference, given, replicas, dataset, base, cwd },
+      ...{ envId, reference, given, replicas, dataset, base, cwd, keyVars, agreed },
       envVersion: current.role === "remote" ? null : envVersion,
       ...(preflight === null || given.no_preflight === true ? {} : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
     };

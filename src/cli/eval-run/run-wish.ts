@@ -19,6 +19,10 @@ export interface RunWish {
   /** Base of the results, where `-R` without a path looks. */
   readonly base: string;
   readonly cwd: string;
+  /** `KEY_VARS` of this command's environment, which may bind keys to hosts. */
+  readonly keyVars?: string | undefined;
+  /** The folder whose addresses the user has agreed to (unnamed-places.ts). */
+  readonly agreed?: string | null;
   /** Version of the environment in this installation; null when it has none of that name, or the service is elsewhere. */
   readonly envVersion: string | null;
   /** Looks at the endpoint before anything is asked of it: gives warnings, throws where it cannot serve; absent = none does. */

@@ -26,7 +26,8 @@ export async function startRun(client: ServiceClient, wish: RunWish, signal: Abo
   if (resume !== true) return await goOnWith(client, wish, namedFolder(resume, wish.cwd), signal);
   const { found, num_examples, passedOver } = await unfinishedRun(client, wish);
   if (found === null) return { ...(await create(client, wish)), passedOver };
-  return await goOnWith(client, { ...wish, given: { ...wish.given, num_examples } }, found, signal);
+  // Each of its settings, addresses among them, is what is asked for now.
+  return await goOnWith(client, { ...wish, given: { ...wish.given, num_examples }, agreed: found.path }, found, signal);
 }
 
 async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder | { readonly runId: string }, signal: AbortSignal): Promise<StartedRun> {

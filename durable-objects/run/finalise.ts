@@ -1,9 +1,11 @@
 import { planWindow, type Window } from "../../r2-layout/results-window.ts";
 import { PART_BYTES } from "../../src/limits.ts";
+import type { Failure } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
+import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import { settle } from "./lifecycle.ts";
+import { rest, settle } from "./lifecycle.ts";
 import type { Ack, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";
 import { endTicket, liveTicket } from "./tickets.ts";
@@ -53,4 +55,13 @@ export function finalised(ledger: Ledger, head: RunHead, request: FinalisedReque
   endTicket(ledger, head, ticket);
   settle(ledger, head, context);
   return { kind: "ok" };
+}
+
+/** The final files can never be written: the run rests without them, `FAILED` whatever it was, for its first failure if it has one. */
+export function failFinalising(ledger: Ledger, head: RunHead, ticket: Ticket, failure: Failure, context: RunContext): void {
+  endTicket(ledger, head, ticket);
+  head.status = "FAILED";
+  head.failure ??= failure;
+  rest(head, context);
+  logEvent(ledger, head, context, "ERROR", `Run FAILED: the results cannot be written: ${failure.message}`);
 }

@@ -74,11 +74,16 @@ export function openRun(ledger: Ledger, head: RunHead, context: RunContext, tick
   markChanged(head, context);
 }
 
-/** The final files are written: the run may be resumed or deleted from here on. */
-export function settle(ledger: Ledger, head: RunHead, context: RunContext): void {
+/** Nothing happens to the run from here on unless somebody asks. */
+export function rest(head: RunHead, context: RunContext): void {
   head.phase = "settled";
   head.settled_at = context.now;
   head.swept = false;
   markChanged(head, context);
+}
+
+/** The final files are written: the run may be resumed or deleted from here on. */
+export function settle(ledger: Ledger, head: RunHead, context: RunContext): void {
+  rest(head, context);
   logEvent(ledger, head, context, "INFO", "Results written");
 }

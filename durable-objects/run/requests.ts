@@ -4,6 +4,7 @@ import { logEnvironment, logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import { observeRefusal } from "./health.ts";
 import type { Ledger } from "./ledger.ts";
+import { failFinalising } from "./finalise.ts";
 import { endRun, markChanged, TERMINAL } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
 import type { Ack, FailAnswer, FailRequest, NoteRequest } from "./protocol.ts";
@@ -31,6 +32,10 @@ export function interrupt(ledger: Ledger, head: RunHead, context: RunContext): R
 export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): FailAnswer {
   const ticket = liveTicket(ledger, request);
   if (ticket === null) return { kind: "lost" };
+  if (head.phase === "finalising" && ticket.task.kind === "finalise") {
+    failFinalising(ledger, head, ticket, request.failure, context);
+    return { kind: "ok" };
+  }
   if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };
   keepTicketProgress(head, ticket, request.progress, context);
   const outcome = observeRefusal(ledger, head, ticket, request.failure, context);

@@ -119,7 +119,9 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   if (config.base_url !== before.base_url)
     warnings.push(`base_url changes from ${before.base_url} to ${config.base_url}; earlier rollouts were made at the former.`);
   const resumed: Resumed = { owed_rollouts: all.rollouts + all.scores, owed_scores: all.scores, warnings };
-  if (!isOwing(all) && !prepares && head.phase === "settled") return ok(resumed);
+  // Final files that could not be written are written again: what was in the way may have been put back.
+  const unwritten = head.failure?.code === "storage_damaged";
+  if (!isOwing(all) && !prepares && !unwritten && head.phase === "settled") return ok(resumed);
   const offered = request.env_digest ?? null;
   const generates = all.rollouts > 0 || prepares;
   const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates });

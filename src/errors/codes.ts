@@ -107,6 +107,7 @@ export const SERVICE_ERRORS = {
   all_rollouts_failed: 502,
   stored_version_unknown: 500,
   storage_unavailable: 503,
+  storage_damaged: 500,
   internal: 500,
 } as const satisfies Record<string, number>;
 

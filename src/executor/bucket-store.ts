@@ -2,7 +2,23 @@ import { count } from "../operations.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { ExecutorStore } from "./ports.ts";
 
-const missing = (key: string): EdgewiseError => new EdgewiseError("storage_unavailable", `${key} is missing in storage`);
+/** R2 lists what was put at once and for good: what is not there was taken away. */
+const missing = (key: string): EdgewiseError => new EdgewiseError("storage_damaged", `${key} is missing in storage`);
+const cut = (key: string): EdgewiseError => new EdgewiseError("storage_damaged", `${key} is shorter in storage than it was when it was written`);
+
+/** What a local bucket says of an object whose file was cut: in the middle of its body, or of a range that is not there any more. */
+const CUT = /did not see all expected bytes|Unspecified error \(0\)/;
+
+/** All bytes of an object, or of a range of it; null where there is none. */
+async function bytesOf(key: string, get: () => Promise<R2ObjectBody | null>): Promise<Uint8Array | null> {
+  count("r2_class_b");
+  try {
+    const object = await get();
+    return object === null ? null : new Uint8Array(await object.arrayBuffer());
+  } catch (thrown) {
+    throw CUT.test(String(thrown)) ? cut(key) : thrown;
+  }
+}
 
 /** The executor's part of R2 over a bucket binding; operations are counted by what the platform bills. */
 export function bucketStore(bucket: R2Bucket): ExecutorStore {
@@ -21,18 +37,12 @@ export function bucketStore(bucket: R2Bucket): ExecutorStore {
       await bucket.put(key, bytes, { httpMetadata: { contentType } });
     },
     async read(key, offset, length) {
-      count("r2_class_b");
-      const object = await bucket.get(key, { range: { offset, length } });
-      if (object === null) throw missing(key);
-      const bytes = new Uint8Array(await object.arrayBuffer());
-      if (bytes.byteLength !== length) throw new EdgewiseError("storage_unavailable", `${key} is shorter than it was when it was written`);
+      const bytes = await bytesOf(key, () => bucket.get(key, { range: { offset, length } }));
+      if (bytes === null) throw missing(key);
+      if (bytes.byteLength !== length) throw cut(key);
       return bytes;
     },
-    async readAll(key) {
-      count("r2_class_b");
-      const object = await bucket.get(key);
-      return object === null ? null : new Uint8Array(await object.arrayBuffer());
-    },
+    readAll: (key) => bytesOf(key, () => bucket.get(key)),
     async stream(key) {
       count("r2_class_b");
       return (await bucket.get(key))?.body ?? null;

@@ -10,6 +10,7 @@ import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./environment-log.ts";
+import { damageOf } from "./damage.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
@@ -206,7 +207,7 @@ export class Executor {
     const runId = grant.config.run_id;
     const { task } = grant;
     if (task.kind === "finalise") {
-      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal));
+      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => this.#finalise(grant, task, signal));
       return true;
     }
     const mark = await this.#codeOf(grant);
@@ -248,6 +249,17 @@ export class Executor {
     const over = new AbortController();
     await Promise.race([work, this.#ports.sleep(TEARDOWN_MS, over.signal).catch(() => undefined)]);
     over.abort();
+  }
+
+  /** Rows that can never be read again would be looked for for ever. */
+  async #finalise(grant: Grant, task: Extract<Grant["task"], { kind: "finalise" }>, signal: AbortSignal): Promise<void> {
+    try {
+      await finaliseRun(this.#ports, grant, task, signal);
+    } catch (thrown) {
+      const failure = damageOf(thrown);
+      if (failure === null || signal.aborted) throw thrown;
+      await this.#ports.run(grant.config.run_id).fail({ ...ticketOf(grant), failure });
+    }
   }
 
   /** Null when this executor has other code than the run is pinned to; else the digest that rows are to carry, if any. */

@@ -27,12 +27,12 @@ export class Inputs {
     return this.#bytes;
   }
 
-  /** Throws `storage_unavailable` when the chunk that holds `unit` cannot be read. */
+  /** Throws `storage_damaged` when the chunk that holds `unit` is not there any more, or not whole. */
   async of(unit: number, chunks: readonly InputChunk[]): Promise<RolloutInput> {
     const chunk = chunks.find(({ lo, hi }) => unit >= lo && unit < hi);
     if (chunk === undefined) throw new EdgewiseError("internal", `no input chunk holds unit ${unit}`);
     const line = (await this.#lines(chunk))[unit - chunk.lo];
-    if (line === undefined) throw new EdgewiseError("storage_unavailable", `input chunk of unit ${unit} has too few rows`);
+    if (line === undefined) throw new EdgewiseError("storage_damaged", `the input chunk of unit ${unit} has too few rows in storage`);
     return JSON.parse(line) as RolloutInput;
   }
 
@@ -56,8 +56,9 @@ export class Inputs {
 
   async #read(chunk: InputChunk): Promise<readonly string[]> {
     try {
-      const bytes = await this.#store.readAll(inputsKey(this.#runId, chunk.digest));
-      if (bytes === null) throw new EdgewiseError("storage_unavailable", "an input chunk is missing");
+      const key = inputsKey(this.#runId, chunk.digest);
+      const bytes = await this.#store.readAll(key);
+      if (bytes === null) throw new EdgewiseError("storage_damaged", `${key} is missing in storage`);
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).split("\n");
     } catch (thrown) {
       if (this.#cache.delete(chunk.digest)) this.#bytes -= chunk.bytes;

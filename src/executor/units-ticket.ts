@@ -10,6 +10,7 @@ import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError, failureOf, type Failure } from "../errors/result.ts";
 import { maskJson } from "../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
+import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import { keptRows } from "./kept-rows.ts";
 import type { ExecutorBudget, ExecutorPorts, RunStub } from "./ports.ts";
@@ -195,7 +196,7 @@ export class UnitsTicket {
     try {
       await work;
     } catch (thrown) {
-      this.#host.ports.log(`run ${this.#grant.config.run_id}: leave: ${failureOf(thrown).message}`);
+      this.#host.ports.log(`run ${this.#grant.config.run_id}: its last word was not heard: ${failureOf(thrown).message}`);
     }
   }
 
@@ -258,8 +259,10 @@ export class UnitsTicket {
       this.#summaries.set(unit, { rollouts: rows.summaries, ...(rows.unscored === undefined ? {} : { unscored: rows.unscored }) });
       this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
     } catch (thrown) {
+      const damage = damageOf(thrown);
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
-      if (!this.#abort.signal.aborted) this.#failure ??= thrown;
+      if (!this.#abort.signal.aborted && damage === null) this.#failure ??= thrown;
+      if (damage !== null) await this.#settled(this.#fail(damage));
       this.#feed({ type: "stop", how: "abort" });
       this.#drop(unit);
     } finally {

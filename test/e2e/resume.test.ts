@@ -1,5 +1,5 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { basename, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "../support/cli-process.ts";
 import { type Bench, grid, inPlace, keysOfRows } from "../support/in-place.ts";
@@ -318,6 +318,28 @@ describe.concurrent("a state that is damaged", () => {
       const last = await place.run(again("-R", place.results, "-c", "32"));
       expect(last.code, last.stderr).toBe(0);
       expect(keysOfRows(bench.rows)).toEqual(grid(40, 1));
+      expectKept(before, bench.rows);
+    }),
+  );
+
+  it(
+    "in rows that are needed for the final file: the run ends by their name, the folder keeps what it has, and the line that is printed works",
+    LONG,
+    inPlace({ latency_ms: 50 }, async (bench) => {
+      const { place } = bench;
+      await interruptedAfter(bench, 12, bench.reverse("-n", "30", "-r", "1", "-c", "4"));
+      const before = bench.rows;
+      const blobs = join(place.state, "v1", "r2", "edgewise", "blobs");
+      const segment = readdirSync(blobs).find((name) => readFileSync(join(blobs, name), "utf8").includes('"rollout_index"'));
+      truncateSync(join(blobs, segment ?? "none"), 20);
+      const ended = await place.run(again("-R", place.results));
+      expect(ended.code).toBe(1);
+      expect(ended.stderr).toMatch(/the state is damaged: run \w{8}: runs\/\w{8}\/segments\/\S+ is shorter in storage/);
+      expectKept(before, bench.rows);
+      expect(ended.stderr).toContain(`npx edgewise eval run reverse-text -R ${relative(place.folder, place.results)} --fresh-state`);
+      const last = await place.run(again("-R", place.results, "--fresh-state"));
+      expect(last.code, last.stderr).toBe(0);
+      expect(keysOfRows(bench.rows)).toEqual(grid(30, 1));
       expectKept(before, bench.rows);
     }),
   );

@@ -104,3 +104,22 @@ describe("the final file", () => {
     expect(run.head.phase).toBe("open");
   });
 });
+
+describe("final files that can never be written", () => {
+  const failure = { code: "storage_damaged", message: "runs/x/segments/1-1-1.jsonl is missing in storage" } as const;
+
+  it("end the run FAILED and at rest, by the name of what is gone", () => {
+    const run = finalising([100]);
+    const grant = run.grant("a");
+    expect(run.call("fail", { ...run.id(grant), failure })).toEqual({ kind: "ok" });
+    expect(run.head).toMatchObject({ phase: "settled", status: "FAILED", failure });
+    expect(window(run, grant)).toEqual({ kind: "lost" });
+  });
+
+  it("are not another grant's to give up", () => {
+    const run = finalising([100]);
+    const grant = run.grant("a");
+    expect(run.call("fail", { ...run.id(grant), epoch: grant.epoch + 1, failure })).toEqual({ kind: "lost" });
+    expect(run.head).toMatchObject({ phase: "finalising", status: "CANCELLED", failure: null });
+  });
+});

@@ -1,11 +1,13 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { outputKey } from "../../r2-layout/keys.ts";
+import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { sha256Hex } from "../../src/config/sha256.ts";
 import { PART_BYTES } from "../../src/limits.ts";
 import { operations } from "../../src/operations.ts";
 import { type Call, Fleet, type FleetOptions, NEVER } from "./support/fleet.ts";
+import { bootOf } from "../../src/env.ts";
+import { NOTHING_NEW } from "../support/resume-request.ts";
 import { viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
 import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS } from "./support/service.ts";
@@ -138,5 +140,24 @@ describe("results.jsonl of several parts", () => {
     await fleet?.settled(config.run_id);
     expect(parts).toEqual([1, 2]);
     await expectResults(config, text);
+  });
+});
+
+describe("rows that are gone from storage", () => {
+  it("end the run FAILED by their name, instead of being looked for for ever; once they are back a resume writes the files", async () => {
+    const { config, text } = await allDone(300, 50);
+    const key = segmentKey(config.run_id, "1-1-1");
+    const kept = await (await service.BUCKET.get(key))?.arrayBuffer();
+    if (kept === undefined) throw new Error("there is no such segment");
+    await service.BUCKET.delete(key);
+    open();
+    await run(config.run_id).poke();
+    await fleet?.settled(config.run_id);
+    expect(await viewOf(config.run_id)).toMatchObject({ status: "FAILED", failure: { code: "storage_damaged", message: `${key} is missing in storage` } });
+    await service.BUCKET.put(key, kept);
+    expect(await run(config.run_id).resume({ ...NOTHING_NEW, boot: bootOf(service) })).toMatchObject({ ok: true });
+    await fleet?.settled(config.run_id);
+    await expectResults(config, text);
+    expect(await viewOf(config.run_id)).toMatchObject({ status: "COMPLETED", failure: null });
   });
 });

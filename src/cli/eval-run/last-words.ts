@@ -5,6 +5,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { endedBeforeRows } from "../../errors/leftovers.ts";
 import { nextStepOf, restingRun, stepText } from "../runs/next-step.ts";
 import { resumeCommand, shortPath, stopCommand } from "../command-line/typed-commands.ts";
+import { StateDamaged } from "../state/state-damage.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { Service } from "../service/service.ts";
 
@@ -50,6 +51,10 @@ export function detachedLines(names: RunNames, { url }: Pick<Service, "url">): r
 /** An error that ends the command still says where the results are. */
 export function withResume(error: unknown, names: RunNames, { role }: Pick<Service, "role">): unknown {
   if (!(error instanceof CliError)) return error;
+  if (error instanceof StateDamaged) {
+    const without = `What is finished is kept. Go on without that state (it is moved away, and nothing of it deleted): ${goOn(names)} --fresh-state`;
+    return new CliError(error.message, { exitCode: error.exitCode, hints: [without], cause: error.cause });
+  }
   const last = role === "remote" ? `Run ${names.runId} goes on there if it can. Follow it again` : "What is finished is kept. Resume";
   return new CliError(error.message, { exitCode: error.exitCode, hints: [...error.hints, `${last}: ${goOn(names)}`], cause: error.cause });
 }

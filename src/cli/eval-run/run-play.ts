@@ -22,6 +22,7 @@ import type { SharedService } from "../service/shared-service.ts";
 import type { StartedRun } from "./run-wish.ts";
 import type { Preflight } from "./preflight.ts";
 import { startRun } from "./start-run.ts";
+import { damagedState } from "../state/state-damage.ts";
 import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
 import { RunWatch } from "./watch-run.ts";
 
@@ -130,7 +131,7 @@ export class RunPlay {
     this.#work = { started, watch, folder };
     const end = await watch.untilEnd();
     if (end.suspended) throw new Suspended(`run ${evaluation_id} was interrupted by another command`);
-    return await this.#finish(this.#work);
+    return await this.#finish(this.#work, end);
   }
 
   /** Of a run that there is. */
@@ -180,10 +181,12 @@ export class RunPlay {
   }
 
   /** Files and report of the settled run. */
-  async #finish({ started, watch, folder }: Work): Promise<PlayedRun> {
-    const { client } = watch.service;
+  async #finish({ started, watch, folder }: Work, { failure }: RunState): Promise<PlayedRun> {
+    const { client, stateFolder } = watch.service;
     const { columns } = this.#context;
     const runId = started.evaluation.evaluation_id;
+    // There are no final files, and what can still be read of the rows is in the folder.
+    if (failure?.code === "storage_damaged" && stateFolder !== null) throw damagedState(stateFolder, `run ${runId}: ${singleLine(failure.message)}`);
     await watch.finalise();
     return await patiently(async () => {
       const evaluation = await client.run(runId);

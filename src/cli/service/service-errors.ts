@@ -3,7 +3,7 @@ import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
 import { CliError, reasonOf, systemCode, tlsReason } from "../terminal/cli-error.ts";
 import { scarceBytes } from "../disk/disk-watch.ts";
 import type { ServiceError } from "../connection/http-client.ts";
-import { damagedState, damageOf } from "../state/state-damage.ts";
+import { damagedState, damageOf, wordsOf } from "../state/state-damage.ts";
 import type { Service } from "./service.ts";
 
 const ELSEWHERE = "or unset EDGEWISE_URL to run on this machine.";
@@ -48,7 +48,7 @@ export function storageError({ role, stateFolder }: Pick<Service, "role" | "stat
 
 function damageBehind(stateFolder: string, error: ServiceError): CliError | null {
   const [damage] = damageOf(stateFolder);
-  return damage === undefined ? null : damagedState(stateFolder, damage, error);
+  return damage === undefined ? null : damagedState(stateFolder, wordsOf(damage), error);
 }
 
 /** The service wants a token, or another one. */

@@ -50,15 +50,21 @@ function isBucketLost(root: string): boolean {
  */
 export function mustBeSound(folder: string): void {
   for (const damage of damageOf(folder)) {
-    if (damage.scope === "all") throw damagedState(folder, damage);
+    if (damage.scope === "all") throw damagedState(folder, wordsOf(damage));
     if (damage.scope === "soft") setAside(damage.path);
   }
 }
 
-/** What is said of a damaged file, and the ways out. */
-export function damagedState(folder: string, { path, problem }: Damage, cause?: unknown): CliError {
+/** The file and what is wrong with it. */
+export const wordsOf = ({ path, problem }: Damage): string => `${path}: ${problem}`;
+
+/** A state that nothing can be done with but to go on without it. */
+export class StateDamaged extends CliError {}
+
+/** What is said of a damage, and the ways out. */
+export function damagedState(folder: string, what: string, cause?: unknown): StateDamaged {
   const root = runtimeStateFolder(folder);
-  return new CliError(`the state is damaged: ${path}: ${problem}`, {
+  return new StateDamaged(`the state is damaged: ${what}`, {
     hints: [
       "Go on from the results folder without it: npx edgewise eval run ENV -R FOLDER --fresh-state (moves the state away, deletes nothing).",
       `Or move it away yourself: mv ${root} ${root}.damaged`,

@@ -72,6 +72,8 @@ export interface RunHead {
 
   attempt: number;
   import: ImportSource | null;
+  /** The example up to which rows of the folder were taken over: the next preparation goes on behind it. Absent = none. */
+  import_through?: number;
   finalise: FinaliseState;
   offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
   projection: { version: number; due: boolean; retry_at: number; tries: number };

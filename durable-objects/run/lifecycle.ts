@@ -71,6 +71,7 @@ export function openRun(ledger: Ledger, head: RunHead, context: RunContext, tick
   head.phase = "open";
   head.status = "RUNNING";
   head.import = null;
+  delete head.import_through;
   markChanged(head, context);
 }
 

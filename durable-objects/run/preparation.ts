@@ -3,7 +3,7 @@ import { codeFound } from "./code-wait.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
-import type { Ledger, Ticket } from "./ledger.ts";
+import type { Done, Ledger, Ticket } from "./ledger.ts";
 import { endRun, openRun } from "./lifecycle.ts";
 import type { Ack, AdoptRequest, PreparedRequest, TicketId } from "./protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
@@ -53,20 +53,30 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
 /** Takes over rows of a result folder as done units, before the run opens. Repeats and units known already change nothing. */
 export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, context: RunContext): Ack {
   if (preparing(ledger, head, request) === null || head.n === null) return { kind: "lost" };
-  const taken: number[] = [];
+  if (request.through !== undefined && Number.isSafeInteger(request.through)) head.import_through = request.through;
+  const taken: Done[] = [];
   let rollouts = 0;
   for (const unit of request.units) {
     if (unit.unit >= head.n || ledger.done(unit.unit) !== null) continue;
     const known = unit.rollouts.filter((rollout): rollout is RolloutSummary => rollout !== null);
     head.totals = addUnit(head.totals, known);
-    ledger.putDone({ unit: unit.unit, segment: request.segment, offset: unit.offset, length: unit.length, rollouts: unit.rollouts, owed: false });
-    taken.push(unit.unit);
+    taken.push({ unit: unit.unit, segment: request.segment, offset: unit.offset, length: unit.length, rollouts: unit.rollouts, owed: false });
     rollouts += known.length;
   }
   if (taken.length === 0) return { kind: "ok" };
+  ledger.putDones(taken);
   head.seq++;
   const message = `${taken.length} units, ${rollouts} rollouts taken over from a result folder`;
-  ledger.putEvent({ seq: head.seq, time: context.now, type: "commit", level: "INFO", message, rollouts, units: taken, segment: request.segment });
+  ledger.putEvent({
+    seq: head.seq,
+    time: context.now,
+    type: "commit",
+    level: "INFO",
+    message,
+    rollouts,
+    units: taken.map(({ unit }) => unit),
+    segment: request.segment,
+  });
   return { kind: "ok" };
 }
 

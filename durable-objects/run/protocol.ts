@@ -47,7 +47,13 @@ export type TicketTask =
       /** Set when the run grows: its first `count` rows must still have this digest. */
       readonly pinned: { readonly count: number; readonly digest: string } | null;
       /** Set when rows of a result folder are to be taken over. */
-      readonly adopt: { readonly results: string; readonly dataset_digest: string | null; readonly num_examples?: number } | null;
+      readonly adopt: {
+        readonly results: string;
+        readonly dataset_digest: string | null;
+        readonly num_examples?: number;
+        /** Rows up to this example were taken over by an earlier preparation; absent = none. */
+        readonly through?: number;
+      } | null;
     }
   | { readonly kind: "units" }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
@@ -140,6 +146,8 @@ export interface AdoptedUnit extends Omit<CommitUnit, "rollouts"> {
 export interface AdoptRequest extends TicketId {
   readonly segment: string;
   readonly units: readonly AdoptedUnit[];
+  /** Rows up to this example are taken over with this; absent from older executors. */
+  readonly through?: number;
 }
 /** `accepted` also when repeated with the same segment; `duplicate`: done from another; `stale`: not this ticket's any more. */
 export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";

@@ -97,7 +97,12 @@ function taskFor(head: RunHead): TicketTask {
     const adopt =
       source === null
         ? null
-        : { results: source.results, dataset_digest: source.dataset_digest, ...(examples === undefined ? {} : { num_examples: examples }) };
+        : {
+            results: source.results,
+            dataset_digest: source.dataset_digest,
+            ...(examples === undefined ? {} : { num_examples: examples }),
+            ...(head.import_through === undefined ? {} : { through: head.import_through }),
+          };
     return { kind: "prepare", attempt: head.attempt, pinned, adopt };
   }
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };

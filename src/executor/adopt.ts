@@ -7,6 +7,7 @@ import { type ForeignRow, numberedLine, readForeignRow } from "../rollouts/forei
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { promptMark } from "../metrics/grouping.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
+import { SEGMENT_ROWS } from "../limits.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
@@ -76,6 +77,8 @@ function closed({ id, numbered, others }: OpenExample, rollouts: number): Exampl
 export interface Adoption {
   /** Digest of the uploaded rows. */
   readonly results: string;
+  /** The example up to which the Run has the rows already; absent = it has none. */
+  readonly through?: number;
   /** `example_id` by unit. */
   readonly ids: readonly number[];
   /** By example, the mark of the last message of its prompt (`promptMark`); empty where the digest says that the rows are of this data. */
@@ -92,10 +95,11 @@ export function questionOf(prompt: unknown): string {
 
 /**
  * Takes over the rows of a result folder: written to segments as they are, known to the Run as done units. What the folder
- * lacks, and what ended in an infrastructure error, the Run hands out like any other unit once it is opened.
+ * lacks, and what ended in an infrastructure error, the Run hands out like any other unit once it is opened. Bounded in what it does without a
+ * pause; the Run knows how far it is, and a later preparation goes on behind that.
  */
 export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption: Adoption, signal: AbortSignal): Promise<void> {
-  const { results, ids, questions } = adoption;
+  const { results, ids, questions, through = Number.NEGATIVE_INFINITY } = adoption;
   const { run_id, rollouts_per_example: r } = grant.config;
   const stream = await ports.store.stream(datasetKey(results));
   if (stream === null) throw new EdgewiseError("resume_mismatch", "The uploaded rows of the result folder are gone.");
@@ -105,6 +109,8 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
   /** Examples whose rows answer another question. */
   const others: number[] = [];
   let n = 0;
+  let newest = through;
+  let passed = 0;
   const flush = async (): Promise<void> => {
     const contents = buffer.take();
     if (contents === null) return;
@@ -112,14 +118,20 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
     const segment = segmentName(grant.ticket, grant.epoch, ++n);
     await ports.store.create(segmentKey(run_id, segment), contents.bytes);
     const units: AdoptedUnit[] = contents.units.map((place) => ({ ...place, rollouts: summaries.get(place.unit) ?? [] }));
-    await ports.run(run_id).adopt({ ...ticketOf(grant), segment, units });
+    await ports.run(run_id).adopt({ ...ticketOf(grant), segment, units, through: newest });
     summaries.clear();
+    // Beats, and whoever else is on this thread, go first between two segments: the rows are there already, so nothing else here waits.
+    await ports.sleep(0, signal);
   };
   for await (const { id, rows } of examplesOf(stream, r)) {
     const unit = unitOf.get(id);
     if (unit === undefined) throw foreign(id, ids.length);
     const question = questions.get(id);
     if (question !== undefined && [...rows.values()].some(({ value }) => promptMark(questionOf(value.prompt)) !== question)) others.push(id);
+    if (id <= through) {
+      if (++passed % SEGMENT_ROWS === 0) await ports.sleep(0, signal);
+      continue;
+    }
     const ordered = [...rows].sort(([a], [b]) => a - b);
     const lines = ordered.map(([index, row]) => numberedLine(row, index));
     // One attempt per example is grouped with nothing.
@@ -142,6 +154,7 @@ export async function adoptResults(ports: ExecutorPorts, grant: Grant, adoption:
       summaries.set(unit, own);
       buffer.add(unit, lines);
     }
+    newest = id;
   }
   await flush();
   if (others.length > 0) {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Grant } from "../../durable-objects/run/protocol.ts";
+import type { AdoptRequest, Grant, TicketId } from "../../durable-objects/run/protocol.ts";
+import { sleep } from "../../src/clients/sleep.ts";
+import { adoptResults } from "../../src/executor/adopt.ts";
+import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 
@@ -27,6 +30,63 @@ function handedOut(run: RuleRun): (readonly [number, readonly number[]])[] {
     for (let unit = answer.lo; unit < answer.hi; unit++) out.push([unit, answer.redo.find((redo) => redo.unit === unit)?.keep ?? []]);
   }
 }
+
+/** Takes rows of one rollout each over into `run`; counts segments, and the turns that others had meanwhile. `diesAfter`: segments until the executor falls silent. */
+async function takeOver(run: RuleRun, grant: Grant, rows: number, diesAfter = Number.POSITIVE_INFINITY) {
+  const text = Array.from({ length: rows }, (_, id) => `${JSON.stringify({ example_id: id, prompt: "p", reward: 1 })}\n`).join("");
+  const seen = { segments: 0, first: -1, turns: 0, ended: false };
+  const stub = {
+    async adopt(request: AdoptRequest) {
+      if (seen.first < 0) seen.first = request.units[0]?.unit ?? -1;
+      return run.call("adopt", request);
+    },
+    opened: async (request: TicketId) => run.call("opened", request),
+  };
+  const store = {
+    stream: async () => new Response(text).body,
+    async create() {
+      if (++seen.segments > diesAfter) throw new Error("dead");
+      return "stored" as const;
+    },
+  };
+  const ports = { store, run: () => stub, sleep } as unknown as ExecutorPorts;
+  const others = setInterval(() => seen.turns++, 0);
+  const { task } = grant;
+  const through = task.kind === "prepare" ? task.adopt?.through : undefined;
+  const ids = Array.from({ length: rows }, (_, id) => id);
+  const work = adoptResults(
+    ports,
+    grant,
+    { results: SOURCE.results, ids, questions: new Map(), ...(through === undefined ? {} : { through }) },
+    new AbortController().signal,
+  );
+  await work.catch(() => undefined);
+  clearInterval(others);
+  return seen;
+}
+
+describe("a large result folder", () => {
+  it("is taken over in slices, between which beats have their turn", async () => {
+    const { run, grant } = importing(20_000, 1);
+    const { segments, turns } = await takeOver(run, grant, 20_000);
+    expect(segments).toBeGreaterThan(30);
+    expect(turns).toBeGreaterThanOrEqual(segments - 1);
+    expect(run.head).toMatchObject({ status: "COMPLETED", done: 20_000, totals: { rollouts: 20_000, reward_sum: 20_000 } });
+  });
+
+  it("is gone on with where the preparation before fell silent, row by row the same", async () => {
+    const { run, grant } = importing(5_000, 1);
+    const { segments } = await takeOver(run, grant, 5_000, 6);
+    expect(segments).toBe(7);
+    run.now += run.timing.lease + run.timing.grace;
+    const again = run.pin(5_000, { open: false, digest: "digest of 5000" });
+    const rest = await takeOver(run, again, 5_000);
+    expect(rest.first).toBe(6 * 512);
+    expect(rest.segments).toBe(4);
+    expect(run.head).toMatchObject({ status: "COMPLETED", done: 5_000, totals: { rollouts: 5_000, reward_sum: 5_000 } });
+    expect(run.head.import_through).toBeUndefined();
+  });
+});
 
 describe("rows of a result folder", () => {
   it("that ended in a scorer error are owed scoring, where other code goes on with the folder", () => {

@@ -25,6 +25,32 @@ export const CONSUMER_WALL_MS = 15 * 60_000;
 /** D workers/platform/limits: request body on the free and pro plans. */
 export const MAX_BODY_BYTES = 100_000_000;
 
+// What comes from outside. Each bound is of our own; what it keeps whole is beside it.
+/** Levels of JSON in a request, a flag or an answer: a walk takes a frame or two per level, and the least stack of a browser holds some 5,000. */
+export const MAX_JSON_DEPTH = 64;
+/** Levels of a row: as deep as Python's `json` writes without a word (its stack holds 1,000), and far from where `JSON.stringify` gives up. */
+export const MAX_ROW_DEPTH = 256;
+/** Evaluations that one config file comes to on a command line: each is a run with a folder of its own. */
+export const MAX_EVALUATIONS = 1_000;
+/** Characters of one row of text, blank lines before it counted: beyond it a file has no rows. */
+export const MAX_ROW_CHARS = 16 * MIB;
+/** Characters of one record of a CSV file: its parser notes every quote that stands wrongly in it. */
+export const MAX_CSV_RECORD_CHARS = 4 * MIB;
+/** Characters that a reader takes in at a time; what takes longer than that to work through lets everybody else go first. */
+export const STEP_CHARS = 256 * KIB;
+/** Bytes that one compressed file becomes: 20 s of unpacking, and more rows than any evaluation has paid for. */
+export const MAX_UNPACKED_BYTES = 4 * 1024 * MIB;
+/** Bytes of one page of a Parquet file, unpacked: its writers aim at 1 MiB. */
+export const MAX_PAGE_BYTES = 32 * MIB;
+/** Values of one column in one row group, of which its writers make at most a million rows: 128 MiB of memory as an array. */
+export const MAX_COLUMN_VALUES = 16 * 1024 * KIB;
+/** The index of a Parquet file: some 100 bytes for each column of each row group, and ten times that when it is parsed. */
+export const MAX_PARQUET_INDEX_BYTES = 16 * MIB;
+/** Bytes of the pinned rows of one run: 1 MiB of them is a chunk, and a Run keeps a line for each. */
+export const MAX_INPUT_BYTES = 16 * 1024 * MIB;
+/** An answer of the Hub that is no file: a page of 100 rows, or the list of a repository's files. */
+export const MAX_HUB_ANSWER_BYTES = 32 * MIB;
+
 // Budgets of an executor: at most 16 MiB in all.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;

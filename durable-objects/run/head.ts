@@ -71,6 +71,8 @@ export interface RunHead {
   totals: Totals;
 
   attempt: number;
+  /** Preparations in a row of which nothing was heard again; absent = none. */
+  lost_preparations?: number;
   import: ImportSource | null;
   /** The example up to which rows of the folder were taken over: the next preparation goes on behind it. Absent = none. */
   import_through?: number;

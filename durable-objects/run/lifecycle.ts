@@ -7,6 +7,9 @@ import type { Ledger } from "./ledger.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import { endTicket } from "./tickets.ts";
 
+/** Preparations in a row that may be lost: the same rows are read by each, and what kills or freezes one kills the next. */
+export const PREPARATIONS_TO_FAIL = 3;
+
 export const TERMINAL: readonly RunStatus[] = ["COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"];
 
 /**
@@ -54,6 +57,13 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
       code: "timeout",
       message: `The run reached its time limit of ${minutes} minutes; results so far are kept.`,
       hint: "Resume it, with a larger timeout_minutes if needed.",
+    });
+  }
+  if (head.phase === "preparing" && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
+    endRun(ledger, head, context, "FAILED", "abort", {
+      code: "preparation_failed",
+      message: `Reading the examples was begun ${head.lost_preparations} times, and each time whoever read them fell silent.`,
+      hint: "The data set or the environment takes more memory or time than there is: ask for fewer or smaller examples, then resume the run.",
     });
   }
   if (head.phase === "open" && head.n !== null && head.done === head.n) complete(ledger, head, context);

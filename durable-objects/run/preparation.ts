@@ -29,6 +29,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
     });
     return { kind: "ok" };
   }
+  delete head.lost_preparations;
   const added = request.count - (head.n ?? 0);
   ledger.putChunks(request.chunks);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
@@ -65,6 +66,7 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
   }
   if (taken.length === 0) return { kind: "ok" };
   ledger.putDones(taken);
+  delete head.lost_preparations;
   head.seq++;
   const message = `${taken.length} units, ${rollouts} rollouts taken over from a result folder`;
   ledger.putEvent({

@@ -138,6 +138,7 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
   delete head.unscored;
   delete head.scores;
+  delete head.lost_preparations;
   head.generation++;
   head.boot = request.boot;
   head.interrupted = false;

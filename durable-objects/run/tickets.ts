@@ -56,6 +56,8 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
       becomeWary(ledger, head, ticket);
       head.lapses++;
     }
+    // Of a process that died it cannot be told whether the rows killed it; of three it can.
+    if (ticket.task.kind === "prepare") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
     endTicket(ledger, head, ticket);
     debugEvent(ledger, head, context, () => `Grant ${nameOf(ticket)} ended: ${foreign ? "its service was started again" : "its executor fell silent"}`);
     lapsed++;

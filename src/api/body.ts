@@ -1,12 +1,11 @@
 import type { z } from "zod";
+import { depthOf } from "../config/json-depth.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { KIB, MAX_BODY_BYTES, MIB } from "../limits.ts";
+import { KIB, MAX_BODY_BYTES, MAX_JSON_DEPTH, MIB } from "../limits.ts";
 import { type FieldIssue, InvalidRequest, invalid } from "./errors.ts";
 
 /** Arguments and settings only; data goes to `PUT /datasets/{sha256}`. */
 export const MAX_JSON_BYTES = MIB;
-/** Deeper values would overflow the stack of whatever walks them. */
-const MAX_DEPTH = 64;
 /** Issues told of one request. */
 const MAX_ISSUES = 50;
 const MAX_NAME = 128;
@@ -40,7 +39,7 @@ export async function readJsonText(request: Request): Promise<string> {
 
 /** Parses and checks a JSON body; an empty one counts as `{}`. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, text: string): z.infer<Schema> {
-  if (depthOf(text) > MAX_DEPTH) throw invalid(["body"], `Nested deeper than ${MAX_DEPTH} levels`);
+  if (depthOf(text) > MAX_JSON_DEPTH) throw invalid(["body"], `Nested deeper than ${MAX_JSON_DEPTH} levels`);
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text);
@@ -65,21 +64,6 @@ function issuesOf(issue: z.core.$ZodIssue, root: string): FieldIssue[] {
   const loc = [root, ...issue.path.map((part) => (typeof part === "number" ? part : String(part).slice(0, MAX_NAME)))];
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ loc: [...loc, key.slice(0, MAX_NAME)], msg: "Unknown field" }));
   return [{ loc, msg: issue.message }];
-}
-
-/** How deep the brackets outside of texts go; looked at before parsing. */
-function depthOf(text: string): number {
-  let [depth, deepest, inText] = [0, 0, false];
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at];
-    if (inText) {
-      if (character === "\\") at++;
-      else if (character === '"') inText = false;
-    } else if (character === '"') inText = true;
-    else if (character === "{" || character === "[") deepest = Math.max(deepest, ++depth);
-    else if (character === "}" || character === "]") depth--;
-  }
-  return deepest;
 }
 
 /** Path of a member called `__proto__`: copies of an object lose it without a word. */

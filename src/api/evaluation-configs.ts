@@ -18,7 +18,6 @@ evaluationConfigs.post("/", async (c) => {
   const text = await readJsonText(c.req.raw);
   const { evals, warnings } = planned(parseBody(configBody, text));
   if (evals.length === 0) throw invalid(["body"], "asks for no evaluation: a list that is swept is empty");
-  if (evals.length > MAX_ENVIRONMENTS) throw invalid(["body"], `asks for ${evals.length} evaluations; one request makes at most ${MAX_ENVIRONMENTS} runs`);
   const ids = await createRuns(c.var.ports, {
     parts: evals.map(({ body, place }) => ({ body: check(createBody, body, place), place })),
     idempotencyKey,
@@ -31,7 +30,7 @@ evaluationConfigs.post("/", async (c) => {
 /** Everything that is wrong with the file, each at its table and key. */
 function planned(document: unknown): ReturnType<typeof postedEvals> {
   try {
-    return postedEvals(document);
+    return postedEvals(document, MAX_ENVIRONMENTS);
   } catch (error) {
     if (!(error instanceof PlanProblems)) throw error;
     throw new InvalidRequest(error.problems.map(({ place, key, msg }) => ({ loc: ["body", place, key].filter((part) => part !== ""), msg })));

@@ -1,3 +1,4 @@
+import { parseShallow } from "../config/json-depth.ts";
 import type { Json, JsonObject } from "../config/run-config.ts";
 import type { AssistantMessage, Content, Message, Part } from "../rollouts/types.ts";
 
@@ -63,7 +64,7 @@ function assistantContent({ content, thinking_blocks, tool_calls }: AssistantMes
 /** Arguments that are no JSON object cannot be told to this route: the model is told that it gave none. */
 function inputOf(text: string): JsonObject {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseShallow(text);
     return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
   } catch {
     return {};

@@ -1,3 +1,5 @@
+import { parseShallow } from "../config/json-depth.ts";
+import { sizeOf } from "./kept-size.ts";
 import type { StreamFold } from "./read-answer.ts";
 import { type Fields, record, text } from "./reply-fields.ts";
 
@@ -33,13 +35,16 @@ export class AnthropicStream implements StreamFold {
         throw this.#errorOf(record(event.error) ?? {});
       case "message_start":
         this.#message = record(event.message);
+        this.#size += sizeOf(event.message);
         return;
       case "content_block_start":
         this.#blocks.set(index, { ...record(event.content_block) });
+        this.#size += sizeOf(event.content_block);
         return;
       case "content_block_delta":
         return this.#extend(this.#blocks.get(index), record(event.delta) ?? {});
       case "message_delta":
+        this.#size += sizeOf(event.delta) + sizeOf(event.usage);
         this.#message = { ...this.#message, ...record(event.delta), usage: { ...record(this.#message?.usage), ...known(record(event.usage)) } };
         return;
       case "message_stop":
@@ -68,7 +73,7 @@ const known = (usage: Fields | null): Fields => Object.fromEntries(Object.entrie
 function finished({ partial_json, ...block }: Fields): Fields {
   if (block.type !== "tool_use" || text(partial_json) === "") return block;
   try {
-    return { ...block, input: JSON.parse(text(partial_json)) };
+    return { ...block, input: parseShallow(text(partial_json)) };
   } catch {
     return { ...block, input: {} };
   }

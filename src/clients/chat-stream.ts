@@ -1,3 +1,4 @@
+import { StreamHead, sizeOf } from "./kept-size.ts";
 import type { StreamFold } from "./read-answer.ts";
 import { type Fields, record, records, text } from "./reply-fields.ts";
 
@@ -15,6 +16,11 @@ interface Choice {
   finish: unknown;
 }
 
+/** What a choice or a call costs before anything is in it, in characters. */
+const PART = 256;
+
+const lengthOf = ({ id, name, arguments: given }: Call): number => id.length + name.length + given.length;
+
 /** Fields of a chat delta that come in pieces. */
 const TEXTS = ["content", "refusal", "reasoning", "reasoning_content", "reasoning_details"] as const;
 
@@ -22,8 +28,7 @@ const TEXTS = ["content", "refusal", "reasoning", "reasoning_content", "reasonin
 export class ChatStream implements StreamFold {
   readonly #errorOf: (error: Fields) => Error;
   readonly #choices = new Map<number, Choice>();
-  /** Everything beside the choices: the last chunk that has it wins. */
-  #head: Fields = {};
+  readonly #head = new StreamHead();
   #size = 0;
 
   /** `errorOf`: what an error inside the stream stands for. */
@@ -32,20 +37,23 @@ export class ChatStream implements StreamFold {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#size + this.#head.size;
   }
 
   add({ choices, error, ...head }: Fields): void {
     const failed = record(error);
     if (failed !== null) throw this.#errorOf(failed);
-    for (const [name, value] of Object.entries(head)) if (value !== null) this.#head[name] = value;
+    this.#head.addAll(head);
     for (const raw of records(choices)) this.#take(this.#choice(typeof raw.index === "number" ? raw.index : 0), raw);
   }
 
   #choice(index: number): Choice {
-    const known = this.#choices.get(index) ?? { texts: new Map(), calls: new Map(), logprobs: [], ids: [], finish: null };
-    this.#choices.set(index, known);
-    return known;
+    const known = this.#choices.get(index);
+    if (known !== undefined) return known;
+    const begun: Choice = { texts: new Map(), calls: new Map(), logprobs: [], ids: [], finish: null };
+    this.#choices.set(index, begun);
+    this.#size += PART;
+    return begun;
   }
 
   #take(choice: Choice, raw: Fields): void {
@@ -58,27 +66,37 @@ export class ChatStream implements StreamFold {
     }
     for (const [at, call] of records(delta.tool_calls).entries()) this.#takeCall(choice, indexOf(choice, call, at), call);
     const logprobs = records(record(raw.logprobs)?.content);
-    for (const { token, logprob } of logprobs) choice.logprobs.push({ token, logprob });
+    for (const { token, logprob } of logprobs) {
+      choice.logprobs.push({ token, logprob });
+      this.#size += sizeOf(token) + sizeOf(logprob);
+    }
     const ids = Array.isArray(raw.token_ids) ? raw.token_ids.filter((id) => typeof id === "number") : [];
     for (const id of ids) choice.ids.push(id);
-    this.#size += 16 * (logprobs.length + ids.length);
-    choice.finish = raw.finish_reason ?? choice.finish;
+    this.#size += 16 * ids.length;
+    if (raw.finish_reason === null || raw.finish_reason === undefined) return;
+    choice.finish = raw.finish_reason;
+    this.#size += sizeOf(raw.finish_reason);
   }
 
   #takeCall({ calls }: Choice, index: number, raw: Fields): void {
-    const call = calls.get(index) ?? { id: "", name: "", arguments: "" };
-    calls.set(index, call);
+    const known = calls.get(index);
+    const call = known ?? { id: "", name: "", arguments: "" };
+    const before = lengthOf(call);
+    if (known === undefined) {
+      calls.set(index, call);
+      this.#size += PART;
+    }
     const called = record(raw.function) ?? {};
     if (call.id === "") call.id = text(raw.id);
     if (call.name === "") call.name = text(called.name);
     call.arguments += text(called.arguments);
-    this.#size += text(called.arguments).length;
+    this.#size += lengthOf(call) - before;
   }
 
   result(done: boolean): unknown {
     const choices = [...this.#choices].sort(([a], [b]) => a - b).map(([, choice]) => choice);
     if (!done && (choices.length === 0 || choices.some(({ finish }) => finish === null))) return null;
-    return { ...this.#head, choices: choices.map(completed) };
+    return { ...this.#head.fields, choices: choices.map(completed) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { StreamHead, sizeOf } from "./kept-size.ts";
 import type { StreamFold } from "./read-answer.ts";
 import { type Fields, record, records, text } from "./reply-fields.ts";
 
@@ -7,7 +8,8 @@ const LISTS = ["tokens", "token_logprobs"] as const;
 /** Chunks of `POST /completions` with `stream: true`, put together into the completion they would have been. */
 export class CompletionStream implements StreamFold {
   readonly #errorOf: (error: Fields) => Error;
-  #head: Fields = {};
+  readonly #head = new StreamHead();
+  #size = 0;
   #text = "";
   #began = false;
   #finish: unknown = null;
@@ -20,21 +22,32 @@ export class CompletionStream implements StreamFold {
   }
 
   get size(): number {
-    return this.#text.length + 16 * (this.#logprobs.tokens.length + this.#ids.length);
+    return this.#text.length + this.#size + this.#head.size;
   }
 
   add({ choices, error, ...head }: Fields): void {
     const failed = record(error);
     if (failed !== null) throw this.#errorOf(failed);
-    for (const [name, value] of Object.entries(head)) if (value !== null) this.#head[name] = value;
+    this.#head.addAll(head);
     for (const choice of records(choices)) {
       this.#began = true;
       this.#text += text(choice.text);
-      this.#finish = choice.finish_reason ?? this.#finish;
+      if (choice.finish_reason !== null && choice.finish_reason !== undefined) {
+        this.#finish = choice.finish_reason;
+        this.#size += sizeOf(choice.finish_reason);
+      }
       const logprobs = record(choice.logprobs) ?? {};
-      for (const name of LISTS) if (Array.isArray(logprobs[name])) this.#logprobs[name].push(...logprobs[name]);
-      if (Array.isArray(choice.token_ids)) this.#ids.push(...choice.token_ids);
-      if (Array.isArray(choice.prompt_token_ids)) this.#head.prompt_token_ids = choice.prompt_token_ids;
+      for (const name of LISTS) this.#keep(this.#logprobs[name], logprobs[name]);
+      this.#keep(this.#ids, choice.token_ids);
+      if (Array.isArray(choice.prompt_token_ids)) this.#head.set("prompt_token_ids", choice.prompt_token_ids);
+    }
+  }
+
+  #keep(into: unknown[], list: unknown): void {
+    if (!Array.isArray(list)) return;
+    for (const value of list as readonly unknown[]) {
+      into.push(value);
+      this.#size += sizeOf(value);
     }
   }
 
@@ -46,6 +59,6 @@ export class CompletionStream implements StreamFold {
       ...(this.#logprobs.tokens.length > 0 ? { logprobs: this.#logprobs } : {}),
       ...(this.#ids.length > 0 ? { token_ids: this.#ids } : {}),
     };
-    return { ...this.#head, choices: [choice] };
+    return { ...this.#head.fields, choices: [choice] };
   }
 }

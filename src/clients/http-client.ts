@@ -1,3 +1,4 @@
+import { parseShallow } from "../config/json-depth.ts";
 import { MIB } from "../limits.ts";
 import { type Attempt, BaseClient, type NativeRequest } from "./base-client.ts";
 import { likelyBases, type Looked, modelAdvice, modelNames } from "./endpoint-advice.ts";
@@ -101,7 +102,7 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
       const own = this.endpoint.base_url.replace(/\/+$/, "");
       const place = base === this.endpoint.base_url ? url : url.replace(own, base);
       const response = await this.ports.fetch(place, { headers: Object.fromEntries(new Headers(req.headers)), signal, redirect: "manual" });
-      return response.ok ? modelNames(JSON.parse(await readText(response, LIST_BYTES))) : null;
+      return response.ok ? modelNames(parseShallow(await readText(response, LIST_BYTES))) : null;
     } catch {
       // The refusal that is asked about says more than a list that cannot be had.
       return null;

@@ -1,3 +1,4 @@
+import { parseShallow } from "../config/json-depth.ts";
 import { MAX_ANSWER_BYTES, MAX_STREAMED_ANSWER_CHARACTERS } from "../limits.ts";
 import { type Fields, record } from "./reply-fields.ts";
 import { badAnswer, failureOfNetwork, isWebPage, RequestFailed, type StatusAnswer, webPage } from "./request-failure.ts";
@@ -34,17 +35,20 @@ export async function readAnswer(response: Response, reader: AnswerReader): Prom
   const text = await readWhole(response, reader);
   if (text === "") return null;
   try {
-    return JSON.parse(text);
-  } catch {
+    return parseShallow(text);
+  } catch (thrown) {
     if (isWebPage(text, response.headers.get("content-type"))) throw webPage(text, reader.scrub);
-    throw badAnswer("malformed_response", `the answer is not JSON: ${reader.scrub(text)}`);
+    throw badAnswer("malformed_response", `the answer is not JSON${tooDeep(thrown)}: ${reader.scrub(text)}`);
   }
 }
+
+/** A place that parsing names is of no use beside the text; that it was not parsed is. */
+const tooDeep = (thrown: unknown): string => (/^nested/.test(String((thrown as Error).message)) ? ` of a usable form (${(thrown as Error).message})` : "");
 
 /** An object where it is JSON, else its text. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseShallow(text);
   } catch {
     return text;
   }

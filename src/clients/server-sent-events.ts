@@ -6,6 +6,8 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
+const BLANK_LINE = /\r\n\r\n|\n\n|\r\r/;
+
 /**
  * The events of a body as they arrive, without those that carry nothing. Throws `BodyTooLarge` for an event of more than `limit`
  * characters, or whatever the network says when the body breaks off. Lets go of the body when its reader stops early.
@@ -13,17 +15,31 @@ export interface ServerSentEvent {
 export async function* readEvents(body: ReadableStream<Uint8Array>, limit: number): AsyncGenerator<ServerSentEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let held = "";
+  /** The block that has not ended, put together only when its end is there: a long one in small pieces is looked at once. */
+  let held: string[] = [];
+  let length = 0;
+  /** The last characters of it: a blank line may come in pieces. */
+  let seam = "";
   let ended = false;
   try {
     while (!ended) {
       const { done, value } = await reader.read();
       ended = done;
       // A last event without its blank line is still whole where the body has ended as it should.
-      held += done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true });
-      const blocks = held.split(/\r\n\r\n|\n\n|\r\r/);
-      held = blocks.pop() ?? "";
-      if (held.length > limit) throw new BodyTooLarge(`an event of more than ${limit} characters`);
+      const piece = done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true });
+      if (piece === "") continue;
+      held.push(piece);
+      length += piece.length;
+      const near = seam + piece;
+      let blocks: string[] = [];
+      if (BLANK_LINE.test(near)) {
+        blocks = held.join("").split(BLANK_LINE);
+        const rest = blocks.pop() ?? "";
+        held = [rest];
+        length = rest.length;
+        seam = rest.slice(-3);
+      } else seam = near.slice(-3);
+      if (length > limit) throw new BodyTooLarge(`an event of more than ${limit} characters`);
       for (const block of blocks) {
         const event = parseBlock(block);
         if (event !== null) yield event;

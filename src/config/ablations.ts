@@ -2,9 +2,16 @@ import { isTable, type TomlTable } from "./toml-keys.ts";
 
 /**
  * The evaluations of one `[[ablation]]`: the cartesian product of the swept values over the fixed ones, in the
- * order of the file, the last dimension varying fastest. An empty list gives none. `refuse(key, problem)` throws.
+ * order of the file, the last dimension varying fastest. An empty list gives none. They are counted before they are made, and
+ * at most `most` are. `refuse(key, problem)` throws.
  */
-export function expandAblation(globals: TomlTable, fixed: TomlTable, sweep: TomlTable, refuse: (key: string, problem: string) => never): readonly TomlTable[] {
+export function expandAblation(
+  globals: TomlTable,
+  fixed: TomlTable,
+  sweep: TomlTable,
+  most: number,
+  refuse: (key: string, problem: string) => never,
+): readonly TomlTable[] {
   const { env_args: sweptArgs = {}, ...swept } = sweep;
   if (!isTable(sweptArgs)) refuse("sweep.env_args", "must be a table of lists");
   const dimensions = [
@@ -14,6 +21,10 @@ export function expandAblation(globals: TomlTable, fixed: TomlTable, sweep: Toml
   if (dimensions.length === 0) refuse("sweep", "must be a non-empty table: each key a list of values");
   const twice = isTable(fixed.env_args) ? Object.keys(fixed.env_args).filter((arg) => Object.hasOwn(sweptArgs, arg)) : [];
   if (twice.length > 0) refuse("env_args", `${twice.join(", ")} ${twice.length === 1 ? "is" : "are"} both fixed and swept: keep one of the two`);
+  const combinations = dimensions.reduce((product, { values }) => product * values.length, 1);
+  if (combinations > most) refuse("sweep", `comes to ${combinations} evaluations; beside the rest of the file ${most} are possible`);
+  // The lists before an empty one would be multiplied out for nothing.
+  if (combinations === 0) return [];
 
   const base = mergeTables(globals, fixed, new Set([...Object.keys(fixed), ...Object.keys(swept)]));
   return dimensions.reduce<readonly TomlTable[]>(

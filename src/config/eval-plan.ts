@@ -1,3 +1,4 @@
+import { MAX_EVALUATIONS } from "../limits.ts";
 import { expandAblation, mergeTables } from "./ablations.ts";
 import type { Option } from "./option.ts";
 import { type GivenOptions, OPTIONS, type OptionName } from "./options.ts";
@@ -29,20 +30,23 @@ const TOTAL = "max_concurrent_total" satisfies OptionName;
 /**
  * The evaluations that a config file asks for: globals, `[[eval]]` and `[[ablation]]`. `document` is the parsed file, or the same as JSON;
  * `file` is what errors call it. Throws `PlanProblems` with everything that is wrong, each with file, table and key, in the order in which
- * the Python library looks; values are checked last.
+ * the Python library looks; values are checked last. `most`: evaluations that it may come to.
  */
-export function planEvals(document: unknown, file: string): EvalPlan {
-  const { plan, problems } = readPlan(document, file);
+export function planEvals(document: unknown, file: string, most = MAX_EVALUATIONS): EvalPlan {
+  const { plan, problems } = readPlan(document, file, most);
   if (problems.length > 0) throw new PlanProblems(problems);
   return plan;
 }
 
 /** The same for whoever has more to find wrong: the plan is what is left of it without what has problems. */
-export function readPlan(document: unknown, file: string): { readonly plan: EvalPlan; readonly problems: readonly PlanProblem[] } {
-  const reader = new PlanReader(file);
+export function readPlan(document: unknown, file: string, most = MAX_EVALUATIONS): { readonly plan: EvalPlan; readonly problems: readonly PlanProblem[] } {
+  const reader = new PlanReader(file, most);
   const plan = reader.plan(isTable(document) ? document : null);
   return { plan, problems: reader.problems };
 }
+
+/** Problems told of one file: each is compared with the others, and nobody mends more of them at once. */
+const MAX_PROBLEMS = 200;
 
 const placeOf = (section: (typeof SECTIONS)[number], index: number): string => `[[${section}]] #${index + 1}`;
 const GLOBALS = "global settings";
@@ -54,11 +58,14 @@ class PlanReader {
   readonly problems: PlanProblem[] = [];
   readonly #warnings = new Set<string>();
   readonly #file: string;
+  /** Evaluations that may still come. */
+  #left: number;
   /** Tables that could not be read: nothing that follows from them is a problem of its own. */
   readonly #unread = new Set<string>();
 
-  constructor(file: string) {
+  constructor(file: string, most: number) {
     this.#file = file;
+    this.#left = most;
   }
 
   plan(document: TomlTable | null): EvalPlan {
@@ -80,6 +87,11 @@ class PlanReader {
       this.#unread.add(placeOf("eval", index));
     }
     const { eval: _eval, ablation: _ablation, ...top } = document;
+    if (evals.length > this.#left) {
+      this.#note({ place: "", key: "eval", msg: `asks for ${evals.length} evaluations; at most ${this.#left} are possible` });
+      return none;
+    }
+    this.#left -= evals.length;
     const globals = this.#table(top, GLOBALS, "Invalid global field", SECTIONS);
     const own = evals.map((table, index) => this.#table(table, placeOf("eval", index), "Invalid field"));
     const merged = own.map((table, index) => ({ table: mergeTables(globals, table), place: placeOf("eval", index) }));
@@ -103,6 +115,7 @@ class PlanReader {
 
   /** `joint`: between the key and what is wrong with it. What was told of a key in the table it comes from is not told again. */
   #note({ place, key, msg, joint = " ", hint }: { place: string; key: string; msg: string; joint?: string; hint?: string }): void {
+    if (this.problems.length >= MAX_PROBLEMS) return;
     if (key !== "" && this.problems.some((known) => known.key === key && known.msg === msg && (known.place === place || known.place === GLOBALS))) return;
     const text = `${[this.#file, place, key].filter((part) => part !== "").join(": ")}${joint}${msg}`;
     this.problems.push({ place, key, msg, text, ...(hint === undefined ? {} : { hint }) });
@@ -135,6 +148,7 @@ class PlanReader {
     const known = [...TOML_KEYS.keys()];
     const fields = Object.entries(table).filter(([key]) => {
       if (TOML_KEYS.has(key)) return true;
+      if (this.problems.length >= MAX_PROBLEMS) return false;
       const meant = didYouMean(key, [...known, ...further]);
       const text = `${[this.#file, place].join(": ")}: ${label}: ${key}${meant}`;
       this.problems.push({ place, key, msg: `${label}${meant}`, text, hint: `Known are ${known.join(", ")}.` });
@@ -162,7 +176,8 @@ class PlanReader {
     return this.#attempt(
       place,
       () => {
-        const tables = expandAblation(globals, fixed, swept, (key, problem) => this.#refuse(place, key, problem));
+        const tables = expandAblation(globals, fixed, swept, this.#left, (key, problem) => this.#refuse(place, key, problem));
+        this.#left -= tables.length;
         const { env_args: _, ...lists } = swept;
         const values = Object.entries(lists).flatMap(([key, list]) => (list as readonly unknown[]).map((value) => ({ [key]: value })));
         return { fixed, swept: values, tables: tables.map((table) => ({ table, place })) };

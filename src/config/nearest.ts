@@ -4,9 +4,12 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   let best: { readonly candidate: string; readonly distance: number } | null = null;
   for (const candidate of candidates) {
     const other = normal(candidate);
-    const distance = other.startsWith(wanted) && wanted.length >= 3 ? 0 : editDistance(wanted, other);
-    if (distance <= Math.max(1, Math.floor(Math.max(wanted.length, other.length) / 3)) && (best === null || distance < best.distance))
-      best = { candidate, distance };
+    const most = Math.max(1, Math.floor(Math.max(wanted.length, other.length) / 3));
+    const begins = other.startsWith(wanted) && wanted.length >= 3;
+    // A word is at least as far away as it is longer; one of a million letters is not measured.
+    if (!begins && Math.abs(wanted.length - other.length) > most) continue;
+    const distance = begins ? 0 : editDistance(wanted, other);
+    if (distance <= most && (best === null || distance < best.distance)) best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }

@@ -1,3 +1,4 @@
+import { parseShallow } from "./json-depth.ts";
 import type { Option } from "./option.ts";
 import { OPTIONS, type OptionName } from "./options.ts";
 
@@ -46,7 +47,7 @@ function rawValue(kind: Option["kind"], text: string): ParsedOption {
 
 function parseJson(text: string): ParsedOption {
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parseShallow(text) };
   } catch (error) {
     return { ok: false, msg: `not valid JSON: ${(error as Error).message}` };
   }

@@ -27,12 +27,13 @@ const FILE = "body";
 /**
  * A config file as a request carries it: the parsed file as one JSON object, with the entries of a registry beside it (`endpoint`). Throws
  * `invalid_request` as `planEvals` and `readRegistry` do, and for settings that only a command line has a use for.
+ * `most`: evaluations that it may come to.
  */
-export function postedEvals(document: unknown): { readonly evals: readonly PostedEval[]; readonly warnings: readonly string[] } {
+export function postedEvals(document: unknown, most: number): { readonly evals: readonly PostedEval[]; readonly warnings: readonly string[] } {
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${FILE}: must be an object with eval or ablation`);
   const { endpoint, ...rest } = document;
   const registry = readRegistry({ endpoint }, FILE);
-  const { evals, maxConcurrentTotal, warnings: ineffective } = planEvals(rest, FILE);
+  const { evals, maxConcurrentTotal, warnings: ineffective } = planEvals(rest, FILE, most);
   const warnings = [...registry.warnings, ...ineffective];
   const labels = evalLabels(evals);
   const shares = maxConcurrentTotal === null ? null : sharesAtOnce(maxConcurrentTotal, limitsOf(evals), FILE);

@@ -1,11 +1,8 @@
 import Papa from "papaparse";
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { MIB } from "../limits.ts";
+import { MAX_CSV_RECORD_CHARS, MIB } from "../limits.ts";
 import { decodedText } from "./text.ts";
-
-/** A record beyond this is not one but a quote that is never closed. */
-const MAX_RECORD_CHARS = 16 * MIB;
 
 /**
  * Rows of a CSV file (RFC 4180: quotes, doubled quotes, line breaks in quotes) whose first record names the columns; every value is a
@@ -47,19 +44,37 @@ interface Dialect {
 
 async function* readRecords(stream: ReadableStream<Uint8Array>): AsyncGenerator<string[]> {
   let open = "";
+  /** What came since `open` was looked at, put together when it is as much again: a record that does not end is gone through once for each doubling. */
+  let pieces: string[] = [];
+  let length = 0;
+  let wanted = 0;
   let dialect: Dialect | null = null;
   let records = 0;
+  /** Characters of blank records since the last that has something; nobody else sees them. */
+  let blank = 0;
   for await (const text of decodedText(stream, () => `data set record ${Math.max(1, records)}`)) {
-    open += text;
+    pieces.push(text);
+    length += text.length;
+    if (length < wanted) continue;
+    open += pieces.join("");
+    pieces = [];
     // A \r at the end of what is there may be half of a line end.
-    if (dialect === null && !/[\r\n][\s\S]/.test(open)) continue;
-    dialect ??= dialectOf(open);
-    const { data, cursor } = parse(open, dialect, true);
-    records += data.length;
-    yield* data;
-    open = open.slice(cursor);
-    if (open.length > MAX_RECORD_CHARS) throw unreadable(records, `longer than ${MAX_RECORD_CHARS / MIB} MiB; is a quote never closed?`);
+    let cursor = 0;
+    if (dialect !== null || /[\r\n][\s\S]/.test(open)) {
+      dialect ??= dialectOf(open);
+      const parsed = parse(open, dialect, true);
+      cursor = parsed.cursor;
+      records += parsed.data.length;
+      blank = parsed.data.some((fields) => fields.length > 1 || fields[0] !== "") ? 0 : blank + cursor;
+      yield* parsed.data;
+      open = open.slice(cursor);
+    }
+    length = open.length;
+    const problem = length > MAX_CSV_RECORD_CHARS ? "is a quote never closed?" : "it holds nothing";
+    if (Math.max(length, blank) > MAX_CSV_RECORD_CHARS) throw unreadable(records, `longer than ${MAX_CSV_RECORD_CHARS / MIB} MiB; ${problem}`);
+    wanted = Math.min(MAX_CSV_RECORD_CHARS + 1, 2 * length);
   }
+  open += pieces.join("");
   if (open !== "") yield* parse(open, dialect ?? dialectOf(open), false).data;
 }
 

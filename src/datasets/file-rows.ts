@@ -1,9 +1,11 @@
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { KIB } from "../limits.ts";
 import { readCsv } from "./csv.ts";
 import type { ByteSource } from "./host.ts";
 import { readJsonl } from "./jsonl.ts";
 import { readParquet } from "./parquet.ts";
+import { unpack } from "./unpack.ts";
 
 /**
  * Rows of a data file in Parquet, JSONL or CSV, the last two also gzipped. The content decides, not the name: uploads have none, and
@@ -17,7 +19,7 @@ export async function* fileRows(source: ByteSource): AsyncGenerator<JsonObject> 
     return;
   }
   if (startsWith(head, GZIP)) {
-    const unpacked = await peek(stream.pipeThrough(new DecompressionStream("gzip") as ReadableWritablePair<Uint8Array, Uint8Array>));
+    const unpacked = await peek(unpack(stream, source.name));
     yield* textRows(unpacked, source.name);
   } else yield* textRows({ head, stream }, source.name);
 }
@@ -32,6 +34,9 @@ interface Peeked {
   /** All bytes. */
   readonly stream: ReadableStream<Uint8Array>;
 }
+
+/** Blanks that are held while the form of a file is not known. */
+const MAX_BLANK_BYTES = 256 * KIB;
 
 async function* textRows({ head, stream }: Peeked, name: string): AsyncGenerator<JsonObject> {
   const first = new TextDecoder().decode(head).trimStart()[0];
@@ -48,16 +53,18 @@ async function peek(stream: ReadableStream<Uint8Array>): Promise<Peeked> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   let ended = false;
-  // Blanks before the first row say nothing about the form.
-  while (!ended && (length < PARQUET.length || chunks.every(isBlank))) {
+  let blank = true;
+  // Blanks before the first row say nothing about the form; so many of them are JSONL's to count.
+  while (!ended && (length < PARQUET.length || (blank && length < MAX_BLANK_BYTES))) {
     const { done, value } = await reader.read();
     ended = done;
     if (value !== undefined) {
       chunks.push(value);
+      blank &&= isBlank(value);
       length += value.byteLength;
     }
   }
-  const head = chunks.find((chunk) => !isBlank(chunk)) === undefined ? new Uint8Array() : concat(chunks, length);
+  const head = blank ? new Uint8Array() : concat(chunks, length);
   const whole = new ReadableStream<Uint8Array>({
     start: (controller) => {
       for (const chunk of chunks) controller.enqueue(chunk);

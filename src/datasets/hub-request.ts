@@ -1,4 +1,7 @@
 import type { z } from "zod";
+import { BodyTooLarge, readText } from "../clients/response-body.ts";
+import { MAX_HUB_ANSWER_BYTES, MAX_ROW_DEPTH } from "../limits.ts";
+import { parseShallow } from "../config/json-depth.ts";
 import { parseUrl } from "../config/addresses.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { DatasetHost, HubAccess } from "./host.ts";
@@ -9,7 +12,10 @@ export type HubAnswer<T> = { readonly ok: true; readonly value: T; readonly revi
 /** An answer of the Hub as `schema` has it, or what it refused. Throws where refusing anything else would be the same (no access, no network). */
 export async function hubJson<T>(host: DatasetHost, url: string, schema: z.ZodType<T>, id: string): Promise<HubAnswer<T>> {
   const response = await webGet(host, url, { headers: hubHeaders(host.hub, url) });
-  const text = await response.text();
+  const text = await readText(response, MAX_HUB_ANSWER_BYTES).catch((thrown: unknown) => {
+    if (!(thrown instanceof BodyTooLarge)) throw thrown;
+    throw new EdgewiseError("dataset_unreadable", `${parseUrl(url)?.host ?? "The Hub"} answered for ${id} with ${thrown.message}.`);
+  });
   if (!response.ok) {
     const refusal = hubRefusal(host.hub, id, response.status, messageOf(text));
     if (response.status === 401 || response.status === 403) throw refusal;
@@ -54,7 +60,7 @@ function messageOf(text: string): string | null {
 
 function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseShallow(text, MAX_ROW_DEPTH);
   } catch {
     return null;
   }

@@ -1,10 +1,8 @@
 import type { JsonObject } from "../config/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { MIB } from "../limits.ts";
+import { depthOf } from "../config/json-depth.ts";
+import { MAX_ROW_CHARS, MAX_ROW_DEPTH, MIB } from "../limits.ts";
 import { decodedText } from "./text.ts";
-
-/** A line beyond this is not a row but a file that has no lines. */
-const MAX_LINE_CHARS = 16 * MIB;
 
 const BARE_NUMBER = /(?<![\w"])-?(?:NaN|Infinity)(?![\w"])/;
 
@@ -22,18 +20,10 @@ export async function* readJsonl(stream: ReadableStream<Uint8Array>): AsyncGener
   for await (const { line, text } of numberedLines(stream)) yield { line, value: parseLine(text, line) };
 }
 
-/** The lines of a JSONL file that are not blank, with their numbers from 1. */
-export async function* numberedLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<{ readonly line: number; readonly text: string }> {
-  let line = 0;
-  for await (const text of readLines(stream)) {
-    line++;
-    if (text.trim() !== "") yield { line, text };
-  }
-}
-
 const unreadable = (line: number, text: string): EdgewiseError => new EdgewiseError("dataset_unreadable", `data set line ${line}: ${text}`);
 
 function parseLine(text: string, line: number): JsonObject {
+  if (depthOf(text) > MAX_ROW_DEPTH) throw unreadable(line, `nested deeper than ${MAX_ROW_DEPTH} levels`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -45,30 +35,51 @@ function parseLine(text: string, line: number): JsonObject {
   return value as JsonObject;
 }
 
-async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** The lines of a JSONL file that are not blank, with their numbers from 1. */
+export async function* numberedLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<{ readonly line: number; readonly text: string }> {
   let open: string[] = [];
   let openChars = 0;
   let lines = 0;
+  /** Characters of blank lines since the last that is none. */
+  let blank = 0;
   const take = (piece: string): void => {
     open.push(piece);
     openChars += piece.length;
-    if (openChars > MAX_LINE_CHARS) throw unreadable(lines + 1, `longer than ${MAX_LINE_CHARS / MIB} MiB; is this a JSONL file?`);
+    if (openChars > MAX_ROW_CHARS) throw unreadable(lines + 1, `longer than ${MAX_ROW_CHARS / MIB} MiB; is this a JSONL file?`);
   };
-  const finish = (): string => {
+  const skip = (chars: number): void => {
+    blank += chars;
+    if (blank > MAX_ROW_CHARS) throw unreadable(lines, `nothing but blanks for ${MAX_ROW_CHARS / MIB} MiB; is this a JSONL file?`);
+  };
+  /** The line that has ended; null where it is blank. */
+  const finish = (): { line: number; text: string } | null => {
     const text = open.join("");
     open = [];
     openChars = 0;
     lines++;
-    return text;
+    if (text.trim() !== "") {
+      blank = 0;
+      return { line: lines, text };
+    }
+    skip(text.length + 1);
+    return null;
   };
   for await (const text of decodedText(stream, () => `data set line ${lines + 1}`)) {
     let from = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-      take(text.slice(from, end));
+      // There may be millions of empty lines, each of one byte.
+      if (end === from && openChars === 0) {
+        lines++;
+        skip(1);
+      } else {
+        take(text.slice(from, end));
+        const line = finish();
+        if (line !== null) yield line;
+      }
       from = end + 1;
-      yield finish();
     }
-    take(text.slice(from));
+    if (from < text.length) take(text.slice(from));
   }
-  if (openChars > 0) yield finish();
+  const last = openChars > 0 ? finish() : null;
+  if (last !== null) yield last;
 }

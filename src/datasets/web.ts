@@ -1,3 +1,4 @@
+import { BodyTooLarge, readBytes } from "../clients/response-body.ts";
 import { isPublicAddress, parseUrl } from "../config/addresses.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import type { ByteSource, DatasetHost } from "./host.ts";
@@ -100,9 +101,13 @@ export function webSource(
     open: async () => (await get()).body ?? new Blob([]).stream(),
     size: () => (size ??= measure()),
     async read(start, end) {
-      const bytes = await (await partial(start, end)).arrayBuffer();
-      if (bytes.byteLength === end - start) return bytes;
-      throw new EdgewiseError("dataset_unreadable", `The server of ${url} sent ${bytes.byteLength} bytes where ${end - start} were asked for.`);
+      const sent = await readBytes(await partial(start, end), end - start).catch((thrown: unknown) => {
+        if (thrown instanceof BodyTooLarge) return thrown.message;
+        throw thrown;
+      });
+      if (typeof sent !== "string" && sent.byteLength === end - start) return sent.buffer;
+      const came = typeof sent === "string" ? sent : `${sent.byteLength} bytes`;
+      throw new EdgewiseError("dataset_unreadable", `The server of ${url} sent ${came} where ${end - start} were asked for.`);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { parseShallow } from "../config/json-depth.ts";
 import { type Context, Hono } from "hono";
 import { EMBEDDED_MODEL } from "../config/providers.ts";
 import type { EmbeddedModel } from "../embedded-model/model.ts";
@@ -138,7 +139,7 @@ const refuse = ({ status, fields }: OpenAiError): Response => Response.json({ er
 async function bodyOf(c: Context): Promise<unknown> {
   let body: unknown;
   try {
-    body = JSON.parse(await c.req.text());
+    body = parseShallow(await c.req.text());
   } catch {
     throw badRequest("We could not parse the JSON body of your request: it is not valid JSON.", null);
   }

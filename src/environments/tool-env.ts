@@ -1,3 +1,4 @@
+import { parseShallow } from "../config/json-depth.ts";
 import { ToolCallError, ToolParseError } from "../errors/rollout-errors.ts";
 import { ToolMonitor } from "./monitors.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "./multi-turn-env.ts";
@@ -114,7 +115,7 @@ const callsNothing = (message: Message | undefined): boolean => message?.role ==
 
 /** Throws a `SyntaxError` for what is no JSON, a `TypeError` for JSON that is no object. */
 function readArgs({ name, arguments: text }: ToolCall): Record<string, unknown> {
-  const args: unknown = JSON.parse(text);
+  const args: unknown = parseShallow(text);
   if (typeof args === "object" && args !== null && !Array.isArray(args)) return args as Record<string, unknown>;
   throw new TypeError(
     `Expected the arguments of ${name} to be an object, got ${args === null ? "null" : Array.isArray(args) ? "an array" : `a ${typeof args}`}: ${text}`,

@@ -3,7 +3,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
 import { findEnvironment, loadEnvironment } from "../environments/load.ts";
-import { EdgewiseError, failureOf } from "../errors/result.ts";
+import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
@@ -33,6 +33,15 @@ const IDLE_LOOKS = 2;
 const AFTER_FAILURE_MS = 1_000;
 /** What an environment takes longer to tear down is not waited for before its ticket is given back. */
 const TEARDOWN_MS = 2_000;
+
+/**
+ * What ends the run: what is wrong with it itself. A `RangeError` is the rows' as well (a stack, a text or a list that they are too much
+ * for); storage or an object that did not answer is neither, and null: it is asked again by the next attempt.
+ */
+function failureOfPreparation(thrown: unknown): Failure | null {
+  if (thrown instanceof RangeError) return failureOf(thrown, "preparation_failed");
+  return thrown instanceof EdgewiseError && thrown.code !== "storage_unavailable" ? failureOf(thrown) : null;
+}
 
 /** An environment as a grant has it, and what counts the models that it calls itself. */
 interface Loaded {
@@ -216,7 +225,7 @@ export class Executor {
       const loaded = await this.#load(grant, said);
       if (loaded === null) return;
       try {
-        if (task.kind === "prepare") await this.#prepare(grant, task, loaded, said.prints);
+        if (task.kind === "prepare") await this.#prepare(grant, task, loaded, said);
         else await this.#runUnits(grant, sentAt, service, said.notes, { ...loaded, envDigest: mark.envDigest });
       } finally {
         await loaded.end();
@@ -271,16 +280,23 @@ export class Executor {
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
-  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, prints: EnvironmentLog): Promise<void> {
+  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints, notes }: Said): Promise<void> {
     const { run_id: runId } = grant.config;
     return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
         await prepareRun(this.#ports, grant, task, environment, signal, () => this.#briefly(end()));
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
-        if (signal.aborted || !(thrown instanceof EdgewiseError) || thrown.code === "storage_unavailable") throw thrown;
+        if (signal.aborted) throw thrown;
+        const failure = failureOfPreparation(thrown);
+        if (failure === null) {
+          // The first attempts are told, and then ever fewer: there may be one a second.
+          if (Number.isInteger(Math.log2(task.attempt)))
+            notes.warning("preparation", `Reading the examples failed and is tried again: ${failureOf(thrown).message}`);
+          throw thrown;
+        }
         await prints.flush();
-        await this.#ports.run(runId).fail({ ...ticketOf(grant), failure: failureOf(thrown) });
+        await this.#ports.run(runId).fail({ ...ticketOf(grant), failure });
       } finally {
         await this.#briefly(end());
       }

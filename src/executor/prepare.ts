@@ -10,13 +10,17 @@ import type { RolloutInput } from "../rollouts/types.ts";
 import { maskJson } from "../errors/masking.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { promptMark } from "../metrics/grouping.ts";
-import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB } from "../limits.ts";
+import { Pace } from "../datasets/pace.ts";
+import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "../limits.ts";
 import { adoptResults, questionOf } from "./adopt.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 
 type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
+
+/** What a row counts for in pacing: making, digesting and storing it takes about as long as that many characters take to be read. */
+const ROW_CHARS = KIB;
 
 /** Most metrics of an environment: r rollouts of them must fit one row of the ledger. */
 const MAX_METRICS = 64;
@@ -79,16 +83,27 @@ class ChunkWriter {
   }
 }
 
+/** Rows that are made from nothing are work as well: beats, other runs and whoever cancels this one have their turn between them. */
+async function* paced(rows: AsyncIterable<RolloutInput>, signal: AbortSignal): AsyncGenerator<RolloutInput> {
+  const pace = new Pace();
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    yield row;
+    await pace.spend(ROW_CHARS);
+  }
+}
+
 /** What breaks inside the environment is the environment's failure; what breaks around it (storage, the Run) is not. */
 async function* examplesOf(
   environment: Environment,
   { num_examples, shuffle_seed }: Pick<RunConfig, "num_examples" | "shuffle_seed">,
+  signal: AbortSignal,
 ): AsyncGenerator<RolloutInput> {
   try {
-    const read = (count: number): AsyncIterable<RolloutInput> => environment.examples(count);
+    const read = (count: number): AsyncIterable<RolloutInput> => paced(environment.examples(count), signal);
     yield* shuffle_seed === undefined ? read(num_examples) : drawnExamples(read, num_examples, shuffle_seed);
   } catch (thrown) {
-    if (thrown instanceof EdgewiseError) throw thrown;
+    if (thrown instanceof EdgewiseError || signal.aborted) throw thrown;
     throw environmentFailed(`Environment ${environment.id} could not make its examples`, thrown);
   }
 }
@@ -96,6 +111,12 @@ async function* examplesOf(
 function changed(rows: number): EdgewiseError {
   return new EdgewiseError("dataset_changed", `The first ${rows} rows of the data set are not the ones this run was started with.`, {
     hint: "Use the same data, or start a new run.",
+  });
+}
+
+function tooMuch(rows: number): EdgewiseError {
+  return new EdgewiseError("dataset_unreadable", `The first ${rows} rows are ${MAX_INPUT_BYTES / MIB} MiB already, more than a run holds.`, {
+    hint: `Ask for fewer examples (num_examples), or for shorter ones.`,
   });
 }
 
@@ -130,9 +151,12 @@ export async function prepareRun(
   /** Whether examples bring tools: then rows may differ in theirs. */
   let ownTools = false;
   let count = 0;
-  for await (const input of examplesOf(environment, config)) {
+  let bytes = 0;
+  for await (const input of examplesOf(environment, config, signal)) {
     signal.throwIfAborted();
     const line = JSON.stringify(input);
+    bytes += line.length;
+    if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
     await digest.add(line);
     count++;
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
@@ -149,7 +173,7 @@ export async function prepareRun(
   const envDigest = await ports.envDigest(config);
   if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
   if (task.adopt !== null && task.adopt.dataset_digest !== null && count >= 0 && task.adopt.dataset_digest !== datasetDigest) {
-    await checkAdopted(environment, task.adopt.dataset_digest, config);
+    await checkAdopted(environment, task.adopt.dataset_digest, config, signal);
   }
   const request = {
     ...ticketOf(grant),
@@ -172,9 +196,9 @@ export async function prepareRun(
 }
 
 /** A folder may come from a smaller run of the same data: then some first rows have its digest. */
-async function checkAdopted(environment: Environment, wanted: string, config: RunConfig): Promise<void> {
+async function checkAdopted(environment: Environment, wanted: string, config: RunConfig, signal: AbortSignal): Promise<void> {
   const digest = new InputDigest();
-  for await (const input of examplesOf(environment, config)) {
+  for await (const input of examplesOf(environment, config, signal)) {
     await digest.add(JSON.stringify(input));
     if ((await digest.value()) === wanted) return;
   }

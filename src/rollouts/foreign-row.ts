@@ -1,3 +1,5 @@
+import { parseShallow } from "../config/json-depth.ts";
+import { MAX_ROW_DEPTH } from "../limits.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { rowText } from "./row-text.ts";
 
@@ -7,7 +9,8 @@ export interface ForeignRow {
   readonly value: JsonObject;
 }
 
-const TEXT_OR_BARE_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/g;
+/** A text that is never closed goes to the end, or each of its quotes would be tried as the beginning of another. */
+const TEXT_OR_BARE_NUMBER = /"[^"\\]*(?:\\[\s\S][^"\\]*)*(?:"|\\?$)|-?(?:NaN|Infinity)/g;
 
 /** Python writes NaN and Infinity, which no other JSON reader takes: null in their place. Texts stay as they are. */
 const strictJson = (text: string): string => text.replace(TEXT_OR_BARE_NUMBER, (found) => (found.startsWith('"') ? found : "null"));
@@ -16,11 +19,11 @@ const strictJson = (text: string): string => text.replace(TEXT_OR_BARE_NUMBER, (
 export function readForeignRow(line: string): ForeignRow {
   const text = line.trim();
   try {
-    return { text, value: objectOf(JSON.parse(text)) };
+    return { text, value: objectOf(parseShallow(text, MAX_ROW_DEPTH)) };
   } catch (error) {
     const strict = strictJson(text);
     if (strict === text) throw error;
-    return { text: strict, value: objectOf(JSON.parse(strict)) };
+    return { text: strict, value: objectOf(parseShallow(strict, MAX_ROW_DEPTH)) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../src/config/run-config.ts";
+import type { Json, JsonObject } from "../../src/config/run-config.ts";
 import { type Door, openDoor } from "../support/fake-ports.ts";
 
 const post = (door: Door, body: JsonObject, headers?: Record<string, string>) => door.call("POST", "/evaluation-configs", body, headers);
@@ -21,6 +21,9 @@ async function refusal(door: Door, body: JsonObject): Promise<string> {
   expect(door.runs.size).toBe(0);
   return `${response.status} ${await response.text()}`;
 }
+
+const many = (count: number): number[] => Array.from({ length: count }, (_, index) => index / count);
+const nested = (levels: number): Json => (levels === 0 ? 0 : [nested(levels - 1)]);
 
 describe("a config file in one request", () => {
   it("makes a run of each evaluation and each combination, in the order of the file", async () => {
@@ -98,8 +101,22 @@ describe("a config file in one request", () => {
     [
       "too many",
       { ablation: [{ env_id: "gsm8k", sweep: { num_examples: Array.from({ length: 33 }, (_, i) => i + 1) } }] },
-      "asks for 33 evaluations; one request makes at most 32 runs",
+      "comes to 33 evaluations; beside the rest of the file 32 are possible",
     ],
+    [
+      "more combinations than anybody could make",
+      { ablation: [{ env_id: "gsm8k", sweep: { temperature: many(2_000), max_tokens: many(2_000), env_args: { a: many(2_000), b: many(2_000) } } }] },
+      "comes to 16000000000000 evaluations",
+    ],
+    [
+      "an empty list after long ones",
+      { ablation: [{ env_id: "gsm8k", sweep: { temperature: many(9_000), env_args: { a: many(9_000), b: [] } } }] },
+      "asks for no evaluation",
+    ],
+    ["too many tables", { eval: Array.from({ length: 33 }, () => ({ env_id: "gsm8k" })) }, "asks for 33 evaluations; at most 32 are possible"],
+    ["more unknown keys than are told", { eval: [Object.fromEntries(many(5_000).map((key) => [`k${key}`, 1]))] }, "Invalid field"],
+    ["a key of half a megabyte", { eval: [{ ["x".repeat(500_000)]: 1 }] }, "Invalid field"],
+    ["a value that is nested too deeply", { eval: [{ env_id: "gsm8k", env_args: { a: nested(64) } }] }, "Nested deeper than 64 levels"],
   ])("is refused whole for %s", async (_, body, message) => {
     const text = await refusal(openDoor(), body as JsonObject);
     expect(text).toMatch(/^422 /);

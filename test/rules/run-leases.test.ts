@@ -50,6 +50,36 @@ describe("a lease", () => {
   });
 });
 
+describe("a preparation", () => {
+  const lose = (run: RuleRun, executor: string): void => {
+    run.grant(executor);
+    run.now += run.timing.lease + run.timing.grace;
+    run.call("wake", null);
+  };
+
+  it("of which nothing is heard three times in a row ends the run by name", () => {
+    const run = new RuleRun();
+    lose(run, "a");
+    lose(run, "b");
+    expect(run.head.status).toBe("PENDING");
+    lose(run, "c");
+    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "preparation_failed", message: expect.stringContaining("3 times") } });
+  });
+
+  it("that takes its process with it counts as well, and one that comes to its end makes good for those before", () => {
+    const run = new RuleRun();
+    for (const boot of ["boot-2", "boot-3"]) {
+      run.grant("a");
+      run.boot = boot;
+      run.call("wake", null);
+    }
+    expect(run.head.lost_preparations).toBe(2);
+    run.pin(10);
+    expect(run.head.lost_preparations).toBeUndefined();
+    expect(run.head.status).toBe("RUNNING");
+  });
+});
+
 describe("a join", () => {
   it("whose answer was lost gets the same grant again", () => {
     const run = RuleRun.open(10);

@@ -1,3 +1,4 @@
+import { parseShallow } from "../../config/json-depth.ts";
 import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/sleep.ts";
 import type { Json, JsonObject } from "../../config/run-config.ts";
@@ -123,7 +124,7 @@ export class OpenEnvEnv extends MultiTurnEnv {
     for (const call of calls ?? []) {
       let content: ReturnType<typeof toolContent>;
       try {
-        const args: unknown = JSON.parse(call.arguments);
+        const args: unknown = parseShallow(call.arguments);
         if (typeof args !== "object" || args === null || Array.isArray(args)) throw new TypeError("tool arguments must be an object");
         const { observation, reward, done } = await session.step({ type: "call_tool", tool_name: call.name, arguments: args as JsonObject });
         total += reward ?? 0;

@@ -1,3 +1,4 @@
+import { parseShallow } from "../../config/json-depth.ts";
 import type { Json, JsonObject } from "../../config/run-config.ts";
 
 /** What an OpenEnv server answers to a reset or a step. */
@@ -76,7 +77,7 @@ function singleTextField({ properties, required }: JsonObject): string | null {
 export function readAction(written: string, schema: JsonObject): JsonObject {
   const text = /^```[^\n]*\n([\s\S]*)\n?```$/.exec(written.trim())?.[1]?.trim() ?? written.trim();
   try {
-    const action: unknown = JSON.parse(text);
+    const action: unknown = parseShallow(text);
     if (isRecord(action)) return action;
   } catch {
     // Then it may be the text itself.

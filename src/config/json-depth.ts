@@ -1,0 +1,33 @@
+import { MAX_JSON_DEPTH } from "../limits.ts";
+
+/**
+ * How deep the brackets outside of texts go; looked at before parsing. Parsing goes down without a stack, and nearly all that walks what was
+ * parsed does not.
+ */
+export function depthOf(text: string): number {
+  let [depth, deepest, inText] = [0, 0, false];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inText) {
+      if (code === BACKSLASH) at++;
+      else if (code === QUOTE) inText = false;
+    } else if (code === QUOTE) inText = true;
+    else if (code === BRACE || code === BRACKET) deepest = Math.max(deepest, ++depth);
+    else if (code === BRACE_END || code === BRACKET_END) depth--;
+  }
+  return deepest;
+}
+
+const [QUOTE, BACKSLASH, BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d] as const;
+
+/** Whether a value that did not come as JSON goes deeper than `levels`. Looks no deeper than that. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels <= 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
+}
+
+/** `JSON.parse` for what comes from outside. Throws `SyntaxError`, also for what goes deeper than `levels`. */
+export function parseShallow(text: string, levels = MAX_JSON_DEPTH): unknown {
+  if (depthOf(text) > levels) throw new SyntaxError(`nested deeper than ${levels} levels`);
+  return JSON.parse(text);
+}

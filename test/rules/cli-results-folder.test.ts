@@ -107,6 +107,27 @@ describe("a results folder", () => {
     await second.close();
   });
 
+  it("grows by whole rows only: of an answer that breaks off nothing is written, and nothing is taken back", async () => {
+    const folder = await ResultsFolder.open(path, RUN, "rebuild");
+    run.commit(1, "aaaa", "bbbb");
+    run.cutAt = 7;
+    const sizes = new Set<number>();
+    const look = setInterval(() => sizes.add(results().length), 0);
+    await expect(folder.pull(client)).rejects.toThrow();
+    clearInterval(look);
+    sizes.add(results().length);
+    expect([...sizes]).toEqual([0]);
+    await folder.pull(client);
+    expect(results()).toBe("aaaa\nbbbb\n");
+    await folder.close();
+    writeFileSync(join(path, "results.jsonl"), "aaaa\n");
+    const again = await ResultsFolder.open(path, RUN, "continue");
+    expect(results()).toBe("aaaa\n");
+    await again.pull(client);
+    expect(results()).toBe("aaaa\nbbbb\n");
+    await again.close();
+  });
+
   it("starts again when the file is shorter than recorded, or another run's", async () => {
     const first = await ResultsFolder.open(path, RUN, "rebuild");
     run.commit(1, "aaaa");

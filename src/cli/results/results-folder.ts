@@ -2,7 +2,7 @@
  * The folder a user keeps: `results.jsonl`, `metadata.json`, `eval.log` as verifiers has them, and `.edgewise.json`, which says
  * up to which event of the run `results.jsonl` has been written, in bytes, so that a crash costs nothing and doubles nothing.
  */
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isRunId, type OutputFile, runFolder } from "../../../r2-layout/keys.ts";
@@ -82,13 +82,11 @@ export class ResultsFolder {
     removeDeadDrafts(path);
     const found = readPosition(path);
     const results = join(path, "results.jsonl");
-    if (mode === "continue" && found?.run_id === runId && !found.final && existsSync(results)) {
+    // Fewer bytes than recorded: somebody else changed the file; then nothing in it can be trusted, and it stays until there is another.
+    if (mode === "continue" && found?.run_id === runId && !found.final && sizeOf(results) >= found.bytes) {
       const file = await open(results, "r+");
-      const { size } = await file.stat();
-      // Fewer bytes than recorded: somebody else changed the file; then nothing in it can be trusted.
-      const position = size >= found.bytes ? found : start;
-      await file.truncate(position.bytes);
-      return new ResultsFolder(path, position, file, false);
+      await file.truncate(found.bytes);
+      return new ResultsFolder(path, found, file, false);
     }
     const rebuilding = existsSync(results);
     const file = await open(rebuilding ? draftOf(results) : results, "w+");
@@ -161,12 +159,13 @@ export class ResultsFolder {
     return file;
   }
 
+  /** Nothing is written of an answer that is not there whole, so that the file grows by whole rows only. Holds one answer in memory. */
   private async append(file: FileHandle, response: Response, signal?: AbortSignal): Promise<number> {
     const { bytes: start } = this.position;
-    let end = start;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of chunksOf(response, signal)) chunks.push(chunk);
     try {
-      for await (const chunk of chunksOf(response, signal)) end += await writeAll(file, chunk, end);
-      return end;
+      return start + (await writeAll(file, Buffer.concat(chunks), start));
     } catch (error) {
       // A row written in part would be taken for damage by whoever reads the folder.
       await file.truncate(start).catch(() => undefined);
@@ -182,6 +181,8 @@ export class ResultsFolder {
     this.rebuilding = false;
   }
 }
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? -1;
 
 /** A killed command leaves the file it was writing, as large as all results. */
 function removeDeadDrafts(folder: string): void {

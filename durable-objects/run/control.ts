@@ -76,6 +76,8 @@ export interface RunView {
   readonly pass_threshold: number;
   /** Absent before the inputs are pinned, and in runs of before = 0 to 1. */
   readonly reward_range?: readonly [number, number];
+  /** What each metric counts for in the reward, as far as it can be said; absent from runs of before. */
+  readonly reward_weights?: Readonly<Record<string, number>>;
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */

@@ -51,6 +51,8 @@ export interface RunHead {
   pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
   reward_range?: readonly [number, number];
+  /** What each metric counts for in the reward; absent in runs of before. */
+  reward_weights?: Readonly<Record<string, number>>;
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;

@@ -43,6 +43,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.dataset_name = request.dataset_name ?? null;
   head.pass_threshold = request.pass_threshold;
   if (request.reward_range !== undefined) head.reward_range = request.reward_range;
+  if (request.reward_weights !== undefined) head.reward_weights = request.reward_weights;
   head.env_sampling_args = request.env_sampling_args;
   head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;

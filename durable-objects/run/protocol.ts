@@ -196,6 +196,8 @@ export interface PreparedRequest extends TicketId {
   readonly pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent from executors of before = 0 to 1. */
   readonly reward_range?: readonly [number, number];
+  /** What each metric counts for in the reward, as far as it can be said; absent from executors of before. */
+  readonly reward_weights?: Readonly<Record<string, number>>;
   /** Defaults of the environment, for `metadata.json`. */
   readonly env_sampling_args: JsonObject;
   /** The tools that all rows share, for `metadata.json`; absent from executors of before, and null when they differ or take too many bytes. */

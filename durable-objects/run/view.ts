@@ -39,6 +39,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.scores === undefined ? {} : { scores: head.scores }),
     pass_threshold: head.pass_threshold,
     ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),
+    ...(head.reward_weights === undefined ? {} : { reward_weights: head.reward_weights }),
     seq: head.seq,
     created_at: head.created_at,
     started_at: head.started_at,

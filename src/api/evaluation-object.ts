@@ -92,6 +92,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       pass_threshold: view.pass_threshold,
       ...(view.reward_range === undefined ? {} : { reward_range: view.reward_range }),
+      ...(view.reward_weights === undefined ? {} : { reward_weights: view.reward_weights }),
       state_columns: config.state_columns,
     },
     metrics: metricsOf(view.totals),

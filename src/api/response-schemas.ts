@@ -135,6 +135,7 @@ export const evaluation = z.strictObject({
     shuffle_seed: z.int().optional(),
     pass_threshold: z.number(),
     reward_range: z.tuple([z.number(), z.number()]).optional(),
+    reward_weights: z.record(z.string(), z.number()).optional(),
     state_columns: z.array(text),
   }),
   started_at: moment,

@@ -27,6 +27,12 @@ export class EnvGroupRubric extends Rubric {
     return [...new Set(this.#members.flatMap((member) => member.metricNames()))];
   }
 
+  /** Of the metrics that count for the same in every member that has them. */
+  override rewardWeights(): Readonly<Record<string, number>> {
+    const entries = this.#members.flatMap((member) => Object.entries(member.rubric.rewardWeights()));
+    return Object.fromEntries(entries.filter(([name, weight]) => entries.every((other) => other[0] !== name || other[1] === weight)));
+  }
+
   override groupRewardNames(): string[] {
     return [...new Set(this.#members.flatMap((member) => member.rubric.groupRewardNames()))];
   }

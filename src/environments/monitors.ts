@@ -23,6 +23,10 @@ export class ToolMonitor extends Rubric {
     return ["total_tool_calls", ...this.#tools().map((name) => `${name}_calls`)];
   }
 
+  override rewardWeights(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.metricNames().map((name) => [name, 0]));
+  }
+
   override async evaluate(states: readonly State[]): Promise<Evaluation[]> {
     return states.map((state) => {
       const calls = toolCallsOf(state);

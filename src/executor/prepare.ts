@@ -25,9 +25,9 @@ const ROW_CHARS = KIB;
 /** Most metrics of an environment: r rollouts of them must fit one row of the ledger. */
 const MAX_METRICS = 64;
 
-/** Most bytes of tools that a Run keeps for `metadata.json`: they are stored with every transition. */
-const MAX_TOOLS_BYTES = 16 * KIB;
-const small = <T>(tools: T): T | null => (new TextEncoder().encode(JSON.stringify(tools)).byteLength > MAX_TOOLS_BYTES ? null : tools);
+/** Most bytes of tools, or of weights, that a Run keeps: they are stored with every transition. */
+const MAX_KEPT_BYTES = 16 * KIB;
+const small = <T>(value: T): T | null => (new TextEncoder().encode(JSON.stringify(value)).byteLength > MAX_KEPT_BYTES ? null : value);
 
 /** What would go wrong with every rollout is found before the first model call. */
 function checkMetrics(environment: Environment, independent: boolean): void {
@@ -185,6 +185,7 @@ export async function prepareRun(
     dataset_name: environment.datasetName,
     pass_threshold: environment.passThreshold,
     reward_range: environment.rewardRange,
+    reward_weights: small(environment.rubric.rewardWeights()) ?? {},
     env_sampling_args: environment.samplingArgs,
     concurrency: environment.concurrency,
     tools: ownTools ? null : small(environment.sharedTools()),

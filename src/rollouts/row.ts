@@ -8,6 +8,7 @@ import { flatRow } from "./flat-row.ts";
 import { rowText } from "./row-text.ts";
 import { nestedTiming } from "./time-marks.ts";
 import type { RolloutFailure, State, Tool } from "./types.ts";
+import { TURNS_COLUMN, turnsOf } from "./turns-column.ts";
 import { finalTokens } from "./usage.ts";
 
 /**
@@ -64,13 +65,15 @@ export interface RowOptions {
 type Part = "completion" | "prompt" | "info" | "tool_defs" | "answer" | "state columns";
 const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
 
+const made = (value: Json): ColumnValue => ({ ok: true, value });
+
 /**
  * The row of a finished rollout, `without` some of its parts when it would be too large; a row that lacks parts, or whose state
  * columns are no JSON, says so as its error, if it has none.
  */
 function buildRow(state: State, options: RowOptions, without: readonly Part[]): Row {
   const keeps = (part: Part): boolean => !without.includes(part);
-  const columns = options.stateColumns.map((name) => ({ name, value: columnValue(state, name) }));
+  const columns = options.stateColumns.map((name) => ({ name, value: name === TURNS_COLUMN ? made(turnsOf(state)) : columnValue(state, name) }));
   const error = state.error ?? columnFailure(columns.map(({ value }) => value)) ?? sizeFailure(without);
   const metrics = state.metrics ?? {};
   const row: Row = {

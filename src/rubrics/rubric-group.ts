@@ -2,7 +2,7 @@ import { runAll } from "../rollouts/handlers.ts";
 import type { State } from "../rollouts/types.ts";
 import { type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import type { RewardEntry } from "./reward-function.ts";
-import { type Evaluation, Rubric, type Scoring } from "./rubric.ts";
+import { distinct, type Evaluation, Rubric, type Scoring } from "./rubric.ts";
 
 /**
  * Several rubrics as one, run in order: rewards are added, and so are metrics of the same name. Each keeps its own
@@ -34,6 +34,10 @@ export class RubricGroup<Objects extends object = object> extends Rubric<Objects
 
   override metricNames(): string[] {
     return [...new Set(this.#rubrics.flatMap((rubric) => rubric.metricNames()))];
+  }
+
+  override rewardWeights(): Readonly<Record<string, number>> {
+    return distinct(this.#rubrics.flatMap((rubric) => Object.entries(rubric.rewardWeights())));
   }
 
   override groupRewardNames(): string[] {

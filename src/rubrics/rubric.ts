@@ -95,6 +95,11 @@ export class Rubric<Objects extends object = object> {
     return [...new Set(this.#functions.map(({ name }) => name))];
   }
 
+  /** What each metric counts for in the reward; without those of which one number says nothing: functions that share a name. */
+  rewardWeights(): Readonly<Record<string, number>> {
+    return distinct(this.#functions.map(({ name, weight }) => [name, weight]));
+  }
+
   /** Names of the functions that judge all rollouts of an example together. */
   groupRewardNames(): string[] {
     return this.#functions.filter(({ kind }) => kind === "group").map(({ name }) => name);
@@ -172,6 +177,12 @@ export class Rubric<Objects extends object = object> {
       state.error ??= failureOfRollout(explained("cleanup", thrown), "scorer_error");
     }
   }
+}
+
+/** Names that are there once, with their values. */
+export function distinct(entries: readonly (readonly [string, number])[]): Readonly<Record<string, number>> {
+  const names = entries.map(([name]) => name);
+  return Object.fromEntries(entries.filter(([name]) => names.indexOf(name) === names.lastIndexOf(name)));
 }
 
 const scoringOf = ({ signal = new AbortController().signal }: ScoreOptions): Scoring => ({ signal });

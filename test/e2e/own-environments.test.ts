@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { metadataOf, rowsOf, Workplace } from "../support/cli-process.ts";
@@ -148,6 +148,21 @@ describe("an environment of one's own", () => {
     const broken = await place.run(["eval", "run", "./torn.ts", ...endpoint(), "-k", "MODEL_API_KEY", "-n", "3", "-r", "1"], secrets);
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("could not make its examples: no third (torn.ts:22:13)") });
     expect(broken.stderr).not.toContain("[env]");
+  });
+
+  it("is tried with one example, message by message, of which nothing stays", async () => {
+    write("torn.ts", TORN);
+    const keys = { MODEL_API_KEY: "sk-of-the-model" };
+    const tried = await place.run(["eval", "try", "./torn.ts", ...endpoint(), "-k", "MODEL_API_KEY"], keys);
+    expect(tried.code).toBe(0);
+    expect(tried.stdout).toMatch(/^Example 0 of torn with scripted\n── user ─+\none\n── assistant · turn 1 · .* tokens ─+\n/);
+    expect(tried.stdout).toContain("\nINFO [env] scores { example: 'one', key: '[secret]' }\n");
+    expect(tried.stdout).toMatch(/\nstrict +1 +× 1 += 1\nnum_turns +1 +metric\nreward += 1\n/);
+    expect(model.ledger.stats().total).toBe(1);
+    expect(readdirSync(place.folder).filter((name) => name === ".edgewise" || name === "outputs")).toEqual([]);
+    writeFileSync(join(place.folder, "torn.ts"), TORN.replace('["one", "two"]', '["two"]'));
+    const broken = await place.run(["eval", "try", "./torn.ts", ...endpoint(), "-k", "MODEL_API_KEY"], keys);
+    expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining("scorer_error: ScorerError('strict: not this one (torn.ts:12:9)')") });
   });
 
   it.each([

@@ -26,9 +26,9 @@ const FLAGS = OPTION_NAMES.filter((name) => (OPTIONS[name] as Option).only !== "
 /** One letter for two options: a provider's name, or a folder. */
 const PROVIDER_OR_FOLDER = "p";
 
-/** Adds every flag of the table to a command. */
-export function addFlags(command: Command): void {
-  for (const name of FLAGS) {
+/** Adds the flags of the table to a command: all of them, or those of `names`. */
+export function addFlags(command: Command, names: readonly OptionName[] = FLAGS): void {
+  for (const name of names) {
     command.addOption(flagOf(name));
     if (name === "provider")
       command.addOption(new CommanderOption(`-${PROVIDER_OR_FOLDER} <NAME|DIR>`, "--provider, or --env-dir-path where it names a folder"));

@@ -1,10 +1,10 @@
-import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import type { ExitCode } from "../terminal/cli-error.ts";
 import { addFlags, givenOptions } from "../command-line/flags.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { runCommands } from "./run-commands.ts";
+import { isFolder, tryCommand } from "./try-command.ts";
 import { viewCommand } from "./view-command.ts";
 
 /** `eval run ENV` (also `eval ENV`), and the commands about runs that exist. */
@@ -38,8 +38,6 @@ Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage, 130 interrup
     const command = { ...context, ...wishes };
     done(await (typed.hosted === true && typed.follow !== true ? hostedRun(command) : evalRun(command)));
   });
-  for (const command of [...runCommands(context, done), viewCommand(context, done)]) evaluation.addCommand(command);
+  for (const command of [tryCommand(context, done), ...runCommands(context, done), viewCommand(context, done)]) evaluation.addCommand(command);
   return evaluation;
 }
-
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

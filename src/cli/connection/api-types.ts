@@ -92,6 +92,8 @@ export interface Evaluation {
     readonly pass_threshold: number;
     /** Absent from services of before. */
     readonly reward_range?: readonly [number, number];
+    /** What each metric counts for in the reward, as far as it can be said. */
+    readonly reward_weights?: Readonly<Record<string, number>>;
   };
   /** `settings`: what is measured and how the model is reached; services of before do not say it. */
   readonly edgewise: RunState & { readonly settings?: JsonObject };

@@ -67,10 +67,10 @@ describe("what states do not carry", () => {
     const asked: string[] = [];
     let answer: (() => void) | null = null;
     const client = {
-      file: (id: string) => {
+      numbers: (id: string) => {
         asked.push(id);
-        return new Promise<Response>((resolve) => {
-          answer = () => resolve(Response.json(NUMBERS));
+        return new Promise((resolve) => {
+          answer = () => resolve(NUMBERS);
         });
       },
     } as unknown as ServiceClient;
@@ -108,11 +108,11 @@ describe("what states do not carry", () => {
 
   it("is asked for again when the service did not answer", async () => {
     let calls = 0;
-    const file = (): Promise<Response> => {
+    const numbers = (): Promise<never> => {
       calls += 1;
       return Promise.reject(new Error("no answer"));
     };
-    const client = { file } as unknown as ServiceClient;
+    const client = { numbers } as unknown as ServiceClient;
     const poll = new NumbersPoll(() => client);
     const view = runningView();
     for (const now of [0, 1000, 5000]) {

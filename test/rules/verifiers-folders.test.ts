@@ -40,6 +40,7 @@ async function adopted(lines: readonly string[], rollouts = 2, examples = 6, que
   const stored: string[] = [];
   const units: AdoptedUnit[] = [];
   const ports = {
+    sleep: () => Promise.resolve(),
     store: {
       stream: () => Promise.resolve(new Blob([lines.map((line) => `${line}\n`).join("")]).stream()),
       create: (_: string, bytes: Uint8Array) => Promise.resolve(stored.push(new TextDecoder().decode(bytes))),

@@ -2,6 +2,7 @@ import { MAX_EVALUATIONS } from "../limits.ts";
 import { expandAblation, mergeTables } from "./ablations.ts";
 import type { Option } from "./option.ts";
 import { type GivenOptions, OPTIONS, type OptionName } from "./options.ts";
+import { issueText } from "./issue-text.ts";
 import { didYouMean, type PlanProblem, PlanProblems } from "./plan-problems.ts";
 import { canonicalTable, isTable, linesKeyOf, TOML_KEYS, type TomlTable } from "./toml-keys.ts";
 
@@ -205,7 +206,7 @@ class PlanReader {
     if (kind === "table" && key === name && !isTable(value)) this.#refuse(place, key, "must be a table of texts");
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) this.#note({ place, key: [key, ...issue.path].join("."), msg: lowerFirst(issue.message), joint: ": " });
+    for (const issue of parsed.error.issues) this.#note({ place, key: [key, ...issue.path].join("."), msg: lowerFirst(issueText(issue)), joint: ": " });
     throw new Refused();
   }
 
@@ -217,7 +218,9 @@ class PlanReader {
     for (const [key, raw] of Object.entries(settings)) {
       const name = TOML_KEYS.get(key)?.option;
       if (name === undefined || name === null) continue;
-      const value = this.#value(key, raw, place);
+      // What is wrong with one value is told; the others are looked at all the same.
+      const value = this.#attempt<unknown>(place, () => this.#value(key, raw, place), undefined);
+      if (value === undefined) continue;
       const { refused, kind }: Option = OPTIONS[name];
       if (refused !== null) {
         if (value === false) continue;

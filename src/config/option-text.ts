@@ -1,4 +1,5 @@
 import { parseShallow } from "./json-depth.ts";
+import { issueText } from "./issue-text.ts";
 import type { Option } from "./option.ts";
 import { OPTIONS, type OptionName } from "./options.ts";
 
@@ -14,7 +15,9 @@ export function parseOptionText(name: OptionName, text: string): ParsedOption {
     ? { ok: true, value: parsed.data }
     : {
         ok: false,
-        msg: parsed.error.issues.map(({ path, message }) => (kind === "table" || path.length === 0 ? message : `${path.join(".")} ${message}`)).join("; "),
+        msg: parsed.error.issues
+          .map((issue) => [...(kind === "table" ? [] : [issue.path.join(".")]), issueText(issue)].filter((part) => part !== "").join(" "))
+          .join("; "),
       };
 }
 

@@ -121,6 +121,7 @@ describe("a config file", () => {
       env_args = { dataset = "rows.jsonl", max_token = 1 }
       [[eval]]
       env_id = "arithmetik"
+      rollouts_per_example = 0
       [[eval]]
       env_id = "arithmetic"
       rollouts_per_exmple = 2
@@ -141,11 +142,12 @@ describe("a config file", () => {
       dataset = ["one.jsonl", "two.jsonl"]`,
     );
     const { message, hints } = await refusal(wishes("c.toml"));
-    expect(message).toBe("c.toml has 12 problems");
+    expect(message).toBe("c.toml has 13 problems");
     expect(hints).toEqual([
       "c.toml: global settings: Invalid global field: temprature (did you mean temperature?)",
       "c.toml: [[eval]] #3: Invalid field: rollouts_per_exmple (did you mean rollouts_per_example?)",
       "c.toml: [[ablation]] #1: Invalid sweep field: top_p",
+      "c.toml: [[eval]] #2: rollouts_per_example: must be at least 1",
       `c.toml: [[eval]] #5: there is no environment at ${join(cwd, "none.ts")}`,
       expect.stringMatching(/^c\.toml: \[\[eval\]\] #6: endpoint_id "x" is not in /),
       expect.stringMatching(/^c\.toml: \[\[eval\]\] #1: env_args\.max_token: gsm8k has no such argument.*; it takes .*dataset/),

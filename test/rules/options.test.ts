@@ -89,4 +89,12 @@ describe("the text after a flag", () => {
     expect(parsed.ok).toBe(false);
     expect(!parsed.ok && parsed.msg.length).toBeGreaterThan(5);
   });
+
+  it.each([
+    ["num_examples", "-3", "must be at least -1"],
+    ["temperature", "200", "must be at most 100"],
+    ["timeout", "0", "must be more than 0"],
+  ] as const)("--%s %s is told the bound in words: %s", (name, text, msg) => {
+    expect(parseOptionText(name, text)).toEqual({ ok: false, msg });
+  });
 });

@@ -1,5 +1,6 @@
 /** Arguments of an environment held against what it says of them, before a service is asked. */
 import { z } from "zod";
+import { issueText } from "../../config/issue-text.ts";
 import { didYouMean } from "../../config/plan-problems.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
@@ -14,7 +15,7 @@ export function argumentProblems({ id, args }: Pick<EnvironmentFacts, "id" | "ar
       return [`env_args.${name}: ${id} has no such argument${didYouMean(name, schemas.keys())}; it takes ${[...schemas.keys()].join(", ")}`];
     }
     const parsed = schema.safeParse(value);
-    return parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `env_args.${[name, ...path].join(".")}: ${lowerFirst(message)}`);
+    return parsed.success ? [] : parsed.error.issues.map((issue) => `env_args.${[name, ...issue.path].join(".")}: ${lowerFirst(issueText(issue))}`);
   });
   const missing = args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => `env_args.${name} is missing: ${id} needs it`);
   return [...wrong, ...missing];

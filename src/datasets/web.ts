@@ -30,13 +30,18 @@ export async function webGet(host: WebHost, url: string, request: WebRequest = {
     if (typeof outcome !== "string" && outcome.status !== 429 && outcome.status < 500) return outcome;
     if (wait === undefined) {
       if (typeof outcome !== "string") return outcome;
-      throw new EdgewiseError("dataset_unreadable", `The data set ${url} could not be fetched: ${outcome}`, { hint: "Check the address and the network." });
+      throw new EdgewiseError("dataset_unreadable", `The data set ${url} could not be fetched: ${reachText(outcome)}`, {
+        hint: `Check the network and the address. A file of this machine needs neither: -a '{"dataset": "rows.jsonl"}'.`,
+      });
     }
     const asked = typeof outcome === "string" ? 0 : retryAfter(outcome);
     if (typeof outcome !== "string") await outcome.body?.cancel();
     await host.sleep(Math.min(MAX_WAIT_MS, Math.max(wait, asked)));
   }
 }
+
+/** The platform gives failures of its own a number and no reason; what it means here is that no connection came to be. */
+const reachText = (reason: string): string => (/^internal error\b/i.test(reason) ? "no connection came to be: no network, or no such host" : reason);
 
 async function follow(host: WebHost, url: string, { headers = {}, range }: WebRequest): Promise<Response> {
   const origin = parseUrl(url)?.origin;

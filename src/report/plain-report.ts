@@ -91,7 +91,7 @@ export class PlainReport {
       "Summary:",
       ...settings.map(singleLine),
       ...(seconds === null ? [] : [`time: ${formatSeconds(seconds)}`]),
-      ...summaryLines(this.#all.result(), num_examples * rollouts_per_example, this.#header.grouping_problem),
+      ...summaryLines(this.#all.result(), this.#all.overlong, num_examples * rollouts_per_example, this.#header.grouping_problem),
       ...this.#all.distributionLines(width),
     ];
   }
@@ -120,25 +120,24 @@ export class PlainReport {
 }
 
 /** What the averages above hide: how much failed and why, how sure the reward is, what was spent. */
-function summaryLines(result: Aggregates, wanted: number, groupingProblem: string | undefined): string[] {
+function summaryLines(result: Aggregates, overlong: number, wanted: number, groupingProblem: string | undefined): string[] {
   const share = (count: number): string => `${fixed(count / result.rollouts, 3)} (${count} of ${result.rollouts})`;
+  const cutOff = result.truncated_rollouts - overlong;
+  // Beyond one half the numbers say more about a limit than about the model.
+  const isMost = (count: number): boolean => 2 * count > result.rollouts;
   const codes = Object.entries(result.errors).sort(([, a], [, b]) => b - a);
   return [
     `rollouts: ${result.rollouts}${wanted > result.rollouts ? ` of ${wanted}` : ""}`,
     `errored rollouts: ${share(result.errored_rollouts)}`,
     ...codes.map(([code, count]) => ` - ${singleLine(code)}: ${share(count)}`),
-    ...(isMostlyCutOff(result)
-      ? [`cut off at the token limit or the end of the context: ${share(result.truncated_rollouts)}; the reward is mostly that of answers without an end`]
-      : []),
+    ...(isMost(cutOff) ? [`cut off at the token limit or the end of the context: ${share(cutOff)}; the reward is mostly that of answers without an end`] : []),
+    ...(isMost(overlong) ? [`prompts too long for the model: ${share(overlong)}; these rollouts ended there`] : []),
     `reward without errored rollouts: ${result.reward_without_errors === null ? "none" : fixed(result.reward_without_errors, 3)}`,
     `reward 95% interval: ${groupingProblem === undefined ? intervalText(result) : `none (${groupingProblem})`}`,
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
     ...(result.judges_total === null ? [] : [`judges: ${judgesText(result.judges_total)}`]),
   ];
 }
-
-/** Beyond one half the numbers say more about the limit than about the model. */
-const isMostlyCutOff = ({ truncated_rollouts, rollouts }: Aggregates): boolean => 2 * truncated_rollouts > rollouts;
 
 /** Beside the model's tokens, which these are not among. */
 export const judgesText = ({ requests, input_tokens, output_tokens }: JudgeUsage): string =>

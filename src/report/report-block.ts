@@ -73,6 +73,7 @@ export class ReportBlock {
   #unit: RolloutSummary[] = [];
   #exampleId: unknown;
   #examples = 0;
+  #overlong = 0;
   #rollouts = 0;
 
   constructor(options: BlockOptions) {
@@ -99,6 +100,7 @@ export class ReportBlock {
     }
     this.#truncated.add(summary.truncated ? 1 : 0, position);
     this.#errored.add(summary.error === null ? 0 : 1, position);
+    if (row.stop_condition === "prompt_too_long") this.#overlong += 1;
     this.#stops.add(typeof row.stop_condition === "string" ? row.stop_condition : "None");
     if (summary.error !== null) this.#chains.add(chainOf(row.error));
     // Rows up to 0.1.9 have the times among their own fields.
@@ -113,6 +115,11 @@ export class ReportBlock {
   result(): Aggregates {
     if (this.#unit.length > 0) this.#closeExample();
     return this.#aggregator.result();
+  }
+
+  /** Rollouts that ended because the model takes no prompt of their length; they count as cut off. */
+  get overlong(): number {
+    return this.#overlong;
   }
 
   lines(): string[] {

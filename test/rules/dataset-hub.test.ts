@@ -84,6 +84,17 @@ describe("a data set of the Hub", () => {
     await expect(read({ tables: [], files }, { dataset_revision: "v9" })).rejects.toMatchObject({ code: "dataset_unreadable" });
   });
 
+  it("says what it means that the platform gives no connection and no reason, and what needs none", async () => {
+    const { host } = scriptedHub({ id: ID, tables: [] });
+    const unreached = { ...host, fetch: () => Promise.reject(new Error("internal error; reference = sjcra109vdao")) };
+    const spec = datasetSpec({ dataset: "https://data.example/rows.jsonl" }, null);
+    if (spec === null) throw new Error("no data set");
+    await expect(Array.fromAsync(datasetRows(spec, unreached))).rejects.toMatchObject({
+      message: "The data set https://data.example/rows.jsonl could not be fetched: no connection came to be: no network, or no such host",
+      hint: expect.stringContaining(`-a '{"dataset": "rows.jsonl"}'`),
+    });
+  });
+
   it("survives a busy server, and gives up on a broken one with what it said", async () => {
     expect((await read({ tables: [table("test", ["a"])], faults: [429, 503] })).rows).toHaveLength(1);
     await expect(read({ tables: [], faults: [500, 500, 500, 500, 500, 500, 500, 500] })).rejects.toMatchObject({

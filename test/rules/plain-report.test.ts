@@ -56,6 +56,12 @@ describe("the report at the end of a run", () => {
     expect(cutOffLine(cut(3))).toBe("0.750 (3 of 4); the reward is mostly that of answers without an end");
   });
 
+  it("tells prompts that the model takes not at all from answers that were cut off", () => {
+    const rows = Array.from({ length: 4 }, (_, i) => row(i >> 1, 0, { is_truncated: true, ...(i < 3 ? { stop_condition: "prompt_too_long" } : {}) }));
+    expect(cutOffLine(rows)).toBeNull();
+    expect(reportOf(rows)).toContain("prompts too long for the model: 0.750 (3 of 4); these rollouts ended there");
+  });
+
   it("reads as the reference's, and ends in a summary of what it lacks", () => {
     const rows = [
       row(0, 1, { metrics: { correct: 1, num_turns: 1 }, token_usage: { input_tokens: 10, output_tokens: 4 } }),

@@ -150,7 +150,10 @@ function unreached(url: string, error: unknown): CliError {
   const shown = shownUrl(url);
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     const why = code === "ENOTFOUND" ? `there is no host ${hostname}` : `the host ${hostname} cannot be looked up: no network?`;
-    return new CliError(`${shown} cannot be reached: ${why}`, { hints: ["Check the host's name in the address (-b)."], cause: error });
+    return new CliError(`${shown} cannot be reached: ${why}`, {
+      hints: ["Check the host's name in the address (-b), and that this machine has a network."],
+      cause: error,
+    });
   }
   const where = `port ${port || (protocol === "https:" ? 443 : 80)} of ${hostname}`;
   return new CliError(`${shown} cannot be reached: ${reasonOf(error)}`, {

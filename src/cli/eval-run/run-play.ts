@@ -122,6 +122,7 @@ export class RunPlay {
       point: { seq: started.after },
       importing: started.evaluation.edgewise.importing === true,
       whole,
+      told: new Set(started.warnings),
       progress,
       verbose: given.verbose === true,
       signal,

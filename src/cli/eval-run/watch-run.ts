@@ -28,6 +28,8 @@ export interface Watch {
   readonly importing: boolean;
   /** Rollouts of a folder that is whole: as long as the run has no other number of them it stays as it is. Null: it is written. */
   readonly whole: number | null;
+  /** What was said at the start: the log has it too. */
+  readonly told: ReadonlySet<string>;
   readonly progress: RunProgress;
   /** Whether what the environment prints is shown too. */
   readonly verbose: boolean;
@@ -73,7 +75,7 @@ export class RunWatch {
       },
       onLog: (event: Parameters<RunProgress["log"]>[0]) => {
         this.mirror?.noteChange(false);
-        if (isEndOfRun(event.message) || (isEnvironmentLine(event.message) && !this.watch.verbose)) return;
+        if (isEndOfRun(event.message) || this.watch.told.has(event.message) || (isEnvironmentLine(event.message) && !this.watch.verbose)) return;
         progress.log(event);
       },
       onCommit: () => this.mirror?.noteChange(true),

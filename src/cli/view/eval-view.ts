@@ -24,6 +24,9 @@ export async function evalView({ cwd, env, terminal }: CommandContext, places: P
 function nothingFound({ path, envDir, outputsDir }: Places): CliError {
   const searched = path ?? `${outputsDir}/evals and ${envDir}/*/outputs/evals`;
   return new CliError(`there is no results folder in ${searched}`, {
-    hints: ["A results folder has a metadata.json. Name another place: npx edgewise eval view PATH", "Make one: npx edgewise eval run gsm8k -n 3"],
+    hints: [
+      "A results folder has a metadata.json. Name another place: npx edgewise eval view PATH",
+      "Make one without a key: npx edgewise eval run arithmetic --provider embedded",
+    ],
   });
 }

@@ -112,7 +112,7 @@ describe("an environment of tools, a sandbox and a judge, in the engine", () => 
       [
         "box",
         "no_tools_called",
-        { num_turns: 3, total_tool_calls: 2, bash_calls: 2, sandbox_ready_wait_time: 0, sandbox_command_execution_time: expect.any(Number) },
+        { num_turns: 3, total_tool_calls: 2, bash_calls: 2, sandbox_ready_wait_time: expect.any(Number), sandbox_command_execution_time: expect.any(Number) },
         null,
       ],
       ["judged", "max_turns_reached", { approved: 1, num_turns: 1 }, null],

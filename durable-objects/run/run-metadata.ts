@@ -18,7 +18,7 @@ export function metadataOf(ledger: Ledger, head: RunHead, now: number): RunMetad
     aggregates: aggregator.result(),
     status: head.status,
     time_ms: (head.ended_at ?? now) - head.generation_started_at,
-    num_examples: head.n ?? 0,
+    num_examples: head.n ?? config.num_examples,
     pass_threshold,
     reward_range: reward_range ?? USUAL_RANGE,
     env_sampling_args: head.env_sampling_args,

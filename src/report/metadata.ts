@@ -13,7 +13,7 @@ export interface MetadataInput {
   readonly status: RunStatus;
   /** Milliseconds this process (or generation of the run) has worked; not cumulative over resumes. */
   readonly time_ms: number;
-  /** Examples pinned for the run, done or not. */
+  /** Examples pinned for the run, done or not; those asked for while none are, below 1 = all. */
   readonly num_examples: number;
   readonly pass_threshold: number;
   /** What rewards can be; the interval keeps within it. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { metadataOf } from "../../durable-objects/run/run-metadata.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 describe("a run that ended before its first rollout", () => {
@@ -57,5 +58,16 @@ describe("a run that ended before its first rollout", () => {
     run.call("interrupt", null);
     run.resume();
     expect(run.head).toMatchObject({ phase: "open", n: 3 });
+  });
+});
+
+describe("a run whose data set has not been read yet", () => {
+  it("says in its folder how many examples it was asked for, by which -R finds it again", () => {
+    for (const asked of [8, -1]) {
+      const run = new RuleRun({ num_examples: asked });
+      expect(metadataOf(run.ledger, run.head, 0).num_examples).toBe(asked);
+      run.pin(5);
+      expect(metadataOf(run.ledger, run.head, 0).num_examples).toBe(5);
+    }
   });
 });

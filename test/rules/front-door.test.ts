@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, get, type IncomingMessage, request, type Server } from "node:http";
-import { connect } from "node:net";
+import { connect, createServer as createRawServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -211,5 +211,36 @@ describe("the port on which the runtime reaches its parent", () => {
       server.closeAllConnections();
       server.close();
     }
+  });
+});
+
+describe("a small request", () => {
+  it("goes to the runtime in one write, so that no answer is lost to a body that comes too late", async () => {
+    // Counts what arrives at once, as the runtime's end of the socket sees it.
+    const writes: string[] = [];
+    const path = join(folder, "raw");
+    const raw = createRawServer((socket) => {
+      socket.on("data", (chunk) => {
+        writes.push(chunk.toString());
+        socket.end("HTTP/1.1 422 Unprocessable\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno");
+      });
+    });
+    await new Promise<void>((resolve) => raw.listen(path, resolve));
+    const front = await openFrontDoor(0, () => ({ socketPath: path }));
+    const status = await new Promise<number>((resolve, reject) => {
+      const headers = { "content-type": "application/json", "content-length": "9" };
+      const sent = request({ host: "127.0.0.1", port: front.port, method: "POST", path: "/api/v1/hosted-evaluations", headers }, (response) => {
+        response.resume().once("end", () => resolve(response.statusCode ?? 0));
+      });
+      sent.once("error", reject);
+      sent.flushHeaders();
+      sent.write('{"a"');
+      setTimeout(() => sent.end(": 12}"), 50);
+    });
+    expect(status).toBe(422);
+    expect(writes).toHaveLength(1);
+    expect(writes[0]).toMatch(/\r\n\r\n\{"a": 12\}$/);
+    await front.close();
+    await new Promise<void>((resolve) => raw.close(() => resolve()));
   });
 });

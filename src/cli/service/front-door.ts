@@ -2,7 +2,7 @@
  * The port of the local service. What `door-rules.ts` lets pass is streamed to the runtime and back, byte for byte as it comes; the runtime
  * itself listens where no page and no other user reaches it. The port stays while the runtime is started again.
  */
-import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
+import { type ClientRequest, createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
@@ -70,7 +70,23 @@ function pass(request: IncomingMessage, response: ServerResponse, runtime: Runti
     // The runtime has ended or is being started again: as from a port where nobody listens, and commands try again.
     if (!response.headersSent) request.socket.destroy();
   });
-  request.pipe(upstream);
+  if (isSmall(request)) endWithBody(request, upstream);
+  else request.pipe(upstream);
+}
+
+/** Bytes of a body that is held until it is whole. */
+const SMALL_BODY_BYTES = 64 * 1024;
+
+const isSmall = ({ headers }: IncomingMessage): boolean => Number(headers["content-length"] ?? Number.POSITIVE_INFINITY) <= SMALL_BODY_BYTES;
+
+/**
+ * Head and body go out in one write. The runtime may answer and close once it has the head, and a body that comes after that is an error at
+ * which Node forgets the answer.
+ */
+function endWithBody(request: IncomingMessage, upstream: ClientRequest): void {
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => void chunks.push(chunk));
+  request.once("end", () => void upstream.end(Buffer.concat(chunks)));
 }
 
 /** How the body ends, which is said anew on each connection; without either there is none. */

@@ -7,6 +7,7 @@ import { MAX_PAGE_BYTES, MAX_ROW_CHARS, MAX_ROW_DEPTH, MIB } from "../limits.ts"
 import type { ByteSource } from "./host.ts";
 import { Pace } from "./pace.ts";
 import { checkIndex, PageCheck } from "./parquet-pages.ts";
+import { checkSnappy } from "./parquet-runs.ts";
 
 /**
  * hyparquet has Snappy; its own package of decompressors compiles WebAssembly when it is loaded, which workerd refuses;
@@ -17,6 +18,7 @@ const compressors: Compressors = {
   ZSTD: (bytes, length) => unzstd(bytes, room(length)),
   SNAPPY(bytes, length) {
     const page = room(length);
+    checkSnappy(bytes);
     snappyUncompress(bytes, page);
     return page;
   },
@@ -48,7 +50,7 @@ export async function* readParquet(source: ByteSource): AsyncGenerator<JsonObjec
     const file = new GroupBuffer(source, await source.size());
     await checkIndex(file, source.name);
     const metadata = await parquetMetadataAsync(file);
-    const pages = new PageCheck(metadata, source.name);
+    const pages = new PageCheck(metadata, source.name, compressors);
     let groupStart = 0;
     for (const group of metadata.row_groups) {
       const groupEnd = groupStart + Number(group.num_rows);

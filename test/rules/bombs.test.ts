@@ -132,3 +132,27 @@ it("a part of a file on the web is read to the bytes that were asked for, packed
   expect((await served(new Uint8Array(100)).read(0, 100)).byteLength).toBe(100);
   await expect(served(new Uint8Array(64 * MIB)).read(0, 100)).rejects.toMatchObject(refused(/sent more than 100 bytes where 100 were asked for/));
 });
+
+describe("a damaged Parquet file", () => {
+  /** One page of a column that may be null, with its runs; then damaged at every byte of the front, where pages are. */
+  const file = (codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array =>
+    new Uint8Array(
+      parquetWriteBuffer({
+        columnData: [{ name: "question", data: Array.from({ length: 64 }, (_, at) => (at % 3 === 0 ? null : `q${at % 5}`)), type: "STRING", nullable: true }],
+        codec,
+        statistics: false,
+      }),
+    );
+
+  it.each(["SNAPPY", "UNCOMPRESSED"] as const)("in %s is read or refused, whichever of its bytes is another", async (codec) => {
+    const whole = file(codec);
+    expect(await rowsOf(whole)).toHaveLength(64);
+    for (let at = 4; at < whole.length; at++) {
+      for (const byte of [0x00, 0x01, 0x7f, 0x80, 0xff]) {
+        const damaged = whole.slice();
+        damaged[at] = byte;
+        await rowsOf(damaged).catch((thrown: unknown) => expect(thrown).toMatchObject({ code: "dataset_unreadable" }));
+      }
+    }
+  });
+});

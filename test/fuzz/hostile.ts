@@ -87,7 +87,7 @@ export function damaged(random: Random, bytes: Uint8Array): Uint8Array {
     case 1:
       return copy.slice(at);
     case 2:
-      return new Uint8Array([...copy.slice(0, at), ...copy.slice(Math.max(0, at - 64)), ...copy.slice(at)]);
+      return new Uint8Array(Buffer.concat([copy.subarray(0, at), copy.subarray(Math.max(0, at - 64)), copy.subarray(at)]));
     default:
       return copy;
   }

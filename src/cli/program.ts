@@ -29,6 +29,8 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   } catch (error) {
     if (!(error instanceof CommanderError)) return reportError(error, context.terminal);
     if (error.exitCode === 0) return EXIT.completed;
+    // `edgewise eval` alone is `eval run` without its environment to the parser, and a question to whoever types it.
+    if (error.code === "commander.missingArgument" && args.length === 1) refusing.parent?.outputHelp({ error: true });
     return reportError(commanderFailure(error, commandName(refusing)), context.terminal);
   }
 }

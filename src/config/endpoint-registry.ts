@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../errors/result.ts";
-import { didYouMean } from "./plan-problems.ts";
+import { didYouMean } from "./nearest.ts";
 import { CLIENT_TYPES, type ClientType } from "./run-config.ts";
 import { isTable, type TomlTable } from "./toml-keys.ts";
 

@@ -3,7 +3,8 @@ import { expandAblation, mergeTables } from "./ablations.ts";
 import type { Option } from "./option.ts";
 import { type GivenOptions, OPTIONS, type OptionName } from "./options.ts";
 import { issueText } from "./issue-text.ts";
-import { didYouMean, type PlanProblem, PlanProblems } from "./plan-problems.ts";
+import { didYouMean } from "./nearest.ts";
+import { type PlanProblem, PlanProblems } from "./plan-problems.ts";
 import { canonicalTable, isTable, linesKeyOf, TOML_KEYS, type TomlTable } from "./toml-keys.ts";
 
 /** One evaluation of a config file. */

@@ -14,6 +14,12 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best?.candidate ?? null;
 }
 
+/** ` (did you mean model?)`, with a blank before it; empty where nothing is near, or `word` is no word. */
+export function didYouMean(word: unknown, known: Iterable<string>): string {
+  const close = typeof word === "string" ? nearest(word, [...known]) : null;
+  return close === null ? "" : ` (did you mean ${close}?)`;
+}
+
 /** `Reverse_Text` and `reverse-text` are the same word to whoever types them. */
 const normal = (word: string): string => word.toLowerCase().replaceAll("_", "-");
 

@@ -3,6 +3,7 @@ import { DISPLAY_OPTIONS } from "./display-options.ts";
 import { HOSTED_OPTIONS } from "./hosted-options.ts";
 import { EXECUTION_OPTIONS } from "./execution-options.ts";
 import { stateHeaderNames, staticHeaders } from "./headers.ts";
+import { didYouMean } from "./nearest.ts";
 import { type Option, option } from "./option.ts";
 import { clientType, endpointUrl, jsonObject, shortText } from "./option-values.ts";
 import { plainText } from "./plain-text.ts";
@@ -64,7 +65,9 @@ export const OPTIONS = {
   }),
   provider: option({
     kind: "text",
-    schema: z.enum(PROVIDER_NAMES, `there is no such provider; known are ${PROVIDER_NAMES.join(", ")}`),
+    schema: z.enum(PROVIDER_NAMES, {
+      error: ({ input }) => `there is no such provider${didYouMean(input, PROVIDER_NAMES)}; known are ${PROVIDER_NAMES.join(", ")}`,
+    }),
     default: undefined,
     http: null,
     value: "NAME",
@@ -259,7 +262,7 @@ export const OPTIONS = {
     http: null,
     resume: true,
     besideToml: true,
-    help: "when resuming, go on though the environment's code is another than the run's: new rows carry env_digest, metadata and report say so",
+    help: "when resuming, go on though the environment's code is another than the run's: each new row names the code that made it (env_digest), metadata and report say so",
   }),
   resume: option({
     kind: "optional_path",

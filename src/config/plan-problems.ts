@@ -1,5 +1,4 @@
 import { EdgewiseError } from "../errors/result.ts";
-import { nearest } from "./nearest.ts";
 
 /** One thing that is wrong in a config file. */
 export interface PlanProblem {
@@ -24,10 +23,4 @@ export class PlanProblems extends EdgewiseError {
     super("invalid_request", problems.map(({ text }) => text).join("\n"), hint === undefined ? {} : { hint });
     this.problems = problems;
   }
-}
-
-/** `(did you mean model?)` with a blank before it; empty where nothing is near. */
-export function didYouMean(word: string, known: Iterable<string>): string {
-  const close = nearest(word, [...known]);
-  return close === null ? "" : ` (did you mean ${close}?)`;
 }

@@ -41,8 +41,13 @@ export type ProviderName = keyof typeof PROVIDERS;
 export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[] as [ProviderName, ...ProviderName[]];
 
 /** Whether a host is one of theirs; those of this machine are nobody's. */
-export const isProviderHost = (host: string): boolean =>
-  Object.values(PROVIDERS).some(({ base_url }) => base_url.startsWith("https:") && new URL(base_url).hostname === host.replace(/\.$/, ""));
+export const isProviderHost = (host: string): boolean => providerOfHost(host) !== null;
+
+export const providerOfHost = (host: string): ProviderName | null =>
+  PROVIDER_NAMES.find((name) => {
+    const { base_url } = PROVIDERS[name];
+    return base_url.startsWith("https:") && new URL(base_url).hostname === host.replace(/\.$/, "");
+  }) ?? null;
 
 interface EndpointOptions {
   readonly provider?: ProviderName | undefined;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { didYouMean } from "../config/nearest.ts";
 import type { ClientType, JsonObject } from "../config/run-config.ts";
 import type { DatasetHost } from "../datasets/host.ts";
 import { datasetRows } from "../datasets/rows.ts";
@@ -213,7 +214,10 @@ const UNREAD: LoadContext = {
 };
 
 function issueText(issue: z.core.$ZodIssue, known: readonly string[]): string {
-  if (issue.code === "unrecognized_keys") return `unknown argument ${issue.keys.join(", ")} (it takes ${known.join(", ")})`;
+  if (issue.code === "unrecognized_keys") {
+    const named = issue.keys.map((key) => `${key}${didYouMean(key, known)}`);
+    return `unknown argument ${named.join(", ")} (it takes ${known.join(", ")})`;
+  }
   const name = issue.path.join(".");
   return name === "" ? issue.message : `argument ${name}: ${issue.message}`;
 }

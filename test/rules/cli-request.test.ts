@@ -283,6 +283,15 @@ describe("a command line that cannot be understood", () => {
     expect(err).toMatch(/Available: .*gsm8k/);
   });
 
+  it("names the nearest provider, and what `eval` alone could go on with", async () => {
+    expect(await run("eval", "gsm8k", "--provider", "opnai")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no such provider (did you mean openai?); known are"),
+    });
+    expect(await run("eval")).toMatchObject({ code: 2, err: expect.stringMatching(/^ {2}view\|tui [\s\S]*missing required argument 'env'/m) });
+    expect((await run("eval", "stop")).err).not.toContain("view|tui");
+  });
+
   it("ends with 2 before anything is started when a named file or folder is not there", async () => {
     expect(await run("eval", "gsm8k", "-a", '{"dataset":"data/test.jsonl"}')).toMatchObject({
       code: 2,

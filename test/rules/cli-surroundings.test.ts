@@ -83,6 +83,15 @@ describe("what is said about a missing key", () => {
     expect(keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("remote"), given: {}, env: { ZETA_API_KEY: "z" } })).toEqual([]);
   });
 
+  it("says that the address alone chooses no key", () => {
+    const hint = (api_base_url: string, more = {}): string =>
+      keyHints({ message: "PRIME_API_KEY is not set", service: serviceOf("owner"), given: { api_base_url, ...more }, env: {} }).join("\n");
+    expect(hint("https://api.openai.com/v1")).toContain("add -k OPENAI_API_KEY");
+    expect(hint("https://models.example.com/v1")).toContain("add -k NAME");
+    expect(hint("https://api.pinference.ai/api/v1")).not.toContain("add -k");
+    expect(hint("https://api.openai.com/v1", { api_key_var: "PRIME_API_KEY" })).not.toContain("add -k");
+  });
+
   it("says when another terminal's service lacks a key that this one has", () => {
     const [hint] = keyHints({ message: "MY_KEY is not set", service: serviceOf("client"), given: { api_key_var: "MY_KEY" }, env: { MY_KEY: "x" } });
     expect(hint).toContain("process 42, edgewise serve");

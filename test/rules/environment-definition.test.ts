@@ -92,6 +92,7 @@ describe("what keeps a run from using an environment", () => {
   it("is an argument, by name", () => {
     expect(check({}, { depth: 0 })).toMatchObject({ option: "env_args", message: expect.stringMatching(/argument depth: /) });
     expect(check({}, { width: 1 })).toMatchObject({ option: "env_args", message: expect.stringMatching(/unknown argument width \(it takes depth/) });
+    expect(check({}, { deph: 1 })?.message).toContain("unknown argument deph (did you mean depth?)");
   });
 
   it("is an option that the class does not take, with those it takes", () => {

@@ -1,7 +1,7 @@
 /** Arguments of an environment held against what it says of them, before a service is asked. */
 import { z } from "zod";
 import { issueText } from "../../config/issue-text.ts";
-import { didYouMean } from "../../config/plan-problems.ts";
+import { didYouMean } from "../../config/nearest.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
 import type { EnvironmentFacts } from "../../environments/describe.ts";

@@ -1,5 +1,5 @@
 /** Everything that is wrong with the evaluations that a command asks for, told at once. */
-import { didYouMean } from "../../config/plan-problems.ts";
+import { didYouMean } from "../../config/nearest.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { argumentProblems } from "../environments/check-arguments.ts";
 import type { KnownEnvironment } from "../environments/local-environments.ts";

@@ -1,5 +1,6 @@
 /** What to do about a refusal or a failed run, as far as the command line knows more than the service. */
-import { EMBEDDED_BASE_URL, PROVIDERS, providerOfKey } from "../../config/providers.ts";
+import { parseUrl } from "../../config/addresses.ts";
+import { EMBEDDED_BASE_URL, PROVIDERS, providerOfHost, providerOfKey } from "../../config/providers.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
@@ -68,6 +69,7 @@ export function keyHints({
     const { pid, command } = service.owner ?? { pid: 0, command: "" };
     hints.push(`It is set here, but the service of this folder runs in another terminal without it (process ${pid}, ${command}): end that first.`);
   }
+  hints.push(...unnamedKey(given));
   if (service.role === "remote") return hints;
   const others = Object.keys(env)
     .filter((name) => name.endsWith("_API_KEY") && name !== wanted && env[name])
@@ -78,4 +80,14 @@ export function keyHints({
   }
   hints.push(`No key is needed for the small model that comes along: add --provider ${EMBEDDED_BASE_URL}`);
   return hints;
+}
+
+/** Of an endpoint that the command line names, without the variable of its key: then `PRIME_API_KEY` is taken, as by `prime eval run`. */
+function unnamedKey({ api_base_url, api_key_var }: GivenOptions): readonly string[] {
+  const host = api_base_url === undefined || api_key_var !== undefined ? null : (parseUrl(api_base_url)?.hostname ?? null);
+  if (host === null) return [];
+  const provider = providerOfHost(host);
+  if (provider === "prime") return [];
+  const own = provider === null ? "NAME" : PROVIDERS[provider].api_key_var;
+  return [`-b names the endpoint only; -k names the variable that holds its key: add -k ${own}`];
 }

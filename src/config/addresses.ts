@@ -1,4 +1,6 @@
 /** What kind of place a URL names, judged by its text alone: names are resolved later, by whoever connects. */
+import { isPrivateV4, isPrivateV6, isPublicV4, isPublicV6, numbersOfV4, numbersOfV6 } from "./ip-ranges.ts";
+import { leadsAside } from "./telling-names.ts";
 
 /** Null when `text` is no absolute URL. (`URL.parse` is younger than the oldest Node the command runs on.) */
 export const parseUrl = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
@@ -30,78 +32,30 @@ export function isPublicAddress(url: string): boolean {
 }
 
 /** Lower case, without the dot that may end a name; "" when there is none. */
-const hostOf = (url: string): string => (parseUrl(url)?.hostname ?? "").replace(/\.$/, "");
+const hostOf = (url: string): string => (parseUrl(url)?.hostname ?? "").replace(/\.+$/, "");
 
 const isPrivateName = (host: string): boolean => host === "localhost" || host.endsWith(".localhost") || host.endsWith(".local");
 
 /** Zones that no public name server knows (RFC 6761, 6762, 8375, ICANN's `internal`), and those of clusters and home routers. */
-const LOCAL_ZONES = ["localhost", "local", "internal", "intranet", "private", "corp", "home", "lan", "home.arpa", "test", "invalid", "onion"];
-
-/** A public name has at least two parts. `metadata`, `metadata.google.internal` and `instance-data.ec2.internal` are none. */
-const isPublicName = (host: string): boolean => host.includes(".") && !LOCAL_ZONES.some((zone) => host === zone || host.endsWith(`.${zone}`));
-
-type V4 = readonly [number, number, number, number];
-type V6 = readonly number[];
-
-/** URL parsing has brought every notation (decimal, hexadecimal, octal, short) to four numbers. */
-function numbersOfV4(host: string): V4 | null {
-  const found = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(host)?.slice(1).map(Number);
-  return found === undefined ? null : (found as unknown as V4);
-}
-
-/** The eight groups; null for anything but `[…]`. An IPv4 address at the end is two groups already, by URL parsing. */
-function numbersOfV6(host: string): V6 | null {
-  if (!host.startsWith("[")) return null;
-  const groups = (text: string | undefined): number[] => (text === undefined || text === "" ? [] : text.split(":").map((part) => Number.parseInt(part, 16)));
-  const [before, after] = host.slice(1, -1).split("::");
-  const [head, tail] = [groups(before), groups(after)];
-  return after === undefined ? head : [...head, ...Array.from({ length: 8 - head.length - tail.length }, () => 0), ...tail];
-}
-
-/** RFC 1918, loopback, link-local, and 0.0.0.0, which reaches this machine. */
-function isPrivateV4([a, b, c, d]: V4): boolean {
-  return a === 127 || a === 10 || (a === 172 && b >= 16 && b <= 31) || (a === 192 && b === 168) || (a === 169 && b === 254) || a + b + c + d === 0;
-}
-
-/** ::1, ::, fc00::/7 (unique local), fe80::/10 (link-local), and IPv4 mapped into IPv6. */
-function isPrivateV6(groups: V6): boolean {
-  const [first = 0] = groups;
-  const mapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff ? v4In(groups, 6) : null;
-  if (mapped !== null) return isPrivateV4(mapped);
-  return (groups.slice(0, 7).every((group) => group === 0) && (groups[7] ?? 0) <= 1) || (first & 0xfe00) === 0xfc00 || (first & 0xffc0) === 0xfe80;
-}
-
-/** First and last address of what IANA's registry of special-purpose IPv4 addresses keeps from the internet; multicast and reserved at the end. */
-const SPECIAL_V4: readonly (readonly [from: V4, bits: number])[] = [
-  [[0, 0, 0, 0], 8],
-  [[10, 0, 0, 0], 8],
-  [[100, 64, 0, 0], 10],
-  [[127, 0, 0, 0], 8],
-  [[169, 254, 0, 0], 16],
-  [[172, 16, 0, 0], 12],
-  [[192, 0, 0, 0], 24],
-  [[192, 0, 2, 0], 24],
-  [[192, 88, 99, 0], 24],
-  [[192, 168, 0, 0], 16],
-  [[198, 18, 0, 0], 15],
-  [[198, 51, 100, 0], 24],
-  [[203, 0, 113, 0], 24],
-  [[224, 0, 0, 0], 3],
+const LOCAL_ZONES = [
+  "localhost",
+  "local",
+  "localdomain",
+  "internal",
+  "intranet",
+  "private",
+  "corp",
+  "home",
+  "lan",
+  "home.arpa",
+  "workgroup",
+  "svc",
+  "consul",
+  "test",
+  "invalid",
+  "onion",
 ];
 
-const asNumber = ([a, b, c, d]: V4): number => ((a * 256 + b) * 256 + c) * 256 + d;
-const isPublicV4 = (address: V4): boolean =>
-  !SPECIAL_V4.some(([from, bits]) => Math.floor(asNumber(address) / 2 ** (32 - bits)) === Math.floor(asNumber(from) / 2 ** (32 - bits)));
-
-/** Only 2000::/3 is given out to the internet; in it, 6to4 carries an IPv4 address, and Teredo and documentation are no places. */
-function isPublicV6(groups: V6): boolean {
-  const [first = 0, second = 0] = groups;
-  if ((first & 0xe000) !== 0x2000) return false;
-  if (first === 0x2002) return isPublicV4(v4In(groups, 1));
-  return !(first === 0x2001 && (second < 0x200 || second === 0xdb8)) && !(first === 0x3fff && second < 0x1000);
-}
-
-function v4In(groups: V6, at: number): V4 {
-  const [high = 0, low = 0] = groups.slice(at, at + 2);
-  return [high >> 8, high & 255, low >> 8, low & 255];
-}
+/** A public name has at least two parts. `metadata`, `metadata.google.internal` and `instance-data.ec2.internal` are none. */
+const isPublicName = (host: string): boolean =>
+  host.includes(".") && !LOCAL_ZONES.some((zone) => host === zone || host.endsWith(`.${zone}`)) && !leadsAside(host);

@@ -6,7 +6,9 @@ export function addressProblem(text: string): string | null {
   const url = parseUrl(text);
   if (url === null) return null;
   if (url.protocol !== "https:") return "must be an https URL: keys are not sent in the clear";
-  return isPublicAddress(text) ? null : "must be a public address: no private, link-local, loopback, metadata or reserved one, and no name of a local network";
+  return isPublicAddress(text)
+    ? null
+    : "must be a public address: no private, link-local, loopback, metadata or reserved one, no name of a local network, and no name that leads to one of these (127.0.0.1.nip.io)";
 }
 
 /**

@@ -52,6 +52,7 @@ describe("a deployed service", () => {
     [{ api_key_var: "COMMAND_SECRET" }, "api_key_var"],
     [{ heartbeat_url: "http://watch.example.com/a" }, "heartbeat_url"],
     [{ heartbeat_url: "https://169.254.169.254/latest" }, "heartbeat_url"],
+    [{ heartbeat_url: "https://169.254.169.254.nip.io/latest" }, "heartbeat_url"],
     [{ heartbeat_url: "https://watch.internal/a" }, "heartbeat_url"],
     [{ heartbeat_url: "https://user:word@watch.example.com/a" }, "heartbeat_url"],
   ])("refuses %j", async (endpoint, field) => expect(await refused(DEPLOYED, endpoint as Record<string, string>)).toEqual([field]));

@@ -128,12 +128,15 @@ describe("a page of the web", () => {
       "https://a.example.com/x": redirect("https://b.example.com/y"),
       "https://b.example.com/y": () => new Response('{"question": "a"}'),
       "https://a.example.com/in": redirect("http://169.254.169.254/latest"),
+      "https://a.example.com/named": redirect("https://10.0.0.1.nip.io/rows"),
       "https://a.example.com/loop": redirect("https://a.example.com/loop"),
     };
     expect(await Array.fromAsync(datasetRows(spec("https://a.example.com/x"), serve(routes)))).toEqual([{ question: "a" }]);
-    await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/in"), serve(routes)))).rejects.toMatchObject({
-      message: /not a public https address/,
-    });
+    for (const aside of ["in", "named"]) {
+      await expect(Array.fromAsync(datasetRows(spec(`https://a.example.com/${aside}`), serve(routes)))).rejects.toMatchObject({
+        message: /not a public https address/,
+      });
+    }
     await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/loop"), serve(routes)))).rejects.toMatchObject({ message: /more than 5 times/ });
     await expect(Array.fromAsync(datasetRows(spec("https://a.example.com/none"), serve(routes)))).rejects.toMatchObject({ message: /status 404/ });
   });

@@ -11,6 +11,7 @@ import { isMet, type Measure, tableOf } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
 import { bareLoop } from "./scenarios/bare-loop.ts";
 import { coldStart } from "./scenarios/cold-start.ts";
+import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
 import { followers } from "./scenarios/followers.ts";
 import { memory } from "./scenarios/memory.ts";
@@ -20,11 +21,11 @@ import { paging } from "./scenarios/paging.ts";
 import { throughput } from "./scenarios/throughput.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, followers, paging },
+  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, followers, paging, dispatcher },
   "bare-loop": bareLoop,
 };
 /** `bare-loop` alone is part of `throughput`. */
-const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "followers", "paging"];
+const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "followers", "paging", "dispatcher"];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: "string", default: "outputs/bench.json" } } });
 const unknown = positionals.filter((name) => !Object.hasOwn(SCENARIOS, name));

@@ -3,64 +3,48 @@ import { type Env, QUEUE_BINDING } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
 import { numberVar } from "../timing.ts";
 import type { DispatcherControl, WakeUp } from "./dispatcher-control.ts";
-import {
-  DISPATCHER_VERSION,
-  type DispatcherState,
-  emptyDispatcher,
-  type NextAnswer,
-  type NextRequest,
-  next,
-  nextDispatcherWake,
-  nudge,
-  type OfferMessage,
-  offer,
-} from "./offers.ts";
+import { OfferStore } from "./offer-store.ts";
+import { type NextAnswer, type NextRequest, OfferBook, type OfferMessage } from "./offers.ts";
 
-const KEY = "state";
 /** Messages of one `sendBatch` (D queues/platform/limits). */
 const BATCH = 100;
 
 /** Which runs want lanes. Soft state: an unknown or lost one starts empty, and every Run announces itself again within a minute. */
 export class Dispatcher extends DurableObject<Env> implements DispatcherControl {
-  #state: DispatcherState;
+  readonly #store: OfferStore;
+  readonly #book: OfferBook;
   #alarm: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    const stored = ctx.storage.kv.get<DispatcherState>(KEY);
-    this.#state = stored?.version === DISPATCHER_VERSION ? stored : emptyDispatcher();
+    this.#store = new OfferStore(ctx.storage);
+    this.#book = new OfferBook(this.#store.all());
   }
 
   async offer(message: OfferMessage): Promise<void> {
-    offer(this.#state, message, Date.now());
-    await this.#proceed(true);
+    this.#book.offer(message, Date.now());
+    this.#keep();
   }
 
   async next(request: NextRequest): Promise<NextAnswer> {
-    const answer = next(this.#state, request, Date.now());
-    await this.#proceed(answer.runs.length > 0 || request.refused.length > 0);
+    const answer = this.#book.next(request, Date.now());
+    this.#keep();
     return answer;
   }
 
+  /** Sends the wake-ups that are due, so that no caller waits for a queue. */
   override async alarm(): Promise<void> {
     count("do_requests");
     this.#alarm = null;
-    await this.#proceed(true);
-  }
-
-  /** Nudges what is due, stores what changed and sets the alarm. */
-  async #proceed(changed: boolean): Promise<void> {
-    const due = nudge(this.#state, numberVar("EXECUTOR_REQUESTS", this.env.EXECUTOR_REQUESTS, 5), Date.now());
-    if (changed || due.length > 0) {
-      this.ctx.storage.kv.put(KEY, this.#state);
-      count("do_rows_written");
-      this.#setAlarm();
-    }
+    const due = this.#book.nudge(numberVar("EXECUTOR_REQUESTS", this.env.EXECUTOR_REQUESTS, 5), Date.now());
+    this.#keep();
     for (const { run, seq, count: executors, slice } of due) await this.#wake({ protocol: 1, run, seq, slice_ms: slice }, executors);
   }
 
-  #setAlarm(): void {
-    const wake = nextDispatcherWake(this.#state);
+  /** Stores what changed, and sets the alarm. */
+  #keep(): void {
+    this.#store.write(this.#book.takeChanges());
+    const wake = this.#book.nextWake;
     if (wake === null || (this.#alarm !== null && this.#alarm <= wake)) return;
     this.#alarm = wake;
     count("do_rows_written");

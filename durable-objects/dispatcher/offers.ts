@@ -1,35 +1,38 @@
-/** Soft state of the Dispatcher and its rules; losing all of it loses nothing, because every Run announces itself again. */
-export const DISPATCHER_VERSION = 1;
+import { RankedHeap } from "./ranked-heap.ts";
 
+/** Soft state of the Dispatcher and its rules; losing all of it loses nothing, because every Run announces itself again. */
 export interface Offer {
   readonly run: string;
   /** Lanes the run wants now, absolute. 0 is remembered for a while, so that a late older offer does not come back to life. */
-  want: number;
+  readonly want: number;
   readonly weight: number;
   /** Executors that are to share them; absent = as many as they need. */
   readonly executors?: number;
-  seq: number;
+  readonly seq: number;
+  readonly changed_at: number;
+  /** Lanes handed out so far, divided by weight: the round robin takes the smallest. */
+  readonly served: number;
+}
+
+/** An offer with what is known of its wake-ups. That is not stored: an instance that starts anew sends them anew. */
+interface Standing extends Offer {
+  want: number;
+  served: number;
   /** Unix milliseconds of the last nudge, and the wait before the next one. */
   nudged_at: number;
   backoff: number;
-  changed_at: number;
-  /** Lanes handed out so far, divided by weight: the round robin takes the smallest. */
-  served: number;
+  /** When it is to be nudged, or forgotten. */
+  due_at: number;
 }
-
-export interface DispatcherState {
-  version: typeof DISPATCHER_VERSION;
-  offers: Record<string, Offer>;
-}
-
-export const emptyDispatcher = (): DispatcherState => ({ version: DISPATCHER_VERSION, offers: {} });
 
 /** The first repeat of a nudge, doubling to the last. Milliseconds. */
 export const FIRST_NUDGE_MS = 2_000;
 export const LAST_NUDGE_MS = 60_000;
 /** How long a withdrawn offer is remembered. Longer than any message stays under way. */
-const FORGET_MS = 600_000;
+export const FORGET_MS = 600_000;
 const MOST_NUDGES = 100;
+/** Requests of an executor for each run that is named to it: one of five serves two runs, and a third only with what they leave. */
+const REQUESTS_PER_RUN = 3;
 
 export interface OfferMessage {
   readonly run: string;
@@ -37,27 +40,6 @@ export interface OfferMessage {
   readonly weight: number;
   readonly executors?: number;
   readonly seq: number;
-}
-
-/** Takes an offer; an older one than known changes nothing. */
-export function offer(state: DispatcherState, message: OfferMessage, now: number): void {
-  const known = state.offers[message.run];
-  if (known !== undefined && message.seq < known.seq) return;
-  const served = known?.served ?? lowestServed(state);
-  const grew = known === undefined || message.want > known.want;
-  state.offers[message.run] = {
-    ...message,
-    nudged_at: grew ? 0 : (known?.nudged_at ?? 0),
-    backoff: grew ? FIRST_NUDGE_MS : (known?.backoff ?? FIRST_NUDGE_MS),
-    changed_at: now,
-    served,
-  };
-}
-
-/** A newcomer starts level with the least served run, not at zero: it must not crowd out those before it. */
-function lowestServed(state: DispatcherState): number {
-  const standing = Object.values(state.offers).filter((each) => each.want > 0);
-  return standing.length === 0 ? 0 : Math.min(...standing.map((each) => each.served));
 }
 
 export interface NextRequest {
@@ -77,29 +59,6 @@ export interface NextAnswer {
   readonly yield: string | null;
 }
 
-/** Names the runs an executor should join, least served first; an executor that is full may be told to make room. */
-export function next(state: DispatcherState, request: NextRequest, now: number): NextAnswer {
-  for (const { run, seq } of request.refused) {
-    const known = state.offers[run];
-    if (known !== undefined && known.seq === seq) known.want = 0;
-  }
-  const serving = new Set(request.serving.map((each) => each.run));
-  const offers = Object.values(state.offers);
-  const wanted = offers.reduce((sum, each) => sum + each.want, 0);
-  const standing = offers.filter((each) => each.want > 0 && !serving.has(each.run)).sort((a, b) => a.served - b.served || (a.run < b.run ? -1 : 1));
-  if (request.free <= 0) {
-    const largest = [...request.serving].sort((a, b) => b.requests - a.requests)[0];
-    return { runs: [], wanted, yield: standing.length > 0 && largest !== undefined ? largest.run : null };
-  }
-  const chosen = standing.slice(0, Math.max(1, request.free));
-  for (const each of chosen) {
-    each.served += Math.max(1, Math.floor(request.free / chosen.length)) / each.weight;
-    each.nudged_at = now;
-    each.backoff = FIRST_NUDGE_MS;
-  }
-  return { runs: chosen.map(({ run, want, seq }) => ({ run, want, seq })), wanted, yield: null };
-}
-
 export interface Nudge {
   readonly run: string;
   readonly seq: number;
@@ -112,29 +71,136 @@ export interface Nudge {
 /** The shortest slice; it doubles with every repeat of a nudge, since by then more consumers are not what is missing. */
 export const FIRST_SLICE_MS = 20_000;
 
-/** Offers to nudge for now, with how many wake-ups each: as many executors as its lanes need. Marks them nudged. */
-export function nudge(state: DispatcherState, requestsPerExecutor: number, now: number): Nudge[] {
-  const due: Nudge[] = [];
-  for (const each of Object.values(state.offers)) {
-    if (each.want <= 0) {
-      if (now - each.changed_at > FORGET_MS) delete state.offers[each.run];
-      continue;
-    }
-    if (now < nextNudge(each)) continue;
-    const again = each.nudged_at > 0;
-    each.backoff = again ? Math.min(LAST_NUDGE_MS, each.backoff * 2) : each.backoff;
-    each.nudged_at = now;
-    const slice = (FIRST_SLICE_MS * each.backoff) / FIRST_NUDGE_MS;
-    const count = Math.min(MOST_NUDGES, each.want, Math.max(Math.ceil(each.want / requestsPerExecutor), each.executors ?? 0));
-    due.push({ run: each.run, seq: each.seq, count, slice });
-  }
-  return due;
+/** What is to be written since it was last asked. */
+export interface OfferChanges {
+  readonly put: readonly Offer[];
+  readonly forgotten: readonly string[];
 }
 
-const nextNudge = (each: Offer): number => (each.nudged_at === 0 ? 0 : each.nudged_at + each.backoff);
+/** Ties in the order of their ids, so that the same requests get the same answers. */
+const ranked =
+  (rank: (each: Standing) => number) =>
+  (a: Standing, b: Standing): boolean =>
+    rank(a) < rank(b) || (rank(a) === rank(b) && a.run < b.run);
 
-/** When the Dispatcher has something to do by itself; null = never. */
-export function nextDispatcherWake(state: DispatcherState): number | null {
-  const due = Object.values(state.offers).map((each) => (each.want > 0 ? nextNudge(each) : each.changed_at + FORGET_MS + 1));
-  return due.length === 0 ? null : Math.min(...due);
+/** Which runs want lanes: an index in memory over what is stored. Each call costs the logarithm of the runs known, not their number. */
+export class OfferBook {
+  readonly #offers = new Map<string, Standing>();
+  /** Those that want lanes, the least served first. */
+  readonly #standing = new RankedHeap<Standing>(ranked(({ served }) => served));
+  readonly #due = new RankedHeap<Standing>(ranked(({ due_at }) => due_at));
+  readonly #changed = new Set<string>();
+  #wanted = 0;
+
+  constructor(stored: Iterable<Offer> = []) {
+    for (const offer of stored) this.#put({ ...offer, nudged_at: 0, backoff: FIRST_NUDGE_MS, due_at: 0 });
+    this.#changed.clear();
+  }
+
+  get size(): number {
+    return this.#offers.size;
+  }
+
+  /** Takes an offer; an older one than known changes nothing. */
+  offer(message: OfferMessage, now: number): void {
+    const known = this.#offers.get(message.run);
+    if (known !== undefined && message.seq < known.seq) return;
+    const grew = known === undefined || message.want > known.want;
+    const { served, nudged_at, backoff } = known ?? { served: 0, nudged_at: 0, backoff: FIRST_NUDGE_MS };
+    // Who comes, or comes again, starts level with the least served, not behind: it must not crowd out those that were there.
+    const level = known !== undefined && known.want > 0 ? served : Math.max(served, this.#standing.first?.served ?? 0);
+    if (known !== undefined) this.#drop(known);
+    this.#put({
+      ...message,
+      changed_at: now,
+      served: level,
+      nudged_at: grew ? 0 : nudged_at,
+      backoff: grew ? FIRST_NUDGE_MS : backoff,
+      due_at: 0,
+    });
+  }
+
+  /** Names the runs an executor should join, least served first; an executor that is full may be told to make room. */
+  next(request: NextRequest, now: number): NextAnswer {
+    for (const { run, seq } of request.refused) {
+      const known = this.#offers.get(run);
+      if (known !== undefined && known.seq === seq && known.want > 0) this.#change(known, { want: 0 });
+    }
+    const serving = new Set(request.serving.map((each) => each.run));
+    const wanted = this.#wanted;
+    const most = request.free <= 0 ? 1 : Math.ceil(request.free / REQUESTS_PER_RUN);
+    const chosen: Standing[] = [];
+    for (const each of this.#standing.inOrder()) {
+      if (!serving.has(each.run)) chosen.push(each);
+      if (chosen.length === most) break;
+    }
+    if (request.free <= 0) {
+      const largest = [...request.serving].sort((a, b) => b.requests - a.requests)[0];
+      return { runs: [], wanted, yield: chosen.length > 0 && largest !== undefined ? largest.run : null };
+    }
+    for (const each of chosen) {
+      const lanes = Math.max(1, Math.floor(request.free / chosen.length));
+      this.#change(each, { served: each.served + lanes / each.weight, nudged_at: now, backoff: FIRST_NUDGE_MS });
+    }
+    return { runs: chosen.map(({ run, want, seq }) => ({ run, want, seq })), wanted, yield: null };
+  }
+
+  /** Offers to nudge for now, with how many wake-ups each: as many executors as its lanes need. Marks them nudged. */
+  nudge(requestsPerExecutor: number, now: number): Nudge[] {
+    const nudges: Nudge[] = [];
+    for (let each = this.#due.first; each !== undefined && each.due_at <= now; each = this.#due.first) {
+      if (each.want <= 0) {
+        this.#drop(each);
+        this.#changed.add(each.run);
+        continue;
+      }
+      const backoff = each.nudged_at > 0 ? Math.min(LAST_NUDGE_MS, each.backoff * 2) : each.backoff;
+      Object.assign(each, { nudged_at: now, backoff, due_at: now + backoff });
+      this.#due.put(each);
+      const { run, seq, want, executors = 0 } = each;
+      const count = Math.min(MOST_NUDGES, want, Math.max(Math.ceil(want / requestsPerExecutor), executors));
+      nudges.push({ run, seq, count, slice: (FIRST_SLICE_MS * backoff) / FIRST_NUDGE_MS });
+    }
+    return nudges;
+  }
+
+  /** When the Dispatcher has something to do by itself, in Unix milliseconds; null = never. */
+  get nextWake(): number | null {
+    return this.#due.first?.due_at ?? null;
+  }
+
+  /** What is to be stored since the last call. */
+  takeChanges(): OfferChanges {
+    const put: Offer[] = [];
+    const forgotten: string[] = [];
+    for (const run of this.#changed) {
+      const known = this.#offers.get(run);
+      if (known === undefined) forgotten.push(run);
+      else put.push(known);
+    }
+    this.#changed.clear();
+    return { put, forgotten };
+  }
+
+  #change(each: Standing, change: Partial<Pick<Standing, "want" | "served" | "nudged_at" | "backoff">>): void {
+    this.#drop(each);
+    this.#put(Object.assign(each, change));
+  }
+
+  #put(each: Standing): void {
+    each.due_at = each.want <= 0 ? each.changed_at + FORGET_MS + 1 : each.nudged_at === 0 ? 0 : each.nudged_at + each.backoff;
+    this.#offers.set(each.run, each);
+    this.#changed.add(each.run);
+    this.#due.put(each);
+    if (each.want <= 0) return;
+    this.#standing.put(each);
+    this.#wanted += each.want;
+  }
+
+  #drop(each: Standing): void {
+    this.#offers.delete(each.run);
+    this.#due.remove(each);
+    this.#standing.remove(each);
+    this.#wanted -= each.want;
+  }
 }

@@ -1,13 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { emptyDispatcher, nudge, type OfferMessage, offer } from "../../durable-objects/dispatcher/offers.ts";
+import { RankedHeap } from "../../durable-objects/dispatcher/ranked-heap.ts";
+import { OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 
 const NOW = 1_000_000;
 
+const request = { executor: "e", free: 5, serving: [], refused: [] };
+const named = (book: OfferBook, free: number): string[] => book.next({ ...request, free }, NOW).runs.map(({ run }) => run);
+
 /** Wake-ups that an offer leads to, where an executor carries `requests`. */
 function wakeUps(message: Partial<OfferMessage>, requests: number): number {
-  const state = emptyDispatcher();
-  offer(state, { run: "r", want: 32, weight: 1, seq: 1, ...message }, NOW);
-  return nudge(state, requests, NOW)[0]?.count ?? 0;
+  const book = new OfferBook();
+  book.offer({ run: "r", want: 32, weight: 1, seq: 1, ...message }, NOW);
+  return book.nudge(requests, NOW)[0]?.count ?? 0;
 }
 
 describe("an offer of lanes", () => {
@@ -21,5 +25,68 @@ describe("an offer of lanes", () => {
 
   it("wakes at most a hundred at a time", () => {
     expect(wakeUps({ want: 1_000, executors: 250 }, 5)).toBe(100);
+  });
+});
+
+describe("an executor that asks for runs", () => {
+  it("is named two where it carries five requests, and all that stand where it carries thousands", () => {
+    const book = new OfferBook();
+    for (const run of ["a", "b", "c", "d"]) book.offer({ run, want: 9, weight: 1, seq: 1 }, NOW);
+    expect([named(book, 5), named(book, 5), named(book, 1), named(book, 4_096)]).toEqual([["a", "b"], ["c", "d"], ["a"], ["b", "c", "d", "a"]]);
+  });
+
+  it("is named the least served first; who comes, or comes again, is level with those and not before them", () => {
+    const book = new OfferBook();
+    book.offer({ run: "a", want: 9, weight: 1, seq: 1 }, NOW);
+    book.offer({ run: "c", want: 9, weight: 1, seq: 1 }, NOW);
+    for (let turn = 0; turn < 6; turn++) named(book, 4);
+    book.offer({ run: "c", want: 0, weight: 1, seq: 2 }, NOW);
+    for (let turn = 0; turn < 6; turn++) named(book, 4);
+    book.offer({ run: "b", want: 9, weight: 1, seq: 1 }, NOW);
+    book.offer({ run: "c", want: 9, weight: 1, seq: 3 }, NOW);
+    expect([named(book, 3), named(book, 3), named(book, 3), named(book, 3)]).toEqual([["a"], ["b"], ["c"], ["a"]]);
+  });
+});
+
+describe("a ranked heap", () => {
+  it("keeps the order of a sorted list through every change of rank, and every leave", () => {
+    let seed = 7;
+    const random = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed % below;
+    };
+    const members = Array.from({ length: 60 }, (_, id) => ({ id, rank: 0, in: false }));
+    const before = (a: { id: number; rank: number }, b: { id: number; rank: number }): boolean => a.rank < b.rank || (a.rank === b.rank && a.id < b.id);
+    const heap = new RankedHeap<(typeof members)[number]>(before);
+    for (let step = 0; step < 3_000; step++) {
+      const member = members[random(members.length)];
+      if (member === undefined) continue;
+      member.in = random(3) > 0;
+      if (member.in) {
+        heap.remove(member);
+        member.rank = random(20);
+        heap.put(member);
+      } else heap.remove(member);
+      const sorted = members.filter((each) => each.in).sort((a, b) => (before(a, b) ? -1 : 1));
+      expect([heap.first, heap.size]).toEqual([sorted[0], sorted.length]);
+      if (step % 100 === 0) expect([...heap.inOrder()]).toEqual(sorted);
+    }
+  });
+
+  it("compares some dozens of members for a look at the first, however many there are", () => {
+    let compared = 0;
+    const heap = new RankedHeap<{ rank: number }>((a, b) => {
+      compared++;
+      return a.rank < b.rank;
+    });
+    for (let index = 0; index < 20_000; index++) heap.put({ rank: (index * 7_919) % 20_000 });
+    compared = 0;
+    const [first, second] = heap.inOrder();
+    expect([first?.rank, second?.rank]).toEqual([0, 1]);
+    if (first !== undefined) {
+      heap.remove(first);
+      heap.put({ rank: 30_000 });
+    }
+    expect(compared).toBeLessThan(100);
   });
 });

@@ -1,4 +1,4 @@
-import { emptyDispatcher, next, type NextRequest, nextDispatcherWake, nudge, offer } from "../../durable-objects/dispatcher/offers.ts";
+import { type NextRequest, OfferBook } from "../../durable-objects/dispatcher/offers.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { isSuspended } from "../../durable-objects/run/offers.ts";
 import { Clockwork } from "./clockwork.ts";
@@ -17,27 +17,31 @@ const codeOf = (version: number): string => envDigestOf(version.toString(16).pad
 
 /** The Dispatcher as the simulator plays it: soft state that may be lost, nudges through a queue that loses and doubles. */
 class DispatcherNode {
-  state = emptyDispatcher();
+  #book = new OfferBook();
   readonly #world: World;
   #wake = 0;
   constructor(world: World) {
     this.#world = world;
   }
   offer(seq: number, want: number): boolean {
-    offer(this.state, { run: RUN, want, weight: 1, seq }, this.#world.clock.now);
+    this.#book.offer({ run: RUN, want, weight: 1, seq }, this.#world.clock.now);
     this.#after();
     return true;
   }
+  /** An instance that starts with nothing. */
+  forget(): void {
+    this.#book = new OfferBook();
+  }
   next(request: NextRequest) {
-    const answer = next(this.state, request, this.#world.clock.now);
+    const answer = this.#book.next(request, this.#world.clock.now);
     this.#after();
     return answer;
   }
   #after(): void {
-    for (const { count } of nudge(this.state, this.#world.plan.capacity, this.#world.clock.now)) {
+    for (const { count } of this.#book.nudge(this.#world.plan.capacity, this.#world.clock.now)) {
       for (let i = 0; i < Math.min(count, 4); i++) this.#world.nudged();
     }
-    const wake = nextDispatcherWake(this.state);
+    const wake = this.#book.nextWake;
     const id = ++this.#wake;
     if (wake !== null) {
       this.#world.clock.at(Math.max(wake, this.#world.clock.now + 1), () => {
@@ -141,7 +145,7 @@ export class World implements Scene {
     if (what === "cancel" || what === "interrupt") call(() => this.run.call(what, null));
     if (what === "mend" || what === "deploy") this.codes.push(codeOf(this.codes.length));
     if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
-    if (what === "forget-offers") this.dispatcher.state = emptyDispatcher();
+    if (what === "forget-offers") this.dispatcher.forget();
     if (what === "watchdog") this.run.poke();
     if (what === "restart") this.#restart();
   }

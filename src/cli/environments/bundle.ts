@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { Message, Plugin } from "esbuild";
 import type { WorkerModule } from "../service/service.ts";
 import { CliError, EXIT } from "../terminal/cli-error.ts";
@@ -54,30 +54,13 @@ export const scriptOf = (index: number): string => `environment-${index}.js`;
 const environmentText = (index: number, digest: string): string =>
   `environmentOf(module${index}, ${JSON.stringify(digest)}, { script: ${JSON.stringify(scriptOf(index))}, map: map${index} })`;
 
-/** A Node program, as a module text, that prints `describeEnvironment` of each of them as a JSON array, or which of them threw what. */
-export function describer(modules: readonly EnvironmentModule[]): string {
-  const library = pathToFileURL(LIBRARY).href;
-  const named = modules.map(({ code }, index) => `${code(library)}\n//# sourceURL=${scriptOf(index)}`);
-  const urls = named.map((code) => `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`);
-  return [
-    `import { describeEnvironment, environmentOf } from "${library}index.js";`,
-    "const facts = [];",
-    "try {",
-    ...urls.map((url) => `facts.push(describeEnvironment(environmentOf(await import("${url}"), "")));`),
-    "console.log(JSON.stringify(facts));",
-    "} catch (thrown) {",
-    "console.log(JSON.stringify({ module: facts.length, text: String(thrown), stack: String(thrown?.stack) }));",
-    "}",
-  ].join("\n");
-}
-
 async function bundled(entry: string): Promise<{ readonly code: string; readonly map: string }> {
   const { build } = await import("esbuild");
   try {
     const { outputFiles } = await build({
       entryPoints: [entry],
       absWorkingDir: dirname(entry),
-      plugins: [packageImports(PLACE), hostImports],
+      plugins: [hostImports, packageImports(PLACE)],
       bundle: true,
       write: false,
       outfile: join(dirname(entry), "environment.js"),
@@ -87,6 +70,8 @@ async function bundled(entry: string): Promise<{ readonly code: string; readonly
       // Reward functions are known by their names.
       keepNames: true,
       target: "es2024",
+      // Of what is named when it is built everything is in the file; what is named later would be modules of the host, or another environment's.
+      supported: { "dynamic-import": false },
       platform: "browser",
       conditions: ["workerd", "worker", "browser"],
       logLevel: "silent",
@@ -149,16 +134,25 @@ export const packageImports = (place: string): Plugin => ({
   },
 });
 
+/** Modules of Node that packages may import: what they give leads nowhere, neither in the Worker nor in the process that describes. */
+const HARMLESS = new Set(
+  "assert buffer crypto events os path path/posix perf_hooks punycode querystring stream stream/web string_decoder timers url util util/types zlib".split(" "),
+);
+
 /** What only the host may use is refused where it is imported. */
 const hostImports: Plugin = {
   name: "host-imports",
   setup(build) {
-    build.onResolve({ filter: /^(node:|cloudflare:)/ }, ({ path }) => ({ errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] }));
-    build.onResolve({ filter: new RegExp(`^(${builtinModules.filter((name) => !name.startsWith("_")).join("|")})$`) }, ({ path, importer, kind }) =>
-      // Packages ask for Node's modules behind checks of their own; the code of the environment itself means it.
-      importer.includes("node_modules") || kind === "require-call"
-        ? { path, external: true }
-        : { errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] },
+    build.onResolve({ filter: /^edgewise($|\/)/ }, ({ path, kind }) =>
+      kind === "dynamic-import" ? { errors: [{ text: `write \`import { … } from ${JSON.stringify(path)}\` at the top: nothing is imported later` }] } : null,
     );
+    build.onResolve({ filter: /^(node:|cloudflare:)/ }, ({ path }) => ({ errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] }));
+    build.onResolve({ filter: new RegExp(`^(${builtinModules.filter((name) => !name.startsWith("_")).join("|")})$`) }, ({ path, importer, kind }) => {
+      // Packages ask for Node's modules behind checks of their own; the code of the environment itself means it.
+      if (!importer.includes("node_modules") && kind !== "require-call") return { errors: [{ text: `${path} cannot be imported: ${NO_FILES}` }] };
+      // A `require` fails when it is called, as packages expect of a browser.
+      return HARMLESS.has(path) || kind !== "import-statement" ? { path, external: true } : { path, namespace: "absent" };
+    });
+    build.onLoad({ filter: /./, namespace: "absent" }, () => ({ contents: "module.exports = {};" }));
   },
 };

@@ -1,66 +1,88 @@
-/** What environments of this machine say of themselves, asked in a process of their own: their code sees no key and no state. */
-import { execFile } from "node:child_process";
+/** What environments of this machine say of themselves, asked in processes of their own: their code sees no key, no state and not each other. */
+import { z } from "zod";
+import { issueText } from "../../config/issue-text.ts";
+import { isKeyVariable } from "../../config/secrets.ts";
 import type { EnvironmentFacts } from "../../environments/describe.ts";
 import { knowSources, ownFrame } from "../../errors/own-frames.ts";
 import { singleLine } from "../../report/printable.ts";
 import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";
-import { describer, type EnvironmentModule, scriptOf } from "./bundle.ts";
+import { type EnvironmentModule, scriptOf } from "./bundle.ts";
+import { describer, type Ended, runConfined } from "./describer.ts";
 
-/** Module code is definitions; what takes longer does something else. */
-const PATIENCE_MS = 20_000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Processes at once: each takes a core for some 200 ms. */
+const AT_ONCE = 4;
+
+/** An id stands in addresses, in commands and in the names of folders. */
+const ID = /^[A-Za-z0-9][\w.-]{0,99}(?:\/[A-Za-z0-9][\w.-]{0,99})?$/;
+
+/** What a foreign process says is looked at before it is believed. */
+const FACTS = z.object({
+  id: z.string().regex(ID, "is no id: letters, digits and . _ - (my-env), with an owner's name and / before it or none"),
+  version: z.string().max(200),
+  description: z.string(),
+  defaults: z.object({ num_examples: z.number().exactOptional(), rollouts_per_example: z.number().exactOptional() }),
+  keys: z.array(z.string().refine(isKeyVariable, "is no name of a key variable")),
+  args: z.array(
+    z.object({
+      name: z.string(),
+      schema: z.record(z.string(), z.json()),
+      required: z.boolean(),
+      default: z.json().exactOptional(),
+      description: z.string().nullable(),
+    }),
+  ),
+});
+
+const ANSWER = z.union([z.object({ facts: z.unknown() }), z.object({ text: z.string(), stack: z.string() })]);
 
 /** Facts by module, in order. Throws a usage error with what a module's code threw. */
 export async function describeModules(modules: readonly EnvironmentModule[]): Promise<readonly EnvironmentFacts[]> {
-  if (modules.length === 0) return [];
-  const { error, stdout, stderr } = await runNode(describer(modules));
-  // Module code may print; the answer is the last line.
-  const answer = error === null ? (JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "") as readonly EnvironmentFacts[] | Thrown) : null;
-  if (answer !== null && "length" in answer) return answer;
-  if (answer !== null) throw unloadable(modules.slice(answer.module, answer.module + 1), thrownText(answer, modules), answer);
-  const reason = error?.killed === true ? "its code did not end within 20 seconds" : (/^(?:\w*Error|Uncaught.*?): .*$/m.exec(stderr)?.[0] ?? reasonOf(error));
-  throw unloadable(modules, reason, error);
+  const facts: EnvironmentFacts[] = [];
+  const next = modules.entries();
+  const work = async (): Promise<void> => {
+    for (const [index, module] of next) facts[index] = await described(module, scriptOf(index));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return facts;
 }
 
-/** What the code of a module threw when it was loaded. */
-interface Thrown {
-  readonly module: number;
-  readonly text: string;
-  readonly stack: string;
+async function described(module: EnvironmentModule, script: string): Promise<EnvironmentFacts> {
+  const ended = await runConfined(describer(module, script));
+  const answer = answerOf(ended);
+  if (answer === null) throw unloadable(module, reasonOfEnd(ended), ended.error);
+  if ("text" in answer) throw unloadable(module, thrownText(answer, module, script), answer);
+  const facts = FACTS.safeParse(answer.facts);
+  if (facts.success) return facts.data;
+  throw unloadable(module, facts.error.issues.map((issue) => `${issue.path.join(".")} ${issueText(issue)}`).join("; "), facts.error);
+}
+
+function answerOf({ error, stdout }: Ended): z.infer<typeof ANSWER> | null {
+  if (error !== null) return null;
+  try {
+    return ANSWER.parse(JSON.parse(stdout));
+  } catch {
+    // Its code has had the last word instead of ours.
+    return null;
+  }
+}
+
+function reasonOfEnd({ error, stderr }: Ended): string {
+  if (error === null) return "it says nothing that could be read";
+  return error.killed === true ? "its code did not end within 20 seconds" : (/^(?:\w*Error|Uncaught.*?): .*$/m.exec(stderr)?.[0] ?? reasonOf(error));
 }
 
 const MAX_TEXT = 1_000;
 
-function thrownText(thrown: Thrown, modules: readonly EnvironmentModule[]): string {
-  for (const [index, { map }] of modules.entries()) knowSources(scriptOf(index), map);
+/** What the code of a module threw when it was loaded. */
+function thrownText(thrown: { readonly text: string; readonly stack: string }, { map }: EnvironmentModule, script: string): string {
+  knowSources(script, map);
   const place = ownFrame(thrown);
   return `${singleLine(thrown.text.slice(0, MAX_TEXT))}${place === null ? "" : ` (${place})`}`;
 }
 
-const unloadable = (modules: readonly EnvironmentModule[], reason: string, cause: unknown): CliError =>
-  new CliError(`${modules.map(({ entry }) => entry).join(", ")} cannot be loaded: ${reason}`, {
+const unloadable = ({ entry }: EnvironmentModule, reason: string, cause: unknown): CliError =>
+  new CliError(`${entry} cannot be loaded: ${reason}`, {
     exitCode: EXIT.usage,
     hints: ['Its default export must be made by defineEnvironment from "edgewise"; `npx edgewise env init NAME` writes an example.'],
     cause,
   });
-
-interface Ended {
-  readonly error: (Error & { readonly killed?: boolean }) | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a module text with Node, without any variable of this process but `PATH`. */
-function runNode(program: string): Promise<Ended> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ["--input-type=module", "-"],
-      { env: { PATH: process.env.PATH ?? "" }, timeout: PATIENCE_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES },
-      (error, stdout, stderr) => resolve({ error, stdout, stderr }),
-    );
-    // Who ends before it has read everything has said why.
-    child.stdin?.on("error", () => undefined);
-    child.stdin?.end(program);
-  });
-}

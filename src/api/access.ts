@@ -3,13 +3,20 @@ import { fail, ok, type Result } from "../errors/result.ts";
 import type { AppFacts } from "./app-ports.ts";
 
 /**
- * Who may call. Deployed: whoever has the token. Local: whoever is on this machine, but no web page of elsewhere in its browser:
- * `Host` must be a loopback name (a page's own name can be made to resolve to 127.0.0.1), and so must `Origin`, which browsers add
- * to every request that one page's script sends to another host.
+ * Who may call. Deployed: whoever has the token. Local: whoever is on this machine, but no web page in its browser other than the service's own:
+ * `Host` must be a loopback name (a page's own name can be made to resolve to 127.0.0.1), and what browsers say of the page that asks must name
+ * this service. Another port of this machine is another page: whatever is developed or shown there is not the user.
  */
 export async function checkAccess(request: Request, facts: AppFacts): Promise<Result<null>> {
   if (facts.local && !hostsOf(request).every(isLoopbackHost)) {
     return fail("unauthorized", "The local service answers only this machine, by a loopback name.", "Use localhost or the loopback address in the URL.");
+  }
+  if (facts.local && isForAnotherPage(request)) {
+    return fail(
+      "unauthorized",
+      "The local service takes no request that a page of another address sends.",
+      "Open its own pages at /dashboard/, or ask from a program.",
+    );
   }
   if (facts.local && !(await provesItself(request, facts))) {
     return fail("unauthorized", "X-Edgewise-Attended is not the secret of this service.", "It is for the commands of edgewise; leave it out over HTTP.");
@@ -61,10 +68,22 @@ async function provesItself({ headers }: Request, { commandSecret }: AppFacts): 
 export const isAttended = ({ local, commandSecret }: AppFacts, { headers }: Request): boolean =>
   local && commandSecret !== null && headers.get(ATTENDED) === commandSecret;
 
-function hostsOf(request: Request): readonly string[] {
-  const [host, origin] = ["host", "origin"].map((name) => request.headers.get(name));
-  const urls = [request.url, ...(host ? [`http://${host}`] : []), ...(origin ? [origin] : [])];
-  return urls.map((url) => parseUrl(url)?.hostname ?? "");
+function hostsOf({ headers, url }: Request): readonly string[] {
+  const host = headers.get("host");
+  return [url, ...(host ? [`http://${host}`] : [])].map((each) => parseUrl(each)?.hostname ?? "");
+}
+
+/**
+ * Whether a browser says that a page of another scheme, host or port asks. `Origin` stands in all that writes and in what a script may read;
+ * `Sec-Fetch-Site` also in what a page only embeds. Programs send neither. A link that a person follows leads to a page, and tells its former one nothing.
+ */
+function isForAnotherPage({ headers, method, url }: Request): boolean {
+  const [host, origin, site] = ["host", "origin", "sec-fetch-site"].map((name) => headers.get(name));
+  const own = parseUrl(host ? `http://${host}` : url)?.origin;
+  if (origin !== null && origin !== own) return true;
+  if (site === null || site === "same-origin" || site === "none") return false;
+  const follows = headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
+  return !(follows && (method === "GET" || method === "HEAD"));
 }
 
 /** Takes equally long wherever the texts differ: digests are compared, and all of their bytes. */

@@ -45,8 +45,15 @@ it("the local service has one door: the runtime's own ones stay shut, and neithe
     await ask("GET http://evil.example/health"),
     // The word that any page may write, and the proof that only the user's commands can read.
     await ask("GET /api/v1/evaluations/", "\r\nX-Edgewise-Attended: 1"),
+    // Pages of another port, with a run's id or without, and what they embed.
+    await ask("POST /api/v1/evaluations/0000abcd/interrupt", "\r\nOrigin: http://localhost:3000"),
+    await ask("GET /api/v1/evaluations/", "\r\nOrigin: http://localhost:3000"),
+    await ask("GET /dashboard/", "\r\nSec-Fetch-Site: same-site\r\nSec-Fetch-Mode: no-cors\r\nSec-Fetch-Dest: script"),
+    // Its own page, and a request of no page.
+    await ask("POST /api/v1/evaluations/0000abcd/interrupt", "\r\nOrigin: http://localhost\r\nSec-Fetch-Site: same-origin"),
+    await ask("POST /api/v1/evaluations/0000abcd/interrupt"),
   ];
-  expect(answers).toEqual([404, 404, 422, 422, 422, 422, 422, 401]);
+  expect(answers).toEqual([404, 404, 422, 422, 422, 422, 422, 401, 401, 401, 401, 404, 404]);
   const { secret } = JSON.parse(readFileSync(join(place.state, "secret"), "utf8")) as { secret: string };
   expect(await ask("GET /api/v1/evaluations/", `\r\nX-Edgewise-Attended: ${secret}`)).toBe(200);
 

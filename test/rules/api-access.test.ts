@@ -47,13 +47,30 @@ describe("the local service", () => {
     expect(await status(openDoor().call("GET", LIST, undefined, { host }))).toBe(200);
   });
 
-  it("takes nothing from a web page of elsewhere", async () => {
+  it("takes nothing from a web page of elsewhere, another port of this machine among it", async () => {
     const door = openDoor();
     door.run("0000abcd");
-    expect(await status(door.call("POST", "/evaluations/0000abcd/interrupt", undefined, { origin: "https://evil.example" }))).toBe(401);
-    expect(await status(door.call("POST", "/evaluations/0000abcd/interrupt", undefined, { origin: "null" }))).toBe(401);
+    const interrupt = (headers: Record<string, string>) => status(door.call("POST", "/evaluations/0000abcd/interrupt", undefined, headers));
+    for (const origin of ["https://evil.example", "null", "http://localhost:3000", "http://localhost", "https://127.0.0.1:8787", "http://127.0.0.1:87870"]) {
+      expect(await interrupt({ host: "127.0.0.1:8787", origin }), origin).toBe(401);
+      expect(await status(door.call("GET", LIST, undefined, { host: "127.0.0.1:8787", origin })), origin).toBe(401);
+    }
+    // An older browser, or a request without an origin, that says only this much.
+    for (const site of ["cross-site", "same-site"]) expect(await interrupt({ host: "127.0.0.1:8787", "sec-fetch-site": site }), site).toBe(401);
     expect(door.run("0000abcd").interrupts).toBe(0);
-    expect(await status(door.call("GET", LIST, undefined, { origin: "http://localhost:3000" }))).toBe(200);
+    const own = { host: "127.0.0.1:8787", origin: "http://127.0.0.1:8787", "sec-fetch-site": "same-origin" };
+    expect(await status(door.call("POST", "/evaluation-settings", {}, own))).toBe(422);
+    expect(await status(door.call("GET", LIST, undefined, own))).toBe(200);
+  });
+
+  it("is embedded in no other page, but a link to it may be followed", async () => {
+    const { call } = openDoor();
+    const asked = (headers: Record<string, string>, method = "GET") =>
+      status(call(method, "//dashboard/", undefined, { ...headers, host: "localhost:8787", "sec-fetch-site": "same-site" }));
+    for (const dest of ["iframe", "image", "script", "empty"]) expect(await asked({ "sec-fetch-mode": "no-cors", "sec-fetch-dest": dest }), dest).toBe(401);
+    expect(await asked({ "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe" })).toBe(401);
+    expect(await asked({ "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" })).toBe(200);
+    expect(await asked({ "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" }, "POST")).toBe(401);
   });
 
   it("says which boot it is, and counts its operations", async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -30,10 +30,14 @@ export interface RunOptions {
   readonly model: string;
   readonly examples: number;
   readonly concurrency: number;
+  /** Further flags; with `--no-save` there is no folder. */
+  readonly flags?: readonly string[];
 }
 
 export interface RunTimes {
   readonly runId: string;
+  /** Where its results are, or would be. */
+  readonly folder: string;
   /** When the command was started, when the last rollout was committed, and when the command had ended. */
   readonly enter_ms: number;
   readonly last_commit_ms: number;
@@ -43,11 +47,11 @@ export interface RunTimes {
 /** `edgewise eval run`, one rollout per example, from start to end. Throws when it fails or leaves other than all rows. */
 export async function evalRun(
   place: Workplace,
-  { url, model, examples, concurrency }: RunOptions,
-  onProgress: (done: number) => Promise<void> | void = () => undefined,
+  { url, model, examples, concurrency, flags: further = [] }: RunOptions,
+  onProgress: (done: number, folder: string) => Promise<void> | void = () => undefined,
 ): Promise<RunTimes> {
   const outputs = join(place.folder, `outputs-${model}`);
-  const flags = ["-m", model, "-b", url, "-n", examples, "-r", 1, "-c", concurrency, "-o", outputs].map(String);
+  const flags = ["-m", model, "-b", url, "-n", examples, "-r", 1, "-c", concurrency, "-o", outputs, ...further].map(String);
   const log = join(place.folder, `${model}.log`);
   const enter = now();
   const child = start(place, ["eval", "run", ENVIRONMENT, ...flags, "-d"], log);
@@ -61,24 +65,23 @@ export async function evalRun(
   let committed: number | null = null;
   while (exit === null) {
     await Promise.race([sleep(POLL_MS), ended]);
-    const evaluation = await lookAtRun(place, folder);
-    if (evaluation === null) continue;
+    const known = runIdIn(log);
+    const evaluation = known === null ? null : await lookAtRun(place, known);
+    if (known === null || evaluation === null) continue;
     const { done_rollouts: done } = evaluation.edgewise;
     if (done === examples) committed = evaluation.finalized_at === null ? now() : Date.parse(evaluation.finalized_at);
-    await onProgress(done);
+    await onProgress(done, join(folder, known));
     if (committed !== null) break;
   }
   const code = await ended;
   const exitMs = exit ?? now();
   if (code !== 0) throw new Error(`edgewise ended with ${code}:\n${readFileSync(log, "utf8").slice(-2000)}`);
-  const runId = runIdIn(folder);
-  if (runId === null) throw new Error(`no run folder below ${folder}`);
-  const rows = readFileSync(join(folder, runId, "results.jsonl"), "utf8")
-    .trimEnd()
-    .split("\n").length;
+  const runId = runIdIn(log);
+  if (runId === null) throw new Error(`no run is named in ${log}`);
+  const rows = further.includes("--no-save") ? examples : linesOf(join(folder, runId, "results.jsonl"));
   if (rows !== examples) throw new Error(`${rows} rows instead of ${examples} in ${folder}/${runId}`);
   // A run that is over between two polls was committed before its command ended.
-  return { runId, enter_ms: enter, last_commit_ms: committed ?? exitMs, exit_ms: exitMs };
+  return { runId, folder: join(folder, runId), enter_ms: enter, last_commit_ms: committed ?? exitMs, exit_ms: exitMs };
 }
 
 /** `edgewise serve`, for what is measured over several commands. */
@@ -147,10 +150,9 @@ function start(place: Workplace, args: readonly string[], log: string): ChildPro
   }
 }
 
-async function lookAtRun(place: Workplace, folder: string): Promise<Evaluation | null> {
+async function lookAtRun(place: Workplace, runId: string): Promise<Evaluation | null> {
   const owner = ownerOf(place);
-  const runId = runIdIn(folder);
-  return owner === null || runId === null ? null : ((await get(owner, `/api/v1/evaluations/${runId}`)) as Evaluation | null);
+  return owner === null ? null : ((await get(owner, `/api/v1/evaluations/${runId}`)) as Evaluation | null);
 }
 
 /** Who serves this workplace, by its lock file; null while nobody does. */
@@ -179,13 +181,10 @@ function must(answer: unknown, what: string): unknown {
   return answer;
 }
 
-function runIdIn(folder: string): string | null {
-  try {
-    return readdirSync(folder).find((name) => /^[0-9a-f]{8}$/.test(name)) ?? null;
-  } catch {
-    return null;
-  }
-}
+const linesOf = (path: string): number => readFileSync(path, "utf8").trimEnd().split("\n").length;
+
+/** What the command said last of its run; null before. */
+const runIdIn = (log: string): string | null => [...readFileSync(log, "utf8").matchAll(/^Run ([0-9a-f]{8})\b/gm)].at(-1)?.[1] ?? null;
 
 /** Linux only: no other system tells without a tool that may be missing. */
 function residentBytes(pid: number): number {

@@ -13,6 +13,7 @@ import { bareLoop } from "./scenarios/bare-loop.ts";
 import { coldStart } from "./scenarios/cold-start.ts";
 import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
+import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
 import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
@@ -21,11 +22,11 @@ import { paging } from "./scenarios/paging.ts";
 import { throughput } from "./scenarios/throughput.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, followers, paging, dispatcher },
+  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, folder, followers, paging, dispatcher },
   "bare-loop": bareLoop,
 };
 /** `bare-loop` alone is part of `throughput`. */
-const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "followers", "paging", "dispatcher"];
+const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "folder", "followers", "paging", "dispatcher"];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: "string", default: "outputs/bench.json" } } });
 const unknown = positionals.filter((name) => !Object.hasOwn(SCENARIOS, name));

@@ -1,8 +1,5 @@
 import { Hono } from "hono";
 import type { SamplePage } from "../../durable-objects/run/control.ts";
-import { segmentKey } from "../../r2-layout/keys.ts";
-import { readPart } from "../../r2-layout/read-part.ts";
-import { planWindow } from "../../r2-layout/results-window.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { MIB } from "../limits.ts";
 import type { AppContext } from "./app-context.ts";
@@ -10,6 +7,7 @@ import type { ObjectStore } from "./app-ports.ts";
 import { check } from "./body.ts";
 import { invalid } from "./errors.ts";
 import { JsonRows } from "./json-rows.ts";
+import { rowParts } from "./row-parts.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
 import { samplesQuery } from "./schemas.ts";
 import { streamOf } from "../stream-of.ts";
@@ -20,7 +18,7 @@ export const samples = new Hono<AppContext>();
 /** Bytes of one answer. A page of the client's default of 100 rows fits whatever the rows are, since none is above 1.5 MiB. */
 const MAX_PAGE_BYTES = 192 * MIB;
 /** Rows held at once while a page is sent. */
-const WINDOW_BYTES = 2 * MIB;
+const PART_BYTES = 2 * MIB;
 
 samples.get("/:id/samples", async (c) => {
   const { page, limit } = check(samplesQuery, c.req.query(), "query");
@@ -66,21 +64,13 @@ async function* startingWith<T>(first: IteratorResult<T, void>, rest: AsyncGener
   yield* rest;
 }
 
-/** The rows of a page as elements of an array, window by window: memory does not grow with the page. */
+/** The rows of a page as elements of an array, part by part: memory does not grow with the page. */
 async function* rowBytes(store: ObjectStore, runId: string, { places, skip, count }: SamplePage): AsyncGenerator<Uint8Array> {
   const rows = new JsonRows(skip, count);
-  let at = 0;
-  for (let inside = 0; !rows.isComplete; ) {
-    const window = planWindow(places.slice(at), inside, WINDOW_BYTES);
-    if (window.bytes === 0) throw new EdgewiseError("internal", `Run ${runId} has fewer rows than it counts.`);
-    const bytes = await readPart(window, new Uint8Array(window.bytes), async (segment, offset, length) => {
-      const body = await store.read(segmentKey(runId, segment), { offset, length });
-      if (body === null) throw new EdgewiseError("storage_unavailable", `Segment ${segment} of run ${runId} is missing.`);
-      return new Uint8Array(await new Response(body).arrayBuffer());
-    });
+  if (rows.isComplete) return;
+  if (places.every(({ length }) => length === 0)) throw new EdgewiseError("internal", `Run ${runId} has fewer rows than it counts.`);
+  for await (const bytes of rowParts(store, runId, places, PART_BYTES)) {
     yield rows.push(bytes);
-    if (window.last) return;
-    at = places.findIndex(({ unit }) => unit >= window.next.unit);
-    inside = window.next.skip;
+    if (rows.isComplete) return;
   }
 }

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import type { RunView } from "../../durable-objects/run/control.ts";
-import { readsOf } from "../../src/api/rows.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
+import { READ_GAP_BYTES } from "../../r2-layout/results-window.ts";
+import { MIB } from "../../src/limits.ts";
 import { CONFIG, type Door, openDoor, viewFor } from "../support/fake-ports.ts";
 
 const ID = CONFIG.run_id;
@@ -32,12 +33,45 @@ describe("committed rows", () => {
     expect([await rest.text(), rest.headers.get("x-edgewise-next")]).toEqual(["", "9"]);
   });
 
-  it("of one commit are one read, except around rows that no longer count", () => {
-    const read = (offset: number, length: number, segment = "1-1-0") => ({ segment, offset, length });
-    expect(readsOf({ seq: 1, places: [place(0, 20, 10), place(1, 0, 10), place(2, 10, 10)] })).toEqual([read(0, 30)]);
-    expect(readsOf({ seq: 1, places: [place(0, 0, 10), place(1, 20, 10)] })).toEqual([read(0, 10), read(20, 10)]);
-    expect(readsOf({ seq: 1, places: [place(0, 0, 10), place(1, 10, 10, "1-1-1")] })).toEqual([read(0, 10), read(10, 10, "1-1-1")]);
-    expect(readsOf({ seq: 1, places: [] })).toEqual([]);
+  it("of one commit are one read, except around many rows that no longer count, and stay in the order of their segment", async () => {
+    const door = doorWith();
+    const far = 3 * READ_GAP_BYTES;
+    const line = (digit: number): string => `${String(digit).repeat(9)}\n`;
+    const segment = new Uint8Array(far + 10);
+    for (const [at, digit] of [
+      [0, 0],
+      [10, 1],
+      [20, 2],
+      [30, 3],
+      [far, 4],
+    ] as const)
+      segment.set(bytes(line(digit)), at);
+    door.store.objects.set(segmentKey(ID, "1-1-0"), segment);
+    door.run(ID).commits = [{ seq: 1, places: [place(0, far, 10), place(1, 30, 10), place(2, 0, 10), place(3, 10, 10)] }];
+    expect(await (await door.call("GET", `/evaluations/${ID}/rows`)).text()).toBe([0, 1, 3, 4].map(line).join(""));
+    expect(door.store.reads.map((read) => read.split(" ")[1])).toEqual(["0+40", `${far}+10`]);
+  });
+
+  it("of a unit that was repaired between two commits are told apart", async () => {
+    const door = doorWith();
+    door.store.objects.set(segmentKey(ID, "1-1-0"), bytes('{"a":1}\n'));
+    door.store.objects.set(segmentKey(ID, "2-2-0"), bytes('{"a":2}\n'));
+    door.run(ID).commits = [
+      { seq: 1, places: [place(0, 0, 8)] },
+      { seq: 2, places: [place(0, 0, 8, "2-2-0")] },
+    ];
+    expect(await (await door.call("GET", `/evaluations/${ID}/rows`)).text()).toBe('{"a":1}\n{"a":2}\n');
+  });
+
+  it("leave in large pieces, however small those are in which storage hands them out: each piece waits for a turn of its own", async () => {
+    const door = doorWith();
+    const length = 3 * MIB;
+    door.store.objects.set(segmentKey(ID, "1-1-0"), new Uint8Array(length).fill(120));
+    door.run(ID).commits = [{ seq: 1, places: [place(0, 0, length)] }];
+    const response = await door.call("GET", `/evaluations/${ID}/rows`);
+    const sizes: number[] = [];
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) sizes.push(piece.byteLength);
+    expect(sizes).toEqual([MIB, MIB, MIB]);
   });
 
   it("break off when a segment is missing, rather than leave rows out", async () => {

@@ -74,5 +74,10 @@ export const SLICE_SUBREQUESTS = Math.floor(MAX_SUBREQUESTS * 0.8);
 export const SLICE_ROLLOUTS = 5_000;
 /** Rollouts that a local executor holds unscored where scoring is postponed; a deployed one, whose memory is small, those it has open. */
 export const HELD_ROLLOUTS = 512;
+/**
+ * Runs that the watchdog pokes in one invocation, which has a minute until the next: each is one subrequest, and an object that may have
+ * to be started. With more of them they take turns.
+ */
+export const WATCHDOG_RUNS = 1_000;
 /** A unit of a deployed run ends with `timeout` rows at this age. */
 export const UNIT_DEADLINE_MS = 13 * 60_000;

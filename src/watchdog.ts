@@ -1,24 +1,22 @@
-import type { Env } from "./env.ts";
+import { type Env, isLocal } from "./env.ts";
 import { failureOf } from "./errors/result.ts";
 import { registryStub, runStub } from "../durable-objects/stubs.ts";
+import { WATCHDOG_RUNS } from "./limits.ts";
 
-const PAGE = 500;
 /** Runs poked at once: each is one request to one object. */
 const AT_ONCE = 20;
+const NO_LIMIT = 1_000_000_000;
 
-/** Pokes every active run, so that a lost alarm, message or executor costs a minute and not the run. One that fails is logged; the next minute tries again. */
-export async function pokeActiveRuns(env: Env): Promise<void> {
-  for (let after = ""; ; ) {
-    const page = await registryStub(env).active(after, PAGE);
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last;
-    const waiting = [...page];
-    const pokeNext = async (): Promise<void> => {
-      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await poke(env, id);
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, pokeNext));
-  }
+/**
+ * Pokes active runs, so that a lost alarm, message or executor costs a minute and not the run; where there are more than `most`, the next
+ * ones each time, so that each has its turn. One that fails is logged, and tried again in its next turn.
+ */
+export async function pokeActiveRuns(env: Env, most: number = isLocal(env) ? NO_LIMIT : WATCHDOG_RUNS): Promise<void> {
+  const waiting = [...(await registryStub(env).turn(most))];
+  const pokeNext = async (): Promise<void> => {
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) await poke(env, id);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, pokeNext));
 }
 
 export async function poke(env: Env, runId: string): Promise<void> {

@@ -83,6 +83,10 @@ const ranked =
   (a: Standing, b: Standing): boolean =>
     rank(a) < rank(b) || (rank(a) === rank(b) && a.run < b.run);
 
+/** Said again, as the watchdog has every run do. */
+const isSame = (known: Offer, message: OfferMessage): boolean =>
+  known.seq === message.seq && known.want === message.want && known.executors === message.executors && known.weight === message.weight;
+
 /** Which runs want lanes: an index in memory over what is stored. Each call costs the logarithm of the runs known, not their number. */
 export class OfferBook {
   readonly #offers = new Map<string, Standing>();
@@ -104,7 +108,7 @@ export class OfferBook {
   /** Takes an offer; an older one than known changes nothing. */
   offer(message: OfferMessage, now: number): void {
     const known = this.#offers.get(message.run);
-    if (known !== undefined && message.seq < known.seq) return;
+    if (known !== undefined && (message.seq < known.seq || isSame(known, message))) return;
     const grew = known === undefined || message.want > known.want;
     const { served, nudged_at, backoff } = known ?? { served: 0, nudged_at: 0, backoff: FIRST_NUDGE_MS };
     // Who comes, or comes again, starts level with the least served, not behind: it must not crowd out those that were there.

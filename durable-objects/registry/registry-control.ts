@@ -62,7 +62,7 @@ export interface RegistryControl {
     readonly limit: number;
     readonly environment_name: string | null;
   }): Promise<{ readonly runs: readonly RunProjection[]; readonly total: number }>;
-  /** Ids of runs the watchdog pokes, in pages ordered by id. */
-  active(after: string, limit: number): Promise<readonly string[]>;
+  /** Ids of runs the watchdog pokes, at most `limit`: each time the next ones, round and round. */
+  turn(limit: number): Promise<readonly string[]>;
   forget(runId: string): Promise<void>;
 }

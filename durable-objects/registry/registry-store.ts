@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { count } from "../../src/operations.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
 import { takesProjection, UNPROJECTED_MS } from "./projection-rule.ts";
@@ -42,6 +43,9 @@ const KEY_RUNS = `
   CREATE INDEX key_runs_by_key ON key_runs (idempotency_key, position);
 `;
 
+/** Key under which the watchdog's turns note how far they came; no run of before is behind "". */
+const LAST_OF_TURN = "watchdog";
+
 type Value = string | number | null;
 interface KeyRow extends Record<string, Value> {
   readonly run_id: string;
@@ -78,7 +82,7 @@ export class RegistryStore {
 
   reserve(request: ReserveRequest): Result<Reservation> {
     return this.#storage.transactionSync(() => {
-      const { candidates, count = 1, idempotency_key, body_digest, now } = request;
+      const { candidates, count: wanted = 1, idempotency_key, body_digest, now } = request;
       const known =
         idempotency_key === null ? undefined : this.#rows<KeyRow>("SELECT run_id, body_digest FROM keys WHERE idempotency_key = ?", idempotency_key)[0];
       if (known !== undefined && idempotency_key !== null) {
@@ -87,9 +91,9 @@ export class RegistryStore {
         const ids = this.#idsOf(idempotency_key, known.run_id);
         return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.#isTaken(id)) });
       }
-      const ids = candidates.filter((id) => !this.#isTaken(id)).slice(0, count);
+      const ids = candidates.filter((id) => !this.#isTaken(id)).slice(0, wanted);
       const [first] = ids;
-      if (first === undefined || ids.length < count) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
+      if (first === undefined || ids.length < wanted) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
       for (const id of ids) this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", id, now);
       if (idempotency_key !== null) {
         this.#rows("INSERT INTO keys VALUES (?, ?, ?)", idempotency_key, body_digest, first);
@@ -151,7 +155,23 @@ export class RegistryStore {
     return { runs: fromEnd ? runs.reverse() : runs, total };
   }
 
-  active(after: string, limit: number, now: number): string[] {
+  /** The next runs behind those of the turn before, each once. Where all go into one turn nothing is written. */
+  turn(limit: number, now: number): string[] {
+    return this.#storage.transactionSync(() => {
+      const after = this.#storage.kv.get<string>(LAST_OF_TURN) ?? "";
+      const next = this.#active(after, limit, now);
+      const first = next.length === limit || after === "" ? [] : this.#active("", limit - next.length, now).filter((id) => id <= after);
+      const ids = [...next, ...first];
+      const last = ids.length < limit ? "" : (ids.at(-1) ?? "");
+      if (last !== after) {
+        this.#storage.kv.put(LAST_OF_TURN, last);
+        count("do_rows_written");
+      }
+      return ids;
+    });
+  }
+
+  #active(after: string, limit: number, now: number): string[] {
     const rows = this.#rows<{ run_id: string }>(
       "SELECT run_id FROM runs WHERE active = 1 AND run_id > ? AND (version IS NOT NULL OR reserved_at > ?) ORDER BY run_id LIMIT ?",
       after,

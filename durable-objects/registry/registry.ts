@@ -32,8 +32,8 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
     return this.#store().list(query.skip, query.limit, query.environment_name);
   }
 
-  async active(after: string, limit: number): Promise<readonly string[]> {
-    return this.#store().active(after, limit, Date.now());
+  async turn(limit: number): Promise<readonly string[]> {
+    return this.#store().turn(limit, Date.now());
   }
 
   async forget(runId: string): Promise<void> {

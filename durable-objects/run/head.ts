@@ -80,7 +80,8 @@ export interface RunHead {
   import_through?: number;
   finalise: FinaliseState;
   offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
-  projection: { version: number; due: boolean; retry_at: number; tries: number };
+  /** `done`: units done when it was made; absent = none. */
+  projection: { version: number; due: boolean; retry_at: number; tries: number; done?: number };
   health: Health;
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;

@@ -29,7 +29,12 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
 
 /** A change that lists and viewers show soon. */
 export function markChanged(head: RunHead, context: RunContext): void {
-  head.projection = { version: head.projection.version + 1, due: true, retry_at: context.now, tries: 0 };
+  head.projection = { version: head.projection.version + 1, due: true, retry_at: context.now, tries: 0, done: head.done };
+}
+
+/** Lists show units done since they were last told; once in a while is enough. */
+export function showProgress(head: RunHead, context: RunContext): void {
+  if (head.phase !== "settled" && !head.projection.due && head.done !== (head.projection.done ?? 0)) markChanged(head, context);
 }
 
 function complete(ledger: Ledger, head: RunHead, context: RunContext): void {

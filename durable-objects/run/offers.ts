@@ -57,10 +57,10 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   return Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
 }
 
-/** Marks the offer due when what is wanted has changed. `again`: announce even an unchanged one (the Dispatcher may have forgotten). */
-export function refreshOffer(ledger: Ledger, head: RunHead, context: RunContext, again = false): void {
+/** Marks the offer due when what is wanted has changed. */
+export function refreshOffer(ledger: Ledger, head: RunHead, context: RunContext): void {
   const want = wanted(ledger, head, context);
-  if (want === head.offer.want && !(again && want > 0)) return;
+  if (want === head.offer.want) return;
   const executors = freeWorkers(ledger.config(), ledger.tickets(), context);
   const named = Number.isFinite(executors) ? { executors } : {};
   head.offer = { want, ...named, seq: head.offer.seq + 1, due: true, retry_at: context.now, tries: 0 };

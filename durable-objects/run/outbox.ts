@@ -32,6 +32,13 @@ export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: 
   };
 }
 
+/** The same with what nobody has to be told: the Dispatcher and the Registry take as news only what is. Nothing of it is to be stored. */
+export const announced = (head: RunHead, due: Outbox): Outbox => ({
+  ...due,
+  offer: due.offer ?? (head.offer.want > 0 ? offerOf(head) : null),
+  projection: due.projection ?? (head.phase === "settled" ? null : head.projection.version),
+});
+
 /** The Dispatcher has the offer with this `seq`; it stays due if a newer one has taken its place meanwhile. */
 export function offered(head: RunHead, seq: number): null {
   if (head.offer.seq === seq) head.offer = { ...head.offer, due: false, tries: 0 };

@@ -28,6 +28,8 @@ const EVENT_PAGE = 200;
 /** While the run goes on `metadata.json` is computed anew at most this often, plus a second per this many done units. */
 const METADATA_MS = 5_000;
 const METADATA_UNITS_PER_SECOND = 5_000;
+/** An alarm that is so late does not come any more: the platform has left some standing for days. */
+const ALARM_LOST_MS = 60_000;
 /** As it is before the code of an environment runs in this isolate. */
 const platformFetch = fetch;
 
@@ -140,6 +142,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#transit("resume", request) ?? NO_RUN;
   }
   async poke(): Promise<void> {
+    await this.#lookAtAlarm();
     this.#transit("poke", null);
   }
   async metadata(): Promise<Record<string, unknown> | null> {
@@ -236,6 +239,12 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     if (done.outbox.offer !== null || done.outbox.projection !== null) this.ctx.waitUntil(this.#send(done.outbox));
     if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
     return done.answer;
+  }
+
+  /** An alarm that was lost is set again, one that is there is not written anew. */
+  async #lookAtAlarm(): Promise<void> {
+    const set = await this.ctx.storage.getAlarm();
+    this.#alarm = set !== null && set > Date.now() - ALARM_LOST_MS ? set : null;
   }
 
   /** An alarm that is set too early only looks and sets the next one; so a lease renewed each second costs no row each second. */

@@ -11,9 +11,9 @@ import { finalised, part, upload, window } from "./finalise.ts";
 import { newHead, type RunHead } from "./head.ts";
 import { type HeartbeatOutcome, heartbeatSent, keepPulse } from "./heartbeat.ts";
 import type { Ledger } from "./ledger.ts";
-import { advance, markChanged } from "./lifecycle.ts";
+import { advance, showProgress } from "./lifecycle.ts";
 import { refreshOffer } from "./offers.ts";
-import { offered, type Outbox, projected, takeOutbox } from "./outbox.ts";
+import { announced, offered, type Outbox, projected, takeOutbox } from "./outbox.ts";
 import { adopt, opened, prepared } from "./preparation.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./requests.ts";
@@ -57,9 +57,9 @@ export const TRANSITIONS = {
   },
   /** Nothing but the frames: what the alarm does. */
   wake: (): null => null,
-  /** Watchdog, dead-letter queue: the frames, and everything is announced again to whoever may have forgotten. */
+  /** Watchdog, dead-letter queue: the frames, and everything is announced again to whoever may have forgotten. Changes nothing else. */
   poke: (_ledger: Ledger, head: RunHead, _request: null, context: RunContext): null => {
-    if (head.phase !== "settled" && !head.projection.due) markChanged(head, context);
+    showProgress(head, context);
     return null;
   },
 } as const;
@@ -91,8 +91,9 @@ export function transit<N extends TransitionName>(
   const step = TRANSITIONS[name] as unknown as (ledger: Ledger, head: RunHead, request: Request<N>, context: RunContext) => Answer<N>;
   const answer = step(ledger, head, request, context);
   advance(ledger, head, context);
-  refreshOffer(ledger, head, context, name === "poke" && !head.offer.due);
-  const outbox = takeOutbox(head, keepPulse(ledger, head, { status, phase, done }, context), context);
+  refreshOffer(ledger, head, context);
+  const due = takeOutbox(head, keepPulse(ledger, head, { status, phase, done }, context), context);
+  const outbox = name === "poke" ? announced(head, due) : due;
   if (JSON.stringify(head) !== before) {
     head.updated_at = context.now;
     ledger.putHead(head);

@@ -160,7 +160,7 @@ export class FakeRegistry implements RegistryControl {
     this.queries.push(query);
     return { runs: this.projections.slice(query.skip, query.skip + query.limit), total: this.projections.length };
   }
-  async active(): Promise<readonly string[]> {
+  async turn(): Promise<readonly string[]> {
     return [];
   }
   async forget(): Promise<void> {}

@@ -1,6 +1,7 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Registry } from "../../durable-objects/registry/registry.ts";
 import type { ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { Env } from "../../src/env.ts";
 import { operations } from "../../src/operations.ts";
@@ -156,21 +157,44 @@ describe("the list", () => {
 });
 
 describe("runs the watchdog pokes", () => {
-  it("are the active ones, in pages by id", async () => {
+  it("are the active ones", async () => {
     await known("33333333");
     await known("11111111");
     await known("22222222", { active: false });
-    expect(await registry().active("", 10)).toEqual(["11111111", "33333333"]);
-    expect(await registry().active("11111111", 10)).toEqual(["33333333"]);
-    expect(await registry().active("", 1)).toEqual(["11111111"]);
+    expect(await registry().turn(10)).toEqual(["11111111", "33333333"]);
     await registry().project(projection("33333333", { version: 2, active: false }));
-    expect(await registry().active("", 10)).toEqual(["11111111"]);
+    expect(await registry().turn(10)).toEqual(["11111111"]);
+  });
+
+  it("take turns where they are more than one invocation pokes, whoever comes and goes meanwhile", async () => {
+    const ids = Array.from({ length: 25 }, (_, index) => String(index).padStart(8, "0"));
+    await registry().reserve(wish(ids, { count: 25 }));
+    const turns = [await registry().turn(10), await registry().turn(10)];
+    await evictDurableObject(raw());
+    turns.push(await registry().turn(10));
+    expect(turns.flat()).toEqual([...ids, ...ids.slice(0, 5)]);
+    await registry().forget("00000004");
+    await registry().forget("00000007");
+    expect(await registry().turn(10)).toEqual([5, 6, 8, 9, 10, 11, 12, 13, 14, 15].map((index) => String(index).padStart(8, "0")));
+    // One that fits into a turn begins anew, each of them once.
+    expect((await registry().turn(100)).toSorted()).toEqual(ids.filter((id) => id !== "00000004" && id !== "00000007"));
+  });
+
+  it("cost the Registry no write where all go into one turn", async () => {
+    for (const id of ["11111111", "22222222"]) await known(id);
+    await registry().turn(10);
+    const written = await runInDurableObject(raw(), async (instance: Registry) => {
+      const before = operations().do_rows_written;
+      await instance.turn(10);
+      return operations().do_rows_written - before;
+    });
+    expect(written).toBe(0);
   });
 
   it("are also those reserved a short while ago that have not reported", async () => {
     await registry().reserve(wish(["11111111"]));
     await registry().reserve(wish(["22222222"], { now: Date.now() - 2 * 3_600_000 }));
-    expect(await registry().active("", 10)).toEqual(["11111111"]);
+    expect(await registry().turn(10)).toEqual(["11111111"]);
   });
 });
 

@@ -12,13 +12,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { WakeUp } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { DISPATCHER_NAME } from "../../durable-objects/stubs.ts";
+import { operations } from "../../src/operations.ts";
+import { pokeActiveRuns } from "../../src/watchdog.ts";
 import worker from "../../src/worker.ts";
 import { Fleet } from "./support/fleet.ts";
 import { NOTHING_NEW } from "../support/resume-request.ts";
 import { modelServer } from "./support/model-server.ts";
 import { configOf, createRun, expectComplete, newRunId, rowsOf, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { rawRun, registry, restoreClock, run, service, setQueue, setVars, skip, STEADY, until } from "./support/service.ts";
+import { pause, rawRun, registry, restoreClock, run, service, setQueue, setVars, skip, STEADY, until } from "./support/service.ts";
 
 let fleet: Fleet;
 let model: ScriptedModel;
@@ -179,7 +181,7 @@ describe("the watchdog", () => {
     // The first message is lost; the Dispatcher forgets; the run's alarm is deleted.
     setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
     const config = await createRun();
-    await until("the run to be registered", async () => (await registry().active("", 10)).includes(config.run_id));
+    await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
     await runInDurableObject(rawRun(config.run_id), (_, { storage }) => storage.deleteAlarm());
     const dispatcher = service.DISPATCHER.getByName(DISPATCHER_NAME);
     await runInDurableObject(dispatcher, (_, { storage }) => storage.deleteAll());
@@ -191,11 +193,43 @@ describe("the watchdog", () => {
     await expectComplete(config);
   });
 
+  it("writes nothing where a poke changes nothing, in an object that was evicted too", async () => {
+    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    const config = await createRun();
+    await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
+    for (const again of ["at once", "after an eviction"]) {
+      // An alarm of the Dispatcher may come between, which sets the next one.
+      await until(`a poke without a write, ${again}`, async () => {
+        if (again !== "at once") await evictDurableObject(rawRun(config.run_id));
+        await viewOf(config.run_id);
+        const before = operations();
+        await worker.scheduled(createScheduledController({ cron: "* * * * *" }), service);
+        // What is said again to Dispatcher and Registry, and that they have it.
+        await until("its announcements", async () => operations().do_requests >= before.do_requests + 4);
+        await pause(20);
+        return operations().do_rows_written === before.do_rows_written;
+      });
+    }
+  });
+
+  it("pokes the next ones each minute where they are more than it can", async () => {
+    const ids = Array.from({ length: 5 }, (_, index) => String(index).padStart(8, "0"));
+    await registry().reserve({ candidates: ids, count: 5, idempotency_key: null, body_digest: "d", now: Date.now() });
+    const poked: string[] = [];
+    const RUN = { getByName: (id: string) => ({ poke: async () => void poked.push(id) }) };
+    const env = { ...service, RUN } as unknown as typeof service;
+    for (let minute = 1; minute <= 3; minute++) {
+      await pokeActiveRuns(env, 2);
+      expect(poked.length).toBe(2 * minute);
+    }
+    expect(new Set(poked)).toEqual(new Set(ids));
+  });
+
   it("does nothing to a run that has settled, and to one that waits for its user", async () => {
     const done = await finished();
     const waiting = await createRun({ num_examples: 4, attended: true });
     await run(waiting.run_id).interrupt();
-    await until("both to be inactive", async () => (await registry().active("", 10)).length === 0);
+    await until("both to be inactive", async () => (await registry().turn(10)).length === 0);
     const { messages } = fleet;
     const before = [await viewOf(done.run_id), await viewOf(waiting.run_id)];
     await worker.scheduled(createScheduledController({ cron: "* * * * *" }), service);
@@ -214,7 +248,7 @@ describe("the consumer of dead letters", () => {
   it("pokes the run, and neither fails nor repeats a message that makes no sense", async () => {
     setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
     const config = await createRun();
-    await until("the run to be registered", async () => (await registry().active("", 10)).includes(config.run_id));
+    await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
     await fleet.close();
     fleet = new Fleet({ model });
     const bodies = [config.run_id, "no-run-id", newRunId()].map((id) => ({ protocol: 1, run: id, seq: 1 }) as WakeUp);

@@ -41,7 +41,7 @@ function wholeRows(folder: string): readonly JsonRow[] {
   return jsonRows(text.slice(0, text.lastIndexOf("\n") + 1));
 }
 
-/** Nobody comes back for a runtime that was left behind: it stops asking the model by itself. The moment of its last request. */
+/** A runtime ends with its command: nobody has to come for it. The moment of its last request. */
 async function silence(ledger: Ledger): Promise<number> {
   const isSilent = (): boolean => ledger.stats().in_flight === 0 && clock() - (ledger.stats().last_start_ms ?? 0) > 2000;
   await until(isSilent, 20_000, () => "silence at the model server");

@@ -15,7 +15,7 @@ export interface Kill {
   readonly over: Promise<number>;
 }
 
-/** SIGKILL to the command and its runtime, or to the command alone; then the runtime goes on until somebody ends it. */
+/** SIGKILL to the command and its runtime, or to the command alone, with which the runtime ends. */
 export async function kill(place: Workplace, cli: CliProcess, what: Kill["what"]): Promise<Kill> {
   const at = clock();
   sigkill(-cli.pid);

@@ -1,6 +1,7 @@
 import childProcess, { type ChildProcess } from "node:child_process";
 import { rmSync } from "node:fs";
 import http, { type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 type Spawn = (command: string, args: readonly string[], options: Record<string, unknown>) => ChildProcess;
@@ -8,8 +9,8 @@ type Spawn = (command: string, args: readonly string[], options: Record<string, 
 /**
  * Starts the runtime in a process group of its own, and tells its process number. Ctrl-C reaches every process of the terminal's foreground group;
  * the runtime would die of it at once, with finished rollouts still unsaved, while this process asks it to stop in order. It listens on the
- * Unix socket `socketPath`, where no page reaches it, instead of a port (null: on the port). Miniflare has no option for either, so its call
- * to `spawn` is intercepted. The answer undoes that; call it when the service has ended.
+ * Unix socket `socketPath`, where no page reaches it, instead of a port (null: on the port), and never outlives this process, except on Windows.
+ * Miniflare has no option for any of it, so its call to `spawn` is intercepted. The answer undoes that; call it when the service has ended.
  */
 export function ownRuntimeProcess(socketPath: string | null, onSpawn: (child: ChildProcess) => void): () => void {
   const node = childProcess as { spawn: Spawn };
@@ -17,7 +18,7 @@ export function ownRuntimeProcess(socketPath: string | null, onSpawn: (child: Ch
   const intercepted: Spawn = (command, args, options) => {
     // Miniflare spawns nothing else with this first argument.
     if (args[0] !== "serve") return original(command, args, options);
-    const child = original(command, socketPath === null ? args : onSocket(args, socketPath), { ...options, detached: true });
+    const child = spawnBound(original, command, socketPath === null ? args : onSocket(args, socketPath), { ...options, detached: true });
     onSpawn(child);
     return child;
   };
@@ -25,6 +26,26 @@ export function ownRuntimeProcess(socketPath: string | null, onSpawn: (child: Ch
   return () => {
     if (node.spawn === intercepted) node.spawn = original;
   };
+}
+
+/** Where the runtime, or whoever keeps watch beside it, finds the pipe that this process holds the other end of; miniflare uses those below. */
+const BOUND_FD = 4;
+
+/**
+ * The runtime takes the shell's place, and so its number, group and pipes. What stays beside it waits for the end of the pipe, which comes when
+ * this process ends however it does, and ends their group: a number that no other process can have as long as it has a member.
+ */
+const BOUND = `(exec 0<&${BOUND_FD} >/dev/null 2>&1 3>&- ${BOUND_FD}<&-; read -r _; kill -9 0) & exec ${BOUND_FD}<&-; exec "$0" "$@"`;
+
+/** A child whose group is killed when this process ends, even by a signal that nobody can answer. Windows has neither groups nor this shell. */
+function spawnBound(spawn: Spawn, command: string, args: readonly string[], options: Record<string, unknown>): ChildProcess {
+  if (process.platform === "win32") return spawn(command, args, options);
+  const child = spawn("/bin/sh", ["-c", BOUND, command, ...args], { ...options, stdio: [...(options.stdio as readonly string[]), "pipe"] });
+  const bond = child.stdio[BOUND_FD] as Socket | undefined;
+  bond?.on("error", () => undefined).unref();
+  // The one that waits has nothing to wait for any more.
+  child.once("exit", () => bond?.destroy());
+  return child;
 }
 
 /** The address of the entry, which is the one socket of the runtime that leads outside. */

@@ -9,6 +9,7 @@ import { createWorker as create } from "./create-worker.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 export { environmentOf } from "./environments/environment-of.ts";
+export { type LoadedModule, offerEnvironment, type OfferedEnvironment, type OfferedFacts } from "./environments/offered.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 
 /** A class that the main module exports by its name in `wrangler.toml`. */

@@ -1,6 +1,7 @@
 import type { EnvironmentDefinition } from "./environments/definition.ts";
+import type { OfferedEnvironment } from "./environments/offered.ts";
 
 export interface WorkerOptions {
   /** Environments that this service has beside the bundled ones; one of the same id takes the place of the bundled one. */
-  readonly environments?: readonly EnvironmentDefinition[];
+  readonly environments?: readonly (EnvironmentDefinition | OfferedEnvironment)[];
 }

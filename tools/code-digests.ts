@@ -16,7 +16,7 @@ const PACKAGE = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 const ENGINE = "src/environments/run-unit.ts";
 const LIBRARY = "src/index.ts";
 /** They say which code is there, not what it does. */
-const ABOUT_CODE = ["src/environments/built-code.ts", "src/environments/load.ts"];
+const ABOUT_CODE = ["src/environments/built-code.ts", "src/environments/load.ts", "src/environments/offered.ts"];
 
 /** `root` ends with `/`. Reads the sources as they are now. */
 export async function codeDigests(root: string): Promise<BuiltCode> {

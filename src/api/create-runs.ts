@@ -39,7 +39,8 @@ const SPARE_IDS = 7;
  * nobody could find its runs.
  */
 export async function createRuns(ports: AppPorts, creation: Creation): Promise<readonly string[]> {
-  const configs = creation.parts.flatMap((part) => planned(ports, part, creation.attended));
+  const configs: UnnamedConfig[] = [];
+  for (const part of creation.parts) configs.push(...(await planned(ports, part, creation.attended)));
   const resumed = creation.parts.find(({ body }) => body.resume_from !== undefined)?.body.resume_from;
   const source = await importSource(ports, resumed, configs[0]);
 
@@ -67,12 +68,12 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
 }
 
 /** What creations would measure, checked as they are, with nothing created: one config per environment of the body. */
-export const plannedConfigs = (ports: AppPorts, body: CreateBody, attended: boolean): readonly UnnamedConfig[] => plan(ports, body, attended);
+export const plannedConfigs = (ports: AppPorts, body: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> => plan(ports, body, attended);
 
 /** What is wrong with one of several parts is told with its place. */
-function planned(ports: AppPorts, { body, place }: CreationPart, attended: boolean): readonly UnnamedConfig[] {
+async function planned(ports: AppPorts, { body, place }: CreationPart, attended: boolean): Promise<readonly UnnamedConfig[]> {
   try {
-    return plan(ports, body, attended);
+    return await plan(ports, body, attended);
   } catch (error) {
     if (place === null || !(error instanceof EdgewiseError)) throw error;
     if (error instanceof InvalidRequest)
@@ -82,7 +83,7 @@ function planned(ports: AppPorts, { body, place }: CreationPart, attended: boole
 }
 
 /** The configs of all runs of one part. Throws for whatever is wrong with any of them. */
-function plan(ports: AppPorts, body: CreateBody, attended: boolean): readonly UnnamedConfig[] {
+async function plan(ports: AppPorts, body: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> {
   const { facts } = ports;
   const configs: UnnamedConfig[] = [];
   checkHeartbeat(facts, body.eval_config.heartbeat_url, ["body", "eval_config"]);
@@ -102,7 +103,7 @@ function plan(ports: AppPorts, body: CreateBody, attended: boolean): readonly Un
     }
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
     const wanted = { env_args, extra_env_kwargs, independent_scoring, model_keys: placesOf(config).map((place) => place.api_key_var) };
-    const problem = found.value.check(wanted, (name) => lookUpSecret(ports.keys, name));
+    const problem = await found.value.check(wanted, (name) => lookUpSecret(ports.keys, name));
     if (problem !== null) throw invalid(locationOf(problem.option), problem.message);
     configs.push(config);
   }

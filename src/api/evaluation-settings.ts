@@ -11,6 +11,6 @@ export const settingsOfCreations = new Hono<AppContext>();
 
 settingsOfCreations.post("/", async (c) => {
   const body = parseBody(createBody, await readJsonText(c.req.raw));
-  const configs = plannedConfigs(c.var.ports, body, isAttended(c.var.ports.facts, c.req.raw));
+  const configs = await plannedConfigs(c.var.ports, body, isAttended(c.var.ports.facts, c.req.raw));
   return c.json({ evaluations: configs.map((config) => ({ num_examples: config.num_examples, settings: evaluationSettings(config) })) });
 });

@@ -56,7 +56,7 @@ evaluations.post("/:id/resume", async (c) => {
   if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"]);
   checkHeartbeat(facts, body.heartbeat_url, ["body"]);
   const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
-  checkLoading(c.var.ports, view, body);
+  await checkLoading(c.var.ports, view, body);
   const envDigest = await c.var.ports.envDigest(view.config);
   for (const place of mayCall(view, body, envDigest) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
   const {
@@ -101,7 +101,7 @@ evaluations.delete("/:id", async (c) => {
 });
 
 /** A run without a row may be resumed with other arguments of its environment: they are checked as at its creation. */
-function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody): void {
+async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody): Promise<void> {
   const definition = ports.findEnvironment(config.env_id);
   if (totals.rollouts > 0 || definition === null || (expect.env_args === undefined && expect.extra_env_kwargs === undefined)) return;
   const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = expect;
@@ -111,7 +111,7 @@ function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: 
     independent_scoring: config.independent_scoring,
     model_keys: placesOf(config).map((place) => place.api_key_var),
   };
-  const problem = definition.check(wanted, (name) => lookUpSecret(ports.keys, name));
+  const problem = await definition.check(wanted, (name) => lookUpSecret(ports.keys, name));
   if (problem !== null) throw invalid(["body", "expect", ...locationOf(problem.option)], problem.message);
 }
 

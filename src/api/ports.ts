@@ -1,6 +1,6 @@
 import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
-import { digestOfRun, findEnvironment, listEnvironments } from "../environments/load.ts";
+import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
 import { registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { VERSION } from "../version.ts";
 import type { AppPorts } from "./app-ports.ts";
@@ -31,9 +31,9 @@ export function portsOf(env: Env): AppPorts {
     store: new R2ObjectStore(env.BUCKET),
     run: (runId) => runStub(env, runId),
     embedded: env.EMBEDDED ?? null,
-    findEnvironment,
+    findEnvironment: findOffered,
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),
-    environmentIds: listEnvironments().map(({ id }) => id),
+    environmentIds: listOffered().map(({ id }) => id),
     now: Date.now,
   };
 }

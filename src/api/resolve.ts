@@ -16,8 +16,8 @@ export interface EnvironmentFacts {
   readonly source: string;
   /** Used where the request says nothing. */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
-  /** What keeps a run from using it, by option; null when nothing does. Reads no data set. Throws `missing_key`. */
-  check(request: EnvironmentRequest, key?: KeyLookup): EnvironmentProblem | null;
+  /** What keeps a run from using it, by option; null when nothing does. Reads no data set, and loads its code. Throws `missing_key` and `environment_failed`. */
+  check(request: EnvironmentRequest, key?: KeyLookup): EnvironmentProblem | null | Promise<EnvironmentProblem | null>;
 }
 
 /** Options that a creation carries. */

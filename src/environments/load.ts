@@ -14,6 +14,7 @@ import { truthfulqaMc } from "./bundled/truthfulqa-mc/truthfulqa-mc.ts";
 import { wordle } from "./bundled/wordle/wordle.ts";
 import type { EnvironmentDefinition, LoadContext } from "./definition.ts";
 import type { Environment } from "./environment.ts";
+import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
 import { standaloneContext } from "./standalone-context.ts";
 
 const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) => ({
@@ -21,19 +22,37 @@ const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm
   source: BUILT_CODE?.bundled[definition.id] ?? definition.source,
 }));
 
-/** Environments of this host by id: set once, before the first request, by whoever puts the host together. */
-let known: ReadonlyMap<string, EnvironmentDefinition> = new Map(BUNDLED.map((definition) => [definition.id, definition]));
-
-/** Gives this host environments beside the bundled ones; one of the same id takes the bundled one's place. Throws `TypeError` for two of one id. */
-export function registerEnvironments(definitions: readonly EnvironmentDefinition[]): void {
-  const twice = definitions.find(({ id }, index) => definitions.findIndex((other) => other.id === id) < index);
-  if (twice !== undefined) throw new TypeError(`two environments are called ${JSON.stringify(twice.id)}`);
-  known = new Map([...BUNDLED, ...definitions].map((definition) => [definition.id, definition]));
+interface Known extends OfferedEnvironment {
+  /** Null when its code is loaded only when it is named. */
+  readonly definition: EnvironmentDefinition | null;
 }
 
-export const listEnvironments = (): readonly EnvironmentDefinition[] => [...known.values()];
+const isOffer = (environment: EnvironmentDefinition | OfferedEnvironment): environment is OfferedEnvironment => "open" in environment;
+const knownAs = (environment: EnvironmentDefinition | OfferedEnvironment): Known =>
+  isOffer(environment) ? { ...environment, definition: null } : { ...offeredDefinition(environment), definition: environment };
+const byId = (all: readonly (EnvironmentDefinition | OfferedEnvironment)[]): ReadonlyMap<string, Known> =>
+  new Map(all.map((environment) => [environment.id, knownAs(environment)]));
 
-export const findEnvironment = (id: string): EnvironmentDefinition | null => known.get(id) ?? null;
+/** Environments of this host by id: set once, before the first request, by whoever puts the host together. */
+let known = byId(BUNDLED);
+
+/** Gives this host environments beside the bundled ones; one of the same id takes the bundled one's place. Throws `TypeError` for two of one id. */
+export function registerEnvironments(environments: readonly (EnvironmentDefinition | OfferedEnvironment)[]): void {
+  const twice = environments.find(({ id }, index) => environments.findIndex((other) => other.id === id) < index);
+  if (twice !== undefined) throw new TypeError(`two environments are called ${JSON.stringify(twice.id)}`);
+  known = byId([...BUNDLED, ...environments]);
+}
+
+/** Environments whose code is at hand. */
+export const listEnvironments = (): readonly EnvironmentDefinition[] => [...known.values()].flatMap(({ definition }) => definition ?? []);
+
+/** An environment whose code is at hand; null when there is none of that id, or its code is not loaded before a run names it. */
+export const findEnvironment = (id: string): EnvironmentDefinition | null => known.get(id)?.definition ?? null;
+
+/** Everything that this host has. */
+export const listOffered = (): readonly OfferedEnvironment[] => [...known.values()];
+
+export const findOffered = (id: string): OfferedEnvironment | null => known.get(id) ?? null;
 
 /**
  * An environment by id; `extra` are options set after loading (`{"max_turns": 20}`). Without a `context` it stands on its own: data
@@ -46,13 +65,13 @@ export async function loadEnvironment(
   context: LoadContext = standaloneContext(),
   extra: JsonObject = {},
 ): Promise<Environment> {
-  const definition = findEnvironment(id);
-  if (definition === null) {
+  const offered = findOffered(id);
+  if (offered === null) {
     throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(id)}`, {
       hint: `this service has: ${[...known.keys()].join(", ")}`,
     });
   }
-  return definition.load(args, context, extra);
+  return (await offered.open()).load(args, context, extra);
 }
 
 /**
@@ -69,8 +88,8 @@ export async function environmentDigest(definition: EnvironmentDefinition, args:
   return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra })));
 }
 
-/** The digest of a run's environment as this host has it; null when there is none of that name. */
+/** The digest of a run's environment as this host has it; null when there is none of that name. Throws `environment_failed`, and `invalid_request` for its arguments. */
 export async function digestOfRun({ env_id, env_args, extra_env_kwargs }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
-  const definition = findEnvironment(env_id);
-  return definition === null ? null : await environmentDigest(definition, env_args, extra_env_kwargs, deployment);
+  const offered = findOffered(env_id);
+  return offered === null ? null : await environmentDigest(await offered.open(), env_args, extra_env_kwargs, deployment);
 }

@@ -2,7 +2,7 @@ import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
-import { findEnvironment, loadEnvironment } from "../environments/load.ts";
+import { findOffered, loadEnvironment } from "../environments/load.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
@@ -60,7 +60,7 @@ interface Said {
 /** Variables whose values a run's environment is not to print: the keys of its endpoints, and those that it declares. */
 const keyNamesOf = (config: RunConfig): readonly string[] => [
   ...placesOf(config).map(({ api_key_var }) => api_key_var),
-  ...(findEnvironment(config.env_id)?.keys ?? []),
+  ...(findOffered(config.env_id)?.keys ?? []),
 ];
 
 /**

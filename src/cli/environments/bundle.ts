@@ -5,6 +5,7 @@ import { builtinModules } from "node:module";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Message, Plugin } from "esbuild";
+import type { EnvironmentFacts } from "../../environments/describe.ts";
 import type { WorkerModule } from "../service/service.ts";
 import { CliError, EXIT } from "../terminal/cli-error.ts";
 import type { EnvironmentFile } from "./find-environment.ts";
@@ -31,18 +32,25 @@ export async function bundleEnvironment(file: EnvironmentFile): Promise<Environm
   return { ...file, map, digest: createHash("sha256").update(code).digest("hex"), code: (library) => code.replaceAll(PLACE, library) };
 }
 
-/** The modules of a Worker with these environments beside the bundled ones. */
-export function workerModules(modules: readonly EnvironmentModule[]): readonly WorkerModule[] {
+/** An environment of this machine, and what it said of itself. */
+export interface DescribedModule {
+  readonly module: EnvironmentModule;
+  readonly facts: EnvironmentFacts;
+}
+
+/** The modules of a Worker with these environments beside the bundled ones: each is a module that is loaded when a run names it. */
+export function workerModules(environments: readonly DescribedModule[]): readonly WorkerModule[] {
   const main = [
-    'import { createWorker, environmentOf } from "./lib/worker.js";',
+    'import { createWorker, offerEnvironment } from "./lib/worker.js";',
     'export { Dispatcher, Registry, Run } from "./lib/worker.js";',
-    ...modules.flatMap((_, index) => [`import * as module${index} from "./${scriptOf(index)}";`, `import map${index} from "./map-${index}.js";`]),
-    `export default createWorker({ environments: [${modules.map(({ digest }, index) => environmentText(index, digest)).join(", ")}] });`,
+    `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
   ];
   return [
     { path: "main.js", contents: main.join("\n") },
-    ...modules.map(({ code }, index) => ({ path: scriptOf(index), contents: code("./lib/") })),
-    ...modules.map(({ map }, index) => ({ path: `map-${index}.js`, contents: `export default ${JSON.stringify(map)};` })),
+    ...environments.flatMap(({ module: { code, map } }, index) => [
+      { path: scriptOf(index), contents: code("./lib/") },
+      { path: mapOf(index), contents: `export default ${JSON.stringify(map)};` },
+    ]),
     ...readdirSync(LIBRARY)
       .filter((name) => name.endsWith(".js"))
       .map((name) => ({ path: `lib/${name}`, contents: readFileSync(join(LIBRARY, name), "utf8") })),
@@ -51,8 +59,13 @@ export function workerModules(modules: readonly EnvironmentModule[]): readonly W
 
 /** The name under which the code of a module is known where it runs: its frames in stacks have it. */
 export const scriptOf = (index: number): string => `environment-${index}.js`;
-const environmentText = (index: number, digest: string): string =>
-  `environmentOf(module${index}, ${JSON.stringify(digest)}, { script: ${JSON.stringify(scriptOf(index))}, map: map${index} })`;
+const mapOf = (index: number): string => `map-${index}.js`;
+
+function offerText({ module: { digest }, facts: { args: _, ...facts } }: DescribedModule, index: number): string {
+  const script = JSON.stringify(scriptOf(index));
+  const load = `async () => ({ sources: { script: ${script}, map: (await import("./${mapOf(index)}")).default }, module: await import("./${scriptOf(index)}") })`;
+  return `offerEnvironment(${JSON.stringify({ ...facts, source: digest })}, ${load})`;
+}
 
 async function bundled(entry: string): Promise<{ readonly code: string; readonly map: string }> {
   const { build } = await import("esbuild");

@@ -6,7 +6,7 @@ import type { EnvironmentFacts } from "../../environments/describe.ts";
 import { knowSources, ownFrame } from "../../errors/own-frames.ts";
 import { singleLine } from "../../report/printable.ts";
 import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";
-import { type EnvironmentModule, scriptOf } from "./bundle.ts";
+import { type DescribedModule, type EnvironmentModule, scriptOf } from "./bundle.ts";
 import { describer, type Ended, runConfined } from "./describer.ts";
 
 /** Processes at once: each takes a core for some 200 ms. */
@@ -35,15 +35,15 @@ const FACTS = z.object({
 
 const ANSWER = z.union([z.object({ facts: z.unknown() }), z.object({ text: z.string(), stack: z.string() })]);
 
-/** Facts by module, in order. Throws a usage error with what a module's code threw. */
-export async function describeModules(modules: readonly EnvironmentModule[]): Promise<readonly EnvironmentFacts[]> {
-  const facts: EnvironmentFacts[] = [];
+/** Modules in order, each with its facts. Throws a usage error with what a module's code threw. */
+export async function describeModules(modules: readonly EnvironmentModule[]): Promise<readonly DescribedModule[]> {
+  const found: DescribedModule[] = [];
   const next = modules.entries();
   const work = async (): Promise<void> => {
-    for (const [index, module] of next) facts[index] = await described(module, scriptOf(index));
+    for (const [index, module] of next) found[index] = { module, facts: await described(module, scriptOf(index)) };
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return facts;
+  return found;
 }
 
 async function described(module: EnvironmentModule, script: string): Promise<EnvironmentFacts> {

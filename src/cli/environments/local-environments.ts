@@ -41,16 +41,14 @@ export async function localEnvironments(files: readonly EnvironmentFile[]): Prom
   const ours = listEnvironments().map((definition) => ({ ...describeEnvironment(definition), file: null }));
   if (files.length === 0) return { environments: ours, worker: null };
   const modules = await Promise.all(files.map(bundleEnvironment));
-  const own = (await describeModules(modules)).map((facts, index) => ({ ...facts, file: files[index] ?? null }));
+  const described = await describeModules(modules);
+  const own = described.map(({ facts, module: { entry, folder } }) => ({ ...facts, file: { entry, folder } }));
   const twice = own.find(({ id }, index) => own.findIndex((other) => other.id === id) < index);
   if (twice !== undefined)
-    throw usageError(
-      `two environments have the id ${JSON.stringify(twice.id)}`,
-      ...own.flatMap(({ id, file }) => (id === twice.id && file !== null ? [file.entry] : [])),
-    );
+    throw usageError(`two environments have the id ${JSON.stringify(twice.id)}`, ...own.flatMap(({ id, file }) => (id === twice.id ? [file.entry] : [])));
   return {
     environments: [...ours.filter(({ id }) => !own.some((each) => each.id === id)), ...own],
-    worker: { modules: workerModules(modules), environments: Object.fromEntries(own.map(({ id }, index) => [id, modules[index]?.digest ?? ""])) },
+    worker: { modules: workerModules(described), environments: Object.fromEntries(described.map(({ facts, module }) => [facts.id, module.digest])) },
   };
 }
 

@@ -36,6 +36,8 @@ export interface Env extends Cloudflare.Env {
   readonly AI?: AiBinding;
   /** How long a run waits for an executor that has its code, in milliseconds; default ten minutes. */
   readonly CODE_WAIT_MS?: string;
+  /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */
+  readonly OUTAGE_MS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
   readonly EMBEDDED?: Fetcher;
 }

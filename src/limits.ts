@@ -81,3 +81,9 @@ export const HELD_ROLLOUTS = 512;
 export const WATCHDOG_RUNS = 1_000;
 /** A unit of a deployed run ends with `timeout` rows at this age. */
 export const UNIT_DEADLINE_MS = 13 * 60_000;
+
+// How long an endpoint may be gone.
+/** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */
+export const OUTAGE_MS = 120_000;
+/** One that never answered anything in the run: the server has died since it was looked at, or the address is wrong. */
+export const FIRST_ANSWER_MS = 20_000;

@@ -89,6 +89,6 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
     segment,
   });
   debugEvent(ledger, head, context, () => `Committed segment ${segment}: ${units.length} units, ${rollouts.length} rollouts`);
-  const dead = observeHealth(head, rollouts, ticket.lanes, ledger.config(), context.now);
+  const dead = observeHealth(ledger, head, ticket, rollouts, context.now);
   if (dead !== null && head.phase === "open") endRun(ledger, head, context, "FAILED", "abort", dead);
 }

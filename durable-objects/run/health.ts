@@ -18,15 +18,11 @@ export function noteAnswer(head: RunHead): void {
 /**
  * Watches for a dead endpoint: `3 x lanes` rollouts in a row that did not reach the model, with no success between, stop the claiming
  * for a while; when every rollout of the probes that follow fails too, the run is to end `endpoint_unavailable`: the failure is
- * returned.
+ * returned. Without a connection there are no probes where nothing was ever answered in this generation and nobody is at work who has
+ * not met the same: each of those rollouts has asked for a while, and the address is likely wrong.
  */
-export function observeHealth(
-  head: RunHead,
-  rollouts: readonly RolloutSummary[],
-  lanes: number,
-  { base_url }: { base_url: string },
-  now: number,
-): Failure | null {
+export function observeHealth(ledger: Ledger, head: RunHead, ticket: Ticket, rollouts: readonly RolloutSummary[], now: number): Failure | null {
+  const { base_url } = ledger.config();
   for (const { error } of rollouts) {
     if (error === null) noteAnswer(head);
     const { health } = head;
@@ -36,13 +32,23 @@ export function observeHealth(
       continue;
     }
     health.streak++;
-    if (health.streak < (health.strikes === 0 ? 3 * lanes : lanes)) continue;
+    if (isNeverReached(ledger, head, ticket, error)) return unavailable(error, base_url);
+    if (health.streak < (health.strikes === 0 ? 3 * ticket.lanes : ticket.lanes)) continue;
     health.streak = 0;
     health.strikes++;
     if (health.strikes > STRIKES_TO_FAIL) return unavailable(error, base_url);
     health.backoff_until = now + BACKOFF_MS * 2 ** (health.strikes - 1);
   }
   return null;
+}
+
+function isNeverReached(ledger: Ledger, { health }: RunHead, ticket: Ticket, error: RolloutErrorCode): boolean {
+  if (health.answered === true || ROLLOUT_ERRORS[error].category !== "network") return false;
+  if (ticket.unconnected !== true) {
+    ticket.unconnected = true;
+    ledger.putTicket(ticket);
+  }
+  return health.streak >= ticket.lanes && !ledger.tickets().some((each) => each.task.kind === "units" && each.unconnected !== true);
 }
 
 const UNAVAILABLE: Partial<Record<RolloutErrorCode, (url: string) => Pick<Failure, "message"> & { hint: string }>> = {

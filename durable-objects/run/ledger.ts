@@ -26,6 +26,8 @@ export interface Ticket {
   progressed_at?: number;
   /** Its executor met a refusal that every further call would meet; absent = not. */
   refused?: boolean;
+  /** Its executor had a rollout end without a connection; absent = not. */
+  unconnected?: boolean;
   lease_until: number;
   /** Units begun and not committed, as last reported. */
   started: readonly number[];

@@ -70,6 +70,8 @@ export interface Grant extends TicketId {
   readonly generation?: number;
   /** Requests of judges in flight at once, beside those; absent = no limit. */
   readonly scoring?: number;
+  /** Whether anything was answered in this generation of the run; absent = no, and from runs of before. */
+  readonly answered?: boolean;
   /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
   readonly lease_ms: number;
   readonly beat_ms: number;

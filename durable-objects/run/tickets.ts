@@ -77,6 +77,7 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     requests: ticket.requests,
     ...(ticket.generation === undefined ? {} : { generation: ticket.generation }),
     ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
+    ...(head.health.answered === true ? { answered: true } : {}),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
     // Final files are written without the environment.

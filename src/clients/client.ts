@@ -1,5 +1,6 @@
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { Outage } from "./outage.ts";
 import type { TokenLimitName } from "./token-limit-name.ts";
 
 export type { Client, ModelRequest, ModelResponse } from "../rollouts/types.ts";
@@ -32,6 +33,17 @@ export interface Pause {
   /** Begins a pause or makes it longer, within the cap; gives its end. */
   hold(ms: number): number;
   wait(signal?: AbortSignal | null): Promise<void>;
+}
+
+/** How callers outlast a place that answers nobody (`src/clients/outage.ts`). */
+export interface Outlasting {
+  /** Shared by all that call the place. */
+  readonly outage: Outage;
+  /** How long it may be gone before requests that ended with `code` are given up or counted, in milliseconds; 0 = they are counted at once. */
+  readonly patienceMs: (code: RolloutErrorCode) => number;
+  /** Called by every request that waits for the place to come back, and when it is back; each may be called several times for one outage. */
+  readonly onGone?: (code: RolloutErrorCode) => void;
+  readonly onBack?: () => void;
 }
 
 /** One refused attempt that is about to be repeated. */
@@ -85,6 +97,8 @@ export interface ClientPorts {
   };
   /** Whether a request that failed in this way is taken to another place instead of being repeated here. */
   readonly elsewhere?: (code: RolloutErrorCode) => boolean;
+  /** Absent: a place that is gone is outlasted by the retries of each request, and no longer. */
+  readonly outlasting?: Outlasting;
   /** Request retries (docs/retries.md); default 10. */
   readonly maxRequestRetries?: number;
 }

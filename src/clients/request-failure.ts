@@ -14,6 +14,8 @@ export interface RequestFailure {
   readonly retryAfterMs: number | null;
   /** The server's own word on repeating (`x-should-retry`); null when it gave none. */
   readonly shouldRetry: boolean | null;
+  /** Whether a gateway said that no server stands behind it. */
+  readonly noServer?: boolean;
 }
 
 export class RequestFailed extends Error {
@@ -100,6 +102,9 @@ function codeOfRefusal(status: number, body: unknown, contentType: string | null
   return page && (ROLLOUT_ERRORS[code].fatal || code === "bad_request") ? "web_page" : code;
 }
 
+/** Of a gateway whose server is gone, or of a server that is only beginning. */
+const NO_SERVER: readonly number[] = [502, 503, 504];
+
 export interface StatusAnswer {
   readonly status: number;
   /** The body: parsed when it was JSON. */
@@ -124,6 +129,7 @@ export function failureOfStatus(answer: StatusAnswer, codes: ProviderCodes, scru
     cause: CLASSES[status] ?? (status >= 500 ? "InternalServerError" : "APIStatusError"),
     retryAfterMs: retryAfter(headers, now),
     shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : null,
+    ...(NO_SERVER.includes(status) ? { noServer: true } : {}),
   };
 }
 
@@ -180,6 +186,14 @@ export const timedOut = (ms: number): RequestFailure => ({
   cause: "APITimeoutError",
   ...plain,
 });
+
+const isNetwork = (code: RolloutErrorCode): boolean => ROLLOUT_ERRORS[code].category === "network";
+
+/** Whether nothing of the model's server was there for the request: it says nothing of the request itself. */
+export const isMissed = ({ code, noServer = false }: RequestFailure): boolean => noServer || isNetwork(code);
+
+/** Whether there was not even a connection, or it was lost. */
+export const isUnconnected = ({ code }: RequestFailure): boolean => isNetwork(code);
 
 /** Whether the same request may be sent again. A fatal code never is; else the server's word goes before the table. */
 export function mayRepeat({ code, shouldRetry }: RequestFailure): boolean {

@@ -1,3 +1,4 @@
+import { Absence } from "./absence.ts";
 import type { AttemptClock } from "./attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_RETRIES } from "./client.ts";
 import { onAbort } from "./on-abort.ts";
@@ -20,24 +21,32 @@ export interface RetriedRequest<T> {
 
 /**
  * Sends a request until it is answered, refused for good, or out of retries; the last failure is thrown as `RequestFailed`.
- * The permit is held during an attempt only, so that whoever waits out a 429 keeps nobody else from working.
+ * The permit is held during an attempt only, so that whoever waits out a 429 keeps nobody else from working. While a place
+ * answers nobody, what fails there says nothing of the request: it is not counted for as long as the place is waited for.
  */
 export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: ClientPorts): Promise<T> {
   const retries = ports.maxRequestRetries ?? DEFAULT_REQUEST_RETRIES;
+  const absence = ports.outlasting === undefined ? null : new Absence(ports.outlasting, ports);
+  let counted = 0;
   for (let attempt = 0; ; attempt++) {
     await enter(request.signal, ports);
     if (attempt === 0) request.onBegin?.();
     let failure: RequestFailure;
     try {
-      return await timedAttempt(request);
+      const answer = await timedAttempt(request);
+      absence?.over();
+      return answer;
     } catch (thrown) {
       if (!(thrown instanceof RequestFailed)) throw thrown;
       failure = thrown.failure;
     } finally {
       ports.gate.leave();
     }
-    if (!mayRepeat(failure) || attempt >= retries || ports.elsewhere?.(failure.code)) throw new RequestFailed(failure, attempt + 1);
-    await waitBefore(attempt, failure, request.signal, ports);
+    if (absence?.excuses(failure) !== true) counted++;
+    const last = (): RequestFailed => new RequestFailed(failure, attempt + 1);
+    if (!mayRepeat(failure) || counted > retries || absence?.isHopeless(failure) || ports.elsewhere?.(failure.code)) throw last();
+    await waitBefore(counted, attempt, failure, request.signal, ports);
+    if (absence !== null && !(await absence.waitOut(failure, request.signal))) throw last();
   }
 }
 
@@ -51,11 +60,17 @@ async function enter(signal: AbortSignal | null, { gate, pause }: ClientPorts): 
   }
 }
 
-/** A pause asked for by the endpoint stops all its callers; without one only this request waits. */
-async function waitBefore(attempt: number, { code, message, retryAfterMs }: RequestFailure, signal: AbortSignal | null, ports: ClientPorts): Promise<void> {
+/** A pause asked for by the endpoint stops all its callers; without one only this request waits, longer with each failure that counts. */
+async function waitBefore(
+  counted: number,
+  attempt: number,
+  { code, message, retryAfterMs }: RequestFailure,
+  signal: AbortSignal | null,
+  ports: ClientPorts,
+): Promise<void> {
   // "Retry at once" from a server that has just refused would be repeated as fast as it refuses.
   const asked = retryAfterMs !== null && retryAfterMs > 0 ? ports.pause.hold(retryAfterMs) : null;
-  const delay = asked === null ? backoff(attempt, ports.random()) : 0;
+  const delay = asked === null ? backoff(Math.max(0, counted - 1), ports.random()) : 0;
   ports.onRetry({ code, message, attempt: attempt + 1, until: asked ?? ports.now() + delay });
   if (delay > 0) await ports.sleep(delay, signal);
 }

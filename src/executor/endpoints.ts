@@ -1,9 +1,10 @@
 import type { Grant, Vitals } from "../../durable-objects/run/protocol.ts";
 import type { EndpointSignal } from "../../durable-objects/limiter/limiter.ts";
-import type { ClientPorts } from "../clients/client.ts";
+import type { ClientPorts, Outlasting } from "../clients/client.ts";
 import { createClient } from "../clients/create-client.ts";
 import { EndpointPause } from "../clients/endpoint-pause.ts";
 import { Gate } from "../clients/gate.ts";
+import { Outage } from "../clients/outage.ts";
 import { shownUrl } from "../clients/secrets.ts";
 import { TokenLimitName } from "../clients/token-limit-name.ts";
 import { callUrl } from "../config/providers.ts";
@@ -27,6 +28,9 @@ export interface OpenEndpoint {
   readonly close: () => void;
 }
 
+/** A shorter absence is one of many things that happen to a request. */
+const WORTH_TELLING_MS = 3_000;
+
 type Notes = Pick<RunNotes, "retry" | "warning" | "answered">;
 
 /** What all runs of an executor share of a place: a pause asked for by one stops all of them. */
@@ -34,6 +38,7 @@ interface Place {
   readonly pause: EndpointPause;
   readonly health: PlaceHealth;
   readonly limitName: TokenLimitName;
+  readonly outage: Outage;
 }
 
 const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
@@ -44,11 +49,13 @@ export class Endpoints {
   readonly #ports: ExecutorPorts;
   readonly #slice: Slice;
   readonly #connections: Gate | null;
+  readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
   readonly #places = new Map<string, Place>();
 
-  constructor(ports: ExecutorPorts, slice: Slice, { connections }: Pick<ExecutorBudget, "connections">) {
+  constructor(ports: ExecutorPorts, slice: Slice, { connections, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer">) {
     this.#ports = ports;
     this.#slice = slice;
+    this.#patience = patience;
     this.#connections = connections === null ? null : new Gate(connections);
   }
 
@@ -74,11 +81,12 @@ export class Endpoints {
     let retries = 0;
     const ages = new RequestAges(this.#ports.now);
     const clients = places.map(({ replica, key }, at) => {
-      const { pause, health, limitName } = this.#place(key);
+      const { pause, health, limitName, outage } = this.#place(key);
       const ports: Partial<ClientPorts> = {
         gate,
         pause,
         limitName,
+        ...this.#outlasting(outage, replica.base_url, notes, () => grant.answered === true || notes.answered > answeredBefore),
         elsewhere: (code) => replicas.takes(code),
         onRetry: (notice) => {
           retries++;
@@ -99,7 +107,7 @@ export class Endpoints {
       };
       return { client: ages.of(this.#client(config, replica, notes, ports, health)), health, pause, onPassedOver };
     });
-    const replicas = new Replicas(clients);
+    const replicas = new Replicas(clients, { now: this.#ports.now, ms: this.#patience.outage });
     const pauses = clients.map(({ pause }) => pause);
     return {
       clientOf: (unit) => replicas.clientOf(unit),
@@ -127,18 +135,48 @@ export class Endpoints {
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const problem = config.attended ? null : this.#ports.placeProblem({ base_url, api_key_var });
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const { pause, health, limitName } = this.#place(`${base_url} ${api_key_var}`);
+      const { pause, health, limitName, outage } = this.#place(`${base_url} ${api_key_var}`);
       judges.open();
       const ports: Partial<ClientPorts> = {
         gate,
         pause,
         limitName,
+        // The rollout that it judges is there already, and its score is worth the wait.
+        ...this.#outlasting(outage, base_url, notes, () => true),
         onRetry: (notice) => notes.retry(notice),
         onAttempt: (state, usage) => judges.count(state, usage),
       };
       // Headers of the run are for the model under evaluation.
       return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health);
     };
+  }
+
+  /** `answered`: whether anything was in the run, so that the place is known to be the right one. */
+  #outlasting(outage: Outage, url: string, notes: Notes, answered: () => boolean): { readonly outlasting?: Outlasting } {
+    const { outage: patience, firstAnswer } = this.#patience;
+    if (patience === 0) return {};
+    const patienceMs: Outlasting["patienceMs"] = (code) => {
+      if (answered()) return patience;
+      return ROLLOUT_ERRORS[code].category === "network" ? firstAnswer : 0;
+    };
+    let told = 0;
+    const outlasting: Outlasting = {
+      outage,
+      patienceMs,
+      onGone: (code) => {
+        const { age, spell } = outage;
+        if (age === null || age < WORTH_TELLING_MS || told === spell) return;
+        told = spell;
+        const seconds = Math.round(patienceMs(code) / 1_000);
+        notes.warning(`gone ${url} ${spell}`, `${shownUrl(url)} answers nobody (${code}); one request at a time asks again, for up to ${seconds} s`);
+      },
+      onBack: () => {
+        if (told === 0 || outage.age !== null) return;
+        notes.warning(`back ${url} ${told}`, `${shownUrl(url)} answers again, after ${Math.round(outage.lastMs / 1_000)} s`);
+        told = 0;
+      },
+    };
+    return { outlasting };
   }
 
   #client(
@@ -202,6 +240,7 @@ export class Endpoints {
       pause: new EndpointPause(this.#ports),
       health: new PlaceHealth(this.#ports.now),
       limitName: new TokenLimitName(),
+      outage: new Outage(this.#ports.now),
     };
     this.#places.set(key, known);
     return known;

@@ -90,6 +90,9 @@ export interface ExecutorBudget {
   /** Rollouts held unscored where scoring is postponed, if they are more than are open at once anyway. */
   readonly held: number;
   readonly subrequests: number;
+  /** How long requests outlast an endpoint that answers nobody: one that had answered (0 = no longer than their own retries last), and one that never did. */
+  readonly outage: number;
+  readonly firstAnswer: number;
   /** Age at which a unit ends with `timeout` rows; null = none. */
   readonly unitDeadline: number | null;
 }

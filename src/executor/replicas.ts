@@ -41,12 +41,20 @@ export interface ReplicaPlace {
   readonly onPassedOver: (until: number) => void;
 }
 
+export interface ReplicaPatience {
+  readonly now: () => number;
+  /** How long a request is taken from place to place while now one takes connections and now another, in milliseconds. */
+  readonly ms: number;
+}
+
 /** The places of a run: unit i goes to place i mod n, with all its turns, and past it only while it refuses connections. */
 export class Replicas {
   readonly #places: readonly ReplicaPlace[];
+  readonly #patience: ReplicaPatience;
 
-  constructor(places: readonly ReplicaPlace[]) {
+  constructor(places: readonly ReplicaPlace[], patience: ReplicaPatience) {
     this.#places = places;
+    this.#patience = patience;
   }
 
   clientOf(unit: number): Client {
@@ -65,13 +73,15 @@ export class Replicas {
         onBegin = undefined;
       },
     };
+    const { now, ms } = this.#patience;
+    const begun = now();
     for (let tries = 1; ; tries++) {
       const { client } = this.#placeOf(unit);
       try {
         return await client.getResponse(once);
       } catch (thrown) {
-        const next = thrown instanceof EdgewiseError && isUnreached(thrown.code) && this.lives && tries < this.#places.length;
-        if (!next) throw thrown;
+        const more = tries < this.#places.length || now() - begun < ms;
+        if (!more || !(thrown instanceof EdgewiseError) || !isUnreached(thrown.code) || !this.lives) throw thrown;
       }
     }
   }

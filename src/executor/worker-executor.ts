@@ -9,7 +9,17 @@ import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun } from "../environments/load.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
-import { CONSUMER_WALL_MS, HELD_ROLLOUTS, MAX_CONNECTIONS, SLICE_MS, SLICE_ROLLOUTS, SLICE_SUBREQUESTS, UNIT_DEADLINE_MS } from "../limits.ts";
+import {
+  CONSUMER_WALL_MS,
+  FIRST_ANSWER_MS,
+  HELD_ROLLOUTS,
+  MAX_CONNECTIONS,
+  OUTAGE_MS,
+  SLICE_MS,
+  SLICE_ROLLOUTS,
+  SLICE_SUBREQUESTS,
+  UNIT_DEADLINE_MS,
+} from "../limits.ts";
 import { dispatcherStub, runStub } from "../../durable-objects/stubs.ts";
 import { blotter, mask } from "../errors/masking.ts";
 import { bucketStore } from "./bucket-store.ts";
@@ -72,6 +82,7 @@ export function portsOf(env: Env): ExecutorPorts {
 export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBudget {
   const unlimited = Number.POSITIVE_INFINITY;
   const local = isLocal(env);
+  const outage = numberVar("OUTAGE_MS", env.OUTAGE_MS, OUTAGE_MS);
   const slice = local ? unlimited : numberVar("SLICE_MS", env.SLICE_MS, SLICE_MS);
   return {
     requests: numberVar("EXECUTOR_REQUESTS", env.EXECUTOR_REQUESTS, 5),
@@ -86,6 +97,8 @@ export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBu
     held: local ? HELD_ROLLOUTS : 0,
     rollouts: local ? unlimited : SLICE_ROLLOUTS,
     subrequests: local ? unlimited : SLICE_SUBREQUESTS,
+    outage,
+    firstAnswer: Math.min(outage, FIRST_ANSWER_MS),
     unitDeadline: local ? null : UNIT_DEADLINE_MS,
   };
 }

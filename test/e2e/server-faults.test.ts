@@ -40,7 +40,8 @@ describe.concurrent("a model server that misbehaves", () => {
       const { place, model } = bench;
       const words = [...Object.keys(FAULTS), "fine"];
       writeFileSync(join(place.folder, "rows.jsonl"), words.map((word) => `${JSON.stringify({ text: `the word is ${word}` })}\n`).join(""));
-      const { code, stderr, stdout } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}'));
+      // By its own retries: the last two that are left have nobody beside them who is answered.
+      const { code, stderr, stdout } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}'), { OUTAGE_MS: "0" });
       expect(code, stderr).toBe(0);
       expect(bench.rows.map((row, at) => [words[at], codeOf(row)])).toEqual(words.map((word) => [word, FAULTS[word]?.code ?? null]));
       const calls = new Map(model.ledger.calls().map(({ prompt, count }) => [prompt.replace("the word is ", ""), count]));
@@ -61,14 +62,49 @@ describe.concurrent("a model server that misbehaves", () => {
   );
 
   it(
-    "by being down for a while: what could not wait ends in an error, and a resume runs that again and nothing else",
-    { timeout: 170_000 },
+    "by being down for a moment: nothing is lost, and going and coming are told",
+    { timeout: 60_000 },
     inPlace({ latency_ms: 50 }, async (bench) => {
       const { place, model } = bench;
       const cli = place.start(bench.reverse("-n", "60", "-r", "2", "-c", "8"));
       await until(() => model.ledger.stats().total >= 40, 30_000);
       await model.goDown();
-      // After the last of ten retries, some 48 s after the first.
+      await cli.says(/warning: http.*\/v1 answers nobody \(connection_(failed|cut)\); one request at a time asks again, for up to 120 s/, 30_000);
+      await model.comeUp();
+      expect(await cli.ended, cli.stderr()).toBe(0);
+      expect(cli.stderr()).toMatch(/warning: http.*\/v1 answers again, after \d+ s/);
+      expect(bench.rows.map(codeOf)).toEqual(Array(120).fill(null));
+      expect(bench.metadata).toMatchObject({ avg_reward: 1, avg_error: 0, edgewise: { status: "COMPLETED" } });
+    }),
+  );
+
+  it(
+    "by being gone before it ever answered: the run ends after a row per lane, and a resume does all of it",
+    { timeout: 60_000 },
+    inPlace({ latency_ms: 5 }, async (bench) => {
+      const { place, model } = bench;
+      await model.goDown();
+      const { code, stderr } = await place.run(bench.reverse("-n", "60", "-r", "1", "-c", "4", "--no-preflight"), { OUTAGE_MS: "2000" });
+      expect(code).toBe(1);
+      expect(stderr).toContain("ended FAILED: No connection to http");
+      expect(bench.metadata).toMatchObject({ edgewise: { status: "FAILED" } });
+      expect(bench.rows.length).toBeLessThan(30);
+      await model.comeUp();
+      const again = await place.run(["eval", "run", "reverse-text", "-R", place.results]);
+      expect(again.code, again.stderr).toBe(0);
+      expect(model.ledger.stats().total).toBe(60);
+      expect(bench.rows.map(codeOf)).toEqual(Array(60).fill(null));
+    }),
+  );
+
+  it(
+    "by being down for longer than it is waited for: what could not wait ends in an error, and a resume runs that again and nothing else",
+    { timeout: 170_000 },
+    inPlace({ latency_ms: 50 }, async (bench) => {
+      const { place, model } = bench;
+      const cli = place.start(bench.reverse("-n", "60", "-r", "2", "-c", "8"), { OUTAGE_MS: "3000" });
+      await until(() => model.ledger.stats().total >= 40, 30_000);
+      await model.goDown();
       await cli.says(/First connection_(failed|cut): /, 90_000);
       await model.comeUp();
       expect(await cli.ended, cli.stderr()).toBe(0);

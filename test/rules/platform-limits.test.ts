@@ -52,6 +52,8 @@ describe("a slice", () => {
     rollouts: 10,
     held: 0,
     subrequests: 20,
+    outage: 0,
+    firstAnswer: 0,
     unitDeadline: null,
   };
   let now = 0;

@@ -54,7 +54,7 @@ describe("a look at an endpoint", () => {
       [
         `http://127.0.0.1:${port}/v1 cannot be reached: connection refused`,
         `Start the model server that is to listen on port ${port} of 127.0.0.1, or name another address (-b).`,
-        "--no-preflight begins all the same: a run asks again for about a minute before it gives a request up.",
+        "--no-preflight begins all the same: a run that has no answer yet asks again for about twenty seconds.",
       ].join("\n"),
     );
   });

@@ -34,6 +34,8 @@ async function opened(
     rollouts: unlimited,
     held: 0,
     subrequests: 3,
+    outage: 0,
+    firstAnswer: 0,
     unitDeadline: null,
   };
   const slice = new Slice(budget, Date.now);

@@ -153,11 +153,13 @@ describe("an endpoint that cannot be reached", () => {
   it("stops the claiming after three failures per lane in a row, and fails the run after further probes", () => {
     const run = RuleRun.open(200);
     let grant = run.grant("a");
-    for (let seq = 1; seq <= 3; seq++) {
+    const answered = run.block(grant, 1, { free: 1, soon: 0 });
+    run.commit(grant, [answered.lo]);
+    for (let seq = 2; seq <= 4; seq++) {
       const { lo, hi } = run.block(grant, seq);
       for (let unit = lo; unit < hi; unit++) run.commit(grant, [unit], refused);
     }
-    expect(run.claim(grant, 4)).toMatchObject({ kind: "empty" });
+    expect(run.claim(grant, 5)).toMatchObject({ kind: "empty" });
     expect(run.head.offer.want).toBe(0);
     run.leave(grant);
     expect(run.join("b")).toEqual({ kind: "none" });
@@ -171,8 +173,29 @@ describe("an endpoint that cannot be reached", () => {
     expect(run.head).toMatchObject({
       status: "FAILED",
       failure: { code: "endpoint_unavailable", hint: expect.stringContaining("Check that the model server is running") },
-      done: 24,
+      done: 25,
     });
+  });
+
+  it("and answered nothing yet ends the run as soon as each lane has met it, unless somebody is at work who has not", () => {
+    const run = RuleRun.open(200, { max_concurrent: 16 });
+    const grant = run.grant("a");
+    const other = run.grant("b");
+    const { lo, hi } = run.block(grant, 1);
+    for (let unit = lo; unit < hi; unit++) run.commit(grant, [unit], refused);
+    expect(run.head.status).toBe("RUNNING");
+    const late = run.block(other, 1);
+    run.commit(other, [late.lo], refused);
+    expect(run.head).toMatchObject({ status: "FAILED", failure: { code: "endpoint_unavailable" }, done: hi - lo + 1 });
+  });
+
+  it("is known to executors to have answered in this generation", () => {
+    const run = RuleRun.open(200);
+    const grant = run.grant("a");
+    expect(grant).not.toHaveProperty("answered");
+    run.commit(grant, [run.block(grant, 1).lo]);
+    run.leave(grant);
+    expect(run.grant("b")).toMatchObject({ answered: true });
   });
 
   it.each([

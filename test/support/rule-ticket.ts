@@ -94,6 +94,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     held: 0,
     rollouts: unlimited,
     subrequests: unlimited,
+    outage: 0,
+    firstAnswer: 0,
     unitDeadline: null,
     connections: null,
     ...changes,

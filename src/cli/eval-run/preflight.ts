@@ -38,7 +38,7 @@ const ENDS: readonly ErrorCode[] = [
   "malformed_response",
 ];
 
-const ANYWAY = "--no-preflight begins all the same: a run asks again for about a minute before it gives a request up.";
+const ANYWAY = "--no-preflight begins all the same: a run that has no answer yet asks again for about twenty seconds.";
 
 interface Place {
   readonly api_base_url: string;

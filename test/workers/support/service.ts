@@ -7,7 +7,16 @@ export const service = env as unknown as Env;
 
 type Vars = Partial<
   Record<
-    "LEASE_MS" | "BEAT_MS" | "HEARTBEAT_MS" | "REFUSALS_MS" | "LEASE_MARGIN_MS" | "GRACE_MS" | "CODE_WAIT_MS" | "EXECUTOR_REQUESTS" | "NEXT_POLL_MS",
+    | "LEASE_MS"
+    | "BEAT_MS"
+    | "HEARTBEAT_MS"
+    | "REFUSALS_MS"
+    | "LEASE_MARGIN_MS"
+    | "GRACE_MS"
+    | "CODE_WAIT_MS"
+    | "OUTAGE_MS"
+    | "EXECUTOR_REQUESTS"
+    | "NEXT_POLL_MS",
     string
   >
 >;

@@ -1,12 +1,17 @@
 import { Random } from "../simulation/random.ts";
 import { readsAnswer } from "./answers.ts";
 import { readsDataset, readsRow } from "./datasets.ts";
+import { readsFolder, readsSettings } from "./folders.ts";
 import { answersRequest } from "./requests.ts";
+import { opensState } from "./states.ts";
 
 /** What may come from outside, each with its share of the cases. Whoever has another source adds it here. */
 const SOURCES: readonly (readonly [name: string, share: number, play: (random: Random) => Promise<void>])[] = [
   ["a data set", 3, readsDataset],
   ["a row of a folder", 2, readsRow],
+  ["a results folder", 2, readsFolder],
+  ["a state folder", 2, opensState],
+  ["a settings file", 1, readsSettings],
   ["an answer", 2, readsAnswer],
   ["a request", 3, answersRequest],
 ];

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { announceClient, livingClients } from "../../src/cli/state/clients.ts";
+import { readCommandSecret } from "../../src/cli/state/command-secret.ts";
 import { endProcess, isAlive, markOf } from "../../src/cli/state/processes.ts";
+import { rememberedFolder } from "../../src/cli/state/state-folder.ts";
 import { type LockRecord, newLockRecord, readLock, tryLock } from "../../src/cli/state/state-lock.ts";
 
 const contender = fileURLToPath(new URL("../support/cli-lock-contender.ts", import.meta.url));
@@ -175,6 +177,18 @@ describe("clients of a service", () => {
     expect(readdirSync(join(folder, "clients"))).toEqual([`${process.pid}.json`]);
     withdraw();
     expect(readdirSync(join(folder, "clients"))).toEqual([]);
+  });
+
+  it("are none where their file is damaged, and what else a state folder says in small files is then unsaid", () => {
+    for (const content of ["null", "[]", "7", "{", ""]) {
+      for (const name of ["clients/1.json", "folders/0000abcd.json", "secret"]) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), content);
+      }
+      expect(livingClients(folder)).toEqual([]);
+      expect(rememberedFolder(folder, "0000abcd")).toBeNull();
+      expect(readCommandSecret(folder, "boot")).toBeNull();
+    }
   });
 });
 

@@ -145,6 +145,23 @@ describe("a results folder", () => {
     await third.close();
   });
 
+  it("starts again when the recorded position is damaged, and cuts no row", async () => {
+    const folder = await ResultsFolder.open(path, RUN, "rebuild");
+    run.commit(1, "aaaa", "bbbb");
+    await folder.pull(client);
+    await folder.close();
+    const recorded = readPosition(path);
+    for (const damaged of [{ ...recorded, bytes: 7 }, { ...recorded, bytes: -3 }, { ...recorded, seq: -1 }, null, [], "x"]) {
+      writeFileSync(join(path, ".edgewise.json"), JSON.stringify(damaged));
+      const again = await ResultsFolder.open(path, RUN, "continue");
+      expect(results()).toBe("aaaa\nbbbb\n");
+      await again.pull(client);
+      expect(results()).toBe("aaaa\nbbbb\n");
+      expect(readPosition(path)).toEqual(recorded);
+      await again.close();
+    }
+  });
+
   it("keeps the old rows in place until a rebuild has caught up", async () => {
     const first = await ResultsFolder.open(path, RUN, "rebuild");
     run.commit(1, "old-1", "old-2");

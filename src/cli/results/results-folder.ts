@@ -2,13 +2,13 @@
  * The folder a user keeps: `results.jsonl`, `metadata.json`, `eval.log` as verifiers has them, and `.edgewise.json`, which says
  * up to which event of the run `results.jsonl` has been written, in bytes, so that a crash costs nothing and doubles nothing.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isRunId, type OutputFile, runFolder } from "../../../r2-layout/keys.ts";
 import { OPTIONS } from "../../config/options.ts";
-import { systemCode } from "../terminal/cli-error.ts";
 import { draftOf, makeFolder, writeWhole } from "../disk/files.ts";
+import { readObject } from "../disk/json-file.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";
 import { startOf } from "../state/processes.ts";
@@ -40,18 +40,12 @@ export const resultsFolderOf = (base: string, envId: string, model: string, runI
 
 /** Null when the folder has none, or none that this version understands. */
 export function readPosition(folder: string): Position | null {
-  let value: Partial<Position>;
-  try {
-    value = JSON.parse(readFileSync(join(folder, POSITION), "utf8")) as Partial<Position>;
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR" || error instanceof SyntaxError) return null;
-    throw error;
-  }
-  const { version, run_id, seq, bytes, final } = value;
-  if (version !== 1 || typeof run_id !== "string" || !isRunId(run_id) || !Number.isSafeInteger(seq) || !Number.isSafeInteger(bytes)) return null;
-  return { version, run_id, seq: seq ?? 0, bytes: bytes ?? 0, final: final === true };
+  const { version, run_id, seq, bytes, final } = readObject(join(folder, POSITION)) ?? {};
+  if (version !== 1 || typeof run_id !== "string" || !isRunId(run_id) || !isCount(seq) || !isCount(bytes)) return null;
+  return { version, run_id, seq, bytes, final: final === true };
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /**
  * Copy of one run in a folder. `continue` keeps what an earlier process wrote up to its recorded position; `rebuild` fetches every row again, since a
@@ -82,8 +76,8 @@ export class ResultsFolder {
     removeDeadDrafts(path);
     const found = readPosition(path);
     const results = join(path, "results.jsonl");
-    // Fewer bytes than recorded: somebody else changed the file; then nothing in it can be trusted, and it stays until there is another.
-    if (mode === "continue" && found?.run_id === runId && !found.final && sizeOf(results) >= found.bytes) {
+    // A position in the middle of a row, or behind the end, is of another file: then nothing in this one can be trusted, and it stays until there is another.
+    if (mode === "continue" && found?.run_id === runId && !found.final && endsRow(results, found.bytes)) {
       const file = await open(results, "r+");
       await file.truncate(found.bytes);
       return new ResultsFolder(path, found, file, false);
@@ -182,7 +176,18 @@ export class ResultsFolder {
   }
 }
 
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? -1;
+/** Whether the first `bytes` bytes of a file are there and end with a row. */
+function endsRow(path: string, bytes: number): boolean {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? -1;
+  if (size < bytes || bytes === 0) return size >= bytes;
+  const last = Buffer.alloc(1);
+  const file = openSync(path, "r");
+  try {
+    return readSync(file, last, 0, 1, bytes - 1) === 1 && last[0] === 0x0a;
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** A killed command leaves the file it was writing, as large as all results. */
 function removeDeadDrafts(folder: string): void {

@@ -2,10 +2,11 @@
  * Commands of other terminals that work through the service of this folder's owner. Each keeps a file with its process number while it
  * does; the owner waits for them before it ends the service.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { systemCode } from "../terminal/cli-error.ts";
 import { writeWhole } from "../disk/files.ts";
+import { readObject } from "../disk/json-file.ts";
 import { isAlive, markOf } from "./processes.ts";
 
 /** Announces this process as a client; the answer takes the announcement back. */
@@ -40,12 +41,7 @@ function namesIn(folder: string): readonly string[] {
 }
 
 function readMark(path: string): { readonly pid: number; readonly started: string } | null {
-  try {
-    const { pid, started } = JSON.parse(readFileSync(path, "utf8")) as { pid?: unknown; started?: unknown };
-    return typeof pid === "number" && typeof started === "string" ? { pid, started } : null;
-  } catch (error) {
-    // Taken back between listing and reading.
-    if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return null;
-    throw error;
-  }
+  // It may have been taken back between listing and reading.
+  const { pid, started } = readObject(path) ?? {};
+  return typeof pid === "number" && typeof started === "string" ? { pid, started } : null;
 }

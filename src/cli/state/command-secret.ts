@@ -3,9 +3,9 @@
  * user and no caller over HTTP. Such a command alone may say that a person waits at a terminal.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { systemCode } from "../terminal/cli-error.ts";
+import { readObject } from "../disk/json-file.ts";
 
 const pathIn = (folder: string): string => join(folder, "secret");
 
@@ -22,11 +22,6 @@ export function drawCommandSecret(folder: string, bootId: string): string {
 
 /** Null when there is none of this boot. */
 export function readCommandSecret(folder: string, bootId: string): string | null {
-  try {
-    const { boot_id, secret } = JSON.parse(readFileSync(pathIn(folder), "utf8")) as { boot_id?: unknown; secret?: unknown };
-    return boot_id === bootId && typeof secret === "string" ? secret : null;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const { boot_id, secret } = readObject(pathIn(folder)) ?? {};
+  return boot_id === bootId && typeof secret === "string" ? secret : null;
 }

@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CliError, reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { writeWhole } from "../disk/files.ts";
+import { readObject } from "../disk/json-file.ts";
 
 /** `EDGEWISE_STATE_DIR`, or `.edgewise/` in the current folder; absolute. */
 export const stateFolder = (env: NodeJS.ProcessEnv, cwd: string): string => resolve(cwd, env.EDGEWISE_STATE_DIR || ".edgewise");
@@ -55,13 +56,8 @@ export function rememberFolder(folder: string, runId: string, results: string): 
 
 /** The results folder of a run; null when this machine never wrote one. */
 export function rememberedFolder(folder: string, runId: string): string | null {
-  try {
-    const { results } = JSON.parse(readFileSync(join(folder, "folders", `${runId}.json`), "utf8")) as { results?: unknown };
-    return typeof results === "string" ? results : null;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT" || error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const { results } = readObject(join(folder, "folders", `${runId}.json`)) ?? {};
+  return typeof results === "string" ? results : null;
 }
 
 export function forgetFolder(folder: string, runId: string): void {

@@ -18,12 +18,15 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
 
-    /** A message is a hint that a run wants executors: acknowledged on arrival, worth nothing once read. */
+    /** A message is a hint that a run wants executors: acknowledged on arrival, worth nothing once read. Some are to be read again a little later. */
     async queue(batch: MessageBatch<WakeUp>, env: Env): Promise<void> {
       // Read and delete; the write was counted where it was sent.
       count("queue_operations", 2 * batch.messages.length);
+      const [first] = batch.messages;
+      if (batch.queue !== DEAD_LETTERS && first?.body.again_ms !== undefined && first.attempts === 1)
+        return first.retry({ delaySeconds: Math.ceil(first.body.again_ms / 1_000) });
       batch.ackAll();
-      if (batch.queue !== DEAD_LETTERS) return runExecutor(env, batch.messages[0]?.body.slice_ms ?? null);
+      if (batch.queue !== DEAD_LETTERS) return runExecutor(env, first?.body.slice_ms ?? null);
       for (const { body } of batch.messages) {
         console.warn(`dead letter for run ${String(body.run)}`);
         if (isRunId(body.run)) await poke(env, body.run);

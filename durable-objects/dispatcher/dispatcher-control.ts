@@ -12,6 +12,8 @@ export interface WakeUp {
   readonly protocol: 1;
   readonly run: string;
   readonly seq: number;
-  /** Milliseconds after which the executor it wakes ends while runs still want lanes. */
+  /** Milliseconds after which the executor it wakes ends while runs still want lanes, until the Dispatcher tells it another time. */
   readonly slice_ms: number;
+  /** The consumer is to end at once, and the message to come again after so many milliseconds; absent = no. */
+  readonly again_ms?: number;
 }

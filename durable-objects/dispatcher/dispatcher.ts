@@ -1,10 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
-import { type Env, QUEUE_BINDING } from "../../src/env.ts";
+import { type Env, isLocal, QUEUE_BINDING } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
 import { numberVar } from "../timing.ts";
 import type { DispatcherControl, WakeUp } from "./dispatcher-control.ts";
+import { Fleet } from "./fleet.ts";
 import { OfferStore } from "./offer-store.ts";
-import { type NextAnswer, type NextRequest, OfferBook, type OfferMessage } from "./offers.ts";
+import { type NextAnswer, type NextRequest, type Nudge, OfferBook, type OfferMessage } from "./offers.ts";
+import { wakeUpsOf } from "./wake-ups.ts";
 
 /** Messages of one `sendBatch` (D queues/platform/limits). */
 const BATCH = 100;
@@ -13,7 +15,10 @@ const BATCH = 100;
 export class Dispatcher extends DurableObject<Env> implements DispatcherControl {
   readonly #store: OfferStore;
   readonly #book: OfferBook;
+  readonly #fleet = new Fleet();
   #alarm: number | null = null;
+  /** Of the queues, the one whose turn it is. */
+  #turn = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -27,9 +32,14 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
   }
 
   async next(request: NextRequest): Promise<NextAnswer> {
-    const answer = this.#book.next(request, Date.now());
+    const now = Date.now();
+    const answer = this.#book.next(request, now);
     this.#keep();
-    return answer;
+    if (request.leaving === true) {
+      this.#fleet.left(request.executor);
+      return answer;
+    }
+    return { ...answer, slice_ms: this.#fleet.heard(request.executor, request.age_ms ?? 0, answer.wanted, now) };
   }
 
   /** Sends the wake-ups that are due, so that no caller waits for a queue. */
@@ -38,7 +48,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
     this.#alarm = null;
     const due = this.#book.nudge(numberVar("EXECUTOR_REQUESTS", this.env.EXECUTOR_REQUESTS, 5), Date.now());
     this.#keep();
-    for (const { run, seq, count: executors, slice } of due) await this.#wake({ protocol: 1, run, seq, slice_ms: slice }, executors);
+    await this.#wake(due);
   }
 
   /** Stores what changed, and sets the alarm. */
@@ -51,21 +61,30 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
     void this.ctx.storage.setAlarm(Math.max(wake, Date.now()));
   }
 
-  /** Wakes `executors` consumers, spread over the queues. A message that cannot be sent is made good by the next nudge. */
-  async #wake(message: WakeUp, executors: number): Promise<void> {
+  /** A message that cannot be sent is made good by the next nudge. */
+  async #wake(due: readonly Nudge[]): Promise<void> {
+    const now = Date.now();
     const queues = Object.entries(this.env)
       .filter(([name]) => QUEUE_BINDING.test(name))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([, queue]) => queue as Queue<WakeUp>);
-    const messages = Array.from({ length: Math.min(BATCH, Math.max(executors, queues.length, 1)) }, () => ({ body: message }));
-    for (const [index, queue] of queues.entries()) {
-      const share = messages.filter((_, at) => at % queues.length === index);
-      if (share.length === 0) continue;
-      count("queue_operations", share.length);
+    if (queues.length === 0) return;
+    const fleet = { fleet: this.#fleet.size, expected: this.#fleet.expected(now) };
+    const shares = wakeUpsOf(due, { queues: queues.length, from: this.#turn, local: isLocal(this.env), ...fleet });
+    const sent = shares.reduce((sum, share) => sum + share.length, 0);
+    this.#turn = (this.#turn + sent) % queues.length;
+    this.#fleet.sent(sent, now);
+    await Promise.all(queues.map((queue, index) => this.#send(queue, shares[index] ?? [])));
+  }
+
+  async #send(queue: Queue<WakeUp>, messages: readonly WakeUp[]): Promise<void> {
+    for (let at = 0; at < messages.length; at += BATCH) {
+      const batch = messages.slice(at, at + BATCH).map((body) => ({ body }));
+      count("queue_operations", batch.length);
       try {
-        await queue.sendBatch(share);
+        await queue.sendBatch(batch);
       } catch (thrown) {
-        console.warn(`dispatcher: wake-up for run ${message.run} not sent: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+        console.warn(`dispatcher: ${batch.length} wake-ups not sent: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }
     }
   }

@@ -44,6 +44,10 @@ export interface OfferMessage {
 
 export interface NextRequest {
   readonly executor: string;
+  /** Milliseconds since its start; absent from executors of before. */
+  readonly age_ms?: number;
+  /** It ends, and asks for nothing; absent = not. */
+  readonly leaving?: boolean;
   /** Model requests the executor can still carry. */
   readonly free: number;
   /** Runs it holds tickets of. */
@@ -57,6 +61,8 @@ export interface NextAnswer {
   readonly wanted: number;
   /** A run whose lanes the executor should give back at the next unit border, because another has none; null = none. */
   readonly yield: string | null;
+  /** How long the executor's slice is while runs want lanes that nobody has, in milliseconds; absent from a Dispatcher of before. */
+  readonly slice_ms?: number;
 }
 
 export interface Nudge {
@@ -64,12 +70,7 @@ export interface Nudge {
   readonly seq: number;
   /** Wake-ups to send. */
   readonly count: number;
-  /** Length of the woken executor's slice while runs still want lanes, in milliseconds. */
-  readonly slice: number;
 }
-
-/** The shortest slice; it doubles with every repeat of a nudge, since by then more consumers are not what is missing. */
-export const FIRST_SLICE_MS = 20_000;
 
 /** What is to be written since it was last asked. */
 export interface OfferChanges {
@@ -101,10 +102,6 @@ export class OfferBook {
     this.#changed.clear();
   }
 
-  get size(): number {
-    return this.#offers.size;
-  }
-
   /** Takes an offer; an older one than known changes nothing. */
   offer(message: OfferMessage, now: number): void {
     const known = this.#offers.get(message.run);
@@ -130,6 +127,7 @@ export class OfferBook {
       const known = this.#offers.get(run);
       if (known !== undefined && known.seq === seq && known.want > 0) this.#change(known, { want: 0 });
     }
+    if (request.leaving === true) return { runs: [], wanted: this.#wanted, yield: null };
     const serving = new Set(request.serving.map((each) => each.run));
     const wanted = this.#wanted;
     const most = request.free <= 0 ? 1 : Math.ceil(request.free / REQUESTS_PER_RUN);
@@ -163,7 +161,7 @@ export class OfferBook {
       this.#due.put(each);
       const { run, seq, want, executors = 0 } = each;
       const count = Math.min(MOST_NUDGES, want, Math.max(Math.ceil(want / requestsPerExecutor), executors));
-      nudges.push({ run, seq, count, slice: (FIRST_SLICE_MS * backoff) / FIRST_NUDGE_MS });
+      nudges.push({ run, seq, count });
     }
     return nudges;
   }

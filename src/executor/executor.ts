@@ -31,6 +31,9 @@ interface Service {
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
 const IDLE_LOOKS = 2;
 const AFTER_FAILURE_MS = 1_000;
+/** Part of `free` of the run at this place among `runs`; the first ones take what cannot be divided. */
+const shareAt = (at: number, free: number, runs: number): number => Math.max(1, Math.floor(free / runs) + (at < free % runs ? 1 : 0));
+
 /** What an environment takes longer to tear down is not waited for before its ticket is given back. */
 const TEARDOWN_MS = 2_000;
 
@@ -95,14 +98,16 @@ export class Executor {
     while (idle < IDLE_LOOKS && !this.#stop.signal.aborted && !this.#slice.isOver) {
       const answer = await this.#next();
       this.#slice.lanesWanted = answer.wanted > 0;
-      const share = Math.max(1, Math.floor(this.#free() / Math.max(1, answer.runs.length)));
-      for (const { run, seq } of answer.runs) services.push(this.#serve(run, seq, share));
+      if (answer.slice_ms !== undefined) this.#slice.lasts(answer.slice_ms);
+      const free = this.#free();
+      for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
       if (answer.yield !== null) this.#yield(answer.yield);
       idle = this.#serving.size === 0 ? idle + 1 : 0;
       if (idle < IDLE_LOOKS) await this.#pause(this.#serving.size === 0 ? Math.min(200, this.#budget.poll) : this.#budget.poll);
     }
     await this.#finish(services);
     this.#lifeline.end();
+    await this.#next(true);
   }
 
   /** Open units finish; what the platform would cut in the middle is given up a little before, and goes back. */
@@ -146,13 +151,15 @@ export class Executor {
     return Math.max(0, this.#budget.requests - used);
   }
 
-  async #next(): Promise<NextAnswer> {
+  /** `leaving`: this executor ends, and asks for nothing more. */
+  async #next(leaving = false): Promise<NextAnswer> {
     const serving = [...this.#serving].map(([run, { requests }]) => ({ run, requests }));
     const refused = this.#refused;
     this.#refused = [];
     this.#slice.spend();
     try {
-      return await this.#ports.dispatcher().next({ executor: this.#ports.id, free: this.#free(), serving, refused });
+      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving, refused };
+      return await this.#ports.dispatcher().next(leaving ? { ...asks, leaving, free: 0 } : asks);
     } catch (thrown) {
       this.#refused.push(...refused);
       this.#ports.log(`dispatcher: ${failureOf(thrown).message}`);

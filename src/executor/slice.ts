@@ -8,13 +8,25 @@ export class Slice {
   readonly #budget: ExecutorBudget;
   readonly #now: () => number;
   readonly #startedAt: number;
+  #wanted: number;
   #subrequests = 0;
   #rollouts = 0;
 
   constructor(budget: ExecutorBudget, now: () => number) {
     this.#budget = budget;
     this.#now = now;
+    this.#wanted = budget.wanted;
     this.#startedAt = now();
+  }
+
+  /** Milliseconds since its start. */
+  get age(): number {
+    return this.#now() - this.#startedAt;
+  }
+
+  /** The Dispatcher says how long a slice is while runs want lanes; one that nothing shortens stays so. */
+  lasts(ms: number): void {
+    if (Number.isFinite(this.#budget.wanted)) this.#wanted = Math.min(ms, this.#budget.slice);
   }
 
   /** A fetch, an R2 operation, a call on a Durable Object: each is one subrequest. */
@@ -30,9 +42,9 @@ export class Slice {
   lanesWanted = false;
 
   get isOver(): boolean {
-    const { slice, wanted, subrequests, rollouts } = this.#budget;
-    const age = this.#now() - this.#startedAt;
-    return age >= slice || (this.lanesWanted && age >= wanted) || this.#subrequests >= subrequests || this.#rollouts >= rollouts;
+    const { slice, subrequests, rollouts } = this.#budget;
+    const { age } = this;
+    return age >= slice || (this.lanesWanted && age >= this.#wanted) || this.#subrequests >= subrequests || this.#rollouts >= rollouts;
   }
 
   /** Milliseconds until the platform would end the invocation, less a margin. */

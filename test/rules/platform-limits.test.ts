@@ -33,6 +33,21 @@ describe("the numbers of a deployment", () => {
     expect(limits.SLICE_SUBREQUESTS).toBe(0.8 * limits.MAX_SUBREQUESTS);
   });
 
+  it("name a consumer for each queue, and make the ceiling that the page names", () => {
+    const [producers, consumers] = [/^binding = "ROLLOUTS_(\d+)"\nqueue = "rollouts-\1"$/gm, /^queue = "rollouts-(\d+)"\nmax_batch_size = 1\n/gm].map(
+      (pattern) => [...wrangler.matchAll(pattern)].map(([, number]) => Number(number)),
+    );
+    expect(producers).toEqual([0, 1, 2, 3]);
+    expect(consumers).toEqual(producers);
+    const executors = (producers?.length ?? 0) * limits.QUEUE_CONSUMERS;
+    const number = (value: number): string => value.toLocaleString("en-US");
+    const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
+    expect(page).toContain(
+      `4 × ${limits.QUEUE_CONSUMERS} = ${number(executors)} executors, ${number(executors * setting("EXECUTOR_REQUESTS"))} requests at once`,
+    );
+    expect(page).toContain(`(${number(executors * setting("EXECUTOR_REQUESTS") * limits.STREAMS_PER_CONNECTION)} streamed ones`);
+  });
+
   it("make parts that R2 takes, and buffers that add up to sixteen megabytes", () => {
     expect(limits.PART_BYTES).toBeGreaterThanOrEqual(limits.MIN_PART_BYTES);
     expect(3 * limits.SEGMENT_BYTES + limits.INPUT_CACHE_BYTES).toBeLessThanOrEqual(16 * limits.MIB);

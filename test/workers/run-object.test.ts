@@ -261,6 +261,19 @@ describe("the consumer of dead letters", () => {
 });
 
 describe("the consumer of the queue", () => {
+  it("ends at once where it is to look again, so that the platform can decide on more, and works the second time", async () => {
+    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    const body: WakeUp = { protocol: 1, run: newRunId(), seq: 1, slice_ms: 1_000, again_ms: 1_000 };
+    const delivered = async (attempts: number) => {
+      const batch = createMessageBatch("rollouts-1", [{ id: "0", timestamp: new Date(), attempts, body }]);
+      const before = operations().do_requests;
+      await worker.queue(batch, service);
+      return { ...(await getQueueResult(batch, createExecutionContext())), asked: operations().do_requests > before };
+    };
+    expect(await delivered(1)).toMatchObject({ ackAll: false, retryMessages: [{ msgId: "0" }], asked: false });
+    expect(await delivered(2)).toMatchObject({ ackAll: true, retryMessages: [], asked: true });
+  });
+
   it("works off a run, and three deliveries of its message do no harm", async () => {
     // Executors of the Worker itself call the platform's `fetch`, as it was when the Worker was loaded.
     await modelServer.play({});

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import type { Env } from "../../../src/env.ts";
+import { type Env, QUEUE_BINDING } from "../../../src/env.ts";
 import { dispatcherStub, registryStub, runStub } from "../../../durable-objects/stubs.ts";
 
 /** The bindings of wrangler.toml; its objects and handlers run in the isolate of the tests and see what is set here. */
@@ -33,9 +33,9 @@ export function setVars(vars: Vars): void {
   Object.assign(env, vars);
 }
 
-/** Replaces the queue that the Dispatcher writes to. */
+/** Replaces the queues that the Dispatcher writes to, all of them by one. */
 export function setQueue(queue: Pick<Queue, "sendBatch">): void {
-  Object.assign(env, { ROLLOUTS_0: queue });
+  for (const name of Object.keys(env)) if (QUEUE_BINDING.test(name)) Object.assign(env, { [name]: queue });
 }
 
 export const run = (runId: string) => runStub(service, runId);

@@ -1,0 +1,40 @@
+import { QUEUE_CONSUMERS } from "../../src/limits.ts";
+import type { WakeUp } from "./dispatcher-control.ts";
+import { FIRST_SLICE_MS } from "./fleet.ts";
+import type { Nudge } from "./offers.ts";
+
+/** After how long the first consumer of a queue looks again, having made room for the platform's decision on more of them. */
+export const LOOK_AGAIN_MS = 1_000;
+
+export interface WakeUpPlan {
+  readonly queues: number;
+  /** The queue that is next in turn. */
+  readonly from: number;
+  /** Wake-ups on their way already. */
+  readonly expected: number;
+  /** Executors that ask for runs at present. */
+  readonly fleet: number;
+  /** A local queue has one consumer, which never becomes more: each is to hear of every run. */
+  readonly local: boolean;
+}
+
+/**
+ * Messages by queue. No more are on their way than there can be consumers: whoever comes of one asks for the neediest run, not for the one
+ * that it was sent for. The platform decides on more consumers of a queue when one ends, so while the fleet is small the first of every
+ * queue but one is to end at once and to look again; one begins, so that no run waits for that.
+ */
+export function wakeUpsOf(nudges: readonly Nudge[], { queues, from, expected, fleet, local }: WakeUpPlan): WakeUp[][] {
+  const shares: WakeUp[][] = Array.from({ length: queues }, () => []);
+  let room = local ? Number.POSITIVE_INFINITY : Math.max(0, queues * QUEUE_CONSUMERS - expected);
+  let at = from;
+  for (const { run, seq, count } of nudges) {
+    const messages = Math.min(room, local ? Math.max(count, queues) : count);
+    room -= messages;
+    for (let sent = 0; sent < messages; sent++, at++) shares[at % queues]?.push({ protocol: 1, run, seq, slice_ms: FIRST_SLICE_MS });
+  }
+  if (local || fleet >= 2 * queues) return shares;
+  return shares.map((share, index) => {
+    const [first, ...others] = share;
+    return index === from % queues || first === undefined || others.length === 0 ? share : [{ ...first, again_ms: LOOK_AGAIN_MS }, ...others];
+  });
+}

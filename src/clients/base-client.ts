@@ -7,6 +7,7 @@ import { readUsage, record } from "./reply-fields.ts";
 import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./request-failure.ts";
 import { sendWithRetries } from "./request-retry.ts";
 import { scrubber, shownUrl } from "./secrets.ts";
+import { VisibleWriting } from "./visible-writing.ts";
 
 /** What a provider is asked, in its own form. */
 export interface NativeCall<Prompt, NativeTool> {
@@ -24,6 +25,8 @@ export interface NativeRequest {
   readonly body: JsonObject;
   /** `body` as it is sent. */
   readonly text: string;
+  /** Asked for in pieces by us alone. */
+  readonly visibly: boolean;
 }
 
 /** What one attempt may use. */
@@ -31,6 +34,8 @@ export interface Attempt {
   /** Of the rollout, for headers that carry its values. */
   readonly state: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
+  /** See `ModelRequest`. */
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 /**
@@ -46,6 +51,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** Blots out the endpoint's secrets in what its server says, and shortens it. */
   protected readonly scrub: (text: string) => string;
   readonly #clock: AttemptClock;
+  readonly #writing = new VisibleWriting();
 
   constructor(endpoint: Endpoint, ports: ClientPorts) {
     this.endpoint = endpoint;
@@ -85,16 +91,27 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     return null;
   }
 
+  /** Whether an answer in pieces is the one that would have come whole. */
+  protected readonly showsWriting: boolean = true;
+
   /** Called with every answer, for what a person should know of it. */
   protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
     try {
-      const native = this.#prepare(request);
-      const response = await sendWithRetries(
-        { signal: request.signal, clock: this.#clock, onBegin: request.onBegin, attempt: (signal) => this.#attempt(native, { state: request.state, signal }) },
-        this.ports,
-      );
+      let native = this.#prepare(request);
+      const { state, onAnswer } = request;
+      const attempt = async (signal: AbortSignal): Promise<ModelResponse> => {
+        try {
+          return await this.#attempt(native, { state, signal, onAnswer });
+        } catch (thrown) {
+          if (!native.visibly || !this.#writing.isRefused(thrown)) throw thrown;
+          this.ports.onWarning?.("stream_refused", "the server does not stream: its answers are asked for whole from now on");
+          native = this.#prepare(request);
+          return await this.#attempt(native, { state, signal, onAnswer });
+        }
+      };
+      const response = await sendWithRetries({ signal: request.signal, clock: this.#clock, onBegin: request.onBegin, attempt }, this.ports);
       this.inspect(request, response, native);
       return response;
     } catch (thrown) {
@@ -127,13 +144,14 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
 
   #prepare(request: ModelRequest): NativeRequest {
     try {
+      const visibly = this.showsWriting && this.#writing.mayShow(request);
       const body = this.toNativeBody({
         model: request.model,
         prompt: this.toNativePrompt(request.prompt),
         tools: request.tools.map((tool) => this.toNativeTool(tool)),
-        sampling_args: sendable(request.sampling_args),
+        sampling_args: { ...sendable(request.sampling_args), ...(visibly ? { stream: true } : {}) },
       });
-      return { model: request.model, body, text: JSON.stringify(body) };
+      return { model: request.model, body, text: JSON.stringify(body), visibly };
     } catch (thrown) {
       throw badAnswer("bad_request", thrown instanceof Error ? thrown.message : String(thrown));
     }

@@ -65,6 +65,7 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
       scrub: this.scrub,
       streamFold: () => this.streamFold(),
       errorOfRefusal: (answer) => this.errorOfRefusal(answer),
+      onAnswer: attempt.onAnswer,
     });
   }
 

@@ -15,6 +15,8 @@ class Obstacle extends Error {}
  */
 export class OpenAIChatCompletionsTokenClient extends OpenAIChatCompletionsClient {
   override readonly type = "openai_chat_completions_token";
+  /** With the log-probabilities of every token it would be held to the lower limit of answers in pieces. */
+  protected override readonly showsWriting = false;
 
   override toNativeBody(call: NativeCall<ChatPrompt, JsonObject>): JsonObject {
     return super.toNativeBody({ ...call, sampling_args: { logprobs: true, return_token_ids: true, ...call.sampling_args } });

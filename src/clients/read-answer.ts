@@ -25,6 +25,8 @@ export interface AnswerReader {
   /** The refusal as the error it stands for: `RequestFailed`, or `OverlongPromptError`. */
   readonly errorOfRefusal: (answer: StatusAnswer) => Error;
   readonly scrub: (text: string) => string;
+  /** Called when the answer begins; for one in pieces with each of them. */
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 /** The JSON of an answer, streamed or not. Throws `RequestFailed`, or what a refusal stands for. */
@@ -32,6 +34,7 @@ export async function readAnswer(response: Response, reader: AnswerReader): Prom
   if (!response.ok) throw await refused(response, reader);
   const inPieces = reader.streamed && response.body !== null && /\bevent-stream\b/.test(response.headers.get("content-type") ?? "");
   if (inPieces) return await foldStream(response.body, reader);
+  reader.onAnswer?.();
   const text = await readWhole(response, reader);
   if (text === "") return null;
   try {
@@ -87,6 +90,7 @@ async function foldStream(body: ReadableStream<Uint8Array>, reader: AnswerReader
         throw broken(thrown, reader);
       });
       if (next.done) break;
+      reader.onAnswer?.();
       const { data } = next.value;
       if (data === "[DONE]") done = true;
       else addTo(fold, data, reader);

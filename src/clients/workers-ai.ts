@@ -55,6 +55,7 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
       scrub: this.scrub,
       streamFold: () => new WorkersAiStream((error) => this.errorOfRefusal({ status: 500, body: { error }, headers: new Headers() })),
       errorOfRefusal: (refusal) => this.errorOfRefusal(refusal),
+      onAnswer: attempt.onAnswer,
     });
     return asChatCompletion(answer, model, this.ports.now());
   }

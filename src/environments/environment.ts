@@ -210,6 +210,8 @@ export abstract class Environment implements Playable {
       state,
       signal: context?.signal ?? null,
       onBegin: () => this.callBegins(state),
+      // Another model that an environment asks answers for itself.
+      ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
     });
     state.usage = addUsage(state.usage, response.usage);
     return response;
@@ -217,6 +219,14 @@ export abstract class Environment implements Playable {
 
   /** A model call of this rollout holds its permit. */
   protected callBegins(_state: State): void {}
+
+  /** The model under evaluation answers a call of this rollout. */
+  protected answerBegins(_state: State): void {}
+
+  /** Whether it makes a difference that a model has begun to answer. */
+  protected get watchesAnswers(): boolean {
+    return false;
+  }
 
   /** Ends what a rollout waits for when the rollout is ended from outside; null outside of a rollout. */
   signalOf(state: State): AbortSignal | null {

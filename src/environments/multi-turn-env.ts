@@ -31,9 +31,15 @@ interface Play {
   readonly limit: TimeLimit;
   /** When the model call under way got its permit, in Unix milliseconds. */
   calledAt: number;
+  /** Whether the model has begun to answer, in any turn. */
+  answered: boolean;
 }
 
 const log = loggerOf("rollout");
+
+const SILENT = {
+  hint: "look whether the server answers, or give it longer; an answer that comes whole (with tools, or where the server does not stream) begins when it is there",
+};
 
 /**
  * A conversation of model turns and environment answers, in verifiers' exact order. Stop conditions are asked before every
@@ -111,7 +117,7 @@ export abstract class MultiTurnEnv extends Environment {
   override async rollout(state: State, context: RolloutContext): Promise<State> {
     const seconds = this.timeoutSeconds;
     const limit = new TimeLimit(seconds !== null && seconds > 0 ? seconds * 1_000 : null, context.signal, context.sleep);
-    const play: Play = { context, limit, calledAt: 0 };
+    const play: Play = { context, limit, calledAt: 0, answered: false };
     this.#plays.set(state, play);
     this.enter(state, { ...context, signal: limit.signal });
     try {
@@ -142,6 +148,15 @@ export abstract class MultiTurnEnv extends Environment {
     play.limit.start();
   }
 
+  protected override answerBegins(state: State): void {
+    const play = this.#plays.get(state);
+    if (play !== undefined) play.answered = true;
+  }
+
+  protected override get watchesAnswers(): boolean {
+    return this.timeoutSeconds !== null && this.timeoutSeconds > 0;
+  }
+
   async #turn(state: State, play: Play): Promise<void> {
     play.limit.signal.throwIfAborted();
     const { now } = play.context;
@@ -152,6 +167,7 @@ export abstract class MultiTurnEnv extends Environment {
     if (state.final_env_response !== null) return;
     play.calledAt = now();
     const response = await this.getModelResponse(state, prompt);
+    play.answered = true;
     marks.model.push({ start: play.calledAt, end: now() });
     await this.addTrajectoryStep(state, this.#stepOf(state, prompt, response));
   }
@@ -172,14 +188,18 @@ export abstract class MultiTurnEnv extends Environment {
     };
   }
 
-  /** Runs a part of the rollout within its time. */
-  async #guarded(state: State, { context, limit }: Play, part: () => Promise<void>): Promise<void> {
-    await this.#noted(state, context, async () => {
+  /**
+   * Runs a part of the rollout within its time. What a model has not said in it is the model's outcome, as in verifiers; a server that
+   * has said nothing at all is none (docs/decisions/silent-servers.md).
+   */
+  async #guarded(state: State, play: Play, part: () => Promise<void>): Promise<void> {
+    await this.#noted(state, play.context, async () => {
       try {
-        await limit.bound(part());
+        await play.limit.bound(part());
       } catch (thrown) {
-        if (!limit.reached) throw thrown;
+        if (!play.limit.reached) throw thrown;
         state.timed_out = true;
+        if (!play.answered) throw new EdgewiseError("timeout", `no answer had begun after the ${this.timeoutSeconds} s of the rollout (--timeout)`, SILENT);
       }
     });
   }

@@ -49,7 +49,7 @@ export const ROLLOUT_ERRORS = {
   tool_parse_error: row("model", "ToolParseError"),
   tool_call_error: row("environment", "ToolCallError"),
   sandbox_error: row("sandbox", "SandboxError", "r"),
-  timeout: row("timeout", "TimeoutError"),
+  timeout: row("timeout", "TimeoutError", "r"),
   scorer_error: row("scorer", "ScorerError"),
   environment_error: row("environment", "EnvironmentError"),
   row_too_large: row("budget", "RowTooLargeError"),

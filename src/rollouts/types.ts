@@ -135,6 +135,10 @@ export interface ModelRequest {
   readonly signal: AbortSignal | null;
   /** Called when the first attempt holds its permit: from then on the rollout works rather than waits. */
   readonly onBegin?: () => void;
+  /** Called when an answer begins: at the first event of one that comes in pieces, at the head of one that comes whole. */
+  readonly onAnswer?: () => void;
+  /** Whether it is to be seen that the model writes: the answer is then asked for in pieces, where that changes nothing else. */
+  readonly visibly?: boolean;
 }
 
 /** A way to ask a model. Refusals arrive as `EdgewiseError` with a rollout code, or as `OverlongPromptError`; an abort rejects with the signal's reason. */

@@ -148,6 +148,46 @@ describe.concurrent("a model server that misbehaves", () => {
     }),
   );
   it(
+    "by saying nothing within --timeout: an error that a resume mends; a model that writes has its outcome, and that is marked",
+    { timeout: 60_000 },
+    inPlace(
+      {
+        faults: [
+          { when: { contains: "silent" }, fault: { kind: "never" } },
+          { when: { contains: "writing" }, fault: { kind: "slow_body", ms: 50_000 } },
+        ],
+      },
+      async (bench) => {
+        const { place, model } = bench;
+        const words = ["fine", "silent", "writing", "well"];
+        writeFileSync(join(place.folder, "rows.jsonl"), words.map((word) => `${JSON.stringify({ text: `the word is ${word}` })}\n`).join(""));
+        const { code, stderr } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}', "--timeout", "3"));
+        expect(code, stderr).toBe(0);
+        expect(bench.rows.map((row) => [codeOf(row), row.stop_condition])).toEqual([
+          [null, "max_turns_reached"],
+          ["timeout", "has_error"],
+          [null, "timeout_reached"],
+          [null, "max_turns_reached"],
+        ]);
+        expect(bench.metadata).toMatchObject({ avg_error: 0.25, edgewise: { errored_rollouts: 1 } });
+
+        model.setScript({});
+        const before = model.ledger.stats().outcomes.answered ?? 0;
+        const again = await place.run(["eval", "run", "reverse-text", "-R", place.results]);
+        expect(again.code, again.stderr).toBe(0);
+        expect(again.stderr).toContain("goes on (1 rollouts to do)");
+        expect((model.ledger.stats().outcomes.answered ?? 0) - before).toBe(1);
+        expect(bench.rows.map(({ stop_condition }) => stop_condition)).toEqual([
+          "max_turns_reached",
+          "max_turns_reached",
+          "timeout_reached",
+          "max_turns_reached",
+        ]);
+      },
+    ),
+  );
+
+  it(
     "at first: a success after the retry, without a trace in the rows",
     { timeout: 60_000 },
     inPlace({ faults: RETRIED.map(([word, { fault }]) => ({ when: { contains: word, attempt: 1 }, fault })) }, async (bench) => {

@@ -102,6 +102,16 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
       expect(pieces.result).toEqual(whole.result);
     });
 
+    it.skipIf(type === "openai_chat_completions_token")("that is to be seen is asked for in pieces, and is the same", async () => {
+      const said: Said = { text: "four, and wide: ü 漢 😀" };
+      const whole = await outcome([answers(voice, said)], {}, { ports: { now: () => 5_000 } });
+      let begun = 0;
+      const seen = await outcome([answersInPieces(voice, said)], { visibly: true, onAnswer: () => void begun++ }, { ports: { now: () => 5_000 } });
+      expect(seen.seen[0]?.body.stream).toBe(true);
+      expect(begun).toBeGreaterThan(0);
+      expect(seen.result).toEqual(whole.result);
+    });
+
     it("asked for in pieces may come whole", async () => {
       expect((await outcome([answers(voice, { text: "whole" })], STREAM)).response.message.content).toBe("whole");
     });

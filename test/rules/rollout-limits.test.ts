@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../src/environments/multi-turn-env.ts";
 import { stepTokens } from "../../src/rollouts/step-tokens.ts";
-import type { ResponseTokens, RolloutInput, State } from "../../src/rollouts/types.ts";
+import { isInfrastructureError, ROLLOUT_ERRORS } from "../../src/errors/codes.ts";
+import type { Client, ModelRequest, ResponseTokens, RolloutInput, State } from "../../src/rollouts/types.ts";
 import { scriptedClient } from "../support/scripted-client.ts";
 
 const INPUT: RolloutInput = { example_id: 0, prompt: [{ role: "user", content: "q" }], task: "t" };
@@ -30,7 +31,7 @@ function handClock() {
     });
   return { sleep, asked, ring: () => waiting.splice(0).map((resolve) => resolve()) };
 }
-const play = (env: Talk, client = scriptedClient("a"), sleep = handClock().sleep): Promise<State> => {
+const play = (env: Talk, client: Client = scriptedClient("a"), sleep = handClock().sleep): Promise<State> => {
   const state = env.initState(INPUT, { client, model: "m", sampling_args: {}, now: 0 });
   return env.rollout(state, { signal: new AbortController().signal, now: () => 0, sleep });
 };
@@ -50,18 +51,59 @@ describe("the time of a rollout", () => {
     expect(env.cleaned).toEqual(["timeout_reached"]);
   });
 
-  it("ends a call of the model that is under way", async () => {
+  /** A model whose call number `silent` does not end before the rollout's time does; `begins`: but has begun to answer. */
+  function slow({ begins, silent = 1 }: { begins: boolean; silent?: number }) {
     const { sleep, ring } = handClock();
-    const client = {
-      type: "deaf",
-      getResponse: (request: { signal: AbortSignal | null; onBegin?: () => void }) => {
+    const scripted = scriptedClient("a");
+    const asked: ModelRequest[] = [];
+    const client: Client = {
+      type: "slow",
+      getResponse: (request) => {
+        asked.push(request);
+        if (asked.length !== silent) return scripted.getResponse(request);
         request.onBegin?.();
+        if (begins) request.onAnswer?.();
         const ended = new Promise<never>((_resolve, reject) => request.signal?.addEventListener("abort", () => reject(request.signal?.reason)));
         ring();
         return ended;
       },
     };
-    expect(await play(new Talk({ timeoutSeconds: 1 }), client as never, sleep)).toMatchObject({ stop_condition: "timeout_reached", completion: [] });
+    return { client, sleep, asked };
+  }
+
+  it("ends a call of the model that is under way: one that writes has its outcome, as in verifiers", async () => {
+    const { client, sleep } = slow({ begins: true });
+    const state = await play(new Talk({ timeoutSeconds: 1 }), client, sleep);
+    expect(state).toMatchObject({ stop_condition: "timeout_reached", timed_out: true, error: null, completion: [], is_truncated: false });
+  });
+
+  it("before anything was answered is an error of the infrastructure: a server that says nothing is no outcome of a model", async () => {
+    const { client, sleep } = slow({ begins: false });
+    const env = new Talk({ timeoutSeconds: 1 });
+    const state = await play(env, client, sleep);
+    expect(state).toMatchObject({ stop_condition: "has_error", timed_out: true, error: { code: "timeout" }, completion: [], is_completed: true });
+    expect(state.error?.message).toContain("no answer had begun after the 1 s");
+    expect(env.cleaned).toEqual(["has_error"]);
+    expect([isInfrastructureError("timeout"), ROLLOUT_ERRORS.timeout.rollout]).toEqual([true, true]);
+  });
+
+  it("after a turn that was answered keeps that turn, whatever the next one did", async () => {
+    const { client, sleep } = slow({ begins: false, silent: 2 });
+    const state = await play(new Talk({ timeoutSeconds: 1 }), client, sleep);
+    expect(state).toMatchObject({ stop_condition: "timeout_reached", error: null });
+    expect(state.trajectory).toHaveLength(1);
+  });
+
+  it("has answers asked for in pieces, and only there", async () => {
+    for (const [timeoutSeconds, visibly] of [
+      [2, true],
+      [null, false],
+      [0, false],
+    ] as const) {
+      const client = scriptedClient("a");
+      await play(new Talk({ maxTurns: 1, timeoutSeconds }), client);
+      expect(client.requests[0]?.visibly).toBe(visibly);
+    }
   });
 
   it("begins with the first permit, and is not asked for without a limit", async () => {

@@ -55,6 +55,18 @@ export const deploymentOf = (env: Partial<Env>): string | undefined => env.CF_VE
 
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
 
+let life: string | undefined;
+
+/**
+ * Life of the process that runs this code: the local runtime may end and be started again under one boot. It is one isolate, whose objects and
+ * executors share this; drawn when it is first asked for, since a Worker draws nothing while it loads.
+ */
+export function runtimeOf(env: Env): string {
+  if (!isLocal(env)) return DEPLOYED_BOOT;
+  life ??= crypto.randomUUID();
+  return life;
+}
+
 /** Where a run's model is called by default, and where keys may go. */
 export const keyPlacesOf = (env: Env): KeyPlaces => ({
   local: isLocal(env),

@@ -4,6 +4,8 @@ export interface RunContext {
   readonly now: number;
   /** Boot of the local stack; constant when deployed. */
   readonly boot: string;
+  /** Life of the process this object is in, of which a boot may see several; constant when deployed. */
+  readonly runtime: string;
   readonly timing: RunTiming;
   /** Executors that this service can have at once; absent = as many as are asked for. */
   readonly executors?: number;

@@ -73,6 +73,8 @@ export interface RunHead {
   totals: Totals;
 
   attempt: number;
+  /** Ends of the local runtime under a boot that goes on, the last minute's; absent = none. */
+  runtime_deaths?: readonly RuntimeDeath[];
   /** Preparations in a row of which nothing was heard again; absent = none. */
   lost_preparations?: number;
   import: ImportSource | null;
@@ -125,6 +127,14 @@ export interface CodeWait {
   /** Nobody is asked before; 0 = anybody may be. */
   readonly retry_at: number;
   readonly tries: number;
+}
+
+/** The end of a local runtime under a boot that goes on, as it is learnt of: by a ticket of a runtime that is not the one the Run works in. */
+export interface RuntimeDeath {
+  readonly runtime: string;
+  readonly at: number;
+  /** Whether its tickets end by lease and grace only. */
+  readonly waits: boolean;
 }
 
 /** Progress of writing `results.jsonl`: survives any crash of the executor that writes it. */

@@ -13,6 +13,8 @@ export interface Ticket {
   /** Number of the join that made it. */
   readonly joined: number;
   readonly boot: string;
+  /** Life of its process; absent in tickets of versions that do not tell. */
+  readonly runtime?: string;
   readonly task: TicketTask;
   readonly lanes: number;
   readonly requests: number;

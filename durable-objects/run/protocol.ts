@@ -91,6 +91,8 @@ export interface JoinRequest {
   /** Streamed requests that count as one of `free`, since they hold no connection while the model writes; absent = 1. */
   readonly streams?: number;
   readonly boot: string;
+  /** Life of its process; absent from executors of before. */
+  readonly runtime?: string;
   /** It compares the digest of its environment with the grant's; absent from executors of before. */
   readonly checks_code?: boolean;
 }

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { bootOf, type Env, isLocal, queueCount } from "../../src/env.ts";
+import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
@@ -196,7 +196,13 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
 
   #context(): RunContext {
-    return { now: Date.now(), boot: bootOf(this.env), timing: runTiming(this.env), ...(isLocal(this.env) ? { executors: queueCount(this.env) } : {}) };
+    return {
+      now: Date.now(),
+      boot: bootOf(this.env),
+      runtime: runtimeOf(this.env),
+      timing: runTiming(this.env),
+      ...(isLocal(this.env) ? { executors: queueCount(this.env) } : {}),
+    };
   }
 
   #alive(): boolean {

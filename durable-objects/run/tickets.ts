@@ -20,6 +20,7 @@ import {
   type TicketId,
   type TicketTask,
 } from "./protocol.ts";
+import { endedWithRuntime } from "./runtime-deaths.ts";
 import { becomeWary, blameLapse } from "./suspects.ts";
 
 /** The live ticket that `id` names; null when the grant has ended or the epoch is of another grant. */
@@ -43,14 +44,15 @@ export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
 }
 
 /**
- * Ends every grant whose lease and grace are over, and at once those of an older boot: its process is known to be dead
- *, and a restart of the whole stack is nobody's fault. Returns how many ended.
+ * Ends every grant whose lease and grace are over, and at once those whose process is known to be dead: of an older boot, since a restart of the
+ * whole stack is nobody's fault, and of a runtime that ended by itself, which one of its units may have done. Returns how many ended.
  */
 export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext): number {
   let lapsed = 0;
   for (const ticket of ledger.tickets()) {
     const foreign = ticket.boot !== context.boot;
-    if (!foreign && context.now < ticket.lease_until + context.timing.grace) continue;
+    const died = !foreign && endedWithRuntime(ticket, head, context);
+    if (!foreign && !died && context.now < ticket.lease_until + context.timing.grace) continue;
     if (!foreign) {
       blameLapse(ledger, ticket);
       becomeWary(ledger, head, ticket);
@@ -59,7 +61,12 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
     // Of a process that died it cannot be told whether the rows killed it; of three it can.
     if (ticket.task.kind === "prepare") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
     endTicket(ledger, head, ticket);
-    debugEvent(ledger, head, context, () => `Grant ${nameOf(ticket)} ended: ${foreign ? "its service was started again" : "its executor fell silent"}`);
+    debugEvent(
+      ledger,
+      head,
+      context,
+      () => `Grant ${nameOf(ticket)} ended: ${foreign ? "its service was started again" : died ? "its runtime ended" : "its executor fell silent"}`,
+    );
     lapsed++;
   }
   return lapsed;
@@ -153,13 +160,17 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
   };
 }
 
+/** A request of a process that has ended may still be on its way. */
+const isOfThisLife = ({ boot, runtime }: JoinRequest, context: RunContext): boolean =>
+  boot === context.boot && (runtime === undefined || runtime === context.runtime);
+
 /**
  * Grants lanes to an executor, or repeats the grant it already has (its first answer may have been lost).
  * The executor counts its lease from the join that was answered, so a repeated grant renews it like a beat would.
  */
 export function join(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): JoinAnswer {
   if (head.phase === "settled" || head.phase === "draining") return { kind: "closed" };
-  if (isSuspended(ledger.config(), head, context) || request.boot !== context.boot || request.protocol !== PROTOCOL) return { kind: "none" };
+  if (isSuspended(ledger.config(), head, context) || !isOfThisLife(request, context) || request.protocol !== PROTOCOL) return { kind: "none" };
   if (!mayWork(head, request)) return { kind: "none" };
   const held = ledger.tickets().find((ticket) => ticket.executor === request.executor);
   if (held !== undefined && request.seq <= held.joined) {
@@ -181,6 +192,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     executor: request.executor,
     joined: request.seq,
     boot: request.boot,
+    ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
     task: taskFor(head),
     ...allowed,
     progressed_at: context.now,

@@ -191,6 +191,7 @@ export class Executor {
           free,
           streams: this.#streams,
           boot: this.#ports.boot,
+          runtime: this.#ports.runtime,
           checks_code: true,
         });
         if (answer.kind !== "grant") {

@@ -40,6 +40,8 @@ export type RunStub = RunExecution & Pick<RunControl, "metadata" | "events">;
 export interface ExecutorPorts {
   readonly id: string;
   readonly boot: string;
+  /** Life of this process, of which a boot may see several. */
+  readonly runtime: string;
   /** True in the local service: no connection limit, no unit deadline, data only from uploads and https. */
   readonly local: boolean;
   readonly dispatcher: () => DispatcherControl;

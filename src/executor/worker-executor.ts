@@ -6,7 +6,7 @@ import { calledPlaceProblem } from "../config/called-place.ts";
 import { isEmbeddedUrl } from "../config/providers.ts";
 import { lookUpSecret, resolveKey, secretValues } from "../config/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../datasets/host.ts";
-import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
+import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, runtimeOf } from "../env.ts";
 import { digestOfRun } from "../environments/load.ts";
 import { readLevel, setupLogging } from "../logging/logger.ts";
 import {
@@ -50,6 +50,7 @@ export function portsOf(env: Env): ExecutorPorts {
   return {
     id: crypto.randomUUID(),
     boot: bootOf(env),
+    runtime: runtimeOf(env),
     local: isLocal(env),
     dispatcher: (): DispatcherControl => dispatcherStub(env),
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),

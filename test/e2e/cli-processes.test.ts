@@ -97,13 +97,19 @@ describe("two commands in one folder", () => {
 });
 
 describe("a runtime that ends by itself", () => {
-  it("is started again, and the run goes on without anybody asking", async () => {
-    const cli = place.start(reverse("m", 60));
+  it("is started again, and the run goes on without anybody asking, and without waiting for leases of the dead", async () => {
+    const cli = place.start([...reverse("m", 60), "-v"]);
     await asked("m", 10);
     process.kill(lock().workerd_pid ?? 0, "SIGKILL");
     await cli.says("the local runtime ended unexpectedly");
     expect(await cli.ended).toBe(0);
     expect(keysOf(folderOf("m"))).toEqual(grid(60));
+    const log = readFileSync(join(folderOf("m"), "eval.log"), "utf8");
+    expect(log).toMatch(/Grant \S+ to executor \S+ ended: its runtime ended/);
+    expect(log).not.toContain("fell silent");
+    expect(model.ledger.stats("m").peak_in_flight).toBe(2);
+    // The two rollouts that were open, and what had not been flushed yet.
+    expect(model.ledger.stats("m").total).toBeLessThanOrEqual(60 + 2 + 20);
   });
 });
 

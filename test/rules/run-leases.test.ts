@@ -50,6 +50,73 @@ describe("a lease", () => {
   });
 });
 
+describe("a ticket of a runtime that ended by itself, under a boot that goes on", () => {
+  /** An executor that begins what it gets, and dies with its process; another process takes its place `after` ms later. */
+  const die = (run: RuleRun, executor: string, after = 500): void => {
+    const grant = run.grant(executor, 2);
+    const { lo } = run.block(grant, 1);
+    run.beat(grant, [lo]);
+    run.runtime = `after ${executor}`;
+    run.now += after;
+    run.call("poke", null);
+  };
+
+  it("ends at once with all that it held, and its units are handed out again", () => {
+    const run = RuleRun.open(10);
+    const [first, second] = [run.grant("a", 4), run.grant("b", 4)];
+    run.block(first, 1);
+    run.block(second, 1);
+    expect(run.join("c")).toEqual({ kind: "none" });
+    run.runtime = "runtime-2";
+    const next = run.grant("d", 8);
+    expect(next.requests).toBe(8);
+    expect(run.block(next, 1)).toMatchObject({ lo: 0 });
+    expect(run.beat(first)).toBe("lost");
+    expect(run.commit(second, [4])).toEqual(["stale"]);
+    expect(run.join("late", { runtime: "runtime-1" })).toEqual({ kind: "none" });
+  });
+
+  it("counts as a lapse of what it had begun, so that a unit that kills is still found out", () => {
+    const run = RuleRun.open(1);
+    for (let death = 0; death < 5; death++) {
+      const grant = run.grant(`e${death}`);
+      expect(run.block(grant, 1)).toMatchObject({ lo: 0, alone: death >= 2, poisoned: false });
+      run.beat(grant, [0]);
+      run.runtime = `after ${death}`;
+      run.now += run.timing.lease + run.timing.grace;
+    }
+    expect(run.block(run.grant("last"), 1)).toMatchObject({ lo: 0, poisoned: true });
+  });
+
+  it("waits for lease and grace from the third within a minute on, so that units that kill do not end the command", () => {
+    const run = RuleRun.open(40);
+    for (const executor of ["a", "b"]) {
+      die(run, executor);
+      expect(run.ledger.tickets(), executor).toEqual([]);
+    }
+    die(run, "c");
+    expect(run.ledger.tickets()).toHaveLength(1);
+    run.now += run.timing.lease + run.timing.grace;
+    run.call("wake", null);
+    expect(run.ledger.tickets()).toEqual([]);
+    run.now += 60_000;
+    die(run, "d");
+    expect(run.ledger.tickets()).toEqual([]);
+  });
+
+  it("of a version that does not tell its runtime ends by lease and grace", () => {
+    const run = RuleRun.open(10);
+    run.grant("a");
+    const [ticket] = run.ledger.tickets();
+    if (ticket === undefined) throw new Error("no ticket");
+    const { runtime: _, ...before } = ticket;
+    run.ledger.putTicket(before);
+    run.runtime = "runtime-2";
+    run.call("poke", null);
+    expect(run.ledger.tickets()).toHaveLength(1);
+  });
+});
+
 describe("a preparation", () => {
   const lose = (run: RuleRun, executor: string): void => {
     run.grant(executor);

@@ -144,7 +144,15 @@ export class ExecutorNode {
     const sentAt = this.#now();
     this.#rpc(
       "join",
-      { protocol: PROTOCOL, executor: this.#id, seq: this.#joins, free: world.plan.capacity, boot: world.boot, checks_code: this.#code.checks },
+      {
+        protocol: PROTOCOL,
+        executor: this.#id,
+        seq: this.#joins,
+        free: world.plan.capacity,
+        boot: world.boot,
+        runtime: world.runtime,
+        checks_code: this.#code.checks,
+      },
       (answer) => {
         if (answer !== null) this.#joins++;
         if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });

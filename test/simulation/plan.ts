@@ -35,7 +35,7 @@ export interface Plan {
   /** Interventions: what happens to the run from outside, and when. */
   readonly interventions: readonly {
     readonly at: number;
-    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "forget-offers" | "watchdog" | "deploy";
+    readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "runtime-death" | "forget-offers" | "watchdog" | "deploy";
   }[];
 }
 
@@ -47,7 +47,20 @@ export function drawPlan(random: Random): Plan {
   const deploys = random.chance(0.5) ? (["deploy", "deploy"] as const) : [];
   const interventions = Array.from({ length: random.int(0, 5) }, () => ({
     at: random.int(500, calmAt),
-    what: random.pick(["cancel", "interrupt", "resume", "grow", "restart", "forget-offers", "watchdog", "resume", "restart", "mend", ...deploys] as const),
+    what: random.pick([
+      "cancel",
+      "interrupt",
+      "resume",
+      "grow",
+      "restart",
+      "forget-offers",
+      "watchdog",
+      "resume",
+      "restart",
+      "runtime-death",
+      "mend",
+      ...deploys,
+    ] as const),
   }));
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
   return {

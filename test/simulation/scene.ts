@@ -33,6 +33,8 @@ export interface Scene {
   };
   readonly executors: { delete(executor: unknown): boolean };
   readonly boot: string;
+  /** Life of the process of its executors and the Run. */
+  readonly runtime: string;
   /** Digests of the code that was deployed, the newest last. */
   readonly codes: readonly string[];
   readonly calm: boolean;

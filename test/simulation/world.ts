@@ -70,8 +70,10 @@ export class World implements Scene {
   readonly segments = new Map<string, readonly RolloutSummary[]>();
   readonly answers = new Map<string, RolloutSummary>();
   boot = "boot-1";
+  runtime = "runtime-1";
   inFlight = 0;
   #boots = 1;
+  #runtimes = 1;
   readonly codes = [codeOf(0)];
   #generations = 0;
   #nextExecutor = 1;
@@ -147,7 +149,8 @@ export class World implements Scene {
     if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
     if (what === "forget-offers") this.dispatcher.forget();
     if (what === "watchdog") this.run.poke();
-    if (what === "restart") this.#restart();
+    if (what === "restart") this.#restart(`boot-${++this.#boots}`);
+    if (what === "runtime-death") this.#restart(this.boot);
   }
 
   resume(growth: number, accepted = this.random.chance(0.5)): void {
@@ -168,9 +171,10 @@ export class World implements Scene {
     });
   }
 
-  /** SIGKILL of the whole local stack: executors and queue messages are gone, the Run's storage stays. */
-  #restart(): void {
-    this.boot = `boot-${++this.#boots}`;
+  /** SIGKILL of the whole local stack, or of its runtime alone (the same boot): executors and queue messages are gone, the Run's storage stays. */
+  #restart(boot: string): void {
+    this.boot = boot;
+    this.runtime = `runtime-${++this.#runtimes}`;
     for (const executor of this.executors) executor.crash();
     this.clock.after(this.random.int(10, 3_000), () => this.run.poke());
   }

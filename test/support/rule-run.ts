@@ -26,6 +26,7 @@ export class RuleRun {
   readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
   now = 1_000_000;
   boot = "boot-1";
+  runtime = "runtime-1";
   /** Executors that the service can have. */
   executors = Number.POSITIVE_INFINITY;
   outbox: Outbox | null = null;
@@ -46,7 +47,7 @@ export class RuleRun {
   }
 
   get context() {
-    return { now: this.now, boot: this.boot, timing: this.timing, executors: this.executors };
+    return { now: this.now, boot: this.boot, runtime: this.runtime, timing: this.timing, executors: this.executors };
   }
   get head(): RunHead {
     const head = this.ledger.head();
@@ -66,7 +67,14 @@ export class RuleRun {
 
   join(
     executor: string,
-    changes: { readonly seq?: number; readonly free?: number; readonly streams?: number; readonly boot?: string; readonly checks_code?: boolean } = {},
+    changes: {
+      readonly seq?: number;
+      readonly free?: number;
+      readonly streams?: number;
+      readonly boot?: string;
+      readonly runtime?: string;
+      readonly checks_code?: boolean;
+    } = {},
   ): JoinAnswer {
     return this.call("join", {
       protocol: PROTOCOL,
@@ -75,6 +83,7 @@ export class RuleRun {
       free: changes.free ?? 4,
       ...(changes.streams === undefined ? {} : { streams: changes.streams }),
       boot: changes.boot ?? this.boot,
+      runtime: changes.runtime ?? this.runtime,
       checks_code: changes.checks_code ?? true,
     });
   }

@@ -64,6 +64,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
   const ports: ExecutorPorts = {
     id: "executor",
     boot: run.boot,
+    runtime: run.runtime,
     local: true,
     dispatcher: () => ({ offer: async () => undefined, next: async () => ({ runs: [], yield: null, wanted: 0 }) }),
     envDigest: async () => null,

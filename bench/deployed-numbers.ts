@@ -16,9 +16,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /**
  * The built Worker on this machine with the numbers of a deployment (`[vars]` of wrangler.toml): executors of a few lanes instead of
  * one of thousands, whose segments are smaller and whose claims are more. Each queue is one executor, since the local queue hands
- * out one batch at a time.
+ * out one batch at a time. `script`: another Worker with the same objects, instead of the built one.
  */
-export async function startWithDeployedNumbers(state: string, executors: number): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startWithDeployedNumbers(
+  state: string,
+  executors: number,
+  script?: string,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
   const settings = readConfig({ config: join(root, "wrangler.toml") }) as unknown as Settings;
   const queues = Array.from({ length: executors }, (_, k) => `rollouts-${k}`);
   const runtime = new Miniflare(
@@ -29,7 +33,7 @@ export async function startWithDeployedNumbers(state: string, executors: number)
       logRequests: false,
       resourcePersistencePath: state,
       name: "edgewise",
-      modules: [{ type: "ESModule", path: join(root, "dist/worker.js") }],
+      modules: [{ type: "ESModule", path: join(root, "dist/worker.js"), ...(script === undefined ? {} : { contents: script }) }],
       compatibilityDate: settings.compatibility_date,
       bindings: { ...settings.vars, LOCAL: "1", BOOT_ID: "bench" },
       durableObjects: Object.fromEntries(settings.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: true }])),

@@ -19,14 +19,26 @@ import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
 import { paging } from "./scenarios/paging.ts";
+import { runLoad } from "./scenarios/run-load.ts";
 import { throughput } from "./scenarios/throughput.ts";
 
+/** In this order, one to a line. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  ...{ "cold-start": coldStart, throughput, efficiency, memory, operations, overhead, folder, followers, paging, dispatcher },
+  "cold-start": coldStart,
+  throughput,
+  efficiency,
+  memory,
+  operations,
+  overhead,
+  folder,
+  followers,
+  paging,
+  dispatcher,
+  "run-load": runLoad,
   "bare-loop": bareLoop,
 };
 /** `bare-loop` alone is part of `throughput`. */
-const DEFAULT = ["cold-start", "throughput", "efficiency", "memory", "operations", "overhead", "folder", "followers", "paging", "dispatcher"];
+const DEFAULT = Object.keys(SCENARIOS).filter((name) => name !== "bare-loop");
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: "string", default: "outputs/bench.json" } } });
 const unknown = positionals.filter((name) => !Object.hasOwn(SCENARIOS, name));

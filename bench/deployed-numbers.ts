@@ -18,11 +18,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
  * one of thousands, whose segments are smaller and whose claims are more. Each queue is one executor, since the local queue hands
  * out one batch at a time. `script`: another Worker with the same objects, instead of the built one.
  */
-export async function startWithDeployedNumbers(
-  state: string,
-  executors: number,
-  script?: string,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startWithDeployedNumbers(state: string, executors: number, script?: string): Promise<{ readonly url: string; close(): Promise<void> }> {
   const settings = readConfig({ config: join(root, "wrangler.toml") }) as unknown as Settings;
   const queues = Array.from({ length: executors }, (_, k) => `rollouts-${k}`);
   const runtime = new Miniflare(

@@ -6,25 +6,11 @@ import { runStub } from "../../durable-objects/stubs.ts";
 import { type ClaimRequest, PROTOCOL, type TicketId } from "../../durable-objects/run/protocol.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { bootOf, type Env } from "../../src/env.ts";
+import type { Answered, Load } from "./load.ts";
 
 export { Dispatcher } from "../../durable-objects/dispatcher/dispatcher.ts";
 export { Registry } from "../../durable-objects/registry/registry.ts";
 export { Run } from "../../durable-objects/run/run.ts";
-
-export interface Load {
-  readonly executors: number;
-  readonly units: number;
-  /** Units of a commit. */
-  readonly batch: number;
-  /** Ends after so many milliseconds, or when no unit is left. */
-  readonly ms: number;
-}
-
-export interface Answered {
-  readonly calls: number;
-  readonly ms: number;
-  readonly units: number;
-}
 
 type RunStub = ReturnType<typeof runStub>;
 
@@ -34,7 +20,16 @@ const SUMMARY = { reward: 1, error: null, input_tokens: 100, output_tokens: 50, 
 const configOf = (run_id: string, { units, executors }: Load): RunConfig => ({
   ...{ version: 1, run_id, name: null, env_id: "reverse-text", env_version: "1.0.0", env_args: {}, model: "m", base_url: "http://127.0.0.1:9/v1" },
   ...{ api_key_var: "K", api_client_type: "openai_chat_completions", num_examples: units, rollouts_per_example: 1, max_concurrent: executors * 5 },
-  ...{ sampling_args: {}, independent_scoring: false, max_retries: 0, timeout_minutes: null, state_columns: [], hosted: {}, attended: false, created_at: Date.now() },
+  ...{
+    sampling_args: {},
+    independent_scoring: false,
+    max_retries: 0,
+    timeout_minutes: null,
+    state_columns: [],
+    hosted: {},
+    attended: false,
+    created_at: Date.now(),
+  },
 });
 
 async function opened(run: RunStub, runId: string, load: Load, boot: string): Promise<void> {

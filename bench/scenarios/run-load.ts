@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { startWithDeployedNumbers } from "../deployed-numbers.ts";
-import type { Answered, Load } from "../load/run-load-worker.ts";
+import type { Answered, Load } from "../load/load.ts";
 import type { Measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
 

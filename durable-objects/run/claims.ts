@@ -5,7 +5,7 @@ import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 import { isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
-import type { Block, ClaimAnswer, ClaimRequest, Redo, UnitRange } from "./protocol.ts";
+import type { Block, ClaimAnswer, ClaimRequest, Redo, TicketId, UnitRange } from "./protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "./repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
@@ -47,35 +47,34 @@ function otherPrompts(rollouts: readonly (RolloutSummary | null)[]): Pick<Redo, 
   return others.length === 0 ? {} : { other_prompts: others };
 }
 
-function claimBlock(ledger: Ledger, head: RunHead, ticket: Ticket, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {
-  ledger.putClaim({ ...range, ticket: ticket.id, epoch: ticket.epoch });
+function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {
+  ledger.putClaim({ ...range, ticket: ticket.ticket, epoch: ticket.epoch });
   return { kind: "block", ...range, ...kind, wary: isWary(head, range), redo: redosOf(ledger, head, range), chunks: ledger.chunksIn(range) };
 }
 
 /** A poisoned unit goes to anyone (it is not run); a suspect one only to a ticket that has nothing else open. */
-function claimSuspect(ledger: Ledger, head: RunHead, ticket: Ticket, open: number): Block | null {
+function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: number): Block | null {
   const waiting = ledger.waitingSuspects();
   const chosen = waiting.find(isPoisoned) ?? (open === 0 ? waiting[0] : undefined);
   if (chosen === undefined) return null;
   ledger.putSuspect({ ...chosen, waiting: false });
   head.pending--;
   const poisoned = isPoisoned(chosen);
-  ticket.alone = !poisoned;
   return claimBlock(ledger, head, ticket, { lo: chosen.unit, hi: chosen.unit + 1 }, { alone: !poisoned, poisoned });
 }
 
-function nextAnswer(ledger: Ledger, head: RunHead, ticket: Ticket, request: ClaimRequest, context: RunContext): ClaimAnswer {
-  if (head.phase !== "open" || ticket.task.kind !== "units") return { kind: "closed" };
+/** `alone`: it holds a suspect unit, and nothing else until that is done. */
+function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimAnswer {
+  if (head.phase !== "open" || task.kind !== "units") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
-  if (request.open === 0) ticket.alone = false;
-  if (ticket.alone || head.pending === 0) return { kind: "empty", pending: head.pending };
-  const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, ticket, request.open) : null;
+  if (alone || head.pending === 0) return { kind: "empty", pending: head.pending };
+  const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, request, request.open) : null;
   if (poisonedFirst !== null) return poisonedFirst;
   const bytes = head.n === null || head.n === 0 ? 0 : head.input_bytes / head.n;
   const size = blockSize(request, head.pending, ledger.tickets().length, { bytes, rollouts: ledger.config().rollouts_per_example });
   const range = size > 0 ? takeUnits(ledger, head, size) : null;
-  if (range !== null) return claimBlock(ledger, head, ticket, range, { alone: false, poisoned: false });
-  return (request.free > 0 ? claimSuspect(ledger, head, ticket, request.open) : null) ?? { kind: "empty", pending: head.pending };
+  if (range !== null) return claimBlock(ledger, head, request, range, { alone: false, poisoned: false });
+  return (request.free > 0 ? claimSuspect(ledger, head, request, request.open) : null) ?? { kind: "empty", pending: head.pending };
 }
 
 /** Hands out a block. The same `seq` gets the same answer; an older one is a straggler of the network and gets nothing. */
@@ -86,9 +85,10 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   if (last !== null) return last;
   if (request.seq < ticket.seq) return { kind: "lost" };
   if (ticket.seq === 0) codeFound(ledger, head, context);
-  const answer = nextAnswer(ledger, head, ticket, request, context);
-  ticket.seq = request.seq;
-  ticket.started = request.started;
-  ledger.putAnswered(ticket, answer);
+  const open = request.open > 0;
+  const alone = ticket.alone && open;
+  const answer = nextAnswer(ledger, head, ticket, alone, request, context);
+  const holdsSuspect = answer.kind === "block" ? answer.alone : alone;
+  ledger.putAnswered({ ...ticket, seq: request.seq, started: request.started, alone: holdsSuspect }, answer);
   return answer;
 }

@@ -73,6 +73,10 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
   head.totals = addUnit(head.totals, rollouts);
   for (const { unscored } of units) if (unscored !== undefined) noteUnscored(head, unscored);
   ledger.putDones(units.map(({ unit, offset, length, rollouts: own }) => ({ unit, segment, offset, length, rollouts: own, owed: false })));
+  ledger.trimClaims(
+    ticket.id,
+    units.map(({ unit }) => unit),
+  );
   const committed = new Set(units.map(({ unit }) => unit));
   for (const range of runsOf([...committed])) {
     for (const { unit } of ledger.suspectsIn(range)) if (committed.has(unit)) ledger.deleteSuspect(unit);

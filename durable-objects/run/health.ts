@@ -44,10 +44,7 @@ export function observeHealth(ledger: Ledger, head: RunHead, ticket: Ticket, rol
 
 function isNeverReached(ledger: Ledger, { health }: RunHead, ticket: Ticket, error: RolloutErrorCode): boolean {
   if (health.answered === true || ROLLOUT_ERRORS[error].category !== "network") return false;
-  if (ticket.unconnected !== true) {
-    ticket.unconnected = true;
-    ledger.putTicket(ticket);
-  }
+  if (ticket.unconnected !== true) ledger.putTicket({ ...ticket, unconnected: true });
   return health.streak >= ticket.lanes && !ledger.tickets().some((each) => each.task.kind === "units" && each.unconnected !== true);
 }
 
@@ -81,8 +78,7 @@ const isRefusal = ({ code }: Failure): boolean => (ROLLOUT_ERRORS as Record<stri
  */
 export function observeRefusal(ledger: Ledger, head: RunHead, ticket: Ticket, failure: Failure, { now, timing }: RunContext): Failure | number {
   if (head.health.answered !== true || !isRefusal(failure)) return failure;
-  ticket.refused = true;
-  ledger.putTicket(ticket);
+  ledger.putTicket({ ...ticket, refused: true });
   const since = head.health.refused_since ?? now;
   const refusals = (head.health.refusals ?? 0) + 1;
   head.health = { ...head.health, refused_since: since, refusals };

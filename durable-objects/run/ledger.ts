@@ -5,7 +5,7 @@ import type { Place } from "../../r2-layout/place.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
-/** A live grant. Deleted when it ends; its claims end in the same transaction. */
+/** A live grant. Deleted when it ends; its claims end in the same transaction. A change is a new value: ledgers remember what they gave out. */
 export interface Ticket {
   readonly id: number;
   readonly epoch: number;
@@ -23,20 +23,20 @@ export interface Ticket {
   /** Requests of judges at once; absent = no limit, and in tickets of versions without one. */
   readonly scoring?: number;
   /** Requests answered, as last reported; it and the time absent in tickets of versions that report none. */
-  progress?: number;
+  readonly progress?: number;
   /** When that number last grew, or the grant began. Unix milliseconds, as are all times here, of the Run's clock. */
-  progressed_at?: number;
+  readonly progressed_at?: number;
   /** Its executor met a refusal that every further call would meet; absent = not. */
-  refused?: boolean;
+  readonly refused?: boolean;
   /** Its executor had a rollout end without a connection; absent = not. */
-  unconnected?: boolean;
-  lease_until: number;
+  readonly unconnected?: boolean;
+  readonly lease_until: number;
   /** Units begun and not committed, as last reported. */
-  started: readonly number[];
+  readonly started: readonly number[];
   /** True while it holds a suspect unit and nothing else. */
-  alone: boolean;
+  readonly alone: boolean;
   /** Last claim; its answer is kept beside the ticket, since the same `seq` gets the same answer. */
-  seq: number;
+  readonly seq: number;
 }
 
 export interface Claim extends UnitRange {
@@ -79,7 +79,9 @@ export interface Ledger {
   head(): RunHead | null;
   putHead(head: RunHead): void;
 
+  /** By id. */
   tickets(): readonly Ticket[];
+  ticket(id: number): Ticket | null;
   putTicket(ticket: Ticket): void;
   /** Stores a ticket together with the answer to its claim `ticket.seq`. */
   putAnswered(ticket: Ticket, answer: ClaimAnswer): void;
@@ -93,6 +95,11 @@ export interface Ledger {
 
   claimsOf(ticket: number): readonly Claim[];
   putClaim(claim: Claim): void;
+  /**
+   * `settled`: units of a ticket that this transaction settled. Claims of it without an open unit are forgotten: a repeat of what was
+   * committed needs none, and a run has as many claims as are under way, not as there ever were.
+   */
+  trimClaims(ticket: number, settled: readonly number[]): void;
   deleteClaimsOf(ticket: number): void;
 
   done(unit: number): Done | null;

@@ -9,6 +9,7 @@ import { isSuspect } from "./suspects.ts";
  */
 export function returnUnits(ledger: Ledger, head: RunHead, range: UnitRange): void {
   const settled = new Set(ledger.settledIn(range));
+  const suspects = new Map(ledger.suspectsIn(range).map((suspect) => [suspect.unit, suspect]));
   let lo: number | null = null;
   const close = (hi: number): void => {
     if (lo !== null && hi > lo) ledger.putReturned({ lo, hi });
@@ -20,8 +21,8 @@ export function returnUnits(ledger: Ledger, head: RunHead, range: UnitRange): vo
       continue;
     }
     head.pending++;
-    const suspect = ledger.suspect(unit);
-    if (suspect !== null && isSuspect(suspect)) {
+    const suspect = suspects.get(unit);
+    if (suspect !== undefined && isSuspect(suspect)) {
       close(unit);
       ledger.putSuspect({ ...suspect, waiting: true });
     } else {

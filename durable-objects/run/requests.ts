@@ -8,7 +8,7 @@ import { failFinalising } from "./finalise.ts";
 import { endRun, markChanged, TERMINAL } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
 import type { Ack, FailAnswer, FailRequest, NoteRequest } from "./protocol.ts";
-import { keepTicketProgress, liveTicket } from "./tickets.ts";
+import { withProgress, liveTicket } from "./tickets.ts";
 
 /** Cancel: no new units from now on, open ones finish. A suspended run has none and ends at once. */
 export function cancel(ledger: Ledger, head: RunHead, context: RunContext): Result<null> {
@@ -30,14 +30,14 @@ export function interrupt(ledger: Ledger, head: RunHead, context: RunContext): R
 
 /** What an executor cannot go on after ends the whole run, but for a refusal that may be this executor's alone (health.ts). */
 export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): FailAnswer {
-  const ticket = liveTicket(ledger, request);
+  let ticket = liveTicket(ledger, request);
   if (ticket === null) return { kind: "lost" };
   if (head.phase === "finalising" && ticket.task.kind === "finalise") {
     failFinalising(ledger, head, ticket, request.failure, context);
     return { kind: "ok" };
   }
   if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };
-  keepTicketProgress(head, ticket, request.progress, context);
+  ticket = withProgress(head, ticket, request.progress, context);
   const outcome = observeRefusal(ledger, head, ticket, request.failure, context);
   if (typeof outcome !== "number") {
     endRun(ledger, head, context, "FAILED", "abort", outcome);

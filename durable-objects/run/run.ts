@@ -105,7 +105,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
 
   async create(request: CreateRequest): Promise<Result<RunView>> {
-    const created = this.ctx.storage.transactionSync(() => {
+    const created = this.#transaction(() => {
       if (!this.#ledger.exists()) this.#ledger.migrate();
       const outbox = create(this.#ledger, request, this.#context());
       if (outbox.ok) this.#setAlarm();
@@ -161,7 +161,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     if (view === null) return ok(null);
     const idle = view.phase === "settled" || (view.suspended && this.#ledger.tickets().length === 0);
     if (!idle) return fail("run_busy", "The run is still working, or writing its results.", "Cancel it first; then try again.");
-    this.ctx.storage.transactionSync(() => {
+    this.#transaction(() => {
       this.#ledger.bury();
       void this.ctx.storage.setAlarm(Date.now());
     });
@@ -229,22 +229,25 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   /** One transition in one transaction, the alarm included; null when there is no such run, and then nothing is written. */
   #transit<N extends TransitionName>(name: N, request: Request<N>): Answer<N> | null {
     if (!this.#alive()) return null;
-    let done: { answer: Answer<N>; outbox: Outbox } | null;
+    const done = this.#transaction(() => {
+      const result = transit(this.#ledger, name, request, this.#context());
+      this.#setAlarm();
+      return result;
+    });
+    if (done === null) return null;
+    if (done.outbox.offer !== null || done.outbox.projection !== null) this.ctx.waitUntil(this.#send(done.outbox));
+    if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
+    return done.answer;
+  }
+
+  #transaction<T>(change: () => T): T {
     try {
-      done = this.ctx.storage.transactionSync(() => {
-        const result = transit(this.#ledger, name, request, this.#context());
-        this.#setAlarm();
-        return result;
-      });
+      return this.ctx.storage.transactionSync(change);
     } catch (thrown) {
       this.#ledger.forgetCached();
       this.#alarm = null;
       throw thrown;
     }
-    if (done === null) return null;
-    if (done.outbox.offer !== null || done.outbox.projection !== null) this.ctx.waitUntil(this.#send(done.outbox));
-    if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
-    return done.answer;
   }
 
   /** An alarm that was lost is set again, one that is there is not written anew. */

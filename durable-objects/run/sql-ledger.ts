@@ -2,6 +2,7 @@ import { packUnit, unpackUnit } from "../../r2-layout/done-codec.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { execute } from "../counted-sql.ts";
+import { GrantTables } from "./grant-tables.ts";
 import { HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "./control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
@@ -38,12 +39,18 @@ function unwrap<T>(result: Result<T>): T {
 /** The Run's tables in the SQLite storage of its Durable Object. Rows read and written are counted (operations.ts). */
 export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
+  readonly #grants: GrantTables;
   #names: readonly string[] | null = null;
+  /** As they are stored: a head is parsed anew each time it is asked for, since transitions change theirs; a config never changes. */
+  readonly #records = new Map<string, string | null>();
+  #config: RunConfig | null = null;
+  #exists = false;
   /** Of all done units; counted anew where `putDones` was. */
   readonly rowCounts = new RowCounts((lo, hi) => this.#countRows(lo, hi));
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
   }
 
   /** Creates the tables; called before a first write only, so that calls on a run that never was write nothing. */
@@ -54,12 +61,14 @@ export class SqlLedger implements Ledger {
 
   /** True when the tables exist. Throws `stored_version_unknown` when they were made by a version this one does not know. */
   exists(): boolean {
+    if (this.#exists) return true;
     const table = this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'record'");
     if (table.length === 0) return false;
     const version = this.#record("schema");
     if (version !== null && version !== String(SCHEMA_VERSION))
       throw new EdgewiseError("stored_version_unknown", `This run was stored with schema ${version}; this version knows ${SCHEMA_VERSION}.`);
-    return version !== null;
+    this.#exists = version !== null;
+    return this.#exists;
   }
 
   /** Tombstone: from here on every call finds no run, while alarms remove what is left of it. */
@@ -71,14 +80,17 @@ export class SqlLedger implements Ledger {
   }
 
   config(): RunConfig {
+    if (this.#config !== null) return this.#config;
     const text = this.#record("config");
     if (text === null) throw new EdgewiseError("internal", "the run has no config");
     const config = JSON.parse(text) as RunConfig;
     if (config.version !== 1)
       throw new EdgewiseError("stored_version_unknown", `This run's config has version ${String(config.version)}; this version knows 1.`);
+    this.#config = config;
     return config;
   }
   putConfig(config: RunConfig): void {
+    this.#config = null;
     this.#putRecord("config", JSON.stringify(config));
   }
   head(): RunHead | null {
@@ -94,20 +106,22 @@ export class SqlLedger implements Ledger {
   }
 
   tickets(): readonly Ticket[] {
-    return this.#rows<{ value: string }>("SELECT value FROM ticket ORDER BY id").map(({ value }) => JSON.parse(value) as Ticket);
+    return this.#grants.all();
+  }
+  ticket(id: number): Ticket | null {
+    return this.#grants.get(id);
   }
   putTicket(ticket: Ticket): void {
-    this.#rows("INSERT INTO ticket (id, value) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET value = excluded.value", ticket.id, JSON.stringify(ticket));
+    this.#grants.put(ticket);
   }
   putAnswered(ticket: Ticket, answer: ClaimAnswer): void {
-    this.#rows("INSERT OR REPLACE INTO ticket (id, value, answer) VALUES (?, ?, ?)", ticket.id, JSON.stringify(ticket), JSON.stringify(answer));
+    this.#grants.putAnswered(ticket, answer);
   }
   lastAnswer(ticket: number): ClaimAnswer | null {
-    const text = this.#rows<{ answer: string | null }>("SELECT answer FROM ticket WHERE id = ?", ticket)[0]?.answer ?? null;
-    return text === null ? null : (JSON.parse(text) as ClaimAnswer);
+    return this.#grants.lastAnswer(ticket);
   }
   deleteTicket(id: number): void {
-    this.#rows("DELETE FROM ticket WHERE id = ?", id);
+    this.#grants.delete(id);
   }
 
   firstReturned(): UnitRange | null {
@@ -121,13 +135,16 @@ export class SqlLedger implements Ledger {
   }
 
   claimsOf(ticket: number): readonly Claim[] {
-    return this.#rows<{ lo: number; hi: number; ticket: number; epoch: number }>("SELECT * FROM claim WHERE ticket = ? ORDER BY lo", ticket);
+    return this.#grants.claimsOf(ticket);
   }
-  putClaim({ lo, hi, ticket, epoch }: Claim): void {
-    this.#rows("INSERT INTO claim (lo, hi, ticket, epoch) VALUES (?, ?, ?, ?)", lo, hi, ticket, epoch);
+  putClaim(claim: Claim): void {
+    this.#grants.putClaim(claim);
   }
   deleteClaimsOf(ticket: number): void {
-    this.#rows("DELETE FROM claim WHERE ticket = ?", ticket);
+    this.#grants.deleteClaimsOf(ticket);
+  }
+  trimClaims(ticket: number, settled: readonly number[]): void {
+    this.#grants.trimClaims(ticket, settled);
   }
 
   done(unit: number): Done | null {
@@ -274,9 +291,13 @@ export class SqlLedger implements Ledger {
     this.#names ??= JSON.parse(this.#record("names") ?? "[]") as string[];
     return this.#names;
   }
-  /** What was learned in a transaction that was rolled back must not be remembered. */
+  /** What was learned in a transaction that was rolled back must not be remembered, nor what was there before everything was deleted. */
   forgetCached(): void {
     this.#names = null;
+    this.#records.clear();
+    this.#config = null;
+    this.#exists = false;
+    this.#grants.forget();
     this.rowCounts.forget();
   }
 
@@ -288,9 +309,14 @@ export class SqlLedger implements Ledger {
   }
 
   #record(key: string): string | null {
-    return this.#rows<{ value: string }>("SELECT value FROM record WHERE key = ?", key)[0]?.value ?? null;
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const value = this.#rows<{ value: string }>("SELECT value FROM record WHERE key = ?", key)[0]?.value ?? null;
+    this.#records.set(key, value);
+    return value;
   }
   #putRecord(key: string, value: string): void {
+    this.#records.set(key, value);
     this.#rows("INSERT OR REPLACE INTO record (key, value) VALUES (?, ?)", key, value);
   }
   #rows<Row extends Record<string, Value> = Record<string, Value>>(statement: string, ...bindings: Value[]): Row[] {

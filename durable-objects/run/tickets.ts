@@ -26,9 +26,8 @@ import { becomeWary, blameLapse } from "./suspects.ts";
 /** The live ticket that `id` names; null when the grant has ended or the epoch is of another grant. */
 export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
   if (id.protocol !== PROTOCOL) return null;
-  const ticket = ledger.tickets().find((each) => each.id === id.ticket);
-  if (ticket === undefined) return null;
-  if (ticket.epoch !== id.epoch) return null;
+  const ticket = ledger.ticket(id.ticket);
+  if (ticket?.epoch !== id.epoch) return null;
   return ticket;
 }
 
@@ -95,7 +94,8 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
 
 function smallestFreeId(tickets: readonly Ticket[]): number {
   let id = 1;
-  while (tickets.some((ticket) => ticket.id === id)) id++;
+  // They come by id.
+  for (const ticket of tickets) if (ticket.id === id) id++;
   return id;
 }
 
@@ -176,9 +176,9 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
   if (held !== undefined && request.seq <= held.joined) {
     const repeated = request.seq === held.joined && context.now < held.lease_until && head.drain === null;
     if (!repeated) return { kind: "none" };
-    held.lease_until = context.now + context.timing.lease;
-    ledger.putTicket(held);
-    return grantOf(ledger, head, held, context);
+    const renewed = { ...held, lease_until: context.now + context.timing.lease };
+    ledger.putTicket(renewed);
+    return grantOf(ledger, head, renewed, context);
   }
   // It asks anew: its earlier session is over, only the leave was lost.
   if (held !== undefined) endTicket(ledger, head, held);
@@ -219,18 +219,16 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   const ticket = liveTicket(ledger, request);
   if (ticket === null) return { kind: "lost" };
   if (context.now >= ticket.lease_until) return { kind: "lost" };
-  ticket.lease_until = context.now + context.timing.lease;
-  ticket.started = request.started;
-  keepTicketProgress(head, ticket, request.vitals.progress, context);
-  ledger.putTicket(ticket);
+  const progressed = withProgress(head, ticket, request.vitals.progress, context);
+  ledger.putTicket({ ...progressed, lease_until: context.now + context.timing.lease, started: request.started });
   return { kind: ordersFor(ledger, head, context) };
 }
 
-/** Requests that were answered under the grant so far, as its executor says. */
-export function keepTicketProgress(head: RunHead, ticket: Ticket, progress: number | undefined, context: RunContext): void {
-  if (progress === undefined || progress <= (ticket.progress ?? 0)) return;
-  Object.assign(ticket, { progress, progressed_at: context.now });
+/** The grant with the requests that were answered under it so far, as its executor says. */
+export function withProgress(head: RunHead, ticket: Ticket, progress: number | undefined, context: RunContext): Ticket {
+  if (progress === undefined || progress <= (ticket.progress ?? 0)) return ticket;
   noteAnswer(head);
+  return { ...ticket, progress, progressed_at: context.now };
 }
 
 /** What executors of the run are to do with what they have open. */

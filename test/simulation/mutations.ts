@@ -10,7 +10,7 @@ export interface Mutation {
 }
 
 export const MUTATIONS: readonly Mutation[] = [
-  { name: "skip the epoch check", file: "durable-objects/run/tickets.ts", find: "if (ticket.epoch !== id.epoch) return null;", replace: "" },
+  { name: "skip the epoch check", file: "durable-objects/run/tickets.ts", find: "if (ticket?.epoch !== id.epoch) return null;", replace: "" },
   { name: "keep the epoch on a new grant", file: "durable-objects/run/tickets.ts", find: "head.epoch++;", replace: "head.epoch ||= 1;" },
   {
     name: "let a late beat revive",

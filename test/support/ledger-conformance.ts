@@ -152,6 +152,42 @@ export function ledgerConformance(withLedger: WithLedger): void {
       expect(ledger.claimsOf(1)).toEqual([]);
       expect(ledger.claimsOf(2)).toHaveLength(1);
     });
+
+    check("are forgotten once none of their units is open, also by a ledger that was opened in between", ({ ledger, reopened }) => {
+      const claim = { lo: 10, hi: 13, ticket: 1, epoch: 11 };
+      const other = { lo: 20, hi: 22, ticket: 1, epoch: 11 };
+      ledger.putDones([done(21, { owed: true })]);
+      ledger.putClaim(claim);
+      ledger.putClaim(other);
+      ledger.putDones([done(10), done(12)]);
+      ledger.trimClaims(1, [10, 12]);
+      expect(ledger.claimsOf(1)).toEqual([claim, other]);
+      const later = reopened();
+      later.putDones([done(20)]);
+      later.trimClaims(1, [20]);
+      later.putDones([done(11)]);
+      later.trimClaims(1, [11]);
+      expect(later.claimsOf(1)).toEqual([other]);
+      later.putDones([done(21)]);
+      later.trimClaims(1, [21]);
+      for (const each of [later, reopened()]) expect(each.claimsOf(1)).toEqual([]);
+    });
+
+    check("of a transaction that throws are as before", ({ ledger, transaction }) => {
+      const claim = { lo: 0, hi: 2, ticket: 1, epoch: 11 };
+      ledger.putTicket(ticket(1));
+      ledger.putClaim(claim);
+      const failing = (): void =>
+        transaction(() => {
+          ledger.putDones([done(0), done(1)]);
+          ledger.trimClaims(1, [0, 1]);
+          ledger.putTicket(ticket(1, { seq: 9 }));
+          ledger.deleteTicket(1);
+          throw new Error("no");
+        });
+      expect(failing).toThrow("no");
+      expect([ledger.claimsOf(1), ledger.ticket(1), ledger.ticket(2)]).toEqual([[claim], ticket(1), null]);
+    });
   });
 
   describe("done units", () => {

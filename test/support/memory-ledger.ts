@@ -54,6 +54,9 @@ export class MemoryLedger implements Ledger {
   tickets(): readonly Ticket[] {
     return [...this.ticketRows.values()].map((text) => JSON.parse(text) as Ticket).sort((a, b) => a.id - b.id);
   }
+  ticket(id: number): Ticket | null {
+    return this.tickets().find((ticket) => ticket.id === id) ?? null;
+  }
   putTicket(ticket: Ticket): void {
     this.ticketRows.set(ticket.id, JSON.stringify(ticket));
   }
@@ -89,6 +92,10 @@ export class MemoryLedger implements Ledger {
   }
   deleteClaimsOf(ticket: number): void {
     for (const claim of this.claimsOf(ticket)) this.claims.delete(claim.lo);
+  }
+
+  trimClaims(ticket: number, _settled: readonly number[]): void {
+    for (const { lo, hi } of this.claimsOf(ticket)) if (this.settledIn({ lo, hi }).length === hi - lo) this.claims.delete(lo);
   }
 
   done(unit: number): Done | null {

@@ -48,7 +48,8 @@ describe("tables of a run", () => {
       const ledger = new SqlLedger(storage.sql);
       ledger.migrate();
       storage.sql.exec("INSERT OR REPLACE INTO record (key, value) VALUES (?, ?)", record, value);
-      const read = (): unknown => [ledger.exists(), record === "head" ? ledger.head() : ledger.config()];
+      const later = new SqlLedger(storage.sql);
+      const read = (): unknown => [later.exists(), record === "head" ? later.head() : later.config()];
       expect(read).toThrow(expect.objectContaining({ code: "stored_version_unknown" }));
     }),
   );

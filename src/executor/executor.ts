@@ -3,7 +3,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
 import { findOffered, loadEnvironment } from "../environments/load.ts";
-import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
+import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
@@ -17,15 +17,22 @@ import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
+import { failureOfPreparation } from "./preparation-failure.ts";
 import { prepareRun } from "./prepare.ts";
+import { RetryWaits } from "./retry-waits.ts";
+import { SavedRows } from "./saved-rows.ts";
 import { Slice } from "./slice.ts";
-import { type TicketHost, UnitsTicket } from "./units-ticket.ts";
+import { StorageOutage } from "./storage-outage.ts";
+import type { TicketHost } from "./ticket-host.ts";
+import { UnitsTicket } from "./units-ticket.ts";
 
 /** A run that this executor works for, and how many of its requests the current grant took. */
 interface Service {
   requests: number;
   yielding: boolean;
   ticket: UnitsTicket | null;
+  readonly saved: SavedRows;
+  readonly outage: StorageOutage;
 }
 
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
@@ -34,17 +41,10 @@ const AFTER_FAILURE_MS = 1_000;
 /** Part of `free` of the run at this place among `runs`; the first ones take what cannot be divided. */
 const shareAt = (at: number, free: number, runs: number): number => Math.max(1, Math.floor(free / runs) + (at < free % runs ? 1 : 0));
 
+/** Joins in vain after which rows that could not be committed are given up: the run has other executors, or waits for somebody. */
+const LOOKS_WITH_ROWS = 20;
 /** What an environment takes longer to tear down is not waited for before its ticket is given back. */
 const TEARDOWN_MS = 2_000;
-
-/**
- * What ends the run: what is wrong with it itself. A `RangeError` is the rows' as well (a stack, a text or a list that they are too much
- * for); storage or an object that did not answer is neither, and null: it is asked again by the next attempt.
- */
-function failureOfPreparation(thrown: unknown): Failure | null {
-  if (thrown instanceof RangeError) return failureOf(thrown, "preparation_failed");
-  return thrown instanceof EdgewiseError && thrown.code !== "storage_unavailable" ? failureOf(thrown) : null;
-}
 
 /** An environment as a grant has it, and what counts the models that it calls itself. */
 interface Loaded {
@@ -103,7 +103,8 @@ export class Executor {
       for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
       if (answer.yield !== null) this.#yield(answer.yield);
       idle = this.#serving.size === 0 ? idle + 1 : 0;
-      if (idle < IDLE_LOOKS) await this.#pause(this.#serving.size === 0 ? Math.min(200, this.#budget.poll) : this.#budget.poll);
+      if (idle > 0 && idle < IDLE_LOOKS) await this.#ports.sleep(Math.min(200, this.#budget.poll));
+      if (idle === 0) await this.#pause(this.#budget.poll);
     }
     await this.#finish(services);
     this.#lifeline.end();
@@ -167,56 +168,82 @@ export class Executor {
     }
   }
 
-  /** Sleeps between two looks; the end of a run's service ends it early, since its lanes are free then. */
+  /** Sleeps between two looks; the end of a run's service since the last one ends it early, since its lanes are free then. */
   async #pause(ms: number): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([this.#ports.sleep(ms, over.signal).catch(() => undefined), this.#woken.promise]);
+    over.abort();
     this.#woken = Promise.withResolvers<void>();
-    await Promise.race([this.#ports.sleep(ms), this.#woken.promise]);
   }
+  /** Resolved by an end of a service, also one while a look is under way; made anew after each sleep. */
   #woken = Promise.withResolvers<void>();
+  #wake(): void {
+    this.#woken.resolve();
+  }
 
   /** Works for a run for as long as it grants: preparation, units, final files, in whatever order it needs them. */
   async #serve(runId: string, seq: number, free: number): Promise<void> {
-    const service: Service = { requests: free, yielding: false, ticket: null };
-    this.#serving.set(runId, service);
+    const { local } = this.#ports;
     const notes = new RunNotes(this.#ports, runId);
-    const prints = this.#printsOf(notes);
+    const outage = new StorageOutage(this.#ports, runId, (message) => notes.warning(message, message));
+    const service: Service = { requests: free, yielding: false, ticket: null, saved: new SavedRows(), outage };
+    this.#serving.set(runId, service);
+    const said = { notes, prints: this.#printsOf(notes) };
+    const waits = new RetryWaits(this.#ports.random);
     try {
-      for (let granted = 0; !service.yielding && !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver; granted++) {
-        const sentAt = this.#ports.now();
-        this.#slice.spend();
-        const answer = await this.#ports.run(runId).join({
-          protocol: PROTOCOL,
-          executor: this.#ports.id,
-          seq: ++this.#joins,
-          free,
-          streams: this.#streams,
-          boot: this.#ports.boot,
-          runtime: this.#ports.runtime,
-          checks_code: true,
-        });
-        if (answer.kind !== "grant") {
-          if (granted === 0) this.#refused.push({ run: runId, seq });
-          return;
+      for (let granted = 0, looks = 0; !service.yielding && !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver; ) {
+        try {
+          const outcome = await this.#join(runId, free, service, said);
+          if (outcome === "worked") {
+            granted++;
+            looks = 0;
+            waits.succeeded("join");
+            continue;
+          }
+          if (granted === 0 || outcome === "refused") this.#refused.push({ run: runId, seq });
+          if (outcome !== "none" || service.saved.isEmpty || ++looks > LOOKS_WITH_ROWS) return;
+          await this.#ports.sleep(waits.after("join", null), this.#stop.signal).catch(() => undefined);
+        } catch (thrown) {
+          service.outage.failed("join", failureOf(thrown).message);
+          // Whatever is wrong (storage, a full disk, a reset object) does not go away at once. Rows that are paid for are waited with; else
+          // the lease or the next offer brings the run back, but that a local service has nobody else to give it to.
+          if (service.saved.isEmpty && !local) return await this.#ports.sleep(AFTER_FAILURE_MS * (0.5 + this.#ports.random()));
+          await this.#ports.sleep(waits.after("join", thrown), this.#stop.signal).catch(() => undefined);
         }
-        service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
-        notes.ticket = ticketOf(answer);
-        notes.verbose = answer.config.verbose === true;
-        prints.verbose = notes.verbose;
-        prints.mask = this.#ports.mask(keyNamesOf(answer.config));
-        if (!(await this.#work(answer, sentAt, service, { notes, prints }))) {
-          this.#refused.push({ run: runId, seq });
-          return;
-        }
-        service.requests = free;
       }
     } catch (thrown) {
       this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`);
-      // Whatever is wrong (storage, a reset object) does not go away at once; the lease or the next offer brings the run back.
-      await this.#ports.sleep(AFTER_FAILURE_MS);
     } finally {
       this.#serving.delete(runId);
-      this.#woken.resolve();
+      this.#wake();
     }
+  }
+
+  /** Asks the run for a grant and works under it. `refused`: it wants other code than this executor has. */
+  async #join(runId: string, free: number, service: Service, said: Said): Promise<"worked" | "refused" | "none" | "over"> {
+    const sentAt = this.#ports.now();
+    this.#slice.spend();
+    const answer = await this.#ports.run(runId).join({
+      protocol: PROTOCOL,
+      executor: this.#ports.id,
+      seq: ++this.#joins,
+      free,
+      streams: this.#streams,
+      boot: this.#ports.boot,
+      runtime: this.#ports.runtime,
+      checks_code: true,
+    });
+    service.outage.succeeded("join");
+    if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";
+    const { notes, prints } = said;
+    service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
+    notes.ticket = ticketOf(answer);
+    notes.verbose = answer.config.verbose === true;
+    prints.verbose = notes.verbose;
+    prints.mask = this.#ports.mask(keyNamesOf(answer.config));
+    if (!(await this.#work(answer, sentAt, service, said))) return "refused";
+    service.requests = free;
+    return "worked";
   }
 
   /** False when the run wants other code than this executor has. */
@@ -317,7 +344,8 @@ export class Executor {
     const { end, ...rest } = code;
     const beforeLeave = (): Promise<void> => this.#briefly(end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
-    const ticket = new UnitsTicket({ ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened }, grant, sentAt);
+    const host = { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
+    const ticket = new UnitsTicket({ ...host, saved: service.saved, outage: service.outage }, grant, sentAt);
     service.ticket = ticket;
     try {
       await ticket.run();
@@ -364,6 +392,6 @@ export class Executor {
     this.#ports.log("the process that started this service is gone; executors stop");
     this.#stop.abort(new Error("the parent process is gone"));
     for (const { ticket } of this.#serving.values()) ticket?.stop("abort");
-    this.#woken.resolve();
+    this.#wake();
   }
 }

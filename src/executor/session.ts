@@ -1,79 +1,20 @@
-import type { Block, ClaimAnswer, CommitAnswer, BeatAnswer, Grant } from "../../durable-objects/run/protocol.ts";
-
-/**
- * The protocol of one grant, from the executor's side, as a pure machine: events in, effects out, no clock and no I/O of its
- * own. The driver (`ticket-driver.ts`) carries the effects out and reports what came of them; the simulator does the same with
- * messages that are lost, late or doubled. Times are milliseconds of the executor's own clock.
- */
-export interface UnitWork {
-  readonly unit: number;
-  readonly block: Block;
-}
-
-export type SessionEvent =
-  | { readonly type: "tick" }
-  | { readonly type: "claimed"; readonly seq: number; readonly answer: ClaimAnswer }
-  | { readonly type: "claim-failed"; readonly seq: number }
-  /** The unit's rows are in the buffer; `full` when the buffer is. */
-  | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
-  /** All its rollouts are generated, and wait to be scored (only with `hold`). */
-  | { readonly type: "unit-generated"; readonly unit: number }
-  /** Given up without rows (aborted). */
-  | { readonly type: "unit-dropped"; readonly unit: number }
-  /** The segment of flush `n` is in R2 (put, or found there with the same digest). */
-  | { readonly type: "stored"; readonly n: number }
-  | { readonly type: "store-failed"; readonly n: number }
-  | { readonly type: "committed"; readonly n: number; readonly answer: CommitAnswer }
-  | { readonly type: "commit-failed"; readonly n: number }
-  | { readonly type: "beaten"; readonly sentAt: number; readonly answer: BeatAnswer }
-  | { readonly type: "beat-failed" }
-  /** The buffer has no room for the next unit: what is in it must go first. */
-  | { readonly type: "flush" }
-  /** The driver wants out: slice over (`drain`), yield (`drain`), parent gone or fatal error (`abort`). */
-  | { readonly type: "stop"; readonly how: "drain" | "abort" };
-
-export type Effect =
-  | { readonly type: "claim"; readonly seq: number; readonly free: number; readonly soon: number; readonly open: number; readonly started: readonly number[] }
-  | { readonly type: "start"; readonly work: UnitWork }
-  /** Score these units, which wait for it: nothing is generated meanwhile. */
-  | { readonly type: "score"; readonly units: readonly number[] }
-  /** Take everything buffered and put it as segment number `n`; repeated for the same `n` after a failure. */
-  | { readonly type: "store"; readonly n: number; readonly units: readonly number[] }
-  | { readonly type: "commit"; readonly n: number; readonly units: readonly number[] }
-  | { readonly type: "beat"; readonly started: readonly number[] }
-  /** Abort every request of this grant, now. */
-  | { readonly type: "abort" }
-  | { readonly type: "leave" }
-  /** The session is over; no further effects. */
-  | { readonly type: "over" };
-
-export interface SessionTiming {
-  /** Distance kept from the end of the lease (self-fencing). */
-  readonly margin: number;
-  /** Waits after a failed call, and after an empty claim. */
-  readonly retry: number;
-  readonly idle: number;
-  /** Units that may be generated before the first of them is scored; absent = each is scored as soon as it can be. */
-  readonly hold?: number;
-}
+import type { BeatAnswer, ClaimAnswer, Grant } from "../../durable-objects/run/protocol.ts";
+import { Flushes } from "./flushes.ts";
+import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
 
 /** How far ahead units are claimed. A claim costs three rows, a unit that is claimed and not begun just goes back. */
 const SOON_MS = 5_000;
 const FLUSH_MIN_MS = 200;
 const FLUSH_MAX_MS = 5_000;
 const FEW_UNITS = 10;
-/** Segments on their way to storage at once; with the buffer and the inputs they are what an executor holds. */
-export const MAX_FLUSHES = 2;
 /** Weight of the newest unit in the running mean of unit times. */
 const MEAN_WEIGHT = 0.1;
 
-interface Flush {
-  readonly n: number;
-  readonly units: readonly number[];
-  state: "storing" | "stored" | "committing";
-  retryAt: number;
-}
-
+/**
+ * The protocol of one grant, from the executor's side, as a pure machine: events in, effects out, no clock and no I/O of its
+ * own. The driver (`units-ticket.ts`) carries the effects out and reports what came of them; the simulator does the same with
+ * messages that are lost, late or doubled. Times are milliseconds of the executor's own clock.
+ */
 export class Session {
   readonly grant: Grant;
   readonly #timing: SessionTiming;
@@ -98,8 +39,14 @@ export class Session {
   #buffered: number[] = [];
   #bufferedSince = 0;
   #full = false;
-  #flushes: Flush[] = [];
-  #nextFlush = 1;
+  readonly #flushes = new Flushes();
+  /** The last beat failed: whoever cannot be told of a unit may not be able to take its rows either. */
+  #unheard = false;
+  #beatRetryAt = Number.POSITIVE_INFINITY;
+  /** Something of this grant was committed: storage takes what is given to it. */
+  #proven = false;
+  /** Units begun whose rows an earlier grant could not commit. */
+  readonly #saving = new Set<number>();
   #unreportedSince: number | null = null;
   #meanUnit = 0;
   #stopping: "drain" | "abort" | null = null;
@@ -120,10 +67,9 @@ export class Session {
 
   /** When the driver must call `tick` at the latest. */
   nextTick(now: number): number {
-    const due = [this.#leaseFrom + this.grant.lease_ms - this.#timing.margin, this.#beatSentAt + this.grant.beat_ms];
+    const due = [this.#leaseFrom + this.grant.lease_ms - this.#timing.margin, this.#nextBeat(), ...this.#flushes.retries];
     if (this.#buffered.length > 0) due.push(this.#bufferedSince + this.#flushAge());
     if (this.#wantsClaim()) due.push(this.#claimAt);
-    for (const flush of this.#flushes) if (flush.retryAt > 0) due.push(flush.retryAt);
     if (this.#unreportedSince !== null) due.push(this.#unreportedSince + this.grant.beat_ms / 4);
     return Math.max(now, Math.min(...due));
   }
@@ -146,7 +92,7 @@ export class Session {
       case "claim-failed":
         if (event.seq !== this.#seq || !this.#claimInFlight) return;
         this.#claimInFlight = false;
-        this.#claimAt = now + this.#timing.retry;
+        this.#claimAt = now + event.wait;
         return;
       case "unit-finished":
         this.#finishUnit(event.unit, event.full, now);
@@ -156,23 +102,18 @@ export class Session {
         return;
       case "unit-dropped":
         this.#end(event.unit);
+        this.#saving.delete(event.unit);
         return;
       case "stored":
-        this.#flushed(event.n, (flush) => {
-          flush.state = "stored";
-          flush.retryAt = 0;
-        });
-        return;
+        return this.#flushes.stored(event.n);
       case "store-failed":
       case "commit-failed":
-        this.#flushed(event.n, (flush) => {
-          flush.retryAt = now + this.#timing.retry;
-        });
-        return;
+        return this.#flushes.failed(event.n, now + event.wait);
       case "committed":
         if (event.answer.kind === "gone") this.#stop("abort", effects);
         else if (event.answer.orders !== "continue") this.#stop(event.answer.orders, effects);
-        this.#flushes = this.#flushes.filter((flush) => flush.n !== event.n);
+        this.#flushes.committed(event.n);
+        this.#proven = true;
         // With nothing open there may be work that was refused a moment ago: a suspect unit, which is handed out alone.
         if (this.#open() === 0) this.#claimAt = Math.min(this.#claimAt, now);
         return;
@@ -181,7 +122,11 @@ export class Session {
         this.#takeBeat(event.sentAt, event.answer, effects);
         return;
       case "beat-failed":
+        // A later one was answered.
+        if (event.sentAt < this.#leaseFrom) return;
         this.#beatInFlight = false;
+        this.#unheard = true;
+        this.#beatRetryAt = now + event.wait;
         return;
       case "flush":
         this.#full = true;
@@ -229,6 +174,7 @@ export class Session {
   }
 
   #takeBeat(sentAt: number, answer: BeatAnswer, effects: Effect[]): void {
+    this.#unheard = false;
     if (answer.kind === "lost" || answer.kind === "gone") {
       this.#fence(effects);
       return;
@@ -250,11 +196,6 @@ export class Session {
     this.#fenced = true;
   }
 
-  #flushed(n: number, change: (flush: Flush) => void): void {
-    const flush = this.#flushes.find((each) => each.n === n);
-    if (flush !== undefined) change(flush);
-  }
-
   /** Age at which the buffer is flushed: half the mean unit time; few units wait longer for company, since each flush has a price. */
   #flushAge(): number {
     const age = this.#buffered.length < FEW_UNITS ? this.#meanUnit * 2 : this.#meanUnit / 2;
@@ -267,7 +208,7 @@ export class Session {
   }
 
   #open(): number {
-    return this.#queue.length + this.#running.size + this.#buffered.length + this.#flushes.reduce((sum, flush) => sum + flush.units.length, 0);
+    return this.#queue.length + this.#running.size + this.#buffered.length + this.#flushes.units.length;
   }
 
   #free(): number {
@@ -285,13 +226,18 @@ export class Session {
     return Math.min(this.grant.lanes - generating, hold - this.#unscored.size - generating);
   }
 
+  /** What is finished now may not be stored: nothing is begun that would be paid for, until it is known that it can be. */
+  get #isTroubled(): boolean {
+    return this.#unheard || this.#flushes.areFailing;
+  }
+
   #wantsClaim(): boolean {
-    if (this.#stopping !== null || this.#claimInFlight) return false;
+    if (this.#stopping !== null || this.#claimInFlight || this.#isTroubled) return false;
     return this.#free() > 0 || this.#queue.length < this.#soon() / 2;
   }
 
   #started(): number[] {
-    return [...this.#running.keys(), ...this.#buffered, ...this.#flushes.flatMap((flush) => flush.units)];
+    return [...this.#running.keys(), ...this.#buffered, ...this.#flushes.units];
   }
 
   #report(): number[] {
@@ -311,21 +257,31 @@ export class Session {
 
   #startUnits(now: number, effects: Effect[]): void {
     // Storage is slower than the model: no new units until it has caught up, or rows would pile up in memory.
-    if (this.#full && this.#flushes.length >= MAX_FLUSHES) return;
+    if (this.#isTroubled || (this.#full && this.#flushes.areAllTaken)) return;
     const started: Effect[] = [];
     let wary = false;
     while (this.#room() > 0 && this.#scoring.size === 0) {
-      const [work] = this.#queue;
+      const work = this.#nextWork();
       // Its report must go out with it: no start while an earlier report is under way.
       if (work === undefined || (work.block.wary && this.#isBeating(now))) break;
-      this.#queue.shift();
+      this.#queue.splice(this.#queue.indexOf(work), 1);
       this.#running.set(work.unit, now);
+      if (this.#timing.saved?.(work.unit) === true) this.#saving.add(work.unit);
       this.#unreportedSince ??= now;
       wary ||= work.block.wary;
       started.push({ type: "start", work });
     }
     if (wary) this.#beat(now, effects);
     effects.push(...started);
+  }
+
+  /** Rows that an earlier grant could not commit go first, and alone: nothing is paid for before they are. */
+  #nextWork(): UnitWork | undefined {
+    const { saved } = this.#timing;
+    if (saved === undefined || this.#proven) return this.#queue[0];
+    const known = this.#queue.find(({ unit }) => saved(unit));
+    if (known !== undefined) return known;
+    return this.#saving.size > 0 ? undefined : this.#queue[0];
   }
 
   /** Scores what is generated, all of it at once, when no more may be generated before, or is to be had. */
@@ -341,31 +297,23 @@ export class Session {
   #flush(now: number, effects: Effect[]): void {
     const idle = this.#running.size === 0 && this.#queue.length === 0;
     const due = this.#full || idle || now >= this.#bufferedSince + this.#flushAge();
-    if (this.#buffered.length > 0 && due && this.#flushes.length < MAX_FLUSHES) {
-      const flush: Flush = { n: this.#nextFlush++, units: this.#buffered, state: "storing", retryAt: 0 };
+    if (this.#buffered.length > 0 && due && !this.#flushes.areAllTaken) {
+      effects.push(this.#flushes.begin(this.#buffered));
       this.#buffered = [];
       this.#full = false;
-      this.#flushes.push(flush);
-      effects.push({ type: "store", n: flush.n, units: flush.units });
     }
-    for (const flush of this.#flushes) {
-      if (flush.state === "storing" && flush.retryAt > 0 && now >= flush.retryAt) {
-        flush.retryAt = 0;
-        effects.push({ type: "store", n: flush.n, units: flush.units });
-      }
-      if (flush.state === "stored" || (flush.state === "committing" && flush.retryAt > 0 && now >= flush.retryAt)) {
-        flush.state = "committing";
-        flush.retryAt = 0;
-        effects.push({ type: "commit", n: flush.n, units: flush.units });
-      }
-    }
+    effects.push(...this.#flushes.due(now));
   }
 
   #keepLease(now: number, effects: Effect[]): void {
     const unreported = this.#unreportedSince !== null && now >= this.#unreportedSince + this.grant.beat_ms / 4;
     if (this.#isBeating(now)) return;
-    if (!unreported && now < this.#beatSentAt + this.grant.beat_ms) return;
+    if (!unreported && now < this.#nextBeat()) return;
     this.#beat(now, effects);
+  }
+
+  #nextBeat(): number {
+    return Math.min(this.#beatSentAt + this.grant.beat_ms, this.#beatRetryAt);
   }
 
   /** A beat that was not answered for so long is lost. */
@@ -376,6 +324,7 @@ export class Session {
   #beat(now: number, effects: Effect[]): void {
     this.#beatInFlight = true;
     this.#beatSentAt = now;
+    this.#beatRetryAt = Number.POSITIVE_INFINITY;
     effects.push({ type: "beat", started: this.#report() });
   }
 
@@ -390,7 +339,7 @@ export class Session {
   /** Leaves when nothing is open and nothing more is to be had; a fenced session leaves as soon as its work is aborted. */
   #maybeLeave(effects: Effect[]): void {
     const working = this.#running.size > 0;
-    const holding = !this.#fenced && (this.#queue.length > 0 || this.#buffered.length > 0 || this.#flushes.length > 0);
+    const holding = !this.#fenced && (this.#queue.length > 0 || this.#buffered.length > 0 || !this.#flushes.isEmpty);
     if (working || holding) return;
     const exhausted = this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone;
     if (this.#stopping === null && !exhausted) return;

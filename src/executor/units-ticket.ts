@@ -1,42 +1,25 @@
-import type { JudgeMeter } from "../rollouts/judge-usage.ts";
-import type { CommitUnit, Grant, Redo, Vitals } from "../../durable-objects/run/protocol.ts";
+import type { Block, CommitUnit, Grant, Redo } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
 import { onAbort } from "../clients/on-abort.ts";
-import type { Environment } from "../environments/environment.ts";
 import type { ScoredAgain } from "../environments/score-again.ts";
-import type { Client, RolloutInput } from "../rollouts/types.ts";
-import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { RolloutInput } from "../rollouts/types.ts";
 import { EdgewiseError, failureOf, type Failure } from "../errors/result.ts";
 import { maskJson } from "../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
 import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import { keptRows } from "./kept-rows.ts";
-import type { ExecutorBudget, ExecutorPorts, RunStub } from "./ports.ts";
+import type { RunStub } from "./ports.ts";
 import { errorLines, inOrder, runUnit, type UnitRows } from "../environments/run-unit.ts";
-import { Session, type Effect, type SessionEvent, type UnitWork } from "./session.ts";
-import type { Slice } from "./slice.ts";
+import type { FinishedUnit } from "./saved-rows.ts";
+import { Session } from "./session.ts";
+import type { Effect, SessionEvent, UnitWork } from "./session-events.ts";
+import { TicketCalls } from "./ticket-calls.ts";
+import type { TicketHost } from "./ticket-host.ts";
 
-export interface TicketHost {
-  readonly ports: ExecutorPorts;
-  readonly budget: ExecutorBudget;
-  readonly slice: Slice;
-  readonly environment: Environment;
-  /** Of its code, where rows are to carry it. */
-  readonly envDigest: string | undefined;
-  readonly judges: JudgeMeter;
-  readonly clientOf: (unit: number) => Client;
-  readonly vitals: () => Vitals;
-  /** Says something once per run and executor: the first error of a code. */
-  readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
-  /** What is to be over before the ticket is given back, which tells the run that nothing more comes. Does not reject. */
-  readonly beforeLeave: () => Promise<void>;
-}
-
-/** Waits after a failed call, and between two looks for pending units; shares of a beat, so that they scale with the deployment. */
-const RETRY_MS = 250;
-const CALL_MS = 15_000;
+/** Least wait between two looks for pending units; else a share of a beat, so that it scales with the deployment. */
+const IDLE_MS = 250;
 
 /**
  * Carries out the effects of one session: claims, runs units, writes segments, commits, beats. Knows nothing of why; every rule is
@@ -49,7 +32,13 @@ export class UnitsTicket {
   readonly #session: Session;
   readonly #inputs: Inputs;
   readonly #buffer = new SegmentBuffer();
-  readonly #summaries = new Map<number, Pick<CommitUnit, "rollouts" | "unscored">>();
+  readonly #calls: TicketCalls;
+  /** What all rows of this grant depend on. */
+  readonly #terms: string;
+  /** Of units that are finished and not committed. */
+  readonly #facts = new Map<number, FinishedUnit>();
+  /** Rows that wait for room in the buffer. */
+  readonly #waiting = new Map<number, readonly string[]>();
   readonly #segments = new Map<number, SegmentContents>();
   readonly #abort = new AbortController();
   /** Rollouts that have finished, of units that are not committed. */
@@ -72,7 +61,10 @@ export class UnitsTicket {
     this.#grant = grant;
     const { no_interleave_scoring, rollouts_per_example: r } = grant.config;
     const hold = no_interleave_scoring === true ? { hold: Math.max(grant.lanes, Math.floor(host.budget.held / r)) } : {};
-    this.#session = new Session(grant, { margin: host.budget.margin, retry: RETRY_MS, idle: Math.max(RETRY_MS, grant.beat_ms / 4), ...hold }, sentAt);
+    const saved = host.saved.isEmpty ? {} : { saved: (unit: number) => host.saved.has(unit) };
+    this.#calls = new TicketCalls(host);
+    this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
+    this.#session = new Session(grant, { margin: host.budget.margin, idle: Math.max(IDLE_MS, grant.beat_ms / 4), ...hold, ...saved }, sentAt);
     onAbort(this.#abort.signal, () => {
       for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
       this.#turns.clear();
@@ -138,7 +130,7 @@ export class UnitsTicket {
           this.#run()
             .claim({ ...ticket, seq, free, soon, open, started })
             .then((answer) => ({ type: "claimed", seq, answer }));
-        return this.#call(call, { type: "claim-failed", seq });
+        return this.#call("claim", call, (wait) => ({ type: "claim-failed", seq, wait }));
       }
       case "start":
         return void this.#runUnit(effect.work);
@@ -146,20 +138,30 @@ export class UnitsTicket {
         for (const unit of effect.units) this.#turns.get(unit)?.resolve();
         return;
       case "store":
-        return this.#call(() => this.#store(effect.n), { type: "store-failed", n: effect.n });
+        return this.#call(
+          `segment ${effect.n}`,
+          () => this.#store(effect.n),
+          (wait) => ({ type: "store-failed", n: effect.n, wait }),
+        );
       case "commit":
-        return this.#call(() => this.#commit(effect.n), { type: "commit-failed", n: effect.n });
+        return this.#call(
+          `commit ${effect.n}`,
+          () => this.#commit(effect.n),
+          (wait) => ({ type: "commit-failed", n: effect.n, wait }),
+        );
       case "beat": {
         const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
             .beat({ ...ticket, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
             .then((answer) => ({ type: "beaten", sentAt, answer }));
-        return this.#call(call, { type: "beat-failed" });
+        return this.#call("beat", call, (wait) => ({ type: "beat-failed", sentAt, wait }));
       }
       case "abort":
         return this.#abort.abort(new Error("the executor stopped this unit"));
       case "leave":
+        this.#calls.end();
+        this.#save();
         // Not waited for by the session: a ticket nobody leaves lapses.
         return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave(ticket))).finally(() =>
           this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure),
@@ -174,19 +176,12 @@ export class UnitsTicket {
     return this.#host.ports.run(this.#grant.config.run_id);
   }
 
-  /** One call to the outside: its event, or `failed` when it throws or does not answer in time. */
-  #call(call: () => Promise<SessionEvent>, failed: SessionEvent): void {
-    this.#host.slice.spend();
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error("no answer in time")), CALL_MS);
-    Promise.race([call(), late])
-      .catch((thrown: unknown) => {
-        this.#host.ports.log(`run ${this.#grant.config.run_id}: ${failed.type}: ${failureOf(thrown).message}`);
-        return failed;
-      })
+  /** One call to the outside: its event, or what `failed` makes of the wait until it may be made again. */
+  #call(name: string, call: () => Promise<SessionEvent>, failed: (wait: number) => SessionEvent): void {
+    this.#calls
+      .make(name, call, failed)
       .then((event) => {
-        clearTimeout(timer);
-        if (event.type === "committed") this.#forget(event.n);
+        if (event.type === "committed") this.#committed(event);
         this.#feed(event);
       })
       .catch((thrown: unknown) => this.#crash(thrown));
@@ -221,18 +216,39 @@ export class UnitsTicket {
     const contents = this.#segments.get(n);
     if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
     const { ticket, epoch } = this.#grant;
-    const units = contents.units.map((place): CommitUnit => ({ ...place, rollouts: [], ...this.#summaries.get(place.unit) }));
+    const units = contents.units.map((place): CommitUnit => {
+      const { summaries = [], unscored } = this.#facts.get(place.unit) ?? {};
+      return { ...place, rollouts: summaries, ...(unscored === undefined ? {} : { unscored }) };
+    });
     const answer = await this.#run().commit({ ...ticketOf(this.#grant), segment: segmentName(ticket, epoch, n), units: JSON.stringify(units) });
     return { type: "committed", n, answer };
   }
 
   /** Only for the answer that counts: one that came too late must leave the rows to the attempt after it. */
-  #forget(n: number): void {
+  #committed({ n, answer }: Extract<SessionEvent, { type: "committed" }>): void {
+    if (answer.kind === "committed") this.#host.outage.committed();
     for (const { unit } of this.#segments.get(n)?.units ?? []) {
-      this.#summaries.delete(unit);
+      this.#facts.delete(unit);
       this.#finished.delete(unit);
     }
     this.#segments.delete(n);
+  }
+
+  /** What is finished and could not be committed under this grant is kept for the next one. */
+  #save(): void {
+    const { saved } = this.#host;
+    const buffered = this.#buffer.take();
+    for (const contents of [...this.#segments.values(), ...(buffered === null ? [] : [buffered])]) saved.keepSegment(contents, this.#facts);
+    for (const [unit, lines] of this.#waiting) {
+      const facts = this.#facts.get(unit);
+      if (facts !== undefined) saved.keep(unit, facts, lines);
+    }
+  }
+
+  /** What the rows of a unit depend on. */
+  #termsOf({ unit, block }: UnitWork): string {
+    const redo = redoOf(unit, block);
+    return redo === undefined ? this.#terms : `${this.#terms} ${JSON.stringify(redo)}`;
   }
 
   /** Resolves when the unit may be scored. */
@@ -251,12 +267,13 @@ export class UnitsTicket {
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
       const lines = rows.lines.map(maskJson);
+      const { summaries, unscored } = rows;
+      this.#facts.set(unit, { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) });
       // Rows that do not fit beside what is buffered send that on its way first.
       if (!this.#buffer.add(unit, lines)) {
         this.#feed({ type: "flush" });
         await this.#untilAdded(unit, lines);
       }
-      this.#summaries.set(unit, { rollouts: rows.summaries, ...(rows.unscored === undefined ? {} : { unscored: rows.unscored }) });
       this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
     } catch (thrown) {
       const damage = damageOf(thrown);
@@ -276,26 +293,29 @@ export class UnitsTicket {
   }
 
   #finishedRollouts(): number {
-    let sum = 0;
-    for (const count of this.#finished.values()) sum += count;
-    return sum;
+    return [...this.#finished.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
   async #untilAdded(unit: number, lines: readonly string[]): Promise<void> {
+    this.#waiting.set(unit, lines);
     while (!this.#buffer.add(unit, lines)) {
       await this.#host.ports.sleep(20, this.#abort.signal);
       this.#feed({ type: "flush" });
     }
+    this.#waiting.delete(unit);
   }
 
   /** Null when the unit has no rows: aborted, or a refusal that ended the run. */
-  async #rowsOf({ unit, block }: UnitWork): Promise<UnitRows | null> {
+  async #rowsOf(work: UnitWork): Promise<UnitRows | null> {
+    const { unit, block } = work;
+    const saved = this.#host.saved.take(unit, this.#termsOf(work));
+    if (saved !== null) return saved;
     const { ports, budget, slice, environment, judges, clientOf } = this.#host;
     const { config } = this.#grant;
     const r = config.rollouts_per_example;
     const input = await this.#inputs.of(unit, block.chunks);
-    const redo = block.redo.find((each) => each.unit === unit);
+    const redo = redoOf(unit, block);
     const nothingRuns = redo?.keep.length === r;
     const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
     const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await this.#redo(redo, unit, input, block.poisoned);
@@ -374,5 +394,6 @@ export class UnitsTicket {
   }
 }
 
+const redoOf = (unit: number, { redo }: Block): Redo | undefined => redo.find((each) => each.unit === unit);
 const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
 const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

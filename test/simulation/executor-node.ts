@@ -1,24 +1,20 @@
 import { hasCodeOf } from "../../src/executor/grant-code.ts";
-import { Session, type Effect, type SessionEvent, type UnitWork } from "../../src/executor/session.ts";
+import { RetryWaits } from "../../src/executor/retry-waits.ts";
+import { Session } from "../../src/executor/session.ts";
+import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session-events.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { broken } from "./invariants.ts";
-import type { Scene } from "./scene.ts";
+import type { Code, Scene } from "./scene.ts";
+import { Bucket, summary, Troubles } from "./storage.ts";
 
 const MARGIN_MS = 1_500;
 const RPC_TIMEOUT_MS = 1_500;
 const SLICE_MS = 60_000;
 
-/** Which version of the environment an executor has, and whether it is one that compares digests. */
-export interface Code {
-  readonly version: number;
-  readonly checks: boolean;
-}
-
 interface Unit {
   readonly left: Set<number>;
-  /** By rollout. */
   readonly summaries: RolloutSummary[];
   refused: boolean;
 }
@@ -43,8 +39,10 @@ export class ExecutorNode {
   readonly #units = new Map<number, Unit>();
   #inFlight = 0;
   #waiting: (() => void)[] = [];
-  readonly #bucket = new Map<string, readonly number[]>();
+  readonly #bucket = new Bucket();
   readonly #rows = new Map<number, readonly RolloutSummary[]>();
+  /** Of the present grant. */
+  #waits: RetryWaits;
   readonly #bornAt: number;
   #refused: { run: string; seq: number }[] = [];
   #empty = 0;
@@ -63,6 +61,7 @@ export class ExecutorNode {
     this.#offset = world.random.int(0, 1_000_000);
     this.#misplaced = world.random.chance(world.plan.misplaced);
     this.#bornAt = world.clock.now;
+    this.#waits = new RetryWaits(() => world.random.next());
   }
 
   start(): void {
@@ -76,6 +75,7 @@ export class ExecutorNode {
 
   /** Units begun and not committed: what an outside observer may hold against them if this executor falls silent. */
   readonly #open = new Set<number>();
+  #troubles = new Troubles();
   #fallSilent(): void {
     for (const unit of this.#open) this.#world.silences.push({ unit, alone: this.#open.size === 1 });
   }
@@ -99,7 +99,7 @@ export class ExecutorNode {
       then(answer);
     };
     world.clock.after(RPC_TIMEOUT_MS, () => settle(null));
-    if (this.#cutOff) return;
+    if (this.#cutOff || world.outage) return;
     world.message(() => {
       let answer: Answer<N>;
       try {
@@ -210,7 +210,9 @@ export class ExecutorNode {
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
     this.#told = false;
     this.#answered = 0;
-    this.#session = new Session(grant, { margin: MARGIN_MS, retry: 200, idle: 250, ...hold }, sentAt);
+    this.#troubles = new Troubles();
+    this.#waits = new RetryWaits(() => this.#world.random.next());
+    this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
 
@@ -233,7 +235,9 @@ export class ExecutorNode {
     switch (effect.type) {
       case "claim":
         return this.#rpc("claim", { ...ticket, ...effect }, (answer) => {
-          this.#feed(answer === null ? { type: "claim-failed", seq: effect.seq } : { type: "claimed", seq: effect.seq, answer });
+          this.#feed(
+            answer === null ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim", null) } : { type: "claimed", seq: effect.seq, answer },
+          );
         });
       case "start":
         return this.#start(effect.work, grant);
@@ -247,14 +251,20 @@ export class ExecutorNode {
         const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: this.#rows.get(unit) ?? [] }));
         return this.#rpc("commit", { ...ticket, segment: `${grant.ticket}-${grant.epoch}-${effect.n}`, units }, (answer) => {
           if (answer !== null) for (const unit of effect.units) this.#open.delete(unit);
-          this.#feed(answer === null ? { type: "commit-failed", n: effect.n } : { type: "committed", n: effect.n, answer });
+          if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
+          this.#feed(
+            answer === null
+              ? { type: "commit-failed", n: effect.n, wait: this.#waits.after(`commit ${effect.n}`, null) }
+              : { type: "committed", n: effect.n, answer },
+          );
         });
       }
       case "beat": {
         const sentAt = this.#now();
         const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered };
         return this.#rpc("beat", { ...ticket, started: effect.started, vitals }, (answer) => {
-          this.#feed(answer === null ? { type: "beat-failed" } : { type: "beaten", sentAt, answer });
+          if (this.#grant === grant) this.#troubles.noteBeat(sentAt, answer !== null);
+          this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat", null) } : { type: "beaten", sentAt, answer });
         });
       }
       case "abort":
@@ -272,23 +282,19 @@ export class ExecutorNode {
     }
   }
 
-  /** Create-only put: may fail, or take effect and fail; the driver then finds it there. */
   #store(n: number, units: readonly number[], grant: Grant): void {
-    const world = this.#world;
-    const segment = `${grant.ticket}-${grant.epoch}-${n}`;
-    world.clock.after(world.random.int(1, 30), () => {
+    this.#world.clock.after(this.#world.random.int(1, 30), () => {
       if (!this.#alive) return;
-      const fails = world.strikes(world.plan.fault.putFails);
-      const there = this.#bucket.get(segment);
-      if (there !== undefined && there.join() !== units.join()) broken("a segment was written twice with different rows");
-      if (!fails || world.random.chance(0.5)) this.#bucket.set(segment, units);
-      for (const unit of units) world.segments.set(`${segment}/${unit}`, this.#rows.get(unit) ?? []);
-      this.#feed(fails ? { type: "store-failed", n } : { type: "stored", n });
+      const stored = this.#bucket.put(this.#world, `${grant.ticket}-${grant.epoch}-${n}`, units, this.#rows);
+      if (this.#grant !== grant) return;
+      if (!stored) this.#troubles.note(`segment ${n}`, false);
+      this.#feed(stored ? { type: "stored", n } : { type: "store-failed", n, wait: this.#waits.after(`segment ${n}`, null) });
     });
   }
 
   #start({ unit, block }: UnitWork, grant: Grant): void {
     const world = this.#world;
+    this.#troubles.mayBegin(unit);
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const r = grant.config.rollouts_per_example;
     const redo = block.redo.find((each) => each.unit === unit);
@@ -390,9 +396,4 @@ export class ExecutorNode {
       for (const unit of units) this.#feed({ type: "unit-dropped", unit });
     });
   }
-}
-
-/** `generation` tells one answer of the model from another: scoring leaves it alone. */
-function summary(reward: number, error: RolloutSummary["error"], generation: number): RolloutSummary {
-  return { reward, error, input_tokens: generation, output_tokens: 1, truncated: false, metrics: {} };
 }

@@ -38,6 +38,7 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "const blamed = ticket.started;",
     replace: "const blamed = ledger.claimsOf(ticket.id).flatMap((c) => Array.from({ length: c.hi - c.lo }, (_, i) => c.lo + i));",
   },
+  { name: "begin units that cannot be stored", file: "src/executor/session.ts", find: "if (this.#isTroubled || (", replace: "if ((" },
   {
     name: "let one refusal end a run that has answers",
     file: "durable-objects/run/health.ts",

@@ -21,6 +21,8 @@ export interface Plan {
     readonly partition: number;
     readonly putFails: number;
   };
+  /** Nothing can be stored from one moment to another; null = at no time. Milliseconds. */
+  readonly outage: { readonly from: number; readonly to: number } | null;
   readonly infraError: number;
   /** Shares of executors: of those with the code of before the last deployment, and of those of a version that compares no digests. */
   readonly late: number;
@@ -62,6 +64,8 @@ export function drawPlan(random: Random): Plan {
       ...deploys,
     ] as const),
   }));
+  const outageAt = random.int(500, calmAt);
+  const outage = random.chance(0.2) ? { from: outageAt, to: outageAt + random.int(500, 30_000) } : null;
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
   return {
     config: {
@@ -97,6 +101,7 @@ export function drawPlan(random: Random): Plan {
     killers,
     killAfter: random.pick([0, 50, 700]),
     fault: { lost: nasty, late: nasty / 4, lostAnswer: nasty, doubled: nasty, crash: nasty / 20, partition: nasty / 10, putFails: nasty },
+    outage,
     infraError: random.pick([0, 0, 0.1]),
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),

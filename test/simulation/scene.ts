@@ -6,6 +6,12 @@ import type { Clockwork } from "./clockwork.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 
+/** Which version of the environment an executor has, and whether it is one that compares digests. */
+export interface Code {
+  readonly version: number;
+  readonly checks: boolean;
+}
+
 /** What the parts of a schedule see of it and of each other; `World` puts it together. */
 export interface Scene {
   readonly random: Random;
@@ -38,6 +44,8 @@ export interface Scene {
   /** Digests of the code that was deployed, the newest last. */
   readonly codes: readonly string[];
   readonly calm: boolean;
+  /** Nothing can be stored now: a full disk. */
+  readonly outage: boolean;
   inFlight: number;
   strikes(probability: number): boolean;
   message(deliver: () => void, lost?: () => void): void;

@@ -91,6 +91,10 @@ export class World implements Scene {
   get calm(): boolean {
     return this.clock.now >= this.plan.calmAt;
   }
+  get outage(): boolean {
+    const { outage } = this.plan;
+    return !this.calm && outage !== null && this.clock.now >= outage.from && this.clock.now < outage.to;
+  }
   strikes(probability: number): boolean {
     return !this.calm && probability > 0 && this.random.chance(probability);
   }

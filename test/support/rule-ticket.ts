@@ -7,7 +7,9 @@ import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { Client } from "../../src/rollouts/types.ts";
 import { ok } from "../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
+import { SavedRows } from "../../src/executor/saved-rows.ts";
 import { Slice } from "../../src/executor/slice.ts";
+import { StorageOutage } from "../../src/executor/storage-outage.ts";
 import { UnitsTicket } from "../../src/executor/units-ticket.ts";
 import { RuleRun } from "./rule-run.ts";
 
@@ -114,6 +116,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       clientOf: () => client,
       vitals,
       noteFirst: () => undefined,
+      saved: new SavedRows(),
+      outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),
       beforeLeave: async () => undefined,
     },
     grant,

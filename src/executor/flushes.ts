@@ -1,0 +1,80 @@
+import type { Effect } from "./session-events.ts";
+
+/** Segments on their way to storage at once; with the buffer and the inputs they are what an executor holds. */
+export const MAX_FLUSHES = 2;
+
+interface Flush {
+  readonly n: number;
+  readonly units: readonly number[];
+  state: "storing" | "stored" | "committing";
+  /** When its last attempt is repeated; null = it has not failed. */
+  retryAt: number | null;
+  failing: boolean;
+}
+
+/** The segments of one session that are on their way: each is put, then committed, and each of the two is repeated until it is done. */
+export class Flushes {
+  #list: Flush[] = [];
+  #next = 1;
+
+  get isEmpty(): boolean {
+    return this.#list.length === 0;
+  }
+
+  get areAllTaken(): boolean {
+    return this.#list.length >= MAX_FLUSHES;
+  }
+
+  get units(): readonly number[] {
+    return this.#list.flatMap((flush) => flush.units);
+  }
+
+  /** The last attempt to put or to commit one of them failed. */
+  get areFailing(): boolean {
+    return this.#list.some(({ failing }) => failing);
+  }
+
+  /** When something is to be repeated. */
+  get retries(): readonly number[] {
+    return this.#list.flatMap(({ retryAt }) => (retryAt === null ? [] : [retryAt]));
+  }
+
+  begin(units: readonly number[]): Effect {
+    const flush: Flush = { n: this.#next++, units, state: "storing", retryAt: null, failing: false };
+    this.#list.push(flush);
+    return { type: "store", n: flush.n, units };
+  }
+
+  stored(n: number): void {
+    const flush = this.#find(n);
+    if (flush !== undefined) Object.assign(flush, { state: "stored", retryAt: null });
+  }
+
+  failed(n: number, retryAt: number): void {
+    const flush = this.#find(n);
+    if (flush !== undefined) Object.assign(flush, { retryAt, failing: true });
+  }
+
+  committed(n: number): void {
+    this.#list = this.#list.filter((flush) => flush.n !== n);
+  }
+
+  /** What is to be put or committed now. */
+  due(now: number): Effect[] {
+    const effects: Effect[] = [];
+    for (const flush of this.#list) {
+      const again = flush.retryAt !== null && now >= flush.retryAt;
+      if (again) flush.retryAt = null;
+      if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units });
+      if (flush.state === "stored" || (flush.state === "committing" && again)) {
+        flush.state = "committing";
+        effects.push({ type: "commit", n: flush.n, units: flush.units });
+      }
+    }
+    return effects;
+  }
+
+  #find(n: number): Flush | undefined {
+    return this.#list.find((flush) => flush.n === n);
+  }
+}

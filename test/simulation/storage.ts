@@ -1,0 +1,45 @@
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import { broken } from "./invariants.ts";
+import type { Scene } from "./scene.ts";
+
+/** Segments as one executor puts them. */
+export class Bucket {
+  readonly #there = new Map<string, readonly number[]>();
+
+  /** Create-only put: may fail, or take effect and fail; the driver then finds it there. False when it failed. */
+  put(world: Scene, segment: string, units: readonly number[], rows: ReadonlyMap<number, readonly RolloutSummary[]>): boolean {
+    const fails = world.outage || world.strikes(world.plan.fault.putFails);
+    const there = this.#there.get(segment);
+    if (there !== undefined && there.join() !== units.join()) broken("a segment was written twice with different rows");
+    if (!fails || (!world.outage && world.random.chance(0.5))) this.#there.set(segment, units);
+    for (const unit of units) world.segments.set(`${segment}/${unit}`, rows.get(unit) ?? []);
+    return !fails;
+  }
+}
+
+/** What of an executor's calls under one grant failed last: nothing is to be begun meanwhile. */
+export class Troubles {
+  readonly #failing = new Set<string>();
+  /** When the newest beat that was answered was sent. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+
+  note(call: string, succeeded: boolean): void {
+    if (succeeded) this.#failing.delete(call);
+    else this.#failing.add(call);
+  }
+
+  /** A beat that failed says nothing when a later one was answered. */
+  noteBeat(sentAt: number, answered: boolean): void {
+    this.note("beat", answered || sentAt < this.#heardAt);
+    if (answered) this.#heardAt = Math.max(this.#heardAt, sentAt);
+  }
+
+  mayBegin(unit: number): void {
+    if (this.#failing.size > 0) broken(`unit ${unit} is begun though ${[...this.#failing].join()} failed`);
+  }
+}
+
+/** `generation` tells one answer of the model from another: scoring leaves it alone. */
+export function summary(reward: number, error: RolloutSummary["error"], generation: number): RolloutSummary {
+  return { reward, error, input_tokens: generation, output_tokens: 1, truncated: false, metrics: {} };
+}

@@ -2,12 +2,13 @@ import { type Context, Hono } from "hono";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import { OUTPUT_FILES, type OutputFile, outputKey } from "../../r2-layout/keys.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { evalLog } from "../report/eval-log.ts";
+import { evalLog, LOG_PAGE, logText } from "../report/eval-log.ts";
 import { metadataText } from "../report/metadata.ts";
 import type { AppContext } from "./app-context.ts";
+import { check } from "./body.ts";
 import { byteRange } from "./byte-range.ts";
-import { readTwice } from "./read-twice.ts";
-import { found, readRun, runIdOf, viewOf } from "./run-of.ts";
+import { found, readRun, viewOf } from "./run-of.ts";
+import { logQuery } from "./schemas.ts";
 import { streamOf } from "../stream-of.ts";
 
 /** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */
@@ -30,22 +31,29 @@ files.get("/:id/files/:file", async (c) => {
       const metadata = found(await readRun(c, (run) => run.metadata()));
       return c.body(metadataText(metadata), 200, { ...attached(file), "content-type": "application/json" });
     }
-    case "eval.log": {
-      await viewOf(c);
-      const [{ ports }, runId] = [c.var, runIdOf(c)];
-      const lines = evalLog((after, limit) =>
-        readTwice(
-          () => ports.run(runId),
-          (run) => run.events(after, limit),
-        ),
-      );
-      // Plain text that a browser shows as such.
-      return c.body(streamOf(lines), 200, { ...HARMLESS, "content-type": "text/plain; charset=utf-8" });
-    }
+    case "eval.log":
+      return log(c);
     case undefined:
       throw new EdgewiseError("not_found", "No such file.", { hint: `A run has ${OUTPUT_FILES.join(", ")}.` });
   }
 });
+
+/** All of it, or with `after` a page of what follows that event, so that a follower asks for what it does not have. */
+async function log(c: Context<AppContext>): Promise<Response> {
+  const { after } = check(logQuery, c.req.query(), "query");
+  await viewOf(c);
+  const read = (from: number, limit: number) => readRun(c, (run) => run.events(from, limit));
+  // Plain text that a browser shows as such.
+  const headers = { ...HARMLESS, "content-type": "text/plain; charset=utf-8" };
+  if (after === undefined) return c.body(streamOf(evalLog(read)), 200, headers);
+  const page = await read(after, LOG_PAGE);
+  return c.body(logText(page), 200, {
+    ...headers,
+    "cache-control": "no-store",
+    "x-edgewise-next": String(page.at(-1)?.seq ?? after),
+    "x-edgewise-more": page.length < LOG_PAGE ? "0" : "1",
+  });
+}
 
 async function results(c: Context<AppContext>, view: RunView): Promise<Response> {
   if (view.phase !== "settled") {

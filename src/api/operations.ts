@@ -128,10 +128,12 @@ export const OPERATIONS: readonly Operation[] = [
     method: "get",
     path: `${RUN}/files/{file}`,
     id: "getFile",
-    summary: "A file of the results folder: the sorted rows of a settled run (ranges work), the summary in verifiers' form, the whole log",
+    summary:
+      "A file of the results folder: the sorted rows of a settled run (ranges work), the summary in verifiers' form, the log; of that with `after` a page, X-Edgewise-Next is the next `after`, X-Edgewise-More is 1 when there are more",
+    query: requests.logQuery,
     headers: { Range: "Bytes wanted of results.jsonl." },
     answers: { 200: [NDJSON, "application/json", "text/plain"], 206: [NDJSON] },
-    errors: [404, 409, 416],
+    errors: [404, 409, 416, 422],
   },
   {
     method: "put",

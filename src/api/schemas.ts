@@ -154,6 +154,8 @@ export const rowsQuery = z.strictObject({
   limit_bytes: wholeNumber(1, MAX_ROWS_BYTES).default(4 * 1024 * 1024),
 });
 
+export const logQuery = z.strictObject({ after: wholeNumber().optional().describe("Of eval.log only: lines after this event, a page of them.") });
+
 /** Rows of one page of samples. */
 export const MAX_SAMPLES = 1000;
 export const samplesQuery = z.strictObject({

@@ -140,6 +140,24 @@ describe("the other files", () => {
     expect(lines.at(-1)).toBe("");
   });
 
+  it("eval.log from an event on: a page of it, with the place to go on from", async () => {
+    const door = doorWith();
+    const event = (seq: number, type: "log" | "commit") => ({ seq, time: 0, type, level: "INFO" as const, message: `m${seq}`, rollouts: 1 });
+    door.run(ID).stored = Array.from({ length: 1002 }, (_, index) => event(index + 1, index === 1001 ? "commit" : "log"));
+    const from = async (after: number) => {
+      const response = await door.call("GET", `/evaluations/${ID}/files/eval.log?after=${after}`);
+      const { headers } = response;
+      return [(await response.text()).split("\n").length - 1, headers.get("x-edgewise-next"), headers.get("x-edgewise-more")];
+    };
+    expect([await from(0), await from(1000), await from(1002)]).toEqual([
+      [1000, "1000", "1"],
+      [1, "1002", "0"],
+      [0, "1002", "0"],
+    ]);
+    expect((await door.call("GET", `/evaluations/${ID}/files/eval.log?after=x`)).status).toBe(422);
+    expect((await openDoor().call("GET", `/evaluations/${ID}/files/eval.log?after=0`)).status).toBe(404);
+  });
+
   it("no others", async () => {
     expect((await doorWith().call("GET", `/evaluations/${ID}/files/config.json`)).status).toBe(404);
     expect((await doorWith().call("GET", `/evaluations/${ID}/files/..%2Fconfig.json`)).status).toBe(404);

@@ -1,66 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { followRun } from "../../src/cli/connection/follow-run.ts";
 import { FolderMirror } from "../../src/cli/results/folder-mirror.ts";
-import { ServiceClient } from "../../src/cli/connection/http-client.ts";
+import type { ServiceClient } from "../../src/cli/connection/http-client.ts";
 import { outputBase, ResultsFolder, readPosition, resultsFolderOf } from "../../src/cli/results/results-folder.ts";
-import { type FakeRequest, type FakeService, startFakeService } from "../support/cli-fake-service.ts";
+import { type MirrorBench, mirrorBench, RUN } from "../support/mirrored-run.ts";
 
-const RUN = "1a2b3c4d";
-
-/** A run as the service has it: rows by commit, in commit order, and the sorted file once it is settled. */
-class FakeRun {
-  commits: { readonly seq: number; readonly rows: readonly string[] }[] = [];
-  sorted: string | null = null;
-  metadata = `{"status":"RUNNING"}\n`;
-  /** Bytes after which the next answer with rows breaks off. */
-  cutAt: number | null = null;
-  commitsPerAnswer = 100;
-
-  commit(seq: number, ...rows: readonly string[]): void {
-    this.commits.push({ seq, rows });
-  }
-
-  answer({ path, query }: FakeRequest, response: ServerResponse): void {
-    const name = path.split("/").at(-1);
-    if (name === "rows") return this.rows(Number(query.get("after")), response);
-    if (name === "results.jsonl" && this.sorted === null) return void response.writeHead(409).end(`{"detail":"not settled","code":"run_busy"}`);
-    const text = name === "results.jsonl" ? (this.sorted ?? "") : name === "metadata.json" ? this.metadata : "2026-11-01 00:00:00 - edgewise - INFO - hello\n";
-    response.writeHead(200).end(text);
-  }
-
-  private rows(after: number, response: ServerResponse): void {
-    const newer = this.commits.filter(({ seq }) => seq > after);
-    const sent = newer.slice(0, this.commitsPerAnswer);
-    const text = sent.flatMap(({ rows }) => rows.map((row) => `${row}\n`)).join("");
-    response.writeHead(200, { "x-edgewise-next": String(sent.at(-1)?.seq ?? after), "x-edgewise-more": sent.length < newer.length ? "1" : "0" });
-    if (this.cutAt === null) return void response.end(text);
-    response.write(text.slice(0, this.cutAt), () => response.destroy());
-    this.cutAt = null;
-  }
-}
-
-let run: FakeRun;
-let service: FakeService;
-let client: ServiceClient;
-let path: string;
+let run: MirrorBench["run"];
+let client: MirrorBench["client"];
 let root: string;
-beforeEach(async () => {
-  run = new FakeRun();
-  service = await startFakeService((request, response) => run.answer(request, response));
-  client = new ServiceClient(service.url);
-  root = mkdtempSync(join(tmpdir(), "edgewise-folder-"));
-  path = join(root, "evals", "e--m", RUN);
+let path: string;
+let results: MirrorBench["results"];
+let opened: MirrorBench["opened"];
+mirrorBench((bench) => {
+  ({ run, client, root, path, results, opened } = bench);
 });
-afterEach(async () => {
-  await service.close();
-  rmSync(root, { recursive: true, force: true });
-});
-
-const results = (): string => readFileSync(join(path, "results.jsonl"), "utf8");
 
 describe("a results folder", () => {
   it("holds every commit after a pull, and records how far it is", async () => {
@@ -213,87 +168,6 @@ describe("a results folder", () => {
   });
 });
 
-describe("the mirror of a run", () => {
-  it("shows a commit in the folder within a second, and metadata too", async () => {
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, () => undefined);
-    mirror.start();
-    run.commit(1, "a");
-    mirror.noteChange(true);
-    await new Promise((resolve) => setTimeout(resolve, 900));
-    expect(results()).toBe("a\n");
-    expect(existsSync(join(path, "metadata.json"))).toBe(true);
-    await mirror.stop();
-  });
-
-  it("asks for metadata at most once a second, however often something changes", async () => {
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, () => undefined);
-    mirror.start();
-    for (let i = 0; i < 15; i += 1) {
-      mirror.noteChange(true);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    await mirror.stop();
-    expect(service.asked.filter((request) => request.path.endsWith("metadata.json")).length).toBeLessThanOrEqual(2);
-  });
-
-  it("looks no more often than it is told to", async () => {
-    const folder = await ResultsFolder.open(path, RUN, "rebuild");
-    const mirror = new FolderMirror(folder, client, () => undefined, 60_000);
-    mirror.start();
-    for (let seq = 1; seq <= 4; seq += 1) {
-      run.commit(seq, String(seq));
-      mirror.noteChange(true);
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-    await mirror.stop();
-    expect(service.asked.filter((request) => request.path.endsWith("/rows"))).toHaveLength(1);
-    await mirror.catchUp();
-    expect(results()).toBe("1\n2\n3\n4\n");
-    await folder.close();
-  });
-
-  it("writes nothing while rows of the folder are still to be taken over", async () => {
-    mkdirSync(path, { recursive: true });
-    writeFileSync(join(path, "results.jsonl"), "of the folder\n");
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, () => undefined);
-    mirror.held = true;
-    mirror.start();
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    await mirror.stop();
-    await mirror.catchUp();
-    await mirror.finalise();
-    expect(service.asked).toEqual([]);
-    expect(readdirSync(path)).toEqual(["results.jsonl"]);
-    expect(results()).toBe("of the folder\n");
-  });
-
-  it("says once that the folder cannot be written, and asks no more", async () => {
-    const failures: unknown[] = [];
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, (error) => failures.push(error));
-    // In the way of the file that metadata.json is renamed to.
-    mkdirSync(join(path, "metadata.json", "x"), { recursive: true });
-    mirror.start();
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    await mirror.stop();
-    await mirror.catchUp();
-    await mirror.finalise();
-    expect(failures).toHaveLength(1);
-    expect(mirror.broken).toBe(true);
-  });
-
-  it("survives a service that does not answer for a while", async () => {
-    const failures: unknown[] = [];
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), client, (error) => failures.push(error));
-    run.commit(1, "aaaa");
-    run.cutAt = 2;
-    mirror.start();
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    await mirror.stop();
-    expect(failures).toEqual([]);
-    expect(results()).toBe("aaaa\n");
-  });
-});
-
 describe("a body whose reader never settles, not even when it is given up", () => {
   const standing = (): Response => {
     const never = (): Promise<never> => new Promise(() => undefined);
@@ -307,8 +181,8 @@ describe("a body whose reader never settles, not even when it is given up", () =
       asked++;
       return standing();
     };
-    const silent = { rows: answer, file: answer } as unknown as ServiceClient;
-    const mirror = new FolderMirror(await ResultsFolder.open(path, RUN, "rebuild"), silent, () => undefined);
+    const silent = { rows: answer, file: answer, log: answer } as unknown as ServiceClient;
+    const mirror = new FolderMirror(await opened(), silent, { onFolder: () => undefined });
     mirror.start();
     await vi.waitFor(() => expect(asked).toBe(1));
     expect(await soon(mirror.stop())).toBeUndefined();

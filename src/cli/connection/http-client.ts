@@ -117,8 +117,12 @@ export class ServiceClient {
   rows(id: string, after: number, limitBytes: number, signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/rows?after=${after}&limit_bytes=${limitBytes}`, { ...(signal ? { signal } : {}), retries: 2 });
   }
-  file(id: string, name: "results.jsonl" | "metadata.json" | "eval.log", signal?: AbortSignal): Promise<Response> {
+  file(id: string, name: "results.jsonl" | "metadata.json", signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/files/${name}`, { ...(signal ? { signal } : {}), retries: 2 });
+  }
+  /** `eval.log` from the event after `after` on, a page of it; `X-Edgewise-Next` is absent where the service sends the whole, as one of before does. */
+  log(id: string, after: number, signal?: AbortSignal): Promise<Response> {
+    return this.call("GET", `/evaluations/${id}/files/eval.log?after=${after}`, { ...(signal ? { signal } : {}), retries: 2 });
   }
   /** The numbers of a run as they are now: its `metadata.json`. */
   numbers<T>(id: string, signal: AbortSignal): Promise<T> {

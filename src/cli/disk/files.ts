@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { type FileHandle, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { systemCode } from "../terminal/cli-error.ts";
@@ -32,3 +33,29 @@ export function makeFolder(path: string): void {
 
 /** The first `bytes` bytes of a file: a file that grows meanwhile does not change what is read. */
 export const firstBytes = (path: string, bytes: number): Readable => (bytes === 0 ? Readable.from([]) : createReadStream(path, { end: bytes - 1 }));
+
+/** Writes `bytes` at `position`, the end of what counts: all of them, or none that a reader would see for longer than a moment. Gives their number. */
+export async function appendWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<number> {
+  try {
+    for (let done = 0; done < bytes.byteLength; ) {
+      const { bytesWritten } = await file.write(bytes, done, bytes.byteLength - done, position + done);
+      done += bytesWritten;
+    }
+  } catch (error) {
+    // A line written in part would be taken for damage by whoever reads the file.
+    await file.truncate(position).catch(() => undefined);
+    throw error;
+  }
+  return bytes.byteLength;
+}
+
+/** False once the file was removed, or another one has its name. */
+export async function isStillAt(file: FileHandle, path: string): Promise<boolean> {
+  try {
+    const [own, there] = await Promise.all([file.stat(), stat(path)]);
+    return own.ino === there.ino && own.dev === there.dev;
+  } catch (error) {
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return false;
+    throw error;
+  }
+}

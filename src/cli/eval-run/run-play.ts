@@ -5,7 +5,6 @@ import type { JsonObject } from "../../config/run-config.ts";
 import { singleLine } from "../../report/printable.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
-import { reasonOf } from "../terminal/cli-error.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
 import type { EvalWish } from "./eval-wish.ts";
 import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts";
@@ -24,7 +23,7 @@ import type { Preflight } from "./preflight.ts";
 import { startRun } from "./start-run.ts";
 import { damagedState } from "../state/state-damage.ts";
 import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
-import { RunWatch } from "./watch-run.ts";
+import { RunWatch, unwrittenText } from "./watch-run.ts";
 
 /** Time for finished rollouts to reach the store after Ctrl-C. */
 const FLUSH_MS = 3000;
@@ -114,11 +113,13 @@ export class RunPlay {
     // What is owed is not known of a run that takes over a folder.
     const mayRest = started.how === "nothing owed" || (started.how === "resumed" && started.owed === null);
     const whole = mayRest ? await rolloutsOfWhole(path, given, started.how === "resumed") : null;
-    const folder = given.no_save ? null : await this.#openFolder(current, started, path, whole !== null);
+    const folder = given.no_save ? null : this.#folderAt(current, started, path, whole !== null);
+    const folderFailure = folder === null ? null : await this.#begin(folder);
     progress.started(started.evaluation, folder?.path ?? null);
     const watch = new RunWatch(current, {
       runId: evaluation_id,
       folder,
+      folderFailure,
       point: { seq: started.after },
       importing: started.evaluation.edgewise.importing === true,
       whole,
@@ -168,16 +169,22 @@ export class RunPlay {
     return folder ?? (how === "created" ? null : known) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
   }
 
-  /** The folder as it is to be written; null when it cannot be, which does not stop the run. */
-  async #openFolder(service: Service, { evaluation, how }: StartedRun, path: string, whole: boolean): Promise<ResultsFolder | null> {
+  #folderAt(service: Service, { evaluation, how }: StartedRun, path: string, whole: boolean): ResultsFolder {
     const { evaluation_id } = evaluation;
-    try {
-      const folder = await ResultsFolder.open(path, evaluation_id, whole ? "leave" : how === "joined" ? "continue" : "rebuild");
+    const remember = (): void => {
       if (service.stateFolder !== null) rememberFolder(service.stateFolder, evaluation_id, path);
-      return folder;
-    } catch (error) {
-      this.#context.progress.note(`warning: ${path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
+    };
+    return new ResultsFolder(path, evaluation_id, whole ? "leave" : how === "joined" ? "continue" : "rebuild", remember);
+  }
+
+  /** Takes the folder over. Gives why it cannot be written, which does not stop the run; it is tried again. */
+  async #begin(folder: ResultsFolder): Promise<unknown> {
+    try {
+      await folder.begin();
       return null;
+    } catch (error) {
+      this.#context.progress.note(unwrittenText(folder.path, error));
+      return error;
     }
   }
 

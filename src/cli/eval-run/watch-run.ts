@@ -24,6 +24,8 @@ export interface Watch {
   /** Null: nothing is kept on this disk. */
   readonly folder: ResultsFolder | null;
   readonly point: FollowPoint;
+  /** Why it could not be written when it was to be taken over; null = it could. */
+  readonly folderFailure: unknown;
   /** Whether rows of the folder are still to be taken over. */
   readonly importing: boolean;
   /** Rollouts of a folder that is whole: as long as the run has no other number of them it stays as it is. Null: it is written. */
@@ -45,16 +47,17 @@ export class RunWatch {
   service: Service;
   private readonly watch: Watch;
   private mirror: FolderMirror | null = null;
-  private folderError: unknown = null;
+  private folderError: unknown;
   private held: boolean;
 
   constructor(service: Service, watch: Watch) {
     this.service = service;
     this.watch = watch;
     this.held = watch.importing || watch.whole !== null;
+    this.folderError = watch.folderFailure;
   }
 
-  /** Why the folder could not be written; null when it could. */
+  /** Why the folder cannot be written; null when all that was to be in it is. */
   get folderFailure(): unknown {
     return this.folderError;
   }
@@ -74,11 +77,11 @@ export class RunWatch {
         progress.update(state);
       },
       onLog: (event: Parameters<RunProgress["log"]>[0]) => {
-        this.mirror?.noteChange(false);
+        this.mirror?.noteChange("log");
         if (isEndOfRun(event.message) || this.watch.told.has(event.message) || (isEnvironmentLine(event.message) && !this.watch.verbose)) return;
         progress.log(event);
       },
-      onCommit: () => this.mirror?.noteChange(true),
+      onCommit: () => this.mirror?.noteChange("rows"),
     };
     for (;;) {
       this.startMirror();
@@ -125,16 +128,12 @@ export class RunWatch {
 
   private startMirror(): void {
     const { folder, progress, pollMs = null } = this.watch;
-    if (folder === null || this.folderError !== null) return;
-    this.mirror = new FolderMirror(
-      folder,
-      this.service.client,
-      (error) => {
-        this.folderError = error;
-        progress.note(`warning: ${folder.path} cannot be written: ${reasonOf(error)}. The run goes on; its results stay in the service.`);
-      },
-      pollMs,
-    );
+    if (folder === null) return;
+    const onFolder = (error: unknown): void => {
+      this.folderError = error;
+      progress.note(error === null ? `${folder.path} can be written again.` : unwrittenText(folder.path, error));
+    };
+    this.mirror = new FolderMirror(folder, this.service.client, { onFolder, failure: this.folderError, pollMs });
     this.mirror.held = this.held;
     this.mirror.start();
   }
@@ -160,6 +159,10 @@ export class RunWatch {
     }
   }
 }
+
+/** What is said once of a folder that cannot be written. */
+export const unwrittenText = (path: string, error: unknown): string =>
+  `warning: ${path} cannot be written: ${reasonOf(error)}. The run goes on, and the folder is tried again while it does; its results stay in the service.`;
 
 /** Of a silent service, why it is silent; its message names the address once more. */
 const causeOf = (error: unknown): unknown => (error instanceof ServiceUnreachable ? error.cause : error);

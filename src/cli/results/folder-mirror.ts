@@ -1,120 +1,139 @@
-/** Keeps a results folder up to date while a run goes on: rows a moment after their commit, metadata at most once a second. */
+/** Keeps a results folder up to date while a run goes on: rows a moment after their commit, metadata and log at most once a second. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemCode } from "../terminal/cli-error.ts";
 import { type ServiceClient, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
 import type { ResultsFolder } from "./results-folder.ts";
 
 const TICK_MS = 250;
-const METADATA_MS = 1000;
+const FILES_MS = 1000;
+const AGAIN_MS = [1000, 10_000] as const;
+
+export interface MirrorOptions {
+  /** Hears why the folder cannot be written, once until it can be again (null); the run itself goes on. */
+  readonly onFolder: (error: unknown) => void;
+  /** Why it cannot be written as far as is known already; null or absent = it can. */
+  readonly failure?: unknown;
+  /** Time between two looks, where one is asked for. */
+  readonly pollMs?: number | null;
+  /** First and longest time until a folder that cannot be written is tried again; it doubles from one to the other. */
+  readonly againMs?: readonly [number, number];
+}
 
 export class FolderMirror {
-  private readonly folder: ResultsFolder;
-  private readonly onFailure: (error: unknown) => void;
-  private readonly client: ServiceClient;
-  private readonly tickMs: number;
-  private readonly metadataMs: number;
-  private rowsDue = true;
-  private filesDue = true;
-  private filesAt = 0;
-  private failed = false;
+  readonly #folder: ResultsFolder;
+  readonly #client: ServiceClient;
+  readonly #onFolder: (error: unknown) => void;
+  readonly #tickMs: number;
+  readonly #filesMs: number;
+  readonly #due = { rows: true, metadata: true, log: true };
+  #filesAt = 0;
+  /** Null: all that was to be written is. */
+  #failure: unknown;
+  #againAt = 0;
+  readonly #againMs: readonly [number, number];
+  #wait: number;
   /** Nothing is written: the run does not have all rows of the folder yet, and may never; or nothing in the folder is to change. */
   held = false;
-  private stopping = new AbortController();
-  private working: Promise<void> | null = null;
+  #stopping = new AbortController();
+  #working: Promise<void> | null = null;
 
-  /** `onFailure` hears once that the folder cannot be written; the run itself goes on. `pollMs`: time between two looks, where one is asked for. */
-  constructor(folder: ResultsFolder, client: ServiceClient, onFailure: (error: unknown) => void, pollMs: number | null = null) {
-    this.folder = folder;
-    this.client = client;
-    this.onFailure = onFailure;
-    this.tickMs = pollMs ?? TICK_MS;
-    this.metadataMs = pollMs ?? METADATA_MS;
-  }
-
-  get broken(): boolean {
-    return this.failed;
+  constructor(folder: ResultsFolder, client: ServiceClient, { onFolder, failure = null, pollMs = null, againMs = AGAIN_MS }: MirrorOptions) {
+    this.#folder = folder;
+    this.#client = client;
+    this.#onFolder = onFolder;
+    this.#failure = failure;
+    this.#tickMs = pollMs ?? TICK_MS;
+    this.#filesMs = pollMs ?? FILES_MS;
+    this.#againMs = againMs;
+    this.#wait = againMs[0];
   }
 
   start(): void {
-    this.stopping = new AbortController();
-    this.working = this.work(this.stopping.signal);
+    this.#stopping = new AbortController();
+    this.#working = this.#work(this.#stopping.signal);
   }
 
   /** Rows were committed, or something was logged. */
-  noteChange(rows: boolean): void {
-    if (rows) this.rowsDue = true;
-    this.filesDue = true;
+  noteChange(what: "rows" | "log"): void {
+    this.#due[what] = true;
+    this.#due.metadata = true;
   }
 
   /** Ends the loop; what is under way is given up. */
   async stop(): Promise<void> {
-    this.stopping.abort();
-    await this.working;
-    this.working = null;
+    this.#stopping.abort();
+    await this.#working;
+    this.#working = null;
   }
 
   /** Brings everything up to date that can be had now; for the end of an interrupted run. */
   async catchUp(signal?: AbortSignal): Promise<void> {
-    if (this.failed || this.held) return;
-    this.rowsDue = true;
-    this.filesDue = true;
-    this.filesAt = 0;
-    await this.step(signal);
+    if (this.held) return;
+    Object.assign(this.#due, { rows: true, metadata: true, log: true });
+    this.#filesAt = 0;
+    await this.#step(signal);
   }
 
   /** Puts the final files in place. Throws what the service is to blame for; may be repeated. */
   async finalise(signal?: AbortSignal): Promise<void> {
-    if (this.failed) return;
-    if (this.held) return await this.folder.close();
+    if (this.held) return await this.#folder.close();
     try {
-      await this.folder.finalise(this.client, signal);
+      await this.#folder.finalise(this.#client, signal);
+      this.#say(null);
     } catch (error) {
       if (!isOwnFault(error)) throw error;
-      this.fail(error);
+      this.#say(error);
     }
   }
 
-  private async work(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.failed) {
-      if (!this.held) await this.step(signal);
-      await sleep(this.tickMs, undefined, { signal }).catch(() => undefined);
+  async #work(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (!this.held && Date.now() >= this.#againAt) await this.#step(signal);
+      await sleep(this.#tickMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  private async step(signal: AbortSignal | undefined): Promise<void> {
+  async #step(signal: AbortSignal | undefined): Promise<void> {
+    const { rows, metadata, log } = this.#due;
+    const filesToo = (metadata || log) && Date.now() - this.#filesAt >= this.#filesMs;
     try {
-      if (this.rowsDue) {
-        this.rowsDue = false;
-        await this.pull(signal);
-      }
-      if (this.filesDue && Date.now() - this.filesAt >= this.metadataMs) {
-        this.filesDue = false;
-        this.filesAt = Date.now();
-        await this.folder.refresh(this.client, "metadata.json", signal);
-        await this.folder.refresh(this.client, "eval.log", signal);
-      }
+      if (rows) await this.#bring("rows", () => this.#folder.pull(this.#client, signal));
+      if (!filesToo) return;
+      this.#filesAt = Date.now();
+      if (metadata) await this.#bring("metadata", () => this.#folder.pullMetadata(this.#client, signal));
+      if (log) await this.#bring("log", () => this.#folder.pullLog(this.#client, signal));
+      this.#say(null);
     } catch (error) {
-      this.filesDue = true;
-      if (signal?.aborted) return;
       // A service that does not answer is the business of whoever follows the run; here it is asked again at the next tick.
-      if (error instanceof ServiceUnreachable || error instanceof ServiceError) return;
-      this.fail(error);
+      if (signal?.aborted || error instanceof ServiceUnreachable || error instanceof ServiceError) return;
+      // Only when all of it was written is it said that there is room again.
+      Object.assign(this.#due, { metadata: true, log: true });
+      this.#say(error);
     }
   }
 
-  private async pull(signal: AbortSignal | undefined): Promise<void> {
+  /** What fails is due again. */
+  async #bring(what: "rows" | "metadata" | "log", work: () => Promise<void>): Promise<void> {
+    this.#due[what] = false;
     try {
-      await this.folder.pull(this.client, signal);
+      await work();
     } catch (error) {
-      this.rowsDue = true;
+      this.#due[what] = true;
       throw error;
     }
   }
 
-  private fail(error: unknown): void {
-    if (this.failed) return;
-    this.failed = true;
-    this.onFailure(error);
+  #say(failure: unknown): void {
+    const before = this.#failure;
+    this.#failure = failure;
+    if (failure === null) {
+      [this.#againAt, this.#wait] = [0, this.#againMs[0]];
+      if (before !== null) this.#onFolder(null);
+      return;
+    }
+    this.#againAt = Date.now() + this.#wait;
+    this.#wait = Math.min(2 * this.#wait, this.#againMs[1]);
+    if (before === null) this.#onFolder(failure);
   }
 }
 

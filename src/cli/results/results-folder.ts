@@ -5,13 +5,14 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { isRunId, type OutputFile, runFolder } from "../../../r2-layout/keys.ts";
+import { isRunId, runFolder } from "../../../r2-layout/keys.ts";
 import { OPTIONS } from "../../config/options.ts";
-import { draftOf, makeFolder, writeWhole } from "../disk/files.ts";
+import { appendWhole, draftOf, isStillAt, makeFolder, writeWhole } from "../disk/files.ts";
 import { readObject } from "../disk/json-file.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";
 import { startOf } from "../state/processes.ts";
+import { LogCopy } from "./log-copy.ts";
 
 /** `.edgewise.json`. */
 export interface Position {
@@ -48,134 +49,182 @@ export function readPosition(folder: string): Position | null {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /**
- * Copy of one run in a folder. `continue` keeps what an earlier process wrote up to its recorded position; `rebuild` fetches every row again, since a
+ * How a folder is taken over. `continue` keeps what an earlier process wrote up to its recorded position; `rebuild` fetches every row again, since a
  * resume replaces rows, and leaves the old file in place until the new one has caught up. `leave` touches nothing until something is to
  * be written, and is `rebuild` from then on: a folder in which nothing is left to do keeps its bytes and times.
  */
+export type TakeOver = "continue" | "rebuild" | "leave";
+
+/** Copy of one run in a folder. What fails on the disk throws, leaves whole rows, and may be tried again; a folder that was removed is begun anew. */
 export class ResultsFolder {
   readonly path: string;
   readonly runId: string;
-  private position: Position;
+  readonly #onBegun: () => void;
+  readonly #log: LogCopy;
+  #takeOver: TakeOver;
+  #position: Position;
   /** Null: not even looked at for writing. */
-  private file: FileHandle | null;
+  #file: FileHandle | null = null;
   /** Rows go to a draft until the rebuild has caught up. */
-  private rebuilding: boolean;
+  #rebuilding = false;
+  /** The sorted rows are in place: nothing is appended any more. */
+  #sorted = false;
 
-  private constructor(path: string, position: Position, file: FileHandle | null, rebuilding: boolean) {
+  /** Touches nothing yet. `onBegun` hears when it has been taken over. */
+  constructor(path: string, runId: string, takeOver: TakeOver, onBegun: () => void = () => undefined) {
     this.path = path;
-    this.runId = position.run_id;
-    this.position = position;
-    this.file = file;
-    this.rebuilding = rebuilding;
+    this.runId = runId;
+    this.#takeOver = takeOver;
+    this.#onBegun = onBegun;
+    this.#log = new LogCopy(path, runId);
+    this.#position = startOfFolder(runId);
   }
 
-  static async open(path: string, runId: string, mode: "continue" | "rebuild" | "leave"): Promise<ResultsFolder> {
-    const start: Position = { version: 1, run_id: runId, seq: 0, bytes: 0, final: false };
-    if (mode === "leave") return new ResultsFolder(path, start, null, false);
-    makeFolder(path);
-    removeDeadDrafts(path);
-    const found = readPosition(path);
-    const results = join(path, "results.jsonl");
-    // A position in the middle of a row, or behind the end, is of another file: then nothing in this one can be trusted, and it stays until there is another.
-    if (mode === "continue" && found?.run_id === runId && !found.final && endsRow(results, found.bytes)) {
-      const file = await open(results, "r+");
-      await file.truncate(found.bytes);
-      return new ResultsFolder(path, found, file, false);
-    }
-    const rebuilding = existsSync(results);
-    const file = await open(rebuilding ? draftOf(results) : results, "w+");
-    if (!rebuilding) writePosition(path, start);
-    return new ResultsFolder(path, start, file, rebuilding);
+  /** Takes the folder over at once, unless it is to be left alone. */
+  static async open(path: string, runId: string, takeOver: TakeOver): Promise<ResultsFolder> {
+    const folder = new ResultsFolder(path, runId, takeOver);
+    await folder.begin();
+    return folder;
+  }
+
+  async begin(): Promise<void> {
+    if (this.#takeOver === "leave") this.#onBegun();
+    else await this.#begun();
   }
 
   /** Appends the rows of all commits since the last pull. */
   async pull(client: ServiceClient, signal?: AbortSignal): Promise<void> {
-    const file = await this.begun();
+    if (this.#sorted) return;
+    const file = await this.#begun();
     for (let more = true; more; ) {
-      const response = await client.rows(this.runId, this.position.seq, PULL_BYTES, signal);
+      const response = await client.rows(this.runId, this.#position.seq, PULL_BYTES, signal);
       const next = Number(response.headers.get("x-edgewise-next") ?? Number.NaN);
       if (!Number.isSafeInteger(next)) throw new Error("the service did not say where its rows end (X-Edgewise-Next)");
       more = response.headers.get("x-edgewise-more") === "1";
-      const end = await this.append(file, response, signal);
-      this.position = { ...this.position, seq: next, bytes: end };
-      if (!this.rebuilding) writePosition(this.path, this.position);
+      const end = await this.#append(file, response, signal);
+      this.#position = { ...this.#position, seq: next, bytes: end };
+      if (!this.#rebuilding) writePosition(this.path, this.#position);
     }
-    if (this.rebuilding) await this.replaceOld();
+    if (this.#rebuilding) await this.#replaceOld();
   }
 
-  /** `metadata.json` or `eval.log` as the service renders it now. */
-  async refresh(client: ServiceClient, name: OutputFile, signal?: AbortSignal): Promise<void> {
-    await this.begun();
-    const response = await client.file(this.runId, name, signal);
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of chunksOf(response, signal)) chunks.push(chunk);
-    writeWhole(join(this.path, name), Buffer.concat(chunks));
+  /** `metadata.json` as the service renders it now. */
+  async pullMetadata(client: ServiceClient, signal?: AbortSignal): Promise<void> {
+    if (this.#sorted) return;
+    await this.#begun();
+    await this.#writeMetadata(client, signal);
+  }
+
+  /** Appends what was logged since the last pull. */
+  async pullLog(client: ServiceClient, signal?: AbortSignal): Promise<void> {
+    if (this.#sorted) return;
+    await this.#begun();
+    await this.#log.pull(client, signal);
   }
 
   /** Puts the sorted rows and the last metadata of the settled run in place of what was written on the way. */
   async finalise(client: ServiceClient, signal?: AbortSignal): Promise<void> {
-    await this.begun();
+    if (this.#sorted) makeFolder(this.path);
+    else await this.#begun();
     const results = join(this.path, "results.jsonl");
     const draft = `${draftOf(results)}.final`;
     let bytes = 0;
     try {
       const file = await open(draft, "w");
       try {
-        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl", signal), signal)) bytes += await writeAll(file, chunk, bytes);
+        for await (const chunk of chunksOf(await client.file(this.runId, "results.jsonl", signal), signal)) bytes += await appendWhole(file, chunk, bytes);
       } finally {
         await file.close();
       }
       // From here until the new position is written, the recorded one describes neither file: a crash must start again.
-      writePosition(this.path, { ...this.position, seq: 0, bytes: 0, final: false });
+      writePosition(this.path, { ...this.#position, seq: 0, bytes: 0, final: false });
       await rename(draft, results);
+      this.#sorted = true;
     } finally {
       rmSync(draft, { force: true });
     }
-    await this.refresh(client, "metadata.json", signal);
-    await this.refresh(client, "eval.log", signal);
-    this.position = { ...this.position, bytes, final: true };
-    writePosition(this.path, this.position);
+    await this.#writeMetadata(client, signal);
+    await this.#log.rewrite(client, signal);
+    this.#position = { ...this.#position, bytes, final: true };
+    writePosition(this.path, this.#position);
     await this.close();
   }
 
   async close(): Promise<void> {
-    if (this.file === null) return;
-    await this.file.close();
+    const file = this.#file;
+    this.#file = null;
+    await this.#log.close();
+    if (file === null) return;
+    await file.close();
     rmSync(draftOf(join(this.path, "results.jsonl")), { force: true });
   }
 
-  private async begun(): Promise<FileHandle> {
-    if (this.file !== null) return this.file;
-    const { file, rebuilding } = await ResultsFolder.open(this.path, this.runId, "rebuild");
-    if (file === null) throw new Error("a folder that is rebuilt has a file");
-    this.file = file;
-    this.rebuilding = rebuilding;
+  async #begun(): Promise<FileHandle> {
+    const results = join(this.path, "results.jsonl");
+    if (this.#file !== null) {
+      if (await isStillAt(this.#file, this.#rebuilding ? draftOf(results) : results)) return this.#file;
+      // Removed, or replaced by somebody else.
+      await this.#file.close();
+      this.#file = null;
+      this.#takeOver = "rebuild";
+    }
+    makeFolder(this.path);
+    removeDeadDrafts(this.path);
+    this.#file = (await this.#continued(results)) ?? (await this.#begunAnew(results));
+    this.#onBegun();
+    return this.#file;
+  }
+
+  /** Null where there is nothing to go on from. A position in the middle of a row, or behind the end, is of another file: then nothing in this one can be trusted. */
+  async #continued(results: string): Promise<FileHandle | null> {
+    if (this.#takeOver !== "continue") return null;
+    const found = readPosition(this.path);
+    if (found?.run_id !== this.runId || found.final || !endsRow(results, found.bytes)) return null;
+    const file = await open(results, "r+");
+    await file.truncate(found.bytes);
+    this.#position = found;
+    return file;
+  }
+
+  /** An old file stays until there is another. */
+  async #begunAnew(results: string): Promise<FileHandle> {
+    this.#rebuilding = existsSync(results);
+    this.#position = startOfFolder(this.runId);
+    const file = await open(this.#rebuilding ? draftOf(results) : results, "w+");
+    try {
+      if (!this.#rebuilding) writePosition(this.path, this.#position);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
     return file;
   }
 
   /** Nothing is written of an answer that is not there whole, so that the file grows by whole rows only. Holds one answer in memory. */
-  private async append(file: FileHandle, response: Response, signal?: AbortSignal): Promise<number> {
-    const { bytes: start } = this.position;
+  async #append(file: FileHandle, response: Response, signal?: AbortSignal): Promise<number> {
+    const { bytes: start } = this.#position;
     const chunks: Uint8Array[] = [];
     for await (const chunk of chunksOf(response, signal)) chunks.push(chunk);
-    try {
-      return start + (await writeAll(file, Buffer.concat(chunks), start));
-    } catch (error) {
-      // A row written in part would be taken for damage by whoever reads the folder.
-      await file.truncate(start).catch(() => undefined);
-      throw error;
-    }
+    return start + (await appendWhole(file, Buffer.concat(chunks), start));
   }
 
-  private async replaceOld(): Promise<void> {
+  async #writeMetadata(client: ServiceClient, signal?: AbortSignal): Promise<void> {
+    const response = await client.file(this.runId, "metadata.json", signal);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of chunksOf(response, signal)) chunks.push(chunk);
+    writeWhole(join(this.path, "metadata.json"), Buffer.concat(chunks));
+  }
+
+  async #replaceOld(): Promise<void> {
     const results = join(this.path, "results.jsonl");
-    writePosition(this.path, { ...this.position, seq: 0, bytes: 0 });
+    writePosition(this.path, { ...this.#position, seq: 0, bytes: 0 });
     await rename(draftOf(results), results);
-    writePosition(this.path, this.position);
-    this.rebuilding = false;
+    this.#rebuilding = false;
+    writePosition(this.path, this.#position);
   }
 }
 
+const startOfFolder = (runId: string): Position => ({ version: 1, run_id: runId, seq: 0, bytes: 0, final: false });
 /** Whether the first `bytes` bytes of a file are there and end with a row. */
 function endsRow(path: string, bytes: number): boolean {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? -1;
@@ -199,12 +248,4 @@ function removeDeadDrafts(folder: string): void {
 
 function writePosition(folder: string, position: Position): void {
   writeWhole(join(folder, POSITION), `${JSON.stringify(position)}\n`);
-}
-
-async function writeAll(file: FileHandle, chunk: Uint8Array, position: number): Promise<number> {
-  for (let done = 0; done < chunk.byteLength; ) {
-    const { bytesWritten } = await file.write(chunk, done, chunk.byteLength - done, position + done);
-    done += bytesWritten;
-  }
-  return chunk.byteLength;
 }

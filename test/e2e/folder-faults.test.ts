@@ -1,0 +1,91 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { keysOf, metadataOf, until, Workplace } from "../support/cli-process.ts";
+import { type ModelServer, startModelServer } from "../support/model-server.ts";
+
+let place: Workplace;
+let model: ModelServer;
+const mounts: string[] = [];
+beforeEach(async () => {
+  place = new Workplace();
+  model = await startModelServer();
+});
+afterEach(async () => {
+  for (const path of mounts.splice(0)) spawnSync("umount", ["-l", path]);
+  place.remove();
+  await model.close();
+});
+
+const reverse = (...more: readonly string[]): string[] => ["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, ...more];
+const keys = (examples: number): string[] => Array.from({ length: examples }, (_, index) => `${index}/0`);
+
+/** A disk of its own for the results, of `kib` KiB; null where this user may not mount one. */
+function smallDisk(kib: number): string | null {
+  const path = join(place.folder, "small");
+  mkdirSync(path);
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", `size=${kib}k`, "tmpfs", path]).status !== 0) return null;
+  mounts.push(path);
+  return path;
+}
+
+/** Rows of some 4 KB each. */
+const LONG_ROWS = ["-a", '{"min_words": 100, "max_words": 100}'];
+
+describe("a results folder on a disk without room", () => {
+  it("is tried again while the run lasts, and whole in the end once there is room", { timeout: 120_000 }, async ({ skip }) => {
+    const disk = smallDisk(512);
+    if (disk === null) return skip("only root may mount a disk of its own");
+    const filler = join(disk, "filler");
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 64 * 1024));
+    model.setScript({ latency_ms: 100 });
+    const cli = place.start(reverse("-n", "60", "-r", "1", "-c", "2", "-o", "small", ...LONG_ROWS));
+    await cli.says(/small\/evals.* cannot be written: .*tried again/, 60_000);
+    const asked = model.ledger.stats().total;
+    rmSync(filler);
+    await cli.says(/small\/evals.* can be written again\./, 60_000);
+    expect(await cli.ended, cli.stderr()).toBe(0);
+    expect(cli.stderr().match(/cannot be written/g)).toHaveLength(1);
+    expect(cli.stdout()).toMatch(/^Results: small\/evals\/\S+$/m);
+    expect(asked).toBeLessThan(60);
+    expect(model.ledger.stats().total).toBe(60);
+    const [folder = ""] = place.resultsFolders("small");
+    expect(keysOf(folder)).toEqual(keys(60));
+    expect(metadataOf(folder)).toMatchObject({ avg_reward: 1, edgewise: { status: "COMPLETED" } });
+    expect(readFileSync(join(folder, "eval.log"), "utf8")).toMatch(/COMPLETED/);
+  });
+
+  it("that never has any ends with 1, and the line that is printed makes it whole", { timeout: 120_000 }, async ({ skip }) => {
+    const disk = smallDisk(512);
+    if (disk === null) return skip("only root may mount a disk of its own");
+    const filler = join(disk, "filler");
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(filler, Buffer.alloc(bavail * bsize - 64 * 1024));
+    const ended = await place.run(reverse("-n", "60", "-r", "1", "-o", "small", ...LONG_ROWS));
+    expect(ended.code, ended.stderr).toBe(1);
+    expect(ended.stderr.match(/cannot be written/g)).toHaveLength(1);
+    expect(ended.stdout).toMatch(/^Results: in the service only, since .*small\/evals\/.* could not be written/m);
+    const [, command = ""] = /^Resume: npx edgewise (.*)$/m.exec(ended.stdout) ?? [];
+    rmSync(filler);
+    const again = await place.run(command.split(" "));
+    expect(again.code, again.stderr).toBe(0);
+    const [folder = ""] = place.resultsFolders("small");
+    expect(keysOf(folder)).toEqual(keys(60));
+    expect(model.ledger.stats().total).toBe(60);
+  });
+
+  it("that cannot be made at first is made once it can be", { timeout: 120_000 }, async () => {
+    const taken = join(place.folder, "taken");
+    writeFileSync(taken, "");
+    model.setScript({ latency_ms: 100 });
+    const cli = place.start(reverse("-n", "100", "-r", "1", "-c", "2", "-o", "taken"));
+    await cli.says(/taken\/evals.* cannot be written/, 60_000);
+    rmSync(taken);
+    expect(await cli.ended, cli.stderr()).toBe(0);
+    const [folder = ""] = place.resultsFolders("taken");
+    expect(keysOf(folder)).toEqual(keys(100));
+    await until(() => metadataOf(folder).edgewise.status === "COMPLETED", 1000);
+  });
+});

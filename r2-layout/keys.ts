@@ -48,4 +48,10 @@ export const inputsKey = (runId: string, digest: string): string => `${runPrefix
 export const segmentName = (ticket: number, epoch: number, n: number): string => must(SEGMENT, `${ticket}-${epoch}-${n}`, "segment name");
 export const segmentKey = (runId: string, segment: string): string => `${runPrefix(runId)}segments/${must(SEGMENT, segment, "segment name")}.jsonl`;
 export const segmentPrefix = (runId: string): string => `${runPrefix(runId)}segments/`;
+/** The segment an object holds, and the epoch of the grant that wrote it; null for a key of anything else. */
+export function segmentOf(runId: string, key: string): { readonly name: string; readonly epoch: number } | null {
+  const prefix = segmentPrefix(runId);
+  const name = key.startsWith(prefix) && key.endsWith(".jsonl") ? key.slice(prefix.length, -".jsonl".length) : "";
+  return SEGMENT.test(name) ? { name, epoch: Number(name.split("-")[1]) } : null;
+}
 export const datasetKey = (digest: string): string => `datasets/${must(DIGEST, digest, "sha256 digest")}`;

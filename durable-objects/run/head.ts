@@ -99,6 +99,8 @@ export interface RunHead {
   ended_at: number | null;
   settled_at: number | null;
   swept: boolean;
+  /** The last sweep failed, after others: the next one; absent = it did not. */
+  sweep_retry?: { readonly failures: number; readonly at: number };
   /** Work time of earlier generations plus this one is not cumulative: start of this generation (`time_ms` of the metadata). */
   generation_started_at: number;
   updated_at: number;

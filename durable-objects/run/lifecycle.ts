@@ -95,6 +95,7 @@ export function rest(head: RunHead, context: RunContext): void {
   head.phase = "settled";
   head.settled_at = context.now;
   head.swept = false;
+  delete head.sweep_retry;
   markChanged(head, context);
 }
 

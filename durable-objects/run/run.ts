@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
-import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runTiming } from "../timing.ts";
@@ -19,7 +19,8 @@ import { SqlLedger } from "./sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { projectionOf, viewOf } from "./view.ts";
 import { RunVitals } from "./vitals.ts";
-import { nextWake, SWEEP_AFTER_MS } from "./wake.ts";
+import { cleanUpDelay, sweepDue } from "./sweep.ts";
+import { nextWake } from "./wake.ts";
 
 const GONE = { kind: "gone" } as const;
 const NO_RUN = fail("not_found", "There is no such run.");
@@ -143,7 +144,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
   async poke(): Promise<void> {
     await this.#lookAtAlarm();
-    this.#transit("poke", null);
+    if (this.#alive()) this.#transit("poke", null);
+    else await this.#goOnRemoving();
   }
   async metadata(): Promise<Record<string, unknown> | null> {
     const head = this.#alive() ? this.#ledger.head() : null;
@@ -158,7 +160,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
   async remove(): Promise<Result<null>> {
     const view = this.#view();
-    if (view === null) return ok(null);
+    if (view === null) return ok(await this.#goOnRemoving());
     const idle = view.phase === "settled" || (view.suspended && this.#ledger.tickets().length === 0);
     if (!idle) return fail("run_busy", "The run is still working, or writing its results.", "Cancel it first; then try again.");
     this.#transaction(() => {
@@ -175,19 +177,41 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     if (this.#ledger.isBuried()) return this.#removeSlice();
     this.#transit("wake", null);
     const head = this.#ledger.head();
-    if (head === null || head.phase !== "settled" || head.swept || head.settled_at === null) return;
-    if (Date.now() < head.settled_at + SWEEP_AFTER_MS) return;
-    await sweepOrphans(this.env.BUCKET, this.#ledger.config().run_id, this.#ledger.segments());
-    this.#transit("swept", null);
+    const due = head === null ? null : sweepDue(head);
+    if (head !== null && due !== null && Date.now() >= due) await this.#sweep(head.epoch);
+  }
+
+  async #sweep(epoch: number): Promise<void> {
+    const { run_id } = this.#ledger.config();
+    let failed = false;
+    try {
+      await sweepOrphans(this.env.BUCKET, run_id, epoch, (after, limit) => this.#ledger.segmentsAfter(after, limit));
+    } catch (thrown) {
+      // The platform repeats an alarm that throws a few times, and then never again.
+      failed = true;
+      console.warn(`run ${run_id}: segments not swept, tried again later: ${failureOf(thrown).message}`);
+    }
+    this.#transit("swept", { epoch, failed });
+  }
+
+  /** Of a deleted run whose alarm was lost. */
+  async #goOnRemoving(): Promise<null> {
+    if (this.#ledger.exists() && this.#ledger.isBuried() && (await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now());
+    return null;
   }
 
   /** Prefixes first, the registration next, this object's own storage last: a crash in between repeats, and leaves no trace behind. */
   async #removeSlice(): Promise<void> {
     const config = this.#ledger.config();
-    for (const prefix of removalPrefixes(config)) {
-      if (!(await removePrefix(this.env.BUCKET, prefix))) return this.ctx.storage.setAlarm(Date.now());
+    try {
+      for (const prefix of removalPrefixes(config)) {
+        if (!(await removePrefix(this.env.BUCKET, prefix))) return await this.ctx.storage.setAlarm(Date.now());
+      }
+      await registryStub(this.env).forget(config.run_id);
+    } catch (thrown) {
+      console.warn(`run ${config.run_id}: not removed yet, tried again later: ${failureOf(thrown).message}`);
+      return this.ctx.storage.setAlarm(Date.now() + cleanUpDelay(this.#ledger.failRemoval()));
     }
-    await registryStub(this.env).forget(config.run_id);
     await this.ctx.storage.deleteAll();
     // The id may be used again while this instance lives.
     this.#ledger.forgetCached();

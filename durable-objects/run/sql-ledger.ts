@@ -78,6 +78,12 @@ export class SqlLedger implements Ledger {
   isBuried(): boolean {
     return this.#record("tombstone") !== null;
   }
+  /** Counts an attempt to remove what is left that failed, and returns how many there were. */
+  failRemoval(): number {
+    const failures = Number(this.#record("tombstone"));
+    this.#putRecord("tombstone", String(failures + 1));
+    return failures;
+  }
 
   config(): RunConfig {
     if (this.#config !== null) return this.#config;
@@ -218,9 +224,10 @@ export class SqlLedger implements Ledger {
       from = last.unit + 1;
     }
   }
-  /** Segments that hold rows which count; every other one is an orphan. */
-  segments(): Set<string> {
-    return new Set(this.#rows<{ segment: string }>("SELECT DISTINCT segment FROM done").map(({ segment }) => segment));
+  /** Segments that hold rows which count, of those after `after` in order the first `limit`; every other one is an orphan. */
+  segmentsAfter(after: string, limit: number): readonly string[] {
+    const rows = this.#rows<{ segment: string }>("SELECT DISTINCT segment FROM done WHERE segment > ? ORDER BY segment LIMIT ?", after, limit);
+    return rows.map(({ segment }) => segment);
   }
 
   suspect(unit: number): Suspect | null {

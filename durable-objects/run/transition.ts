@@ -18,6 +18,7 @@ import { adopt, opened, prepared } from "./preparation.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./requests.ts";
 import { resume } from "./resume.ts";
+import { type SweepOutcome, swept } from "./sweep.ts";
 import { beat, join, lapseTickets, leave } from "./tickets.ts";
 import { clearBackoff } from "./wake.ts";
 
@@ -51,10 +52,7 @@ export const TRANSITIONS = {
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
   heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
-  swept: (_ledger: Ledger, head: RunHead): null => {
-    head.swept = true;
-    return null;
-  },
+  swept: (_ledger: Ledger, head: RunHead, outcome: SweepOutcome, context: RunContext): null => swept(head, outcome, context),
   /** Nothing but the frames: what the alarm does. */
   wake: (): null => null,
   /** Watchdog, dead-letter queue: the frames, and everything is announced again to whoever may have forgotten. Changes nothing else. */

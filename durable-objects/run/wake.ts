@@ -2,9 +2,7 @@ import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Ticket } from "./ledger.ts";
 import type { RunTiming } from "./context.ts";
-
-/** Orphan segments are swept this long after `settled`. */
-export const SWEEP_AFTER_MS = 24 * 3_600_000;
+import { sweepDue } from "./sweep.ts";
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
@@ -22,7 +20,8 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);
-  if (head.phase === "settled" && !head.swept && head.settled_at !== null) due.push(head.settled_at + SWEEP_AFTER_MS);
+  const sweep = sweepDue(head);
+  if (sweep !== null) due.push(sweep);
   return due.length === 0 ? null : Math.min(...due);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SWEEP_AFTER_MS } from "../../durable-objects/run/wake.ts";
+import { SWEEP_AFTER_MS } from "../../durable-objects/run/sweep.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 /** What is left of a run that nobody works for: a look whether it stands still, a quarter of an hour after it began. */
@@ -46,7 +46,7 @@ describe("the alarm", () => {
     run.settle();
     acknowledge(run);
     expect(run.wake).toBe(run.now + SWEEP_AFTER_MS);
-    run.call("swept", null);
+    run.call("swept", { epoch: run.head.epoch, failed: false });
     expect(run.wake).toBeNull();
   });
 

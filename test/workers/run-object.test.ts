@@ -308,7 +308,7 @@ describe("the consumer of the queue", () => {
 describe("segments to which no row points", () => {
   it("are swept a day after the run settled, the others stay", async () => {
     const config = await finished();
-    const orphan = `runs/${config.run_id}/segments/9-9-1.jsonl`;
+    const orphan = `runs/${config.run_id}/segments/9-1-1.jsonl`;
     await service.BUCKET.put(orphan, "rows of a zombie\n");
     const kept = (await objectsOf(`runs/${config.run_id}/`)).filter((key) => key !== orphan);
     await runDurableObjectAlarm(rawRun(config.run_id));

@@ -66,6 +66,8 @@ describe("tables of a run", () => {
       ] as const) {
         ledger.putDone({ unit, segment, offset: 0, length: 1, rollouts: [], owed: false });
       }
-      expect([...ledger.segments()].sort()).toEqual(["1-1-1", "1-3-1"]);
+      expect(ledger.segmentsAfter("", 10)).toEqual(["1-1-1", "1-3-1"]);
+      expect(ledger.segmentsAfter("", 1)).toEqual(["1-1-1"]);
+      expect(ledger.segmentsAfter("1-1-1", 1)).toEqual(["1-3-1"]);
     }));
 });

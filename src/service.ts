@@ -10,6 +10,7 @@ import type { WorkerOptions } from "./worker-options.ts";
 
 export { environmentOf } from "./environments/environment-of.ts";
 export { type LoadedModule, offerEnvironment, type OfferedEnvironment, type OfferedFacts } from "./environments/offered.ts";
+export { beforeForeignCode } from "./foreign-code.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 
 /** A class that the main module exports by its name in `wrangler.toml`. */

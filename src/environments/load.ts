@@ -17,10 +17,9 @@ import type { Environment } from "./environment.ts";
 import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
 import { standaloneContext } from "./standalone-context.ts";
 
-const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) => ({
-  ...definition,
-  source: BUILT_CODE?.bundled[definition.id] ?? definition.source,
-}));
+const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) =>
+  Object.freeze({ ...definition, source: BUILT_CODE?.bundled[definition.id] ?? definition.source }),
+);
 
 interface Known extends OfferedEnvironment {
   /** Null when its code is loaded only when it is named. */

@@ -44,6 +44,8 @@ interface Place {
 const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
   code === "rate_limited" ? "rate_limited" : ROLLOUT_ERRORS[code].category === "network" ? "unreachable" : "overloaded";
 
+const isOneOrigin = (a: string, b: string): boolean => URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
+
 /** Endpoints that an executor calls. */
 export class Endpoints {
   readonly #ports: ExecutorPorts;
@@ -128,12 +130,12 @@ export class Endpoints {
   /**
    * Clients for the models that an environment calls itself, together under this grant's share of the run's limit for scoring. The
    * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
-   * that this key is not sent to. What they take is counted by `judges`.
+   * that this key is not sent to. `declared`: variables whose values the environment has in any case. What they take is counted by `judges`.
    */
-  bound({ config, scoring = 0 }: Grant, notes: Notes, judges = new JudgeMeter()): (endpoint: BoundEndpoint) => Client {
+  bound({ config, scoring = 0 }: Grant, notes: Notes, judges = new JudgeMeter(), declared: readonly string[] = []): (endpoint: BoundEndpoint) => Client {
     const gate = new Gate(scoring);
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
-      const problem = config.attended ? null : this.#ports.placeProblem({ base_url, api_key_var });
+      const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
       const { pause, health, limitName, outage } = this.#place(`${base_url} ${api_key_var}`);
       judges.open();
@@ -177,6 +179,14 @@ export class Endpoints {
       },
     };
     return { outlasting };
+  }
+
+  /** The user of an attended run has chosen the environment with the keys that it declares, and named one place for one key; all else is as for a request. */
+  #judgeProblem(config: RunConfig, place: Pick<BoundEndpoint, "base_url" | "api_key_var">, declared: readonly string[]): string | null {
+    const { base_url, api_key_var } = place;
+    const named = declared.includes(api_key_var) || placesOf(config).some((own) => own.api_key_var === api_key_var && isOneOrigin(own.base_url, base_url));
+    const problem = config.attended && named ? null : this.#ports.placeProblem(place);
+    return problem === null || !config.attended ? problem : `${problem}; or the environment declares ${api_key_var} among its \`keys\``;
   }
 
   #client(

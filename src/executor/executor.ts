@@ -365,7 +365,7 @@ export class Executor {
         datasets: datasetHost(this.#ports, (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
         key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
-        client: this.#endpoints.bound(grant, notes, judges),
+        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
       };
       const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
       return { environment, end: this.#ending(config.run_id, environment, prints), judges };

@@ -210,13 +210,21 @@ describe("a model that an environment calls itself", () => {
     expect(judges.take({ trajectory: [] })).toEqual({ requests: 0, input_tokens: 0, output_tokens: 0 });
   });
 
-  it("is refused where a request could not name it, unless the user of the local service asks", async () => {
+  it("is refused where a request could not name it, also at a terminal: there its own keys and the run's own place are the user's word", async () => {
     const { endpoints } = await opened({}, { ports: { placeProblem: () => "PROVIDER_KEY is not sent to evil.example" } });
     const judge = { base_url: "https://evil.example/v1", api_key_var: "PROVIDER_KEY" };
     expect(() => endpoints.bound(grantFor({}), quiet)(judge)).toThrow(
       expect.objectContaining({ code: "invalid_request", message: expect.stringContaining("evil.example") }),
     );
-    expect(() => endpoints.bound(grantFor({ attended: true }), quiet)(judge)).not.toThrow();
+    const attended = grantFor({ attended: true });
+    expect(() => endpoints.bound(attended, quiet)(judge)).toThrow(
+      expect.objectContaining({ code: "invalid_request", message: expect.stringMatching(/evil\.example; or the environment declares PROVIDER_KEY/) }),
+    );
+    expect(() => endpoints.bound(attended, quiet, undefined, ["PROVIDER_KEY"])(judge)).not.toThrow();
+    expect(() => endpoints.bound(grantFor({}), quiet, undefined, ["PROVIDER_KEY"])(judge)).toThrow();
+    const { base_url, api_key_var } = attended.config;
+    expect(() => endpoints.bound(attended, quiet)({ base_url, api_key_var })).not.toThrow();
+    expect(() => endpoints.bound(attended, quiet)({ base_url: "https://evil.example/v1", api_key_var })).toThrow();
   });
 
   it("is asked by no more at once than the grant says, however many requests it has", async () => {

@@ -41,7 +41,10 @@ export interface DescribedModule {
 /** The modules of a Worker with these environments beside the bundled ones: each is a module that is loaded when a run names it. */
 export function workerModules(environments: readonly DescribedModule[]): readonly WorkerModule[] {
   const main = [
-    'import { createWorker, offerEnvironment } from "./lib/worker.js";',
+    'import { beforeForeignCode, createWorker, offerEnvironment } from "./lib/worker.js";',
+    'import * as library from "./lib/index.js";',
+    'import * as testing from "./lib/testing.js";',
+    "const locked = () => beforeForeignCode([library, testing]);",
     'export { Dispatcher, Registry, Run } from "./lib/worker.js";',
     `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
   ];
@@ -63,7 +66,8 @@ const mapOf = (index: number): string => `map-${index}.js`;
 
 function offerText({ module: { digest }, facts: { args: _, ...facts } }: DescribedModule, index: number): string {
   const script = JSON.stringify(scriptOf(index));
-  const load = `async () => ({ sources: { script: ${script}, map: (await import("./${mapOf(index)}")).default }, module: await import("./${scriptOf(index)}") })`;
+  const map = `(await import("./${mapOf(index)}")).default`;
+  const load = `async () => (locked(), { sources: { script: ${script}, map: ${map} }, module: await import("./${scriptOf(index)}") })`;
   return `offerEnvironment(${JSON.stringify({ ...facts, source: digest })}, ${load})`;
 }
 

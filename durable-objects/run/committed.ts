@@ -1,4 +1,4 @@
-import type { CommittedRows } from "./control.ts";
+import type { CommittedPage, CommittedRows } from "./control.ts";
 import type { CommitEvent, Ledger } from "./ledger.ts";
 import { runsOf } from "./runs-of.ts";
 
@@ -9,13 +9,6 @@ function rowsOf(ledger: Ledger, event: CommitEvent): CommittedRows {
     ledger.placesIn(range).filter((done) => accepted.has(done.unit) && !done.owed && done.segment === event.segment),
   );
   return { seq: event.seq, places };
-}
-
-export interface CommittedPage {
-  readonly commits: readonly CommittedRows[];
-  /** Sequence number up to which everything was named. */
-  readonly next: number;
-  readonly more: boolean;
 }
 
 /** Commits among `events` (oldest first, all that follow `after`) until `bytes` are named; `drained` = there are no later ones. */

@@ -93,6 +93,16 @@ export interface CommittedRows {
   readonly places: readonly (Place & { readonly unit: number })[];
 }
 
+export interface CommittedPage {
+  readonly commits: readonly CommittedRows[];
+  /** Sequence number up to which everything was named. */
+  readonly next: number;
+  readonly more: boolean;
+  /** Marks of the events `after` and `next`, by which a history is told from that of another copy of the run; null where there is no such event, absent from versions of before. */
+  readonly after_mark?: string | null;
+  readonly next_mark?: string | null;
+}
+
 /** Rows of one done unit, and how many there are (fewer than rollouts only where an adopted folder lacked some). */
 export interface SamplePlace extends Place {
   readonly unit: number;
@@ -159,7 +169,7 @@ export interface RunControl {
   /** Stored events with `seq > after`, oldest first, at most `limit`. */
   events(after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** Rows of the commits with `seq > after`, oldest first, until about `bytes` are named; `next` goes into the next `after`. */
-  committed(after: number, bytes: number): Promise<{ readonly commits: readonly CommittedRows[]; readonly next: number; readonly more: boolean } | null>;
+  committed(after: number, bytes: number): Promise<CommittedPage | null>;
   /** Places of the rows `[offset, offset + limit)` in the order of `results.jsonl`, of a running run too. */
   samples(offset: number, limit: number): Promise<SamplePage | null>;
   /** The newest log events, at most `limit`, oldest first. */

@@ -4,9 +4,9 @@ import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runTiming } from "../timing.ts";
-import { type CommittedPage, committedPage } from "./committed.ts";
+import { committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";
-import type { CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage } from "./control.ts";
+import type { CommittedPage, CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage } from "./control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { type Heartbeat, isNews } from "./heartbeat.ts";
 import { HeartbeatSender } from "./heartbeat-sender.ts";
@@ -125,7 +125,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async committed(after: number, bytes: number): Promise<CommittedPage | null> {
     if (!this.#alive()) return null;
     const events = this.#ledger.commitsAfter(after, EVENT_PAGE);
-    return committedPage(this.#ledger, events, after, bytes, events.length < EVENT_PAGE);
+    const page = committedPage(this.#ledger, events, after, bytes, events.length < EVENT_PAGE);
+    return { ...page, after_mark: this.#ledger.markOf(after), next_mark: this.#ledger.markOf(page.next) };
   }
   async samples(offset: number, limit: number): Promise<SamplePage | null> {
     return this.#alive() ? samplePage(this.#ledger, offset, limit) : null;

@@ -294,6 +294,12 @@ export class SqlLedger implements Ledger {
     return rows.map((row) => ({ ...(row as unknown as CommitEvent), units: JSON.parse(String(row.units)) as number[] }));
   }
 
+  /** Time and segment of an event: two copies of a run that went on apart agree in no later one. */
+  markOf(seq: number): string | null {
+    const [event] = this.#rows<{ time: number; segment: string | null }>("SELECT time, segment FROM event WHERE seq = ?", seq);
+    return event === undefined ? null : `${event.time}.${event.segment ?? ""}`;
+  }
+
   #metricNames(): readonly string[] {
     this.#names ??= JSON.parse(this.#record("names") ?? "[]") as string[];
     return this.#names;

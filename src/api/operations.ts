@@ -109,7 +109,8 @@ export const OPERATIONS: readonly Operation[] = [
     method: "get",
     path: `${RUN}/rows`,
     id: "getRows",
-    summary: "Rows in the order of their commits; X-Edgewise-Next is the next `after`, X-Edgewise-More is 1 when there are more",
+    summary:
+      "Rows in the order of their commits; X-Edgewise-Next is the next `after`, X-Edgewise-More is 1 when there are more; X-Edgewise-After-Mark and X-Edgewise-Next-Mark tell the history up to there from that of another copy of the run",
     query: requests.rowsQuery,
     answers: { 200: [NDJSON] },
     errors: [404, 422],

@@ -24,8 +24,12 @@ rows.get("/:id/rows", async (c) => {
     "cache-control": "no-store",
     "x-edgewise-next": String(answer.next),
     "x-edgewise-more": answer.more ? "1" : "0",
+    ...markOf("after", answer.after_mark),
+    ...markOf("next", answer.next_mark),
   });
 });
+
+const markOf = (place: "after" | "next", mark: string | null = null): Record<string, string> => (mark === null ? {} : { [`x-edgewise-${place}-mark`]: mark });
 
 /**
  * An executor appends units as they finish, so that sorted by offset the rows of a commit lie side by side, and few reads bring them.

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keysOf, metadataOf, until, Workplace } from "../support/cli-process.ts";
@@ -87,5 +87,76 @@ describe("a results folder on a disk without room", () => {
     const [folder = ""] = place.resultsFolders("taken");
     expect(keysOf(folder)).toEqual(keys(100));
     await until(() => metadataOf(folder).edgewise.status === "COMPLETED", 1000);
+  });
+});
+
+describe("a results folder whose rows are gone while the state is intact", () => {
+  it("is written again by -R and its path; one that is gone whole is told with the id, by which it is", { timeout: 120_000 }, async () => {
+    expect((await place.run(reverse("-n", "6", "-r", "1"))).code).toBe(0);
+    const folder = place.results;
+    const rows = readFileSync(join(folder, "results.jsonl"), "utf8");
+    const { run_id } = metadataOf(folder).edgewise;
+    for (const gone of [["results.jsonl"], ["results.jsonl", ".edgewise.json"], ["results.jsonl", ".edgewise.json", "metadata.json"]]) {
+      for (const name of gone) rmSync(join(folder, name));
+      const again = await place.run(["eval", "reverse-text", "-R", folder]);
+      expect(again, gone.join()).toMatchObject({ code: 0, stderr: expect.stringContaining(`-R ${run_id}`) });
+      expect(readFileSync(join(folder, "results.jsonl"), "utf8")).toBe(rows);
+    }
+    rmSync(folder, { recursive: true });
+    const refused = await place.run(["eval", "reverse-text", "-R", folder]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`-R ${run_id} goes on with it`) });
+    const byId = await place.run(["eval", "reverse-text", "-R", run_id]);
+    expect(byId.code, byId.stderr).toBe(0);
+    expect(readFileSync(join(folder, "results.jsonl"), "utf8")).toBe(rows);
+    expect(metadataOf(folder)).toMatchObject({ avg_reward: 1, edgewise: { run_id } });
+    expect(model.ledger.stats().total).toBe(6);
+  });
+});
+
+describe("an older copy of the state beside a folder", () => {
+  const copy = (): string => join(place.folder, "copy");
+
+  /** A run that is cut short, its state copied, the run finished, and the copy put back. */
+  async function withOlderState(): Promise<string> {
+    model.setScript({ latency_ms: 50 });
+    const cli = place.start(reverse("-n", "40", "-r", "1", "-c", "2"));
+    await until(() => model.ledger.stats().total > 12, 20_000);
+    cli.interrupt();
+    expect(await cli.ended).toBe(130);
+    cpSync(place.state, copy(), { recursive: true });
+    expect((await place.run(["eval", "reverse-text", "-R", place.results])).code).toBe(0);
+    rmSync(place.state, { recursive: true });
+    cpSync(copy(), place.state, { recursive: true });
+    return place.results;
+  }
+
+  it("that is further is gone on with, and no row of it is asked for or written again", { timeout: 120_000 }, async () => {
+    const folder = await withOlderState();
+    const rows = readFileSync(join(folder, "results.jsonl"), "utf8");
+    const calls = model.ledger.stats().total;
+    const again = await place.run(["eval", "reverse-text", "-R", folder]);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(/has 40 rollouts, and the service \d+ of run [0-9a-f]{8}, .* as a new run/);
+    expect([model.ledger.stats().total, readFileSync(join(folder, "results.jsonl"), "utf8")]).toEqual([calls, rows]);
+    const grown = await place.run(["eval", "reverse-text", "-R", folder, "-n", "43"]);
+    expect(grown.code, grown.stderr).toBe(0);
+    expect(keysOf(folder)).toEqual(keys(43));
+    expect(model.ledger.stats().total).toBe(calls + 3);
+  });
+
+  it("that lacks what the state has is refused, and nothing is changed", { timeout: 120_000 }, async () => {
+    const folder = await withOlderState();
+    const results = join(folder, "results.jsonl");
+    const lacking = readFileSync(results, "utf8").split("\n").slice(2).join("\n");
+    writeFileSync(results, lacking);
+    const calls = model.ledger.stats().total;
+    const refused = await place.run(["eval", "reverse-text", "-R", folder]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/disagree .* \d+ rollouts are in the folder alone, 2 in the service alone/) });
+    expect([model.ledger.stats().total, readFileSync(results, "utf8")]).toEqual([calls, lacking]);
+    // The way out that is named for the folder's rows works.
+    const fresh = await place.run(["eval", "reverse-text", "-R", folder, "--fresh-state"]);
+    expect(fresh.code, fresh.stderr).toBe(0);
+    expect(keysOf(folder)).toEqual(keys(40));
+    expect(model.ledger.stats().total).toBe(calls + 2);
   });
 });

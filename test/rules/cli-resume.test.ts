@@ -6,6 +6,7 @@ import { createBody as createBodySchema } from "../../src/api/schemas.ts";
 import type { GivenOptions } from "../../src/cli/command-line/flags.ts";
 import { resumeCommand, shortPath } from "../../src/cli/command-line/typed-commands.ts";
 import { isUnfinished, rolloutsOfWhole, namedFolder, readFolder } from "../../src/cli/results/resume-folder.ts";
+import { rememberFolder } from "../../src/cli/state/state-folder.ts";
 import { reasonToKeep } from "../../src/cli/runs/prune.ts";
 import { evaluation, METADATA, notFound, resumeBench, ROW, RUN } from "../support/resume-bench.ts";
 
@@ -21,8 +22,8 @@ describe("a folder that -R names", () => {
 
   it("is refused for what it lacks", () => {
     expect(() => namedFolder("nothing", root())).toThrow(/nothing is not a folder/);
-    expect(() => namedFolder(folder(RUN, { rows: null }), root())).toThrow(/it has no results\.jsonl$/);
-    mkdirSync(join(folder("no-file", { rows: null }), "results.jsonl"));
+    const { edgewise: _, ...foreign } = METADATA;
+    mkdirSync(join(folder("no-file", { rows: null, metadata: foreign }), "results.jsonl"));
     expect(() => namedFolder(join(root(), "outputs/evals/gsm8k--org--m/no-file"), root())).toThrow(/it has no results\.jsonl$/);
     expect(() => namedFolder(folder(RUN, { metadata: "{" }), root())).toThrow(/metadata\.json cannot be read/);
     expect(() => namedFolder(folder(RUN, { metadata: { ...METADATA, num_examples: "2" } }), root())).toThrow(/num_examples is not a whole number/);
@@ -32,7 +33,29 @@ describe("a folder that -R names", () => {
     expect(namedFolder("0badcafe", root())).toEqual({ runId: "0badcafe" });
     const path = folder(RUN, { rows: null });
     writeFileSync(join(path, ".edgewise.json"), JSON.stringify({ version: 1, run_id: RUN, seq: 0, bytes: 0, final: false }));
-    expect(readFolder(path)).toEqual({ path, runId: RUN, metadata: null });
+    expect(readFolder(path)).toMatchObject({ path, runId: RUN, metadata: null });
+    rmSync(join(path, ".edgewise.json"));
+    expect(readFolder(path)).toEqual({ path, runId: RUN, metadata: null, lacks: "it has no results.jsonl" });
+    rmSync(join(path, "metadata.json"));
+    expect(readFolder(path)).toMatchObject({ path, runId: RUN, metadata: null });
+    const renamed = folder("my-run", { rows: null, metadata: METADATA });
+    expect(readFolder(renamed)).toMatchObject({ path: renamed, runId: RUN });
+  });
+
+  it("and that is gone, or emptied, is told with the id of the run that this machine kept there", () => {
+    const state = join(root(), "state");
+    const [gone, emptied] = [join(root(), "gone"), join(root(), "emptied")];
+    mkdirSync(emptied);
+    mkdirSync(state);
+    rememberFolder(state, RUN, gone);
+    rememberFolder(state, "0badcafe", emptied);
+    expect(() => namedFolder("gone", root(), state)).toThrow(
+      expect.objectContaining({ hints: expect.arrayContaining([expect.stringContaining(`-R ${RUN} `)]) }),
+    );
+    expect(() => namedFolder("emptied", root(), state)).toThrow(
+      expect.objectContaining({ hints: expect.arrayContaining([expect.stringContaining("-R 0badcafe ")]) }),
+    );
+    expect(() => namedFolder("elsewhere", root(), state)).toThrow(expect.objectContaining({ hints: [expect.stringContaining("Name the folder")] }));
   });
 });
 

@@ -48,6 +48,11 @@ export function resumeBench() {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), "edgewise-resume-"));
   });
+  /** Rows that the service has of any run, and what tells their history from that of a copy. */
+  const there = { rows: ROW, mark: "1.1-1-0" };
+  beforeEach(() => {
+    Object.assign(there, { rows: ROW, mark: "1.1-1-0" });
+  });
   let service: FakeService | null = null;
   const close = async (): Promise<void> => {
     await service?.close();
@@ -83,6 +88,10 @@ export function resumeBench() {
 
   async function start(given: GivenOptions, handler: (request: FakeRequest) => readonly [number, unknown], change: Partial<RunWish> = {}) {
     service = await startFakeService(async (request, response) => {
+      if (request.path.endsWith("/rows")) {
+        const marks = { "x-edgewise-after-mark": there.mark, "x-edgewise-next-mark": there.mark };
+        return void response.writeHead(200, { "x-edgewise-next": "1", "x-edgewise-more": "0", ...marks }).end(there.rows);
+      }
       if (!request.path.endsWith("/evaluation-settings")) return sendJson(response, ...handler(request));
       const answer = await DOOR.call("POST", "/evaluation-settings", request.body);
       sendJson(response, answer.status, await answer.json());
@@ -91,5 +100,6 @@ export function resumeBench() {
   }
   const posted = (suffix: string): readonly unknown[] =>
     (service?.asked ?? []).filter(({ method, path }) => method === "POST" && path.endsWith(suffix)).map(({ body }) => JSON.parse(body) as unknown);
-  return { root: () => root, folder, start, posted, close };
+  const asked = (suffix: string): number => (service?.asked ?? []).filter(({ path }) => path.endsWith(suffix)).length;
+  return { root: () => root, folder, start, posted, asked, there, close };
 }

@@ -189,7 +189,15 @@ describe("a run with infrastructure errors", () => {
     };
     const first = await follow(0);
     expect(first.units.sort((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, unit) => unit));
+    // What was there is told from the history of any other copy of the run, whatever comes after it.
+    const marks = async (after: number) => {
+      const page = await run(config.run_id).committed(after, 1e9);
+      return [page?.after_mark, page?.next_mark];
+    };
+    const [none, mark] = await marks(0);
+    expect([none, mark]).toEqual([null, expect.stringMatching(/^\d+\.\d+-\d+-\d+$/)]);
     await resume(config.run_id);
+    expect((await marks(first.next))[0]).toBe(mark);
     expect((await follow(0)).units.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 11]);
     await fleet.settled(config.run_id);
     expect((await follow(first.next)).units.sort((a, b) => a - b)).toEqual([0, 5, 10]);

@@ -117,6 +117,12 @@ export class ServiceClient {
   rows(id: string, after: number, limitBytes: number, signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/rows?after=${after}&limit_bytes=${limitBytes}`, { ...(signal ? { signal } : {}), retries: 2 });
   }
+  /** What tells the history of the run up to event `seq` from any other; null where it has none such, or the service is of before. */
+  async markAt(id: string, seq: number): Promise<string | null> {
+    const response = await this.rows(id, seq, 1);
+    discard(response);
+    return response.headers.get("x-edgewise-after-mark");
+  }
   file(id: string, name: "results.jsonl" | "metadata.json", signal?: AbortSignal): Promise<Response> {
     return this.call("GET", `/evaluations/${id}/files/${name}`, { ...(signal ? { signal } : {}), retries: 2 });
   }

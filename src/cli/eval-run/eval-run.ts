@@ -21,6 +21,7 @@ import { type SummaryRow, summaryLines } from "./runs-summary.ts";
 import { collectSecrets } from "../service/local-secrets.ts";
 import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
+import { stateFolder } from "../state/state-folder.ts";
 import { watchState } from "../state/state-damage.ts";
 import { SharedService } from "../service/shared-service.ts";
 import { asker } from "../terminal/ask.ts";
@@ -52,7 +53,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
   let unwatch = (): void => undefined;
   try {
     checkEnvironments(command);
-    for (const wish of evals) checkWish(wish, cwd);
+    for (const wish of evals) checkWish(wish, cwd, env.EDGEWISE_URL ? null : stateFolder(env, cwd));
     const keyNames = [...new Set(evals.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var)))];
     let fresh = evals.some(({ given }) => given.fresh_state === true);
     const onFreshState = (movedTo: string | null): void => {

@@ -43,7 +43,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
     );
   }
   const wish = onlyOne(asked);
-  checkWish(wish, cwd);
+  checkWish(wish, cwd, null);
   const interrupts = new Interrupts();
   // A state of its own: nothing stays behind, and no service of this folder is in the way.
   const state = mkdtempSync(join(tmpdir(), "edgewise-try-"));

@@ -45,7 +45,7 @@ export function checkHostedEvals(typed: GivenOptions, evals: readonly { readonly
 /** Creates the runs, one request each, prints id and link of each, and returns. Runs created before one that is refused go on. */
 export async function hostedRun(command: EvalCommand): Promise<ExitCode> {
   const { evals, environments, cwd, env, terminal } = command;
-  for (const wish of evals) checkWish(wish, cwd);
+  for (const wish of evals) checkWish(wish, cwd, null);
   const datasets = await datasetsOf(evals, cwd);
   const service = await openRemoteService(env);
   for (const [index, { envId, reference, replicas, label, ...wish }] of evals.entries()) {

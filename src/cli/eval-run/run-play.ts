@@ -58,8 +58,8 @@ export interface PlayedRun {
 }
 
 /** Refuses what can be known to fail before a service is started for it. */
-export function checkWish({ given }: EvalWish, cwd: string): void {
-  if (typeof given.resume === "string") namedFolder(given.resume, cwd);
+export function checkWish({ given }: EvalWish, cwd: string, state: string | null): void {
+  if (typeof given.resume === "string") namedFolder(given.resume, cwd, state);
   const file = datasetPath((given.env_args ?? {}) as JsonObject, cwd);
   if (file !== null) checkDataset(file);
 }
@@ -103,6 +103,7 @@ export class RunPlay {
     const base = outputBase(cwd, envId, given);
     const wish = {
       ...{ envId, reference, given, replicas, dataset, base, cwd, keyVars, agreed },
+      stateFolder: current.stateFolder,
       envVersion: current.role === "remote" ? null : envVersion,
       ...(preflight === null || given.no_preflight === true ? {} : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
     };
@@ -220,13 +221,13 @@ export function withDataset(given: GivenOptions, dataset: LocalDataset | null): 
 const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
 
 function announcement(
-  { evaluation, how, owed, scores = 0, warnings, passedOver = null, wrongAverages = [] }: StartedRun,
+  { evaluation, how, owed, scores = 0, warnings, passedOver = null, wrongAverages = [], said = null }: StartedRun,
   { resume }: GivenOptions,
 ): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
   const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
-  const lines: string[] = [];
+  const lines: string[] = said === null ? [] : [singleLine(said)];
   if (how === "created" && resume === true) {
     lines.push(`No unfinished run of these settings was found; this is a new one${passedOver ? ` (${singleLine(passedOver)})` : ""}.`);
   }

@@ -19,6 +19,8 @@ export interface RunWish {
   /** Base of the results, where `-R` without a path looks. */
   readonly base: string;
   readonly cwd: string;
+  /** The state folder of this machine; null or absent where the service is elsewhere. */
+  readonly stateFolder?: string | null;
   /** `KEY_VARS` of this command's environment, which may bind keys to hosts. */
   readonly keyVars?: string | undefined;
   /** The folder whose addresses the user has agreed to (unnamed-places.ts). */
@@ -40,6 +42,8 @@ export interface StartedRun {
   /** Of what is owed, rollouts that are only scored again. */
   readonly scores?: number;
   readonly warnings: readonly string[];
+  /** Whether folder or service was further, in words; null or absent where there is nothing to say of it. */
+  readonly said?: string | null;
   /** Of a new run where one was to be gone on with: what came nearest, and why it was passed over. */
   readonly passedOver?: string | null;
   /** Of a folder that was taken over: averages that it stated and its rows contradict. */

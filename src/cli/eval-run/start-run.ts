@@ -1,5 +1,6 @@
 /** From a command line to a run that works: created, resumed, joined while it works, or made again from a results folder. */
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { createBody } from "../../config/creation-body.ts";
 import { differencesOf } from "../../config/evaluation-settings.ts";
 import type { JsonObject } from "../../config/run-config.ts";
@@ -9,9 +10,12 @@ import { stopCommand } from "../command-line/typed-commands.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import { pause } from "../connection/pause.ts";
-import { type FoundFolder, namedFolder } from "../results/resume-folder.ts";
+import { type FoundFolder, namedFolder, readFolder } from "../results/resume-folder.ts";
+import { resultsFolderOf } from "../results/results-folder.ts";
+import { rememberedFolder } from "../state/state-folder.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createFromFolder } from "./create-from-folder.ts";
+import { furtherOf } from "./further.ts";
 import { nameOf, uploadDataset } from "./dataset-upload.ts";
 import { isWorking, knownRun, type RunWish, type StartedRun } from "./run-wish.ts";
 import { unfinishedRun } from "./unfinished-run.ts";
@@ -37,16 +41,50 @@ async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder
   if (known?.edgewise.settled && known.edgewise.importing === true && folder !== null && folder.metadata !== null) {
     return await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata);
   }
-  if (known !== null) return await goOn(client, wish, known, folder?.path ?? null, signal);
+  if (known !== null) return await goOnWithFurther(client, wish, known, folder, signal);
   if (folder === null)
     throw new CliError(`the service knows no run ${found.runId}`, {
       exitCode: 2,
       hints: ["Name the run's results folder instead: it is enough to go on from."],
     });
   if (folder.metadata === null) {
-    throw new CliError(`-R/--resume: ${folder.path} cannot be resumed: it has no metadata.json, and the service does not know its run`, { exitCode: 2 });
+    throw new CliError(
+      `-R/--resume: ${folder.path} cannot be resumed: ${folder.lacks ?? "it has no metadata.json"}, and the service does not know run ${folder.runId}`,
+      {
+        exitCode: 2,
+      },
+    );
   }
   return await createFromFolder(client, wish, folder, folder.metadata);
+}
+
+/** Goes on with what the service knows, unless the folder is further. */
+async function goOnWithFurther(client: ServiceClient, wish: RunWish, known: Evaluation, named: FoundFolder | null, signal: AbortSignal): Promise<StartedRun> {
+  const folder = named ?? keptFolder(wish, known);
+  // A run that works is writing its folder, and one that takes rows over has those of its folder yet to take.
+  if (folder === null || isWorking(known) || known.edgewise.importing === true) return await goOn(client, wish, known, named?.path ?? null, signal);
+  const { which, said } = await furtherOf(client, known, folder);
+  if (which === "folder" && folder.metadata !== null) {
+    return { ...(await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata)), said };
+  }
+  return { ...(await goOn(client, wish, known, folder.path, signal)), said };
+}
+
+/** The folder that a run named by its id alone will be written to; null where there is none, or nothing is written. */
+function keptFolder({ given, stateFolder = null, base }: RunWish, { evaluation_id, metadata }: Evaluation): FoundFolder | null {
+  if (given.no_save === true) return null;
+  const path =
+    (stateFolder === null ? null : rememberedFolder(stateFolder, evaluation_id)) ?? resultsFolderOf(base, metadata.env_id, metadata.model, evaluation_id);
+  if (!existsSync(path)) return null;
+  const found = readFolder(path);
+  if (typeof found === "string") return null;
+  if (found.runId !== null && found.runId !== evaluation_id) {
+    throw new CliError(`-R/--resume: ${path}, where the results of run ${evaluation_id} were kept, holds those of run ${found.runId} now`, {
+      exitCode: 2,
+      hints: [`Go on with that one: -R ${found.runId}`, `Or move the folder elsewhere, and type the same again.`],
+    });
+  }
+  return found;
 }
 
 async function create(client: ServiceClient, { reference, given, replicas, preflight, dataset }: RunWish): Promise<StartedRun> {

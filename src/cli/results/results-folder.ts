@@ -18,6 +18,8 @@ import { LogCopy } from "./log-copy.ts";
 export interface Position {
   readonly version: 1;
   readonly run_id: string;
+  /** Tells the history that event `seq` is of from that of another copy of the run; absent in folders of before, and at the beginning. */
+  readonly mark?: string;
   /** Rows of all commits up to this event are in the first `bytes` bytes of `results.jsonl`. */
   readonly seq: number;
   readonly bytes: number;
@@ -41,9 +43,9 @@ export const resultsFolderOf = (base: string, envId: string, model: string, runI
 
 /** Null when the folder has none, or none that this version understands. */
 export function readPosition(folder: string): Position | null {
-  const { version, run_id, seq, bytes, final } = readObject(join(folder, POSITION)) ?? {};
+  const { version, run_id, seq, bytes, final, mark } = readObject(join(folder, POSITION)) ?? {};
   if (version !== 1 || typeof run_id !== "string" || !isRunId(run_id) || !isCount(seq) || !isCount(bytes)) return null;
-  return { version, run_id, seq, bytes, final: final === true };
+  return { version, run_id, seq, bytes, final: final === true, ...(typeof mark === "string" ? { mark } : {}) };
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -102,7 +104,8 @@ export class ResultsFolder {
       if (!Number.isSafeInteger(next)) throw new Error("the service did not say where its rows end (X-Edgewise-Next)");
       more = response.headers.get("x-edgewise-more") === "1";
       const end = await this.#append(file, response, signal);
-      this.#position = { ...this.#position, seq: next, bytes: end };
+      const mark = response.headers.get("x-edgewise-next-mark");
+      this.#position = { ...startOfFolder(this.runId), seq: next, bytes: end, ...(mark === null ? {} : { mark }) };
       if (!this.#rebuilding) writePosition(this.path, this.#position);
     }
     if (this.#rebuilding) await this.#replaceOld();

@@ -13,6 +13,7 @@ import { quoted } from "../command-line/typed-commands.ts";
 import { readLines } from "../disk/read-lines.ts";
 import { tooOld } from "./old-folder.ts";
 import { readPosition } from "./results-folder.ts";
+import { runKeptIn } from "../state/state-folder.ts";
 
 /** `metadata.json`, of ours or of the Python library's. */
 export interface FolderMetadata {
@@ -51,34 +52,52 @@ export interface FoundFolder {
   readonly runId: string | null;
   /** Null: the command that made the folder was killed before it wrote them; only the service can say what the run is. */
   readonly metadata: FolderMetadata | null;
+  /** Why there are no metadata, in words; absent where there are. */
+  readonly lacks?: string;
 }
 
-/** What `-R` names: a results folder, or the id of a run that the service knows. */
-export function namedFolder(value: string, cwd: string): FoundFolder | { readonly runId: string } {
+/** What `-R` names: a results folder, or the id of a run that the service knows. `state`: the state folder of this machine, which knows where runs are kept. */
+export function namedFolder(value: string, cwd: string, state: string | null = null): FoundFolder | { readonly runId: string } {
   const path = resolve(cwd, value);
   if (!isFolder(path)) {
     if (isRunId(value)) return { runId: value };
-    throw usageError(`-R/--resume: ${path} is not a folder`, "Name the folder of a run, the one with results.jsonl and metadata.json in it.");
+    throw usageError(`-R/--resume: ${path} is not a folder`, ...wayByState(path, state), NAME_ONE);
   }
   const found = readFolder(path);
   if (typeof found !== "string") return found;
-  const readable = existsSync(join(path, "metadata.json"))
-    ? `\`npx edgewise eval view ${quoted(value)}\` can read it.`
-    : "Name the folder of a run, the one with results.jsonl and metadata.json in it.";
-  throw usageError(`-R/--resume: ${path} cannot be resumed: ${found}`, readable);
+  const readable = existsSync(join(path, "metadata.json")) ? `\`npx edgewise eval view ${quoted(value)}\` can read it.` : NAME_ONE;
+  throw usageError(`-R/--resume: ${path} cannot be resumed: ${found}`, ...wayByState(path, state), readable);
+}
+
+const NAME_ONE = "Name the folder of a run, the one with results.jsonl and metadata.json in it.";
+
+function wayByState(path: string, state: string | null): readonly string[] {
+  const runId = state === null ? null : runKeptIn(state, path);
+  return runId === null ? [] : [`The state of this machine has the run that was kept there: -R ${runId} goes on with it, and writes the folder again.`];
 }
 
 /** The folder, or what is wrong with it. */
 export function readFolder(path: string): FoundFolder | string {
   const written = readPosition(path);
   const missing = ["results.jsonl", "metadata.json"].filter((name) => !isFile(join(path, name)));
-  if (missing.length > 0) return written === null ? `it has no ${missing.join(" and no ")}` : { path, runId: written.run_id, metadata: null };
+  if (missing.length > 0) {
+    const lacks = `it has no ${missing.join(" and no ")}`;
+    const runId = written?.run_id ?? idWithoutRows(path);
+    return runId === null ? lacks : { path, runId, metadata: null, lacks };
+  }
   const metadata = readMetadata(join(path, "metadata.json"));
-  if (typeof metadata === "string") return written === null ? metadata : { path, runId: written.run_id, metadata: null };
+  if (typeof metadata === "string") return written === null ? metadata : { path, runId: written.run_id, metadata: null, lacks: metadata };
   // Another program has gone on with a folder of ours: what the service knows of the run is older than the folder.
   if (metadata.edgewise === null && written !== null) return { path, runId: null, metadata };
   const named = metadata.edgewise?.run_id ?? basename(path);
   return { path, runId: isRunId(named) ? named : null, metadata };
+}
+
+/** By its metadata, else by its name. */
+function idWithoutRows(path: string): string | null {
+  const metadata = isFile(join(path, "metadata.json")) ? readMetadata(join(path, "metadata.json")) : null;
+  const named = (typeof metadata === "object" ? metadata?.edgewise?.run_id : null) ?? basename(path);
+  return isRunId(named) ? named : null;
 }
 
 function readMetadata(path: string): FolderMetadata | string {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { CliError, reasonOf, systemCode } from "../terminal/cli-error.ts";
 import { writeWhole } from "../disk/files.ts";
@@ -58,6 +58,15 @@ export function rememberFolder(folder: string, runId: string, results: string): 
 export function rememberedFolder(folder: string, runId: string): string | null {
   const { results } = readObject(join(folder, "folders", `${runId}.json`)) ?? {};
   return typeof results === "string" ? results : null;
+}
+
+/** The run whose results this machine keeps in a folder, the newest where there were several; null when there is none. */
+export function runKeptIn(folder: string, results: string): string | null {
+  const names = existsSync(join(folder, "folders")) ? readdirSync(join(folder, "folders")) : [];
+  const runs = names.flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
+  const kept = runs.filter((runId) => rememberedFolder(folder, runId) === results);
+  const changed = (runId: string): number => statSync(join(folder, "folders", `${runId}.json`), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return kept.toSorted((a, b) => changed(b) - changed(a))[0] ?? null;
 }
 
 export function forgetFolder(folder: string, runId: string): void {

@@ -1,5 +1,4 @@
 import { gunzipSync } from "fflate";
-import { decompress as unzstd } from "fzstd";
 import { type AsyncBuffer, type Compressors, parquetMetadataAsync, parquetReadObjects, snappyUncompress } from "hyparquet";
 import type { Json, JsonObject } from "../config/run-config.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
@@ -8,6 +7,7 @@ import type { ByteSource } from "./host.ts";
 import { Pace } from "./pace.ts";
 import { checkIndex, PageCheck } from "./parquet-pages.ts";
 import { checkSnappy } from "./parquet-runs.ts";
+import { unzstd } from "./zstd.ts";
 
 /**
  * hyparquet has Snappy; its own package of decompressors compiles WebAssembly when it is loaded, which workerd refuses;
@@ -15,7 +15,7 @@ import { checkSnappy } from "./parquet-runs.ts";
  */
 const compressors: Compressors = {
   GZIP: (bytes, length) => gunzipSync(bytes, { out: room(length) }),
-  ZSTD: (bytes, length) => unzstd(bytes, room(length)),
+  ZSTD: (bytes, length) => unzstd(bytes, allowed(length)),
   SNAPPY(bytes, length) {
     const page = room(length);
     checkSnappy(bytes);
@@ -25,9 +25,11 @@ const compressors: Compressors = {
 };
 
 /** A page that says how long it becomes is given that much, and no more whatever is in it. */
-function room(length: number): Uint8Array {
+const room = (length: number): Uint8Array => new Uint8Array(allowed(length));
+
+function allowed(length: number): number {
   if (length > MAX_PAGE_BYTES) throw new RangeError(`a page of ${length} bytes`);
-  return new Uint8Array(length);
+  return length;
 }
 
 /** Rows decoded at once. */

@@ -134,6 +134,26 @@ it("a part of a file on the web is read to the bytes that were asked for, packed
 });
 
 describe("a damaged Parquet file", () => {
+  /** A frame of Zstandard that says it becomes four bytes, of one compressed block. */
+  const frame = (...block: readonly number[]): Uint8Array => {
+    const header = (block.length << 3) | (2 << 1) | 1;
+    return new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, header & 255, (header >> 8) & 255, header >> 16, ...block]);
+  };
+  it.each([
+    // Literals in the code of Huffman; its weights in a table of one symbol, whose states need no bit to come to themselves.
+    ["whose table leads to itself", frame(0x12, 0x40, 0x02, 0x04, 0xf0, 0x03, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80)],
+    // 97,791 sequences of a repeated code: copy 65,539 bytes, need no bit.
+    ["that copies for minutes", frame(0x08, 0x61, 0xff, 0xff, 0xff, 0x54, 0, 0, 52, 1)],
+  ])("with a page of Zstandard %s is refused", { timeout: 10_000 }, async (_how, evil) => {
+    const file = parquetWriteBuffer({
+      columnData: [{ name: "question", data: ["aaaa"], type: "STRING", nullable: false }],
+      codec: "ZSTD",
+      compressors: { ZSTD: () => evil },
+      statistics: false,
+    });
+    await expect(rowsOf(new Uint8Array(file))).rejects.toMatchObject(refused(/a page of Zstandard that is damaged, or longer/));
+  });
+
   /** One page of a column that may be null, with its runs; then damaged at every byte of the front, where pages are. */
   const file = (codec: "SNAPPY" | "UNCOMPRESSED"): Uint8Array =>
     new Uint8Array(

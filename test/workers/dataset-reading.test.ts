@@ -1,3 +1,4 @@
+import { zstdCompressSync } from "node:zlib";
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { parquetWriteBuffer } from "hyparquet-writer";
@@ -41,6 +42,15 @@ describe("an upload is read in the runtime of the Worker", () => {
   it.each(["SNAPPY", "UNCOMPRESSED"] as const)("as %s Parquet, by ranges", async (codec) => {
     const file = parquetWriteBuffer({ columnData: [{ name: "problem", data: problems, type: "STRING" }], codec, rowGroupSize: [1_000] });
     expect(await rowsOf(file)).toEqual(expected);
+  });
+
+  it("as Parquet compressed with Zstandard, by the runtime's own", async () => {
+    const compressors = { ZSTD: (bytes: Uint8Array) => new Uint8Array(zstdCompressSync(bytes)) };
+    for (const data of [problems, ["long ".repeat(2_000_000)]]) {
+      const file = parquetWriteBuffer({ columnData: [{ name: "problem", data, type: "STRING" }], codec: "ZSTD", compressors });
+      expect((await rowsOf(file)).length).toBe(data.length);
+      expect((await rowsOf(file))[0]).toEqual({ question: data[0] });
+    }
   });
 
   it("as JSONL and CSV, gzipped or not", async () => {

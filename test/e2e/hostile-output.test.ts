@@ -2,16 +2,18 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLock } from "../../src/cli/state/state-lock.ts";
-import { findBrowser, openPage } from "../support/browser.ts";
+import { Browser, findBrowser, NEEDS_BROWSER, openPage } from "../support/browser.ts";
 import { until, Workplace } from "../support/cli-process.ts";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 
 const TOKEN = "token-of-this-test";
 const MARK = `document.title="owned"`;
 /** What a model may write: markup, scripts, terminal control, line ends, Rich markup, and a lot of it. */
-const ATTACK = `</pre></title></style><script>${MARK}</script><img src=x onerror='${MARK}'><svg onload='${MARK}'>\u0000\u001b[31m\u001b]0;owned\u0007\u202e\u2028\r\ndata: forged\n\n[/red] :smile: 50%| `;
+const ATTACK = `</pre></title></style><script>${MARK}</script><img src=x onerror='${MARK}'><svg onload='${MARK}'>\u0000\u001b[31m\u001b]0;owned\u0007\u202e\u2028\r\ndata: forged\n\n[/red] :smile: 50%| <a href='javascript:${MARK}'>x</a><style>*{display:none;background:url(http://127.0.0.1:1/)}</style><meta http-equiv=refresh content='900;url=about:blank'><base href='http://evil.example/'><form action='http://evil.example/'><input autofocus onfocus='${MARK}'></form><iframe srcdoc='<script>${MARK}</script>'></iframe>`;
 const ANSWER = ATTACK + "big text ".repeat(120_000);
 const [EXAMPLES, ROLLOUTS] = [5, 2];
+/** None of it is in a page of ours, of whatever origin. */
+const MARKUP = /<(script|img|svg|iframe|form|input|base|object|embed)\b|<[^>]*\s(on\w+=|href="?\s*javascript:|http-equiv=)/i;
 
 let place: Workplace;
 let model: ModelServer;
@@ -102,23 +104,73 @@ describe("what a model writes", () => {
   });
 
   const browser = findBrowser();
-  it.skipIf(browser === null)("runs nowhere in a browser (set EDGEWISE_TEST_BROWSER, or have Chromium on the PATH)", { timeout: 120_000 }, async () => {
+  it.skipIf(browser === null)(`runs nowhere in a browser ${NEEDS_BROWSER}`, { timeout: 180_000 }, async () => {
     if (browser === null) return;
     const page = `//user:${TOKEN}@${url.slice("http://".length)}/dashboard/evaluations/${id}`;
     const opened = await openPage(browser, `http:${page}`);
     expect(opened.console).toEqual([]);
     expect(opened.dom).toContain('<title>&lt;script&gt;document.title="owned"&lt;/script&gt;: COMPLETED</title>');
     expect(opened.dom).toContain("&lt;img src=x onerror=");
-    expect(opened.dom).not.toMatch(/<script|<img|<svg/i);
+    expect(opened.dom).not.toMatch(MARKUP);
     // Its own style is let in by the policy, or the browser would have said so.
     expect(opened.dom).toContain("<style>");
     const log = await openPage(browser, `http:${page}/files/eval.log`);
     expect(log.console).toEqual([]);
-    expect(log.dom).not.toMatch(/<script|<svg|<title>owned/i);
+    expect(log.dom).not.toMatch(MARKUP);
+    expect(log.dom).not.toContain("<title>owned");
+    const list = await openPage(browser, `http:${page.replace(/evaluations\/.*$/, "")}`);
+    expect(list.console).toEqual([]);
+    expect(list.dom).not.toMatch(MARKUP);
+    expect(list.dom).toContain("&lt;script&gt;");
     expect(log.dom).toContain("&lt;script&gt;");
     const refused = await openPage(browser, `${url}/dashboard/evaluations/${id}`).catch((error: Error) => ({ dom: error.message }));
     expect(refused.dom).not.toContain("COMPLETED");
   });
+
+  it.skipIf(browser === null)(
+    "would do nothing there, even if it came to be markup: the policy of the pages lets nothing run, load or leave",
+    {
+      timeout: 180_000,
+    },
+    async () => {
+      if (browser === null) return;
+      let asked = 0;
+      const elsewhere = createServer((_, response) => {
+        asked += 1;
+        response.end("x");
+      });
+      await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+      const window = await Browser.start(browser);
+      try {
+        const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
+        const page = await window.open(`http://user:${TOKEN}@${url.slice("http://".length)}/dashboard/evaluations/${id}`);
+        const outcome = await page.evaluate<{ title: string; sent: string; colour: string }>(`(async () => {
+        const place = document.createElement("div");
+        place.innerHTML = ${JSON.stringify(`<img src='${away}' onerror='${MARK}'><svg onload='${MARK}'></svg><iframe srcdoc="<script>parent.${MARK.replaceAll('"', "'")}</script>"></iframe><style>body{color:rgb(1,2,3)}</style><link rel=stylesheet href='${away}'><form id=f action='${away}'></form><a id=a href='javascript:${MARK}'>x</a>`)};
+        document.body.append(place);
+        for (const text of [${JSON.stringify(MARK)}, ""]) {
+          const script = document.createElement("script");
+          if (text === "") script.src = ${JSON.stringify(away)};
+          else script.textContent = text;
+          document.body.append(script);
+        }
+        document.getElementById("a").click();
+        document.getElementById("f").submit();
+        const sent = await fetch(${JSON.stringify(away)}, { mode: "no-cors" }).then(() => "sent", () => "refused");
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        return { title: document.title, sent, colour: getComputedStyle(document.body).color };
+      })()`);
+        expect(outcome.title).toContain("COMPLETED");
+        expect(outcome.sent).toBe("refused");
+        expect(outcome.colour).not.toBe("rgb(1, 2, 3)");
+        expect(asked).toBe(0);
+        expect(page.console.filter((line) => /Content Security Policy/i.test(line)).length).toBeGreaterThan(5);
+      } finally {
+        await window.close();
+        elsewhere.close();
+      }
+    },
+  );
 
   it.skipIf(browser === null)("would be seen to run, if it did", { timeout: 120_000 }, async () => {
     if (browser === null) return;

@@ -122,8 +122,8 @@ for (const type of ["openai_chat_completions", "anthropic_messages"] as const) {
   for (let at = Object.getPrototypeOf(client); at !== Object.prototype; at = Object.getPrototypeOf(at)) patch(at, "getResponse");
   for (let at = Object.getPrototypeOf(client.native); at !== Object.prototype; at = Object.getPrototypeOf(at)) patch(at, "buildRequest");
 }
-patch(findEnvironment("arithmetic"), "load");
-patch(Object.getPrototypeOf(findEnvironment("arithmetic")!.load({}, { datasets: {} as never })), "rollout");
+patch(findEnvironment("gsm8k"), "load");
+patch(Object.getPrototypeOf(findEnvironment("gsm8k")!.load({}, { datasets: {} as never })), "rollout");
 patch(Object.getPrototypeOf(z.object({})), "safeParse");
 patch(Object.prototype, "hasOwnProperty");
 if (globalThis.process.getBuiltinModule?.(["node", "fs"].join(":")) !== undefined) tried++;
@@ -224,4 +224,18 @@ export default defineEnvironment({ id: "old", version: "1.0.0", description: "",
     "4 | EUR 3 | broke: x | Named | y! | true | own | list | 1 | [object Object] | 1,2 | true | RangeError: z",
   );
   expect(stderr).toContain("[env] { plain: 1 } [ 1 ] Map(1) { 1 => 2 } printed");
+});
+
+it("a folder called like a bundled environment runs in its place where it is found, aloud, and is not run by who means the bundled one", async () => {
+  write("mine/arithmetic/index.ts", attacker("arithmetic", "owner[name] = now;"));
+  const serve = place.start(["serve", "--port", "0", "--env-dir-path", "mine"], KEYS);
+  await serve.says("Environments: ");
+  expect(serve.stderr()).toContain("warning: arithmetic is mine/arithmetic/index.ts here, and not the bundled environment of that name");
+  const bundled = await place.run(victim(), KEYS);
+  expect(bundled).toMatchObject({ code: 1, stderr: expect.stringMatching(/has code of this machine in the place of the bundled arithmetic.*kill \d+/s) });
+  expect(model.ledger.stats().total).toBe(0);
+  const own = await place.run([...victim(), "--env-dir-path", "mine"], KEYS);
+  expect(own.stderr).toMatch(/^warning: arithmetic is mine\/arithmetic\/index\.ts here/);
+  expect(own.code).toBe(0);
+  expect(taken).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { servedEnvironments } from "../../src/cli/environments/local-environments.ts";
 import { evalWishes } from "../../src/cli/eval-run/eval-wishes.ts";
 import { addFlags, type GivenOptions, givenOptions } from "../../src/cli/command-line/flags.ts";
 
@@ -48,6 +49,37 @@ describe("environments with commas between them", () => {
 
   it("must all be named", async () => {
     expect(await refusal(wishes("gsm8k,"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("without a name") });
+  });
+});
+
+describe("a folder that is called like a bundled environment", () => {
+  const SUMS = `import { defineEnvironment, z } from "edgewise";
+export default defineEnvironment({ id: "arithmetic", version: "9", description: "", args: z.object({}), load: () => { throw new Error("no"); } });`;
+
+  it("is what its name means, which is said first, also with --strict", async () => {
+    write("environments/arithmetic/index.ts", SUMS);
+    const found = await wishes("arithmetic,gsm8k", { strict: true });
+    expect(found.warnings).toEqual(["arithmetic is environments/arithmetic/index.ts here, and not the bundled environment of that name"]);
+    expect(found.environments.find(({ id }) => id === "arithmetic")?.version).toBe("9");
+    expect(found.bundled).toEqual(["gsm8k"]);
+    expect((await wishes("gsm8k")).warnings).toEqual([]);
+  });
+
+  it("is not also the bundled one", async () => {
+    write("environments/arithmetic/index.ts", SUMS);
+    expect(await refusal(wishes("arithmetic,edgewise/arithmetic"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("asked for twice") });
+  });
+
+  it("takes its place in a service only under that name, or when it is named by its path", async () => {
+    write("environments/other/index.ts", SUMS);
+    expect(await refusal(servedEnvironments([], cwd))).toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/other\/index\.ts says that its id is arithmetic, which is that of a bundled environment/),
+    });
+    expect((await servedEnvironments(["./environments/other"], cwd)).environments.find(({ id }) => id === "arithmetic")?.version).toBe("9");
+    rmSync(join(cwd, "environments/other"), { recursive: true });
+    write("environments/arithmetic/index.ts", SUMS);
+    expect((await servedEnvironments([], cwd)).environments.find(({ id }) => id === "arithmetic")?.version).toBe("9");
   });
 });
 

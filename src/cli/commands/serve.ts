@@ -5,7 +5,7 @@ import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CrashLoop } from "../service/crash-loop.ts";
 import { watchDisk } from "../disk/disk-watch.ts";
-import { servedEnvironments } from "../environments/local-environments.ts";
+import { replacement, servedEnvironments } from "../environments/local-environments.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import { watchState } from "../state/state-damage.ts";
 import { openService } from "../service/open-service.ts";
@@ -39,6 +39,10 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
       if (service.stateFolder !== null) {
         watchDisk(service.stateFolder, (line) => terminal.tell(line));
         watchState(service.stateFolder, (error) => lost.abort(error));
+      }
+      for (const own of environments) {
+        const instead = replacement(own, cwd);
+        if (instead !== null) terminal.tell(`warning: ${instead}`);
       }
       for (const line of welcome(
         service.url,

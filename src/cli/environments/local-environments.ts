@@ -1,7 +1,9 @@
 /** The environments that a command works with: those of this package, and those of this machine that it names. */
+import { basename } from "node:path";
 import { bareName } from "../../api/environment-ids.ts";
 import { describeEnvironment, type EnvironmentFacts } from "../../environments/describe.ts";
 import { listEnvironments } from "../../environments/load.ts";
+import { shortPath } from "../command-line/typed-commands.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import type { LocalWorker, Surroundings } from "../service/service.ts";
 import { bundleEnvironment, workerModules } from "./bundle.ts";
@@ -34,6 +36,10 @@ export interface NamedEnvironment {
 export interface WantedEnvironments extends LocalEnvironments {
   /** In the order they were named. */
   readonly wanted: readonly NamedEnvironment[];
+  /** Those that are to be of this package, by id. */
+  readonly bundled: readonly string[];
+  /** What whoever named a bundled one must know: code of this machine runs in its place. */
+  readonly replaced: readonly string[];
 }
 
 /** Builds what `files` need. Throws usage errors for what cannot be compiled or loaded, and for two of one id. */
@@ -82,12 +88,37 @@ export async function wantedEnvironments(names: readonly EnvironmentName[], surr
     const envId = built.environments.find(({ file }) => file?.entry === entry)?.id ?? name;
     return { named: name, reference: envId, envId };
   });
-  return { ...built, wanted };
+  const bundled = wanted.flatMap(({ envId }, index) => (files[index] == null ? [envId] : []));
+  const shared = built.environments.find(({ id, file }) => file !== null && bundled.includes(id));
+  if (shared?.file != null)
+    throw usageError(
+      `${shared.id} is asked for twice, as ${shared.file.entry} and as the bundled environment`,
+      "Run one after the other, or give yours another id.",
+    );
+  return { ...built, wanted, bundled, replaced: built.environments.flatMap((own) => replacement(own, surroundings.cwd) ?? []) };
 }
+
+const isBundled = (id: string): boolean => listEnvironments().some((bundled) => bundled.id === id);
+
+/** That code of this machine runs in the place of a bundled environment; null where it does not. */
+export const replacement = ({ id, file }: KnownEnvironment, cwd: string): string | null =>
+  file === null || !isBundled(id) ? null : `${id} is ${shortPath(file.entry, cwd)} here, and not the bundled environment of that name`;
 
 /** What a service has that is started in `cwd`: everything in its folder of environments, and `paths`. */
 export async function servedEnvironments(paths: readonly string[], cwd: string, envDir?: string): Promise<LocalEnvironments> {
   const named = paths.flatMap((path) => environmentFile(path, cwd, envDir) ?? []);
   const files = new Map([...environmentsIn(cwd, envDir), ...named].map((file) => [file.entry, file]));
-  return await localEnvironments([...files.values()]);
+  const built = await localEnvironments([...files.values()]);
+  const wrong = built.environments.find(
+    ({ id, file }) => file !== null && isBundled(id) && !named.some(({ entry }) => entry === file.entry) && !isCalled(file, id),
+  );
+  if (wrong?.file != null)
+    throw usageError(
+      `${wrong.file.entry} says that its id is ${wrong.id}, which is that of a bundled environment`,
+      `It takes that one's place only where its folder is called ${wrong.id.replaceAll("-", "_")}, or where it is named by its path.`,
+    );
+  return built;
 }
+
+/** Whether who names `id` means this folder. */
+const isCalled = ({ folder }: EnvironmentFile, id: string): boolean => folder !== null && basename(folder) === id.replaceAll("-", "_");

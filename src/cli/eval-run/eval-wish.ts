@@ -1,7 +1,7 @@
 /** What `eval run` is asked for, once flags, files and environments have been read. */
 import type { ReplicaBody } from "../../config/endpoint-choice.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
-import type { LocalEnvironments, NamedEnvironment } from "../environments/local-environments.ts";
+import type { NamedEnvironment, WantedEnvironments } from "../environments/local-environments.ts";
 import type { Surroundings } from "../service/service.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -16,7 +16,7 @@ export interface EvalWish extends NamedEnvironment {
   readonly replicas: readonly ReplicaBody[];
 }
 
-export interface EvalCommand extends Surroundings, LocalEnvironments {
+export interface EvalCommand extends Surroundings, Pick<WantedEnvironments, "environments" | "worker" | "bundled"> {
   /** What was typed: environments, or a config file. */
   readonly named: string;
   /** At least one. */

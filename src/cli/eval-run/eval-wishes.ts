@@ -20,7 +20,7 @@ import type { Surroundings } from "../service/service.ts";
 import { Registries } from "./registries.ts";
 import { WishProblems } from "./wish-problems.ts";
 
-export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker"> {
+export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled"> {
   readonly warnings: readonly string[];
 }
 
@@ -41,7 +41,7 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
     return chosen === null || there === null ? [] : [{ envId, place, given, chosen }];
   });
   const names = evals.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path }));
-  const { wanted, environments, worker } = await wantedEnvironments(names, surroundings);
+  const { wanted, environments, worker, bundled, replaced } = await wantedEnvironments(names, surroundings);
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId, given: evals[index]?.given ?? {} })));
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
     const { chosen, place } = evals[index] ?? {};
@@ -62,7 +62,9 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
     maxConcurrentTotal,
     environments,
     worker,
-    warnings: told,
+    bundled,
+    // No reason to refuse with --strict: a folder of that name is how one's own is meant.
+    warnings: [...replaced, ...told],
   };
 }
 

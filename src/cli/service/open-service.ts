@@ -57,10 +57,16 @@ export async function bootIdAt(url: string): Promise<string | null> {
   }
 }
 
-async function clientService(folder: string, owner: LockRecord, { attended, command, env, worker = null }: ServiceOptions): Promise<Service | null> {
+async function clientService(
+  folder: string,
+  owner: LockRecord,
+  { attended, bundled = [], command, env, worker = null }: ServiceOptions,
+): Promise<Service | null> {
   if (owner.port === null) return null;
   const missing = Object.entries(worker?.environments ?? {}).find(([id, digest]) => owner.environments[id] !== digest);
   if (missing !== undefined) throw otherEnvironments(missing[0], owner);
+  const replaced = bundled.find((id) => Object.hasOwn(owner.environments, id));
+  if (replaced !== undefined) throw ownInstead(replaced, owner);
   const url = `http://127.0.0.1:${owner.port}`;
   const withdraw = announceClient(folder);
   if ((await bootIdAt(url)) !== owner.boot_id) {
@@ -161,6 +167,13 @@ function otherEnvironments(id: string, { environments, pid, command }: LockRecor
   const has = Object.hasOwn(environments, id) ? `${id} as it was before it was changed` : `no ${id}`;
   return new CliError(`process ${pid} (${command}) runs the service of this folder, which has ${has}`, {
     hints: [`End it and start it again (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
+  });
+}
+
+/** Its command found code of this machine under the name, and this one the bundled environment. */
+function ownInstead(id: string, { pid, command }: LockRecord): CliError {
+  return new CliError(`process ${pid} (${command}) runs the service of this folder, which has code of this machine in the place of the bundled ${id}`, {
+    hints: [`End it (kill ${pid}), or set EDGEWISE_STATE_DIR to another folder.`],
   });
 }
 

@@ -25,6 +25,8 @@ export interface ServiceOptions extends Surroundings {
   readonly onFreshState?: (movedTo: string | null) => void;
   /** A Worker with environments of this machine, and the digests of their code by id; null = the built one. */
   readonly worker?: LocalWorker | null;
+  /** Environments that are to be those of this package, by id. */
+  readonly bundled?: readonly string[];
   /** The runtime ended by itself and is being started again. */
   readonly onCrash: () => void;
 }

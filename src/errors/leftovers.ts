@@ -17,6 +17,16 @@ export function leftoversOf(errors: Readonly<Record<string, number>>): Leftovers
   return left;
 }
 
+/** How many of a run's rollouts infrastructure ended, and in what, before the command that resumes it; null where there are none. */
+export function owedText(errors: Readonly<Record<string, number>>, rollouts: number): string | null {
+  const codes = Object.entries(errors).filter(([code]) => isInfrastructureError(code));
+  if (codes.length === 0) return null;
+  const count = codes.reduce((sum, [, each]) => sum + each, 0);
+  const named = codes.sort(([, a], [, b]) => b - a).map(([code, each]) => `${code} ${each}`);
+  const [what, them] = count === 1 ? ["an error", "it"] : ["errors", "them"];
+  return `${count} of ${rolloutsText(rollouts)} ended in ${what} of the infrastructure (${named.join(", ")}); this makes ${them} again`;
+}
+
 export const rolloutsText = (count: number): string => (count === 1 ? "1 rollout" : `${count} rollouts`);
 const them = (count: number): string => (count === 1 ? "it is" : "they are");
 

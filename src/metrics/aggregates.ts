@@ -29,7 +29,7 @@ export interface Aggregates extends RewardUncertainty {
   readonly truncated_rollouts: number;
   /** Rollouts by error code, in first-seen order. */
   readonly errors: Readonly<Record<string, number>>;
-  /** Mean reward over rows without an error; null when there is none. */
+  /** Mean reward over rows without an error; null when there is none, and no interval then. */
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
   /** What judges were asked and answered in all, apart from the model's; null where none was asked. */
@@ -121,8 +121,10 @@ export class Aggregator {
 
   /** May be asked at any time; adding may go on afterwards. */
   result(): Aggregates {
-    const grouped = this.#grouped && this.#others === 0;
     const errored = this.#reward.count - this.#rewardWithoutErrors.count;
+    const grouped = this.#grouped && this.#others === 0;
+    // Of nothing but errors there is no score that could be sure or unsure; rates of it stay, as in verifiers' files.
+    const scored = this.#reward.count === 0 || errored < this.#reward.count;
     return {
       rollouts: this.#reward.count,
       avg_reward: this.#reward.value,
@@ -131,7 +133,7 @@ export class Aggregator {
       ...(grouped ? this.#pass.result() : { pass_at_k: {}, pass_all_k: {} }),
       usage: this.#usage(),
       ...this.#spread.result(),
-      ...(grouped ? {} : { reward_stderr: null, reward_ci95: null }),
+      ...(grouped && scored ? {} : { reward_stderr: null, reward_ci95: null }),
       errored_rollouts: errored,
       truncated_rollouts: this.#truncated,
       errors: Object.fromEntries(this.#errors),

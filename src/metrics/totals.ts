@@ -42,8 +42,8 @@ export const removeUnit = (totals: Totals, rollouts: readonly RolloutSummary[]):
 
 export const erroredRollouts = (totals: Totals): number => Object.values(totals.errors).reduce((sum, count) => sum + count, 0);
 
-/** Mean reward over all rows, errored ones included; null when there is none. */
-export const averageReward = (totals: Totals): number | null => (totals.rollouts === 0 ? null : totals.reward_sum / totals.rollouts);
+/** Mean reward over all rows, errored ones included; null where there is no other: then nothing was scored. */
+export const averageReward = (totals: Totals): number | null => (totals.rollouts === erroredRollouts(totals) ? null : totals.reward_sum / totals.rollouts);
 
 function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | -1): Totals {
   const errors = new Map(Object.entries(totals.errors));

@@ -4,7 +4,7 @@ import type { RewardRange } from "../metrics/interval.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
 import { fixed, formatSeconds, thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
-import { ReportBlock } from "./report-block.ts";
+import { NOTHING_SCORED, ReportBlock } from "./report-block.ts";
 
 export interface ReportHeader {
   readonly env_id: string;
@@ -132,8 +132,12 @@ function summaryLines(result: Aggregates, overlong: number, wanted: number, grou
     ...codes.map(([code, count]) => ` - ${singleLine(code)}: ${share(count)}`),
     ...(isMost(cutOff) ? [`cut off at the token limit or the end of the context: ${share(cutOff)}; the reward is mostly that of answers without an end`] : []),
     ...(isMost(overlong) ? [`prompts too long for the model: ${share(overlong)}; these rollouts ended there`] : []),
-    `reward without errored rollouts: ${result.reward_without_errors === null ? "none" : fixed(result.reward_without_errors, 3)}`,
-    `reward 95% interval: ${groupingProblem === undefined ? intervalText(result) : `none (${groupingProblem})`}`,
+    ...(result.reward_without_errors === null
+      ? [`reward: ${NOTHING_SCORED}`]
+      : [
+          `reward without errored rollouts: ${fixed(result.reward_without_errors, 3)}`,
+          `reward 95% interval: ${groupingProblem === undefined ? intervalText(result) : `none (${groupingProblem})`}`,
+        ]),
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
     ...(result.judges_total === null ? [] : [`judges: ${judgesText(result.judges_total)}`]),
   ];

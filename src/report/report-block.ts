@@ -1,3 +1,4 @@
+import { isScorerError } from "../errors/codes.ts";
 import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { type Aggregates, Aggregator, type AggregatorOptions } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
@@ -5,6 +6,9 @@ import { besideOrBelow, Distribution } from "./distribution.ts";
 import { fixed, formatSeconds } from "./format.ts";
 import { printable, singleLine } from "./printable.ts";
 import { Series } from "./series.ts";
+
+/** In place of a score. */
+export const NOTHING_SCORED = "none (every rollout ended in an error)";
 
 /** Distinct names a counter keeps; the rest is counted together. */
 const NAMES = 64;
@@ -129,6 +133,7 @@ export class ReportBlock {
 
   /** How the rewards of all rollouts spread, and beside it those of the examples where an example has several. */
   distributionLines(width: number): string[] {
+    if (this.result().reward_without_errors === null) return [];
     const rollouts = this.#rewards.lines("reward distribution");
     return this.#unitSize === 1 ? rollouts : besideOrBelow(rollouts, this.#exampleRewards.lines("of the examples' means"), width);
   }
@@ -157,13 +162,13 @@ export class ReportBlock {
       const listed = this.#everyList || (own && !series.constant);
       return [`${printable(name)}: ${series.spread()}`, ...(listed ? series.lines(this.#examples, this.#rollouts) : [])];
     };
-    return [
-      "Rewards:",
-      ...named("reward", this.#reward, true),
-      ...rates(["pass@k", result.pass_at_k]),
-      ...rates(["pass^k", result.pass_all_k]),
-      ...[...this.#metrics].flatMap(([name, series]) => named(name, series, this.#ownMetrics.has(name))),
-    ];
+    const metrics = [...this.#metrics].flatMap(([name, series]) => named(name, series, this.#ownMetrics.has(name)));
+    if (result.reward_without_errors === null) {
+      // Of rollouts that one reward function failed on, the others' scores are there.
+      const partly = Object.keys(result.errors).some(isScorerError);
+      return ["Rewards:", `reward: ${NOTHING_SCORED}`, ...(partly ? metrics : [])];
+    }
+    return ["Rewards:", ...named("reward", this.#reward, true), ...rates(["pass@k", result.pass_at_k]), ...rates(["pass^k", result.pass_all_k]), ...metrics];
   }
 
   #infoLines(result: Aggregates): string[] {

@@ -42,7 +42,7 @@ describe.concurrent("a model server that misbehaves", () => {
       writeFileSync(join(place.folder, "rows.jsonl"), words.map((word) => `${JSON.stringify({ text: `the word is ${word}` })}\n`).join(""));
       // By its own retries: the last two that are left have nobody beside them who is answered.
       const { code, stderr, stdout } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}'), { OUTAGE_MS: "0" });
-      expect(code, stderr).toBe(0);
+      expect(code, stderr).toBe(3);
       expect(bench.rows.map((row, at) => [words[at], codeOf(row)])).toEqual(words.map((word) => [word, FAULTS[word]?.code ?? null]));
       const calls = new Map(model.ledger.calls().map(({ prompt, count }) => [prompt.replace("the word is ", ""), count]));
       expect(Object.fromEntries(calls)).toEqual(Object.fromEntries(words.map((word) => [word, FAULTS[word]?.calls ?? 1])));
@@ -58,6 +58,10 @@ describe.concurrent("a model server that misbehaves", () => {
       // Each kind is told once, when it happens.
       for (const { code } of Object.values(FAULTS)) if (code !== null) expect(stderr.match(new RegExp(`First ${code}: `, "g")), code).toHaveLength(1);
       expect(stdout).toContain("errored rollouts: 0.800 (12 of 15)");
+      // The refused request is the model's own affair.
+      expect(stdout.trim().split("\n").at(-1)).toMatch(
+        /^11 of 15 rollouts ended in errors of the infrastructure \(provider_error 3, .*\); this makes them again: npx edgewise eval run reverse-text -R outputs\/evals\/\S+$/,
+      );
     }),
   );
 
@@ -107,7 +111,7 @@ describe.concurrent("a model server that misbehaves", () => {
       await model.goDown();
       await cli.says(/First connection_(failed|cut): /, 90_000);
       await model.comeUp();
-      expect(await cli.ended, cli.stderr()).toBe(0);
+      expect(await cli.ended, cli.stderr()).toBe(3);
       expect(keysOfRows(bench.rows)).toEqual(grid(60, 2));
       const errored = bench.rows.filter(({ error }) => error !== null);
       expect(errored.length).toBeGreaterThan(0);
@@ -161,8 +165,11 @@ describe.concurrent("a model server that misbehaves", () => {
         const { place, model } = bench;
         const words = ["fine", "silent", "writing", "well"];
         writeFileSync(join(place.folder, "rows.jsonl"), words.map((word) => `${JSON.stringify({ text: `the word is ${word}` })}\n`).join(""));
-        const { code, stderr } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}', "--timeout", "3"));
-        expect(code, stderr).toBe(0);
+        const { code, stderr, stdout } = await place.run(bench.reverse("-n", "-1", "-r", "1", "-a", '{"dataset":"rows.jsonl"}', "--timeout", "3"));
+        expect(code, stderr).toBe(3);
+        expect(stdout.trim().split("\n").at(-1)).toMatch(
+          /^1 of 4 rollouts ended in an error of the infrastructure \(timeout 1\); this makes it again: npx edgewise eval run /,
+        );
         expect(bench.rows.map((row) => [codeOf(row), row.stop_condition])).toEqual([
           [null, "max_turns_reached"],
           ["timeout", "has_error"],
@@ -224,11 +231,34 @@ describe.concurrent("a model server that misbehaves", () => {
     "with nothing but useless answers: the run FAILED, and its rows are kept",
     { timeout: 60_000 },
     inPlace({ faults: [{ fault: { kind: "empty_choices" } }] }, async (bench) => {
-      const { code, stderr } = await bench.place.run(bench.reverse("-n", "4", "-r", "2"));
+      const { code, stderr, stdout } = await bench.place.run(bench.reverse("-n", "4", "-r", "2"));
       expect(code).toBe(1);
       expect(stderr).toContain("FAILED: Every rollout ended in an error: invalid_response (8).");
+      // There is no score where nothing was scored.
+      expect(stdout).toContain("reward: none (every rollout ended in an error)");
+      expect(stdout).not.toMatch(/reward: avg|interval|reward distribution|pass@k/);
+      expect(stdout).toContain("8 of 8 rollouts ended in errors of the infrastructure (invalid_response 8); this makes them again: npx edgewise");
       expect(keysOfRows(bench.rows)).toEqual(grid(4, 2));
       expect(bench.metadata).toMatchObject({ avg_error: 1, edgewise: { status: "FAILED" } });
+    }),
+  );
+
+  it(
+    "to one of two evaluations: the last line names it and the command that mends it, and the code says so",
+    { timeout: 60_000 },
+    inPlace({ faults: [{ when: { nth: 1 }, fault: { kind: "empty_choices" } }] }, async (bench) => {
+      const toml = `model = "scripted"\napi_base_url = "${bench.model.url}"\nmax_concurrent_total = 1\nrollouts_per_example = 1\n`;
+      const evals = [2, 3].map((count) => `[[eval]]\nenv_id = "reverse-text"\nnum_examples = ${count}\n`).join("\n");
+      writeFileSync(join(bench.place.folder, "two.toml"), `${toml}\n${evals}`);
+      const { code, stdout, stderr } = await bench.place.run(["eval", "run", "two.toml", "--no-preflight"]);
+      expect(code, stderr).toBe(3);
+      const owed = stdout.split("\n").filter((line) => line.includes("of the infrastructure"));
+      expect(owed).toEqual([
+        expect.stringMatching(
+          /: 1 of [23] rollouts ended in an error of the infrastructure \(invalid_response 1\); this makes it again: npx edgewise eval run reverse-text -R \S+$/,
+        ),
+      ]);
+      expect(stdout.trim().split("\n").at(-1)).toBe(owed[0]);
     }),
   );
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isDead, mendHint, nextStep, prospectsOf } from "../../src/errors/leftovers.ts";
+import { isDead, mendHint, nextStep, owedText, prospectsOf } from "../../src/errors/leftovers.ts";
 
 const ended = (changes: Partial<Parameters<typeof nextStep>[0]> = {}) => ({ status: "COMPLETED", settled: true, rows: 10, missing: 0, errors: {}, ...changes });
 
@@ -20,6 +20,16 @@ describe("how a run goes on", () => {
 
   it("that could not be scored again for want of state: not by a resume", () => {
     expect(nextStep(ended({ status: "FAILED", errors: { scorer_error: 10 } }), ["board"])).toBeNull();
+  });
+});
+
+describe("what a run owes", () => {
+  it("is what infrastructure ended, by code, the most frequent first, and nothing else", () => {
+    expect(owedText({ timeout: 2, bad_request: 4, connection_failed: 16, scorer_error: 1 }, 600)).toBe(
+      "18 of 600 rollouts ended in errors of the infrastructure (connection_failed 16, timeout 2); this makes them again",
+    );
+    expect(owedText({ timeout: 1 }, 1)).toBe("1 of 1 rollout ended in an error of the infrastructure (timeout 1); this makes it again");
+    expect([owedText({}, 5), owedText({ bad_request: 5 }, 5)]).toEqual([null, null]);
   });
 });
 

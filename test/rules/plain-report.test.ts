@@ -269,8 +269,18 @@ describe("the report at the end of a run", () => {
       "errored rollouts: 1.000 (4 of 4)",
       " - rate_limited: 0.750 (3 of 4)",
       " - timeout: 0.250 (1 of 4)",
-      "reward without errored rollouts: none",
+      "reward: none (every rollout ended in an error)",
     ]);
+  });
+
+  it("has no score, rate or interval where nothing was scored, but what reward functions gave beside one that failed", () => {
+    const failed = (code: string): Row => ({ error: { ...failure, code }, metrics: { own: 0.5 } });
+    for (const code of ["connection_failed", "scorer_error"]) {
+      const lines = reportOf([row(0, 0, failed(code)), row(0, 0, failed(code)), row(1, 0, failed(code)), row(1, 0, failed(code))]);
+      expect(lines.filter((line) => line.startsWith("reward: "))).toEqual(Array(2).fill("reward: none (every rollout ended in an error)"));
+      expect(lines.filter((line) => /interval|pass|distribution/.test(line))).toEqual([]);
+      expect(lines.some((line) => line.startsWith("own: avg"))).toBe(code === "scorer_error");
+    }
   });
 
   it("stays short for a run of any size", () => {

@@ -55,6 +55,8 @@ describe("running totals", () => {
       metrics: { correct: { sum: 1, count: 3 }, turns: { sum: 2, count: 1 } },
     });
     expect(averageReward(totalsOf([[ok, bad], [bad]]))).toBe(2 / 3);
+    const lost: RolloutSummary = { ...bad, error: "connection_failed" };
+    expect([averageReward(totalsOf([[lost], [lost]])), averageReward(totalsOf([]))]).toEqual([null, null]);
     expect(erroredRollouts(totalsOf([[ok, bad], [bad]]))).toBe(2);
     expect(averageReward(emptyTotals())).toBeNull();
   });

@@ -58,8 +58,9 @@ export class RunView {
     return this.state === null || this.how !== null ? null : this.#speed.remainingMs(this.state, now);
   }
 
-  /** Of the moment of all other scores, where those are known; null before the first rollout is done. */
+  /** Of the moment of all other scores, where those are known; null before the first rollout is scored. */
   get reward(): number | null {
+    if (this.state?.reward === null) return null;
     return this.numbers?.avg_reward ?? this.state?.reward ?? null;
   }
 }

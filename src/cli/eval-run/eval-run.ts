@@ -10,7 +10,7 @@ import { watchDisk } from "../disk/disk-watch.ts";
 import { environmentHints, explain } from "../service/explain.ts";
 import { ServiceUnreachable } from "../connection/http-client.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
-import { detachedLines, failureLines, resultLines, withResume } from "./last-words.ts";
+import { detachedLines, failureLines, owedOf, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./eval-wish.ts";
 import { Preflight } from "./preflight.ts";
@@ -202,7 +202,7 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
   if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
   const names = play.names();
   for (const line of resultLines(names, played.evaluation)) terminal.print(line);
-  return isWhole(outcome) ? EXIT.completed : EXIT.failed;
+  return exitOf([outcome]);
 }
 
 /** Reports in the order of the evaluations, then what went wrong, then all of them in one table. */
@@ -226,11 +226,22 @@ function endOfMany(command: EvalCommand, service: SharedService, outcomes: reado
     };
   });
   for (const line of summaryLines(rows, cwd, terminal.columns)) terminal.print(line);
-  return outcomes.every(isWhole) ? EXIT.completed : EXIT.failed;
+  for (const outcome of outcomes) if (owes(outcome)) terminal.print(`${printable(outcome.play.wish.label)}: ${lastWord(outcome)}`);
+  return exitOf(outcomes);
 }
 
 /** Completed, and kept where it should be. */
 const isWhole = ({ play, played }: Outcome): boolean => played?.completed === true && (play.wish.given.no_save === true || play.names().saved);
+
+/** Whether a run that completed has rows that infrastructure ended, which nobody asked to keep: they stand for no outcome of the model. */
+const owes = ({ play, played }: Outcome): boolean => played?.completed === true && play.wish.given.keep_errors !== true && owedOf(played.evaluation) !== null;
+
+const lastWord = ({ play, played }: Outcome): string => resultLines(play.names(), played?.evaluation ?? null).at(-1) ?? "";
+
+function exitOf(outcomes: readonly Outcome[]): ExitCode {
+  if (!outcomes.every(isWhole)) return EXIT.failed;
+  return outcomes.some(owes) ? EXIT.owed : EXIT.completed;
+}
 
 function problemLines(command: EvalCommand, service: SharedService, outcome: Outcome): readonly string[] {
   const { played, error, play } = outcome;

@@ -2,7 +2,7 @@
 import { singleLine } from "../../report/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { endedBeforeRows } from "../../errors/leftovers.ts";
+import { endedBeforeRows, owedText } from "../../errors/leftovers.ts";
 import { nextStepOf, restingRun, stepText } from "../runs/next-step.ts";
 import { resumeCommand, shortPath, stopCommand } from "../command-line/typed-commands.ts";
 import { StateDamaged } from "../state/state-damage.ts";
@@ -34,8 +34,16 @@ export function resultLines(names: RunNames, evaluation: Evaluation | null = nul
   const unsaved = !names.saved && names.given.no_save !== true;
   const next = evaluation === null ? { when: null, what: null } : nextStepOf(evaluation);
   if (next === null && !unsaved) return [resultsLine(names)];
+  const owed = evaluation === null ? null : owedOf(evaluation);
+  if (owed !== null) return [resultsLine(names), `${owed}: ${goOn(names)}`];
   const anew = evaluation !== null && endedBeforeRows(restingRun(evaluation));
   return [resultsLine(names), `Resume${next === null ? "" : stepText(next)}: ${goOn(names, anew)}`];
+}
+
+/** What a run that has all its rows still owes; null: nothing, or more than that. */
+export function owedOf(evaluation: Evaluation): string | null {
+  const { missing, errors, rows, settled } = restingRun(evaluation);
+  return settled && missing === 0 ? owedText(errors, rows) : null;
 }
 
 /** Of a run elsewhere that this command no longer follows. */

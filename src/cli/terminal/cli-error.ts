@@ -1,5 +1,5 @@
 /** Exit codes of every command. */
-export const EXIT = { completed: 0, failed: 1, usage: 2, interrupted: 130 } as const;
+export const EXIT = { completed: 0, failed: 1, usage: 2, owed: 3, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Ends a command: what went wrong, what to type or change next, and the exit code. Printed without a stack. */

@@ -247,7 +247,7 @@ describe("a run that was cut short", () => {
   it("by broken answers of the model server: a resume leaves no error behind", async () => {
     model.setScript({ faults: [{ fault: { kind: "malformed_json" }, limit: 4 }] });
     const first = await place.run(reverse("-n", "6", "-r", "1"));
-    expect(first.code).toBe(0);
+    expect(first.code).toBe(3);
     expect(first.stderr).toMatch(/(error|warning): .*malformed_response/);
     expect(rowsOf(place.results).filter(({ error }) => error !== null)).toHaveLength(4);
     expect((await place.run(["eval", "reverse-text", "-R", place.results, "--keep-errors"])).stderr).toContain("nothing left to do");

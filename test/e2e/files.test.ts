@@ -65,7 +65,7 @@ describe.concurrent("a results folder", () => {
       const { code, stderr } = await place.run(
         bench.reverse("-n", "6", "-r", "2", "-c", "1", "-C", "model,nothing,reward", "-S", '{"top_p": 0.9}', "-t", "50"),
       );
-      expect(code, stderr).toBe(0);
+      expect(code, stderr).toBe(3);
       const text = readText(place.results, "results.jsonl");
       expect(text.endsWith("}\n")).toBe(true);
       expect(keysOfRows(bench.rows)).toEqual(grid(6, 2));

@@ -9,6 +9,8 @@ export interface RunContext {
   readonly timing: RunTiming;
   /** Executors that this service can have at once; absent = as many as are asked for. */
   readonly executors?: number;
+  /** Rollouts that one turn may look at where a whole run is to be looked through; absent = `ROLLOUTS_A_TURN`. */
+  readonly slice?: number;
 }
 
 /** From `[vars]`; milliseconds. */

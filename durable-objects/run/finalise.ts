@@ -16,7 +16,7 @@ function finalising(ledger: Ledger, head: RunHead, request: TicketId): Ticket | 
 }
 
 /** The next part, from the position that is stored; pointers are read lazily, no further than the part goes. */
-const nextPart = (ledger: Ledger, head: RunHead): Window => planWindow(ledger.doneFrom(head.finalise.unit), head.finalise.skip, PART_BYTES);
+const nextPart = (ledger: Ledger, head: RunHead): Window => planWindow(ledger.placesFrom(head.finalise.unit), head.finalise.skip, PART_BYTES);
 
 const pointerOf = ({ unit, segment, offset, length }: WindowPointer): WindowPointer => ({ unit, segment, offset, length });
 

@@ -68,6 +68,8 @@ export interface RunHead {
   score_again?: boolean;
   /** Those of them that could not be; absent = none. */
   unscored?: Unscored;
+  /** Done units are still looked through for what this generation repairs; absent = they are not. */
+  repair?: RepairProgress;
   /** Units done and not owed to a repair. */
   done: number;
   totals: Totals;
@@ -104,6 +106,13 @@ export interface RunHead {
   /** Work time of earlier generations plus this one is not cumulative: start of this generation (`time_ms` of the metadata). */
   generation_started_at: number;
   updated_at: number;
+}
+
+/** How far a generation has looked for what it repairs: a run of a million units is looked through in turns, beside its first calls. */
+export interface RepairProgress {
+  /** First unit that was not looked at. */
+  readonly from: number;
+  readonly score_again: boolean;
 }
 
 /** What a run knows of its endpoint in this generation. Times are Unix milliseconds of the Run's clock. */

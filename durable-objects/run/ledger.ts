@@ -112,6 +112,8 @@ export interface Ledger {
   settledIn(range: UnitRange): readonly number[];
   /** Done rows of `[lo, hi)` that are owed to a repair, ascending. */
   owedIn(range: UnitRange): readonly Done[];
+  /** Where the rows of all done units from `unit` on are, ascending; a lazy scan that unpacks nothing. */
+  placesFrom(unit: number): Iterable<DonePlace>;
   /** All done rows from `unit` on, ascending; a lazy scan. */
   doneFrom(unit: number): Iterable<Done>;
 

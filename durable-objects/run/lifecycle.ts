@@ -22,6 +22,8 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
   head.failure = failure;
   head.ended_at = context.now;
   head.interrupted = false;
+  // What it did not get to stays as it ended; the next resume counts it anew.
+  delete head.repair;
   markChanged(head, context);
   const text = failure === null ? `Run ${status}` : `Run ${status}: ${failure.message}`;
   logEvent(ledger, head, context, failure === null ? "INFO" : "ERROR", text);
@@ -71,7 +73,7 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
       hint: "The data set or the environment takes more memory or time than there is: ask for fewer or smaller examples, then resume the run.",
     });
   }
-  if (head.phase === "open" && head.n !== null && head.done === head.n) complete(ledger, head, context);
+  if (head.phase === "open" && head.n !== null && head.done === head.n && head.repair === undefined) complete(ledger, head, context);
   if (head.phase === "draining" && ledger.tickets().length === 0) {
     head.phase = "finalising";
     head.drain = null;

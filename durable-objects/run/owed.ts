@@ -1,9 +1,10 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
-import { isScorerError } from "../../src/errors/codes.ts";
+import { isInfrastructureError, isScorerError } from "../../src/errors/codes.ts";
 import type { ResumeRequest } from "./control.ts";
 import type { RunHead } from "./head.ts";
-import type { Ledger } from "./ledger.ts";
-import { type Owed, owedOf, type RepairTerms, termsOf } from "./repair.ts";
+import type { Done, Ledger } from "./ledger.ts";
+import { type Owed, type RepairTerms, termsOf } from "./repair.ts";
+import { inTurns } from "./turns.ts";
 
 /** Whether the code that goes on is another than the run's, as far as both are known. */
 export const hasOtherCode = ({ env_digest }: RunHead, request: ResumeRequest): boolean =>
@@ -20,21 +21,81 @@ export function termsFor(head: RunHead, request: ResumeRequest): ResumeTerms {
   return { fresh, left: { ...fresh, scoreAgain: fresh.scoreAgain || termsOf(head).scoreAgain } };
 }
 
-/** Rollouts of units never done, plus what repairs owe; `leftScores`: some of that was left by an earlier repair. */
-export function owedInAll(ledger: Ledger, head: RunHead, config: RunConfig, terms: ResumeTerms): Owed & { readonly leftScores: boolean } {
-  if (head.n === null) return { rollouts: Math.max(1, config.num_examples) * config.rollouts_per_example, scores: 0, leftScores: false };
-  let done = 0;
-  let rollouts = 0;
-  let scores = 0;
-  let leftScores = false;
-  for (const row of ledger.doneFrom(0)) {
-    done++;
-    const owed = owedOf(row, row.owed ? terms.left : terms.fresh);
-    rollouts += owed.rollouts;
-    scores += owed.scores;
-    leftScores ||= row.owed && owed.scores > 0;
+/** Rollouts of done units that a repair may owe, by what became of them. */
+interface Failed {
+  missing: number;
+  infrastructure: number;
+  scorer: number;
+}
+
+/** What a resume is decided on, of all done units. `fresh`: of units that no repair has marked; `left`: of those that an earlier one left owed. */
+export interface DebtCount {
+  done: number;
+  readonly fresh: Failed;
+  readonly left: Failed;
+}
+
+const noDebts = (): DebtCount => ({
+  done: 0,
+  fresh: { missing: 0, infrastructure: 0, scorer: 0 },
+  left: { missing: 0, infrastructure: 0, scorer: 0 },
+});
+
+function countUnit(count: DebtCount, { rollouts, owed }: Done): void {
+  count.done++;
+  const failed = owed ? count.left : count.fresh;
+  for (const rollout of rollouts) {
+    if (rollout === null) failed.missing++;
+    else if (rollout.error === null) continue;
+    else if (isInfrastructureError(rollout.error)) failed.infrastructure++;
+    else if (isScorerError(rollout.error)) failed.scorer++;
   }
-  return { rollouts: (head.n - done) * config.rollouts_per_example + rollouts, scores, leftScores };
+}
+
+export function countDebts(ledger: Ledger): DebtCount {
+  const count = noDebts();
+  for (const done of ledger.doneFrom(0)) countUnit(count, done);
+  return count;
+}
+
+/** What the count of debts stands for: any change of the done units since changes it. */
+export const debtsMark = ({ generation, seq, repair }: RunHead): string => [generation, seq, repair?.from ?? ""].join(":");
+
+/** Debts counted before a transition, in turns (`countedInTurns`). */
+export interface CountedDebts {
+  readonly mark: string;
+  readonly debts: DebtCount;
+}
+
+/** The same count without holding up others: `pause` is awaited after each turn, and says whether the run is still there; else null. */
+export async function countedInTurns(ledger: Ledger, pause: () => Promise<boolean>): Promise<CountedDebts | null> {
+  const head = ledger.head();
+  if (head === null) return null;
+  const debts = noDebts();
+  for await (const done of inTurns(ledger, pause)) countUnit(debts, done);
+  return { mark: debtsMark(head), debts };
+}
+
+function owedOfFailed({ missing, infrastructure, scorer }: Failed, { keepErrors, scoreAgain }: RepairTerms): Owed {
+  return { rollouts: missing + (keepErrors ? 0 : infrastructure), scores: keepErrors || !scoreAgain ? 0 : scorer };
+}
+
+/** Rollouts of units never done, plus what repairs owe; `fresh`: what this one would have to mark, `leftScores`: some of the rest is scores. */
+export function owedInAll(
+  head: RunHead,
+  config: RunConfig,
+  debts: DebtCount,
+  terms: ResumeTerms,
+): Owed & { readonly fresh: Owed; readonly leftScores: boolean } {
+  const fresh = owedOfFailed(debts.fresh, terms.fresh);
+  if (head.n === null) return { rollouts: Math.max(1, config.num_examples) * config.rollouts_per_example, scores: 0, fresh, leftScores: false };
+  const left = owedOfFailed(debts.left, terms.left);
+  return {
+    rollouts: (head.n - debts.done) * config.rollouts_per_example + fresh.rollouts + left.rollouts,
+    scores: fresh.scores + left.scores,
+    fresh,
+    leftScores: left.scores > 0,
+  };
 }
 
 /** Scorer errors that this resume leaves, and why. */

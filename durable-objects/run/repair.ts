@@ -1,6 +1,8 @@
 import { isInfrastructureError, isScorerError } from "../../src/errors/codes.ts";
+import type { RunContext } from "./context.ts";
 import type { RunHead } from "./head.ts";
 import type { Done, Ledger } from "./ledger.ts";
+import { runsOf } from "./runs-of.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 
 /** What a repair does about one rollout: runs it, scores it again from its row, or nothing. */
@@ -43,27 +45,39 @@ export const isOwing = ({ rollouts, scores }: Owed): boolean => rollouts + score
 /** Whether nothing of what is owed asks the model: the answers are there, and only their worth is found anew. */
 export const scoresOnly = ({ rollouts, scores }: Owed): boolean => rollouts === 0 && scores > 0;
 
+/** Some ten milliseconds of unpacking: other calls of the Run wait no longer for it. */
+export const ROLLOUTS_A_TURN = 4_096;
+
 /**
- * Marks every done unit with owed rollouts as pending again. Its rows and its share of the totals stay until the repaired
- * unit is committed, so that a repair which is cancelled loses nothing.
+ * The next turn of a repair: marks done units with owed rollouts as pending again. Their rows and their share of the totals stay until the
+ * repaired unit is committed, so that a repair which is cancelled loses nothing.
  */
-export function oweRepairs(ledger: Ledger, head: RunHead, terms: RepairTerms): void {
-  const units: number[] = [];
-  for (const done of ledger.doneFrom(0)) if (!done.owed && isOwing(owedOf(done, terms))) units.push(done.unit);
-  let lo: number | null = null;
-  let last = -1;
-  for (const unit of units) {
-    const done = ledger.done(unit);
-    if (done !== null) ledger.putDone({ ...done, owed: true });
-    head.done--;
-    head.pending++;
-    ledger.deleteSuspect(unit);
-    if (lo !== null && unit !== last + 1) {
-      ledger.putReturned({ lo, hi: last + 1 });
-      lo = null;
+export function repairSlice(ledger: Ledger, head: RunHead, { slice = ROLLOUTS_A_TURN }: Pick<RunContext, "slice">): void {
+  const { repair } = head;
+  if (repair === undefined) return;
+  const terms: RepairTerms = { keepErrors: head.keep_errors, scoreAgain: repair.score_again };
+  const most = Math.max(1, Math.floor(slice / ledger.config().rollouts_per_example));
+  const owed: Done[] = [];
+  let seen = 0;
+  let next: number | null = null;
+  for (const done of ledger.doneFrom(repair.from)) {
+    if (seen === most) {
+      next = done.unit;
+      break;
     }
-    lo ??= unit;
-    last = unit;
+    seen++;
+    if (!done.owed && isOwing(owedOf(done, terms))) owed.push({ ...done, owed: true });
   }
-  if (lo !== null) ledger.putReturned({ lo, hi: last + 1 });
+  ledger.putDones(owed);
+  for (const range of runsOf(
+    owed.map(({ unit }) => unit),
+    0,
+  )) {
+    for (const { unit } of ledger.suspectsIn(range)) ledger.deleteSuspect(unit);
+    ledger.putReturned(range);
+  }
+  head.done -= owed.length;
+  head.pending += owed.length;
+  if (next === null) delete head.repair;
+  else head.repair = { ...repair, from: next };
 }

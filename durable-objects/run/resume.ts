@@ -13,8 +13,13 @@ import { freshPulse } from "./pulse.ts";
 import type { Ledger } from "./ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "./offers.ts";
-import { described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
-import { isOwing, type Owed, oweRepairs } from "./repair.ts";
+import { type CountedDebts, countDebts, debtsMark, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
+import { isOwing, type Owed } from "./repair.ts";
+
+/** `counted`: as a Run of many units counts before it decides; absent, or of another state of the run: counted in the transition. */
+export interface CountedResume extends ResumeRequest {
+  readonly counted?: CountedDebts | null;
+}
 
 /** Every field in which the caller's idea of the run differs from what is stored, with both values; `free` may differ. */
 export function mismatches(config: RunConfig, expect: ResumeRequest["expect"], free: readonly string[] = []): readonly string[] {
@@ -101,7 +106,7 @@ function loadsAnew(head: RunHead, request: ResumeRequest, before: RunConfig, con
  * A new generation of the same run: from `settled`, or from a suspension without open units (else 409, retryable). With nothing
  * owed and no growth nothing changes, so that the caller can just print the report.
  */
-export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, context: RunContext): Result<Resumed> {
+export function resume(ledger: Ledger, head: RunHead, request: CountedResume, context: RunContext): Result<Resumed> {
   const begun = hasBegun(ledger, head);
   const refused = refusal(ledger, head, request, begun, context);
   if (!refused.ok) return refused;
@@ -112,7 +117,9 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
   const grows = head.pinned_for !== config.num_examples;
   const prepares = grows || head.import !== null;
   const terms = termsFor(head, request);
-  const owed = owedInAll(ledger, head, config, terms);
+  const { counted } = request;
+  const debts = counted?.mark === debtsMark(head) ? counted.debts : countDebts(ledger);
+  const owed = owedInAll(head, config, debts, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
   const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };
   const warnings: string[] = leftErrors(head, request, all);
@@ -133,7 +140,7 @@ export function resume(ledger: Ledger, head: RunHead, request: ResumeRequest, co
 
   ledger.putConfig(code === "changed" ? { ...config, env_version: request.expect.env_version ?? config.env_version } : config);
   // Rows of a folder that are yet to be taken over are looked at then.
-  if (head.n !== null && head.import === null) oweRepairs(ledger, head, terms.fresh);
+  if (head.n !== null && head.import === null && isOwing(owed.fresh)) head.repair = { from: 0, score_again: terms.fresh.scoreAgain };
   head.keep_errors = request.keep_errors;
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
   delete head.unscored;

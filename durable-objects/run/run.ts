@@ -13,6 +13,7 @@ import { HeartbeatSender } from "./heartbeat-sender.ts";
 import type { Outbox } from "./outbox.ts";
 import type * as P from "./protocol.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./removal.ts";
+import { countedInTurns } from "./owed.ts";
 import { metadataOf } from "./run-metadata.ts";
 import { samplePage } from "./samples.ts";
 import { SqlLedger } from "./sql-ledger.ts";
@@ -45,6 +46,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   #alarm: number | null = null;
   readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
+  /** The next of it, for all who ask meanwhile. */
+  #writing: Promise<Record<string, unknown> | null> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -141,7 +144,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#decide(this.#transit("interrupt", null));
   }
   async resume(request: ResumeRequest): Promise<Result<Resumed>> {
-    return this.#transit("resume", request) ?? NO_RUN;
+    const counted = this.#alive() ? await countedInTurns(this.#ledger, this.#pause) : null;
+    return this.#transit("resume", { ...request, counted }) ?? NO_RUN;
   }
   async poke(): Promise<void> {
     await this.#lookAtAlarm();
@@ -155,9 +159,10 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     const age = METADATA_MS + (1_000 * head.done) / METADATA_UNITS_PER_SECOND;
     const fresh = known !== null && (known.seq === head.seq || (head.phase !== "settled" && head.phase !== "finalising" && Date.now() - known.at < age));
     if (fresh) return known.value;
-    const value: Record<string, unknown> = metadataOf(this.#ledger, head, Date.now());
-    this.#metadata = { value, seq: head.seq, at: Date.now() };
-    return value;
+    this.#writing ??= this.#readMetadata(head.seq).finally(() => {
+      this.#writing = null;
+    });
+    return this.#writing;
   }
   async remove(): Promise<Result<null>> {
     const view = this.#view();
@@ -219,6 +224,18 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     this.#vitals.clear();
     this.#metadata = null;
   }
+
+  async #readMetadata(seq: number): Promise<Record<string, unknown> | null> {
+    const value: Record<string, unknown> | null = await metadataOf(this.#ledger, this.#pause);
+    if (value !== null) this.#metadata = { value, seq, at: Date.now() };
+    return value;
+  }
+
+  /** Lets other calls have their turn; says whether the run is still there afterwards. */
+  readonly #pause = async (): Promise<boolean> => {
+    await new Promise<void>((resolve) => setTimeout(resolve, 0));
+    return this.#alive();
+  };
 
   #context(): RunContext {
     return {

@@ -191,7 +191,7 @@ export class SqlLedger implements Ledger {
   }
   placesIn({ lo, hi }: UnitRange): readonly DonePlace[] {
     const rows = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? AND unit < ? ORDER BY unit", lo, hi);
-    return rows.map(({ unit, segment, start, length, owed }) => ({ unit, segment, offset: start, length, owed: owed === 1 }));
+    return rows.map(placeOf);
   }
   samplePlaces(lo: number, hi: number): readonly SamplePlace[] {
     const r = this.config().rollouts_per_example;
@@ -214,6 +214,15 @@ export class SqlLedger implements Ledger {
   }
   owedIn({ lo, hi }: UnitRange): readonly Done[] {
     return this.#rows<DoneRecord>("SELECT * FROM done WHERE unit >= ? AND unit < ? AND owed = 1 ORDER BY unit", lo, hi).map((row) => this.#readDone(row));
+  }
+  *placesFrom(unit: number): Iterable<DonePlace> {
+    for (let from = unit; ; ) {
+      const page = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? ORDER BY unit LIMIT ?", from, PAGE);
+      yield* page.map(placeOf);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      from = last.unit + 1;
+    }
   }
   *doneFrom(unit: number): Iterable<Done> {
     for (let from = unit; ; ) {
@@ -336,6 +345,8 @@ export class SqlLedger implements Ledger {
     return execute<Row>(this.#sql, statement, ...bindings);
   }
 }
+
+const placeOf = ({ unit, segment, start, length, owed }: DoneRecord): DonePlace => ({ unit, segment, offset: start, length, owed: owed === 1 });
 
 function readSuspect(row: Record<string, Value>): Suspect {
   return { unit: Number(row.unit), lapses: Number(row.lapses), alone: Number(row.alone), waiting: row.waiting === 1 };

@@ -5,7 +5,7 @@ import { claim } from "./claims.ts";
 import { keepWaiting, otherCode } from "./code-wait.ts";
 import { commit } from "./commits.ts";
 import type { RunContext } from "./context.ts";
-import type { CreateRequest, ResumeRequest } from "./control.ts";
+import type { CreateRequest } from "./control.ts";
 import { logEvent } from "./events.ts";
 import { finalised, part, upload, window } from "./finalise.ts";
 import { newHead, type RunHead } from "./head.ts";
@@ -17,7 +17,8 @@ import { announced, offered, type Outbox, projected, takeOutbox } from "./outbox
 import { adopt, opened, prepared } from "./preparation.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./requests.ts";
-import { resume } from "./resume.ts";
+import { repairSlice } from "./repair.ts";
+import { type CountedResume, resume } from "./resume.ts";
 import { type SweepOutcome, swept } from "./sweep.ts";
 import { beat, join, lapseTickets, leave } from "./tickets.ts";
 import { clearBackoff } from "./wake.ts";
@@ -48,7 +49,7 @@ export const TRANSITIONS = {
   finalised: (ledger: Ledger, head: RunHead, request: P.FinalisedRequest, context: RunContext) => finalised(ledger, head, request, context),
   cancel: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => cancel(ledger, head, context),
   interrupt: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => interrupt(ledger, head, context),
-  resume: (ledger: Ledger, head: RunHead, request: ResumeRequest, context: RunContext) => resume(ledger, head, request, context),
+  resume: (ledger: Ledger, head: RunHead, request: CountedResume, context: RunContext) => resume(ledger, head, request, context),
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
   heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
@@ -88,6 +89,7 @@ export function transit<N extends TransitionName>(
   advance(ledger, head, context);
   const step = TRANSITIONS[name] as unknown as (ledger: Ledger, head: RunHead, request: Request<N>, context: RunContext) => Answer<N>;
   const answer = step(ledger, head, request, context);
+  repairSlice(ledger, head, context);
   advance(ledger, head, context);
   refreshOffer(ledger, head, context);
   const due = takeOutbox(head, keepPulse(ledger, head, { status, phase, done }, context), context);

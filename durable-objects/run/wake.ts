@@ -6,7 +6,7 @@ import { sweepDue } from "./sweep.ts";
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the wait for the run's code, an unacknowledged offer or projection, a look at the pulse, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the wait for the run's code, the next turn of a repair, an unacknowledged offer or projection, a look at the pulse, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
@@ -17,6 +17,8 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
     if (head.code_wait.retry_at > 0) due.push(head.code_wait.retry_at);
     if (head.code_wait.since !== null) due.push(head.code_wait.since + timing.code);
   }
+  // At once: an alarm of the past runs now.
+  if (head.repair !== undefined) due.push(head.generation_started_at);
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);

@@ -62,12 +62,12 @@ describe("a run that ended before its first rollout", () => {
 });
 
 describe("a run whose data set has not been read yet", () => {
-  it("says in its folder how many examples it was asked for, by which -R finds it again", () => {
+  it("says in its folder how many examples it was asked for, by which -R finds it again", async () => {
     for (const asked of [8, -1]) {
       const run = new RuleRun({ num_examples: asked });
-      expect(metadataOf(run.ledger, run.head, 0).num_examples).toBe(asked);
+      expect((await metadataOf(run.ledger, async () => true))?.num_examples).toBe(asked);
       run.pin(5);
-      expect(metadataOf(run.ledger, run.head, 0).num_examples).toBe(5);
+      expect((await metadataOf(run.ledger, async () => true))?.num_examples).toBe(5);
     }
   });
 });

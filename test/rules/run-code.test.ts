@@ -173,7 +173,7 @@ describe("a resume with other code", () => {
     expect(run.head).toEqual(before);
   });
 
-  it("that is accepted pins the run to it: new rows are marked, and view and metadata count the rollouts of each", () => {
+  it("that is accepted pins the run to it: new rows are marked, and view and metadata count the rollouts of each", async () => {
     const run = settled(3);
     expect(run.resume({ num_examples: 5, env_digest: NEW, accept_code_change: true })).toMatchObject({
       ok: true,
@@ -188,8 +188,8 @@ describe("a resume with other code", () => {
     run.leave(grant);
     expect(view(run)).toMatchObject({ env_digest: NEW, env_digests: { [OLD]: 3, [NEW]: 2 } });
     run.settle();
-    const { edgewise } = metadataOf(run.ledger, run.head, run.now);
-    expect(edgewise).toMatchObject({ env_digest: NEW, env_digests: { [OLD]: 3, [NEW]: 2 } });
+    const metadata = await metadataOf(run.ledger, async () => true);
+    expect(metadata?.edgewise).toMatchObject({ env_digest: NEW, env_digests: { [OLD]: 3, [NEW]: 2 } });
     // From here on the other is the run's code, and the first one is another.
     expect(run.resume({ num_examples: 6, env_digest: NEW })).toMatchObject({ ok: true });
     run.call("interrupt", null);
@@ -214,13 +214,13 @@ describe("a resume with other code", () => {
 });
 
 describe("a run whose digest says nothing of its code", () => {
-  it("is resumed once, marked, and is of that code from then on", () => {
+  it("is resumed once, marked, and is of that code from then on", async () => {
     const run = settled(2, BEFORE);
     expect(run.resume({ num_examples: 3, env_digest: NEW })).toMatchObject({ ok: true, value: { warnings: [expect.stringContaining("kept no digest")] } });
     run.pin(3, { env_digest: NEW });
     run.work(() => [summary({ env_digest: NEW })]);
     run.settle();
-    expect(metadataOf(run.ledger, run.head, run.now).edgewise.env_digests).toEqual({ [BEFORE]: 2, [NEW]: 1 });
+    expect((await metadataOf(run.ledger, async () => true))?.edgewise.env_digests).toEqual({ [BEFORE]: 2, [NEW]: 1 });
     expect(run.resume({ num_examples: 4, env_digest: THIRD })).toMatchObject({ ok: false, error: { code: "resume_mismatch" } });
   });
 

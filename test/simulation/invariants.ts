@@ -20,6 +20,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkTotals(ledger, head);
   checkUnits(ledger, head);
   checkAnswers(world, ledger);
+  checkRepairs(world, head);
   checkPoison(world, ledger);
   checkBlame(world, ledger);
   checkLeases(world, ledger, context.now);
@@ -115,6 +116,19 @@ function checkAnswers(world: Scene, ledger: MemoryLedger): void {
         broken(`rollout ${key}, which ended with ${before.error}, was generated again`);
       world.answers.set(key, rollout);
     }
+  }
+}
+
+/** A run that was resumed is complete when all that infrastructure had ended was drawn again. */
+function checkRepairs(world: Scene, { generation, status }: RunHead): void {
+  if (generation !== world.repairs.generation) {
+    const owed = [...world.answers].filter(([, { error }]) => error !== null && isInfrastructureError(error));
+    world.repairs = { generation, owed: new Map(owed.map(([key, { input_tokens }]) => [key, input_tokens])) };
+  }
+  if (status !== "COMPLETED") return;
+  for (const [key, answer] of world.repairs.owed) {
+    const now = world.answers.get(key);
+    if (now?.error !== "poisoned" && now?.input_tokens === answer) broken(`the run is complete, and rollout ${key} was not drawn again`);
   }
 }
 

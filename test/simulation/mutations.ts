@@ -65,6 +65,12 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "request.protocol === 1 ||",
   },
   {
+    name: "complete before all was looked at that is to be repaired",
+    file: "durable-objects/run/lifecycle.ts",
+    find: " && head.repair === undefined",
+    replace: "",
+  },
+  {
     name: "count a duplicate",
     file: "durable-objects/run/commits.ts",
     find: 'if (before !== null && before.segment === segment) return "accepted";',

@@ -23,7 +23,7 @@ export class RunNode {
   }
 
   context() {
-    return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING };
+    return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING, slice: 3 };
   }
 
   /** One transaction; throws when a crash strikes before its effect (nothing is stored) or after it (the answer is lost). */

@@ -29,6 +29,8 @@ export interface Scene {
   readonly segments: Map<string, readonly RolloutSummary[]>;
   /** What is done of each rollout, by unit and index: which answer of the model it is, and how it ended. */
   readonly answers: Map<string, RolloutSummary>;
+  /** Answers that infrastructure had ended when the newest generation began, each by its number: what that generation is to draw again. */
+  repairs: { readonly generation: number; readonly owed: ReadonlyMap<string, number> };
   readonly dispatcher: {
     offer(seq: number, want: number): boolean;
     next(request: NextRequest): NextAnswer;

@@ -124,6 +124,9 @@ export class MemoryLedger implements Ledger {
     }
     return rows;
   }
+  placesFrom(unit: number): Iterable<DonePlace> {
+    return this.placesIn({ lo: unit, hi: Number.POSITIVE_INFINITY });
+  }
   doneFrom(unit: number): Iterable<Done> {
     return [...this.dones.values()].filter((done) => done.unit >= unit).sort((a, b) => a.unit - b.unit);
   }

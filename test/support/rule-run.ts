@@ -29,6 +29,8 @@ export class RuleRun {
   runtime = "runtime-1";
   /** Executors that the service can have. */
   executors = Number.POSITIVE_INFINITY;
+  /** Rollouts that one turn may look at. */
+  slice = 4_096;
   outbox: Outbox | null = null;
   #joins = 0;
   #segments = 0;
@@ -47,7 +49,7 @@ export class RuleRun {
   }
 
   get context() {
-    return { now: this.now, boot: this.boot, runtime: this.runtime, timing: this.timing, executors: this.executors };
+    return { now: this.now, boot: this.boot, runtime: this.runtime, timing: this.timing, executors: this.executors, slice: this.slice };
   }
   get head(): RunHead {
     const head = this.ledger.head();

@@ -1,4 +1,4 @@
-import { runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import type { Done } from "../../../durable-objects/run/ledger.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../../../durable-objects/run/runs-of.ts";
@@ -6,8 +6,8 @@ import { SqlLedger } from "../../../durable-objects/run/sql-ledger.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { addUnit } from "../../../src/metrics/totals.ts";
-import { createRun } from "./runs.ts";
-import { rawRun, service, setQueue } from "./service.ts";
+import { createRun, viewOf } from "./runs.ts";
+import { rawRun, service, setQueue, until } from "./service.ts";
 
 const EXECUTORS = 8;
 const CLAIM = 64;
@@ -44,6 +44,13 @@ export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = 
     for (let put = puts.shift(); put !== undefined; put = puts.shift()) await put();
   };
   await Promise.all(Array.from({ length: 8 }, putNext));
+  // What it has still to announce would be acknowledged over what is written here.
+  await until("the run to be announced", () =>
+    runInDurableObject(rawRun(config.run_id), (_, { storage }) => {
+      const head = new SqlLedger(storage.sql).head();
+      return head !== null && !head.offer.due && !head.projection.due;
+    }),
+  );
   await runInDurableObject(rawRun(config.run_id), (_, { storage }) =>
     storage.transactionSync(() => {
       const ledger = new SqlLedger(storage.sql);
@@ -56,6 +63,9 @@ export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = 
       ledger.putHead({ ...head, status: "RUNNING", phase: "open", n: units, pinned_for: units, cursor: units, pending: open.length, done: places.length });
     }),
   );
+  // The object remembers what it has read itself.
+  await evictDurableObject(rawRun(config.run_id));
+  await viewOf(config.run_id);
   return config;
 }
 

@@ -14,10 +14,14 @@ export interface Offer {
   readonly served: number;
 }
 
-/** An offer with what is known of its wake-ups. That is not stored: an instance that starts anew sends them anew. */
+/** An offer with what is only known of the present. That is not stored: an instance that starts anew sends wake-ups anew, and is told again. */
 interface Standing extends Offer {
   want: number;
   served: number;
+  /** Nobody works for the run. */
+  idle: boolean;
+  /** When an executor was last told to make room for it, Unix milliseconds. */
+  promised_at: number;
   /** Unix milliseconds of the last nudge, and the wait before the next one. */
   nudged_at: number;
   backoff: number;
@@ -34,11 +38,16 @@ const MOST_NUDGES = 100;
 /** Requests of an executor for each run that is named to it: one of five serves two runs, and a third only with what they leave. */
 const REQUESTS_PER_RUN = 3;
 
+/** How long an executor that was told to make room has for it, before another is told. */
+export const PROMISE_MS = 20_000;
+
 export interface OfferMessage {
   readonly run: string;
   readonly want: number;
   readonly weight: number;
   readonly executors?: number;
+  /** Nobody works for the run; absent = somebody does, and from Runs of before. */
+  readonly idle?: boolean;
   readonly seq: number;
 }
 
@@ -48,6 +57,8 @@ export interface NextRequest {
   readonly age_ms?: number;
   /** It ends, and asks for nothing; absent = not. */
   readonly leaving?: boolean;
+  /** It is making room already; absent = not. */
+  readonly yielding?: boolean;
   /** Model requests the executor can still carry. */
   readonly free: number;
   /** Runs it holds tickets of. */
@@ -59,7 +70,7 @@ export interface NextAnswer {
   readonly runs: readonly { readonly run: string; readonly want: number; readonly seq: number }[];
   /** Lanes that all runs together want and nobody has. */
   readonly wanted: number;
-  /** A run whose lanes the executor should give back at the next unit border, because another has none; null = none. */
+  /** A run of whose lanes the executor should give some to another, which has none; null = none. */
   readonly yield: string | null;
   /** How long the executor's slice is while runs want lanes that nobody has, in milliseconds; absent from a Dispatcher of before. */
   readonly slice_ms?: number;
@@ -83,22 +94,29 @@ const ranked =
   (rank: (each: Standing) => number) =>
   (a: Standing, b: Standing): boolean =>
     rank(a) < rank(b) || (rank(a) === rank(b) && a.run < b.run);
+const leastServed = ranked(({ served }) => served);
 
 /** Said again, as the watchdog has every run do. */
-const isSame = (known: Offer, message: OfferMessage): boolean =>
-  known.seq === message.seq && known.want === message.want && known.executors === message.executors && known.weight === message.weight;
+const isSame = (known: Standing, message: OfferMessage): boolean =>
+  known.idle === (message.idle ?? false) &&
+  known.seq === message.seq &&
+  known.want === message.want &&
+  known.executors === message.executors &&
+  known.weight === message.weight;
 
 /** Which runs want lanes: an index in memory over what is stored. Each call costs the logarithm of the runs known, not their number. */
 export class OfferBook {
   readonly #offers = new Map<string, Standing>();
-  /** Those that want lanes, the least served first. */
-  readonly #standing = new RankedHeap<Standing>(ranked(({ served }) => served));
+  /** Those that want lanes: first those that have none, of each the least served first. */
+  readonly #standing = new RankedHeap<Standing>((a, b) => (a.idle === b.idle ? leastServed(a, b) : a.idle));
+  /** Of them, those that have none, by when somebody was told to make room for them. */
+  readonly #needy = new RankedHeap<Standing>(ranked(({ promised_at }) => promised_at));
   readonly #due = new RankedHeap<Standing>(ranked(({ due_at }) => due_at));
   readonly #changed = new Set<string>();
   #wanted = 0;
 
   constructor(stored: Iterable<Offer> = []) {
-    for (const offer of stored) this.#put({ ...offer, nudged_at: 0, backoff: FIRST_NUDGE_MS, due_at: 0 });
+    for (const offer of stored) this.#put({ ...offer, idle: false, promised_at: 0, nudged_at: 0, backoff: FIRST_NUDGE_MS, due_at: 0 });
     this.#changed.clear();
   }
 
@@ -107,12 +125,14 @@ export class OfferBook {
     const known = this.#offers.get(message.run);
     if (known !== undefined && (message.seq < known.seq || isSame(known, message))) return;
     const grew = known === undefined || message.want > known.want;
-    const { served, nudged_at, backoff } = known ?? { served: 0, nudged_at: 0, backoff: FIRST_NUDGE_MS };
+    const { served, promised_at, nudged_at, backoff } = known ?? { served: 0, promised_at: 0, nudged_at: 0, backoff: FIRST_NUDGE_MS };
     // Who comes, or comes again, starts level with the least served, not behind: it must not crowd out those that were there.
     const level = known !== undefined && known.want > 0 ? served : Math.max(served, this.#standing.first?.served ?? 0);
     if (known !== undefined) this.#drop(known);
     this.#put({
       ...message,
+      idle: message.idle === true,
+      promised_at,
       changed_at: now,
       served: level,
       nudged_at: grew ? 0 : nudged_at,
@@ -130,21 +150,29 @@ export class OfferBook {
     if (request.leaving === true) return { runs: [], wanted: this.#wanted, yield: null };
     const serving = new Set(request.serving.map((each) => each.run));
     const wanted = this.#wanted;
-    const most = request.free <= 0 ? 1 : Math.ceil(request.free / REQUESTS_PER_RUN);
+    if (request.free <= 0) return { runs: [], wanted, yield: this.#yieldOf(request, serving, now) };
+    const most = Math.ceil(request.free / REQUESTS_PER_RUN);
     const chosen: Standing[] = [];
     for (const each of this.#standing.inOrder()) {
       if (!serving.has(each.run)) chosen.push(each);
       if (chosen.length === most) break;
-    }
-    if (request.free <= 0) {
-      const largest = [...request.serving].sort((a, b) => b.requests - a.requests)[0];
-      return { runs: [], wanted, yield: chosen.length > 0 && largest !== undefined ? largest.run : null };
     }
     for (const each of chosen) {
       const lanes = Math.max(1, Math.floor(request.free / chosen.length));
       this.#change(each, { served: each.served + lanes / each.weight, nudged_at: now, backoff: FIRST_NUDGE_MS });
     }
     return { runs: chosen.map(({ run, want, seq }) => ({ run, want, seq })), wanted, yield: null };
+  }
+
+  /** Room is made for a run that has nothing, by one executor at a time, which gives of what it has most of. */
+  #yieldOf({ serving, yielding }: NextRequest, runs: ReadonlySet<string>, now: number): string | null {
+    const needy = this.#needy.first;
+    const largest = [...serving].sort((a, b) => b.requests - a.requests)[0];
+    if (needy === undefined || largest === undefined || yielding === true || runs.has(needy.run)) return null;
+    if (needy.promised_at > 0 && now - needy.promised_at < PROMISE_MS) return null;
+    needy.promised_at = now;
+    this.#needy.put(needy);
+    return largest.run;
   }
 
   /** Offers to nudge for now, with how many wake-ups each: as many executors as its lanes need. Marks them nudged. */
@@ -196,6 +224,7 @@ export class OfferBook {
     this.#due.put(each);
     if (each.want <= 0) return;
     this.#standing.put(each);
+    if (each.idle) this.#needy.put(each);
     this.#wanted += each.want;
   }
 
@@ -203,6 +232,7 @@ export class OfferBook {
     this.#offers.delete(each.run);
     this.#due.remove(each);
     this.#standing.remove(each);
+    this.#needy.remove(each);
     this.#wanted -= each.want;
   }
 }

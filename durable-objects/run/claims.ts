@@ -9,7 +9,7 @@ import type { Block, ClaimAnswer, ClaimRequest, Redo, TicketId, UnitRange } from
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "./repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
-import { liveTicket } from "./tickets.ts";
+import { liveTicket, withoutRest } from "./tickets.ts";
 
 /** Keep the stored answer of a claim, redo list included, well under the size of a row (MAX_ROW_BYTES). */
 const MAX_BLOCK_UNITS = 4_096;
@@ -79,8 +79,9 @@ function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: bool
 
 /** Hands out a block. The same `seq` gets the same answer; an older one is a straggler of the network and gets nothing. */
 export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, context: RunContext): ClaimAnswer {
-  const ticket = liveTicket(ledger, request);
-  if (ticket === null || context.now >= ticket.lease_until) return { kind: "lost" };
+  const known = liveTicket(ledger, request);
+  if (known === null || context.now >= known.lease_until) return { kind: "lost" };
+  const ticket = withoutRest(known, request);
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) return last;
   if (request.seq < ticket.seq) return { kind: "lost" };

@@ -8,7 +8,7 @@ import { endRun } from "./lifecycle.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "./protocol.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import { runsOf } from "./runs-of.ts";
-import { liveTicket, ordersFor } from "./tickets.ts";
+import { liveTicket, ordersFor, withoutRest } from "./tickets.ts";
 
 const present = (rollouts: readonly (RolloutSummary | null)[]): RolloutSummary[] => rollouts.filter((rollout) => rollout !== null);
 
@@ -53,6 +53,8 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
     if (head.done > doneBefore) fresh.push(unit);
     return verdict;
   });
+  const left = ticket === null ? null : withoutRest(ticket, request);
+  if (left !== null && left !== ticket) ledger.putTicket(left);
   if (fresh.length > 0 && ticket !== null) recordCommit(ledger, head, ticket, request.segment, fresh, context);
   return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context) };
 }

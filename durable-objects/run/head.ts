@@ -83,7 +83,8 @@ export interface RunHead {
   /** The example up to which rows of the folder were taken over: the next preparation goes on behind it. Absent = none. */
   import_through?: number;
   finalise: FinaliseState;
-  offer: { want: number; executors?: number; seq: number; due: boolean; retry_at: number; tries: number };
+  /** `idle`: nobody works for the run; absent = somebody does, or nothing is wanted. */
+  offer: { want: number; executors?: number; idle?: boolean; seq: number; due: boolean; retry_at: number; tries: number };
   /** `done`: units done when it was made; absent = none. */
   projection: { version: number; due: boolean; retry_at: number; tries: number; done?: number };
   health: Health;

@@ -16,6 +16,7 @@ export interface Ticket {
   /** Life of its process; absent in tickets of versions that do not tell. */
   readonly runtime?: string;
   readonly task: TicketTask;
+  /** This and the next three fall when the executor gives some of it back, and never rise. */
   readonly lanes: number;
   readonly requests: number;
   /** Its part of `max_concurrent_generation`; absent = no such limit. */

@@ -57,11 +57,15 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   return Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
 }
 
+/** Whether the run wants lanes and has none at all: executors that are full make room for it. */
+export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().length === 0;
+
 /** Marks the offer due when what is wanted has changed. */
 export function refreshOffer(ledger: Ledger, head: RunHead, context: RunContext): void {
   const want = wanted(ledger, head, context);
-  if (want === head.offer.want) return;
+  const idle = isIdle(ledger, want);
+  if (want === head.offer.want && idle === (head.offer.idle ?? false)) return;
   const executors = freeWorkers(ledger.config(), ledger.tickets(), context);
-  const named = Number.isFinite(executors) ? { executors } : {};
+  const named = { ...(Number.isFinite(executors) ? { executors } : {}), ...(idle ? { idle } : {}) };
   head.offer = { want, ...named, seq: head.offer.seq + 1, due: true, retry_at: context.now, tries: 0 };
 }

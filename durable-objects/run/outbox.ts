@@ -5,8 +5,8 @@ import { retryDelay } from "./wake.ts";
 
 /** What the caller must send once the transaction is stored; a crash before it was sent is made good by the alarm. */
 export interface Outbox {
-  /** `executors`: how many are to share the lanes, where the run says so. */
-  readonly offer: { readonly want: number; readonly executors?: number; readonly seq: number } | null;
+  /** `executors`: how many are to share the lanes, where the run says so; `idle`: nobody works for it. */
+  readonly offer: { readonly want: number; readonly executors?: number; readonly idle?: boolean; readonly seq: number } | null;
   /** Version of the projection to send to the Registry. */
   readonly projection: number | null;
   /** For the `heartbeat_url` of the run. */
@@ -51,6 +51,6 @@ export function projected(head: RunHead, version: number): null {
   return null;
 }
 
-function offerOf({ offer: { want, executors, seq } }: RunHead): Outbox["offer"] {
-  return { want, ...(executors === undefined ? {} : { executors }), seq };
+function offerOf({ offer: { want, executors, idle, seq } }: RunHead): Outbox["offer"] {
+  return { want, ...(executors === undefined ? {} : { executors }), ...(idle === undefined ? {} : { idle }), seq };
 }

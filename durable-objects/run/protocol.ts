@@ -40,6 +40,24 @@ export interface Redo {
   readonly other_prompts?: readonly number[];
 }
 
+/** What a grant lets be under way at once. It only ever falls while the grant lives. */
+export interface Holding {
+  /** Units open at once. */
+  readonly lanes: number;
+  /** Model requests in flight at once. */
+  readonly requests: number;
+  /** Of the model requests, those that may be in flight at once where the run limits them apart from its lanes; absent = all. */
+  readonly generation?: number;
+  /** Requests of judges in flight at once, beside those; absent = no limit. */
+  readonly scoring?: number;
+}
+
+/** Part of a call under a grant that has less under way than it was granted, and will have no more: the rest may be granted to others. */
+export interface GivesBack {
+  /** Absent: all that was granted, and from executors of before. */
+  readonly holds?: Holding;
+}
+
 export type TicketTask =
   | {
       readonly kind: "prepare";
@@ -58,18 +76,10 @@ export type TicketTask =
   | { readonly kind: "units" }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
 
-export interface Grant extends TicketId {
+export interface Grant extends TicketId, Holding {
   readonly kind: "grant";
   readonly task: TicketTask;
   readonly config: RunConfig;
-  /** Units open at once. */
-  readonly lanes: number;
-  /** Model requests in flight at once. */
-  readonly requests: number;
-  /** Of the model requests, those that may be in flight at once where the run limits them apart from its lanes; absent = all. */
-  readonly generation?: number;
-  /** Requests of judges in flight at once, beside those; absent = no limit. */
-  readonly scoring?: number;
   /** Whether anything was answered in this generation of the run; absent = no, and from runs of before. */
   readonly answered?: boolean;
   /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
@@ -99,7 +109,7 @@ export interface JoinRequest {
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
 
-export interface ClaimRequest extends TicketId {
+export interface ClaimRequest extends TicketId, GivesBack {
   /** Raised by one per new claim; the same `seq` gets the same answer. */
   readonly seq: number;
   /** Lanes without a unit. */
@@ -133,12 +143,12 @@ export interface CommitUnit {
   readonly rollouts: readonly RolloutSummary[];
   readonly unscored?: Unscored;
 }
-export interface CommitRequest extends TicketId {
+export interface CommitRequest extends TicketId, GivesBack {
   readonly segment: string;
   readonly units: readonly CommitUnit[];
 }
 /** How a commit crosses the border: its units as one JSON text, which costs about half of what as many objects do (docs/decisions/commit-as-text.md). */
-export interface CommitCall extends TicketId {
+export interface CommitCall extends TicketId, GivesBack {
   readonly segment: string;
   readonly units: string;
 }
@@ -173,7 +183,7 @@ export interface Vitals {
   /** Age of the oldest request in flight, in milliseconds, since clocks differ; absent from executors of before. */
   readonly oldest_ms?: number;
 }
-export interface BeatRequest extends TicketId {
+export interface BeatRequest extends TicketId, GivesBack {
   /** Units of which at least one rollout has begun, and which are not committed. */
   readonly started: readonly number[];
   readonly vitals: Vitals;

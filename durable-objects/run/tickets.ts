@@ -12,6 +12,7 @@ import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
   type BeatRequest,
+  type GivesBack,
   type Grant,
   type JoinAnswer,
   type JoinRequest,
@@ -29,6 +30,20 @@ export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
   const ticket = ledger.ticket(id.ticket);
   if (ticket?.epoch !== id.epoch) return null;
   return ticket;
+}
+
+/** The grant without what its executor has nothing under way of any more, which others may have; the same where that is nothing. */
+export function withoutRest(ticket: Ticket, { holds }: GivesBack): Ticket {
+  if (holds === undefined) return ticket;
+  const { lanes, requests, generation, scoring } = ticket;
+  const left = {
+    lanes: Math.min(lanes, holds.lanes),
+    requests: Math.min(requests, holds.requests),
+    ...(generation === undefined ? {} : { generation: Math.min(generation, holds.generation ?? generation) }),
+    ...(scoring === undefined ? {} : { scoring: Math.min(scoring, holds.scoring ?? scoring) }),
+  };
+  const fell = left.lanes < lanes || left.requests < requests || left.generation !== generation || left.scoring !== scoring;
+  return fell ? { ...ticket, ...left } : ticket;
 }
 
 const nameOf = ({ id, epoch, executor }: Ticket): string => `${id}-${epoch} to executor ${executor}`;
@@ -219,7 +234,7 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   const ticket = liveTicket(ledger, request);
   if (ticket === null) return { kind: "lost" };
   if (context.now >= ticket.lease_until) return { kind: "lost" };
-  const progressed = withProgress(head, ticket, request.vitals.progress, context);
+  const progressed = withProgress(head, withoutRest(ticket, request), request.vitals.progress, context);
   ledger.putTicket({ ...progressed, lease_until: context.now + context.timing.lease, started: request.started });
   return { kind: ordersFor(ledger, head, context) };
 }

@@ -15,6 +15,7 @@ export class Gate {
   #waiting = 0;
   #first: Waiter | null = null;
   #last: Waiter | null = null;
+  #fitting: (() => void)[] = [];
 
   /** Permits at once; below 1 = no limit. */
   constructor(limit: number) {
@@ -61,6 +62,13 @@ export class Gate {
     if (this.#inFlight === 0) throw new Error("a permit was given back that nobody held");
     this.#inFlight--;
     this.#admit();
+    if (this.#inFlight <= this.#limit) for (const resolve of this.#fitting.splice(0)) resolve();
+  }
+
+  /** Resolves once no more permits are out than the size allows: at once, but after a smaller size. */
+  fits(): Promise<void> {
+    if (this.#inFlight <= this.#limit) return Promise.resolve();
+    return new Promise((resolve) => this.#fitting.push(resolve));
   }
 
   /** A smaller size takes effect as permits come back; a larger one admits at once. */

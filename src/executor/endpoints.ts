@@ -1,4 +1,4 @@
-import type { Grant, Vitals } from "../../durable-objects/run/protocol.ts";
+import type { Grant, Holding, Vitals } from "../../durable-objects/run/protocol.ts";
 import type { EndpointSignal } from "../../durable-objects/limiter/limiter.ts";
 import type { ClientPorts, Outlasting } from "../clients/client.ts";
 import { createClient } from "../clients/create-client.ts";
@@ -24,6 +24,8 @@ export interface OpenEndpoint {
   /** The client of a unit, bound to the place it is called at. */
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
+  /** Lets no more requests through than that, of the model and of judges, and resolves when no more are under way. */
+  readonly narrow: (holding: Holding) => Promise<void>;
   /** Gives the permits back. */
   readonly close: () => void;
 }
@@ -53,6 +55,8 @@ export class Endpoints {
   readonly #connections: Gate | null;
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
   readonly #places = new Map<string, Place>();
+  /** Gates of what environments call themselves. */
+  readonly #judges = new WeakMap<Grant, Gate>();
 
   constructor(ports: ExecutorPorts, slice: Slice, { connections, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer">) {
     this.#ports = ports;
@@ -121,6 +125,13 @@ export class Endpoints {
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
         paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
       }),
+      narrow: async ({ requests, generation = requests, scoring }) => {
+        const judges = this.#judges.get(grant);
+        // No request is under way where none is allowed; a gate of size 0 would let all through.
+        gate.resize(Math.max(1, Math.min(requests, generation)));
+        if (scoring !== undefined) judges?.resize(Math.max(1, scoring));
+        await Promise.all([gate.fits(), judges?.fits()]);
+      },
       close: () => {
         for (const limiter of limiters) tell(limiter.release(holder));
       },
@@ -132,8 +143,10 @@ export class Endpoints {
    * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
    * that this key is not sent to. `declared`: variables whose values the environment has in any case. What they take is counted by `judges`.
    */
-  bound({ config, scoring = 0 }: Grant, notes: Notes, judges = new JudgeMeter(), declared: readonly string[] = []): (endpoint: BoundEndpoint) => Client {
+  bound(grant: Grant, notes: Notes, judges = new JudgeMeter(), declared: readonly string[] = []): (endpoint: BoundEndpoint) => Client {
+    const { config, scoring = 0 } = grant;
     const gate = new Gate(scoring);
+    this.#judges.set(grant, gate);
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);

@@ -21,19 +21,11 @@ import { failureOfPreparation } from "./preparation-failure.ts";
 import { prepareRun } from "./prepare.ts";
 import { RetryWaits } from "./retry-waits.ts";
 import { SavedRows } from "./saved-rows.ts";
+import { type Service, Services } from "./services.ts";
 import { Slice } from "./slice.ts";
 import { StorageOutage } from "./storage-outage.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { UnitsTicket } from "./units-ticket.ts";
-
-/** A run that this executor works for, and how many of its requests the current grant took. */
-interface Service {
-  requests: number;
-  yielding: boolean;
-  ticket: UnitsTicket | null;
-  readonly saved: SavedRows;
-  readonly outage: StorageOutage;
-}
 
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
 const IDLE_LOOKS = 2;
@@ -77,7 +69,7 @@ export class Executor {
   readonly #slice: Slice;
   readonly #endpoints: Endpoints;
   readonly #lifeline: Lifeline;
-  readonly #serving = new Map<string, Service>();
+  readonly #services = new Services();
   readonly #stop = new AbortController();
   #refused: { run: string; seq: number }[] = [];
   #joins = 0;
@@ -101,8 +93,8 @@ export class Executor {
       if (answer.slice_ms !== undefined) this.#slice.lasts(answer.slice_ms);
       const free = this.#free();
       for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
-      if (answer.yield !== null) this.#yield(answer.yield);
-      idle = this.#serving.size === 0 ? idle + 1 : 0;
+      if (answer.yield !== null) void this.#services.makeRoom(answer.yield).then(() => this.#wake());
+      idle = this.#services.size === 0 ? idle + 1 : 0;
       if (idle > 0 && idle < IDLE_LOOKS) await this.#ports.sleep(Math.min(200, this.#budget.poll));
       if (idle === 0) await this.#pause(this.#budget.poll);
     }
@@ -114,13 +106,13 @@ export class Executor {
   /** Open units finish; what the platform would cut in the middle is given up a little before, and goes back. */
   async #finish(services: readonly Promise<void>[]): Promise<void> {
     this.#stopAsking = true;
-    for (const { ticket } of this.#serving.values()) ticket?.stop("drain");
+    this.#services.stop("drain");
     const finished = Promise.all(services);
     if (!Number.isFinite(this.#slice.wallLeft)) return void (await finished);
     const late = new AbortController();
     const wall = this.#ports.sleep(this.#slice.wallLeft, late.signal).then(
       () => {
-        for (const { ticket } of this.#serving.values()) ticket?.stop("abort");
+        this.#services.stop("abort");
         this.#stop.abort(new Error("the invocation ends"));
       },
       () => undefined,
@@ -130,37 +122,25 @@ export class Executor {
     await wall;
   }
 
-  /** Another run has no lanes: this one gives its own back, and both are shared out anew. */
-  #yield(runId: string): void {
-    const service = this.#serving.get(runId);
-    if (service === undefined) return;
-    service.yielding = true;
-    service.ticket?.stop("drain");
-  }
-
   /** Streamed requests that count as one. */
   get #streams(): number {
     return this.#budget.connections === null ? 1 : STREAMS_PER_CONNECTION;
   }
 
   #free(): number {
-    let used = 0;
-    for (const { requests, yielding, ticket } of this.#serving.values()) {
-      // A ticket that drains begins nothing: what it has finished is free, however long the rest of it takes.
-      used += yielding && ticket !== null ? Math.min(requests, ticket.requestsAtMost) : requests;
-    }
-    return Math.max(0, this.#budget.requests - used);
+    return Math.max(0, this.#budget.requests - this.#services.taken);
   }
 
   /** `leaving`: this executor ends, and asks for nothing more. */
   async #next(leaving = false): Promise<NextAnswer> {
-    const serving = [...this.#serving].map(([run, { requests }]) => ({ run, requests }));
     const refused = this.#refused;
     this.#refused = [];
     this.#slice.spend();
     try {
-      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving, refused };
-      return await this.#ports.dispatcher().next(leaving ? { ...asks, leaving, free: 0 } : asks);
+      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, refused };
+      return await this.#ports
+        .dispatcher()
+        .next({ ...asks, ...(leaving ? { leaving, free: 0 } : {}), ...(this.#services.isMakingRoom ? { yielding: true } : {}) });
     } catch (thrown) {
       this.#refused.push(...refused);
       this.#ports.log(`dispatcher: ${failureOf(thrown).message}`);
@@ -186,8 +166,8 @@ export class Executor {
     const { local } = this.#ports;
     const notes = new RunNotes(this.#ports, runId);
     const outage = new StorageOutage(this.#ports, runId, (message) => notes.warning(message, message));
-    const service: Service = { requests: free, yielding: false, ticket: null, saved: new SavedRows(), outage };
-    this.#serving.set(runId, service);
+    const service: Service = { requests: free, streams: 1, yielding: false, ticket: null, saved: new SavedRows(), outage };
+    this.#services.put(runId, service);
     const said = { notes, prints: this.#printsOf(notes) };
     const waits = new RetryWaits(this.#ports.random);
     try {
@@ -214,7 +194,7 @@ export class Executor {
     } catch (thrown) {
       this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`);
     } finally {
-      this.#serving.delete(runId);
+      this.#services.delete(runId);
       this.#wake();
     }
   }
@@ -236,7 +216,8 @@ export class Executor {
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";
     const { notes, prints } = said;
-    service.requests = Math.ceil(answer.requests / (asksForStream(answer.config.sampling_args) ? this.#streams : 1));
+    service.streams = asksForStream(answer.config.sampling_args) ? this.#streams : 1;
+    service.requests = Math.ceil(answer.requests / service.streams);
     notes.ticket = ticketOf(answer);
     notes.verbose = answer.config.verbose === true;
     prints.verbose = notes.verbose;
@@ -391,7 +372,7 @@ export class Executor {
   #abandon(): void {
     this.#ports.log("the process that started this service is gone; executors stop");
     this.#stop.abort(new Error("the parent process is gone"));
-    for (const { ticket } of this.#serving.values()) ticket?.stop("abort");
+    this.#services.stop("abort");
     this.#wake();
   }
 }

@@ -1,4 +1,4 @@
-import type { Block, ClaimAnswer, CommitAnswer, BeatAnswer } from "../../durable-objects/run/protocol.ts";
+import type { BeatAnswer, Block, ClaimAnswer, CommitAnswer, Holding } from "../../durable-objects/run/protocol.ts";
 
 /** What a session is told and what it asks for (session.ts). Times are milliseconds of the executor's own clock. */
 export interface UnitWork {
@@ -30,6 +30,9 @@ export type SessionEvent =
   | ({ readonly type: "beat-failed"; readonly sentAt: number } & Failed)
   /** The buffer has no room for the next unit: what is in it must go first. */
   | { readonly type: "flush" }
+  /** No more than so many requests are to be under way from now on, and later: no more are. */
+  | { readonly type: "narrow"; readonly requests: number }
+  | { readonly type: "narrowed"; readonly requests: number }
   /** The driver wants out: slice over (`drain`), yield (`drain`), parent gone or fatal error (`abort`). */
   | { readonly type: "stop"; readonly how: "drain" | "abort" };
 
@@ -44,6 +47,8 @@ export type Effect =
   | { readonly type: "beat"; readonly started: readonly number[] }
   /** Abort every request of this grant, now. */
   | { readonly type: "abort" }
+  /** Let no more than this be under way, and say (`narrowed`) when no more is. */
+  | { readonly type: "narrow"; readonly holding: Holding }
   | { readonly type: "leave" }
   /** The session is over; no further effects. */
   | { readonly type: "over" };

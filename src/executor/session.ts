@@ -1,5 +1,6 @@
-import type { BeatAnswer, ClaimAnswer, Grant } from "../../durable-objects/run/protocol.ts";
+import type { BeatAnswer, ClaimAnswer, GivesBack, Grant } from "../../durable-objects/run/protocol.ts";
 import { Flushes } from "./flushes.ts";
+import { Holdings } from "./holdings.ts";
 import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
 
 /** How far ahead units are claimed. A claim costs three rows, a unit that is claimed and not begun just goes back. */
@@ -30,6 +31,7 @@ export class Session {
   #pendingElsewhere = 1;
   #queue: UnitWork[] = [];
   readonly #running = new Map<number, number>();
+  readonly #holdings: Holdings;
   /** Of those running, the ones that are generated and wait for their scores, and the ones that are being scored. */
   readonly #unscored = new Set<number>();
   readonly #scoring = new Set<number>();
@@ -56,6 +58,7 @@ export class Session {
   /** `sentAt`: when the join was sent; the lease counts from there. */
   constructor(grant: Grant, timing: SessionTiming, sentAt: number) {
     this.grant = grant;
+    this.#holdings = new Holdings(grant);
     this.#timing = timing;
     this.#leaseFrom = sentAt;
     this.#beatSentAt = sentAt;
@@ -63,6 +66,16 @@ export class Session {
 
   get isOver(): boolean {
     return this.#over;
+  }
+
+  /** What this grant has under way at most: less than was granted once some of it is given back. */
+  get holdings(): Pick<Holdings, "allowed" | "requests" | "isFalling"> {
+    return this.#holdings;
+  }
+
+  /** Goes with every claim, beat and commit. */
+  get givesBack(): GivesBack {
+    return this.#holdings.told(this.#running.size);
   }
 
   /** When the driver must call `tick` at the latest. */
@@ -131,6 +144,10 @@ export class Session {
       case "flush":
         this.#full = true;
         return;
+      case "narrow":
+        return this.#narrow(event.requests, effects);
+      case "narrowed":
+        return this.#holdings.reach(event.requests);
       case "stop":
         this.#stop(event.how, effects);
     }
@@ -204,7 +221,7 @@ export class Session {
 
   /** Units expected to be begun within the next seconds at the present pace. */
   #soon(): number {
-    return this.#meanUnit <= 0 ? 0 : Math.floor((this.grant.lanes * SOON_MS) / Math.max(1, this.#meanUnit));
+    return this.#meanUnit <= 0 ? 0 : Math.floor((this.#holdings.allowed.lanes * SOON_MS) / Math.max(1, this.#meanUnit));
   }
 
   #open(): number {
@@ -223,7 +240,7 @@ export class Session {
   #room(): number {
     const { hold = Number.POSITIVE_INFINITY } = this.#timing;
     const generating = this.#generating();
-    return Math.min(this.grant.lanes - generating, hold - this.#unscored.size - generating);
+    return Math.min(this.#holdings.allowed.lanes - generating, hold - this.#unscored.size - generating);
   }
 
   /** What is finished now may not be stored: nothing is begun that would be paid for, until it is known that it can be. */
@@ -249,6 +266,7 @@ export class Session {
     if (!this.#fenced && now >= this.#leaseFrom + this.grant.lease_ms - this.#timing.margin) this.#fence(effects);
     if (this.#stopping === null) this.#startUnits(now, effects);
     this.#score(effects);
+    this.#giveBackRest(effects);
     if (!this.#fenced) this.#flush(now, effects);
     if (!this.#fenced) this.#keepLease(now, effects);
     if (this.#wantsClaim() && now >= this.#claimAt) this.#claim(effects);
@@ -282,6 +300,20 @@ export class Session {
     const known = this.#queue.find(({ unit }) => saved(unit));
     if (known !== undefined) return known;
     return this.#saving.size > 0 ? undefined : this.#queue[0];
+  }
+
+  #narrow(requests: number, effects: Effect[]): void {
+    if (this.#holdings.narrow(requests)) effects.push({ type: "narrow", holding: this.#holdings.allowed });
+  }
+
+  /** What begins nothing more needs no more than its open units may ask for. */
+  #giveBackRest(effects: Effect[]): void {
+    if (this.#stopping !== null || this.#isExhausted) this.#narrow(this.#running.size * this.grant.config.rollouts_per_example, effects);
+  }
+
+  /** Nothing is left to begin, here or for a claim. */
+  get #isExhausted(): boolean {
+    return this.#queue.length === 0 && this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone;
   }
 
   /** Scores what is generated, all of it at once, when no more may be generated before, or is to be had. */
@@ -341,8 +373,7 @@ export class Session {
     const working = this.#running.size > 0;
     const holding = !this.#fenced && (this.#queue.length > 0 || this.#buffered.length > 0 || !this.#flushes.isEmpty);
     if (working || holding) return;
-    const exhausted = this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone;
-    if (this.#stopping === null && !exhausted) return;
+    if (this.#stopping === null && !this.#isExhausted) return;
     this.#over = true;
     effects.push({ type: "leave" }, { type: "over" });
   }

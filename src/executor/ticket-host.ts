@@ -1,4 +1,4 @@
-import type { Vitals } from "../../durable-objects/run/protocol.ts";
+import type { Holding, Vitals } from "../../durable-objects/run/protocol.ts";
 import type { Environment } from "../environments/environment.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { JudgeMeter } from "../rollouts/judge-usage.ts";
@@ -19,6 +19,8 @@ export interface TicketHost {
   readonly judges: JudgeMeter;
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
+  /** Lets no more requests through than that, and resolves when no more are under way. */
+  readonly narrow: (holding: Holding) => Promise<void>;
   /** Says something once per run and executor: the first error of a code. */
   readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
   /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */

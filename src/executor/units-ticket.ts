@@ -1,4 +1,4 @@
-import type { Block, CommitUnit, Grant, Redo } from "../../durable-objects/run/protocol.ts";
+import type { Block, CommitUnit, Grant, Holding, Redo } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../r2-layout/segment.ts";
 import { onAbort } from "../clients/on-abort.ts";
@@ -10,8 +10,9 @@ import { Inputs } from "./inputs.ts";
 import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import { keptRows } from "./kept-rows.ts";
+import { poisonedRows } from "./poisoned.ts";
 import type { RunStub } from "./ports.ts";
-import { errorLines, inOrder, runUnit, type UnitRows } from "../environments/run-unit.ts";
+import { inOrder, runUnit, type UnitRows } from "../environments/run-unit.ts";
 import type { FinishedUnit } from "./saved-rows.ts";
 import { Session } from "./session.ts";
 import type { Effect, SessionEvent, UnitWork } from "./session-events.ts";
@@ -46,8 +47,8 @@ export class UnitsTicket {
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
-  /** Units that are being run. */
-  #running = 0;
+  /** Resolves when no more is under way than the session lets be. */
+  #narrowing: Promise<void> = Promise.resolve();
   #failed = false;
   #pauseMs: number | null = null;
   /** The first failure to run a unit at all; null while there is none. */
@@ -84,10 +85,20 @@ export class UnitsTicket {
     return bytes;
   }
 
-  /** Model requests that the units under way may make at once. */
-  get requestsAtMost(): number {
-    const { requests, config } = this.#grant;
-    return Math.min(requests, this.#running * config.rollouts_per_example);
+  get holdings(): Session["holdings"] {
+    return this.#session.holdings;
+  }
+
+  /** No more model requests than that; resolves when no more are under way. */
+  async narrow(requests: number): Promise<void> {
+    this.#feed({ type: "narrow", requests });
+    await this.#narrowing;
+  }
+
+  async #narrow(holding: Holding): Promise<void> {
+    this.#narrowing = this.#host.narrow(holding);
+    await this.#narrowing;
+    this.#feed({ type: "narrowed", requests: holding.requests });
   }
 
   /** How long the run is to be left alone after this grant; null = not at all. */
@@ -128,7 +139,7 @@ export class UnitsTicket {
         const { seq, free, soon, open, started } = effect;
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .claim({ ...ticket, seq, free, soon, open, started })
+            .claim({ ...ticket, ...this.#session.givesBack, seq, free, soon, open, started })
             .then((answer) => ({ type: "claimed", seq, answer }));
         return this.#call("claim", call, (wait) => ({ type: "claim-failed", seq, wait }));
       }
@@ -153,10 +164,12 @@ export class UnitsTicket {
         const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .beat({ ...ticket, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
+            .beat({ ...ticket, ...this.#session.givesBack, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
             .then((answer) => ({ type: "beaten", sentAt, answer }));
         return this.#call("beat", call, (wait) => ({ type: "beat-failed", sentAt, wait }));
       }
+      case "narrow":
+        return void this.#narrow(effect.holding);
       case "abort":
         return this.#abort.abort(new Error("the executor stopped this unit"));
       case "leave":
@@ -220,7 +233,12 @@ export class UnitsTicket {
       const { summaries = [], unscored } = this.#facts.get(place.unit) ?? {};
       return { ...place, rollouts: summaries, ...(unscored === undefined ? {} : { unscored }) };
     });
-    const answer = await this.#run().commit({ ...ticketOf(this.#grant), segment: segmentName(ticket, epoch, n), units: JSON.stringify(units) });
+    const answer = await this.#run().commit({
+      ...ticketOf(this.#grant),
+      ...this.#session.givesBack,
+      segment: segmentName(ticket, epoch, n),
+      units: JSON.stringify(units),
+    });
     return { type: "committed", n, answer };
   }
 
@@ -262,7 +280,6 @@ export class UnitsTicket {
 
   async #runUnit(work: UnitWork): Promise<void> {
     const { unit } = work;
-    this.#running++;
     try {
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
@@ -282,8 +299,6 @@ export class UnitsTicket {
       if (damage !== null) await this.#settled(this.#fail(damage));
       this.#feed({ type: "stop", how: "abort" });
       this.#drop(unit);
-    } finally {
-      this.#running--;
     }
   }
 
@@ -322,22 +337,7 @@ export class UnitsTicket {
     if (kept.aborted) return null;
     for (const { code, message } of kept.firstErrors) this.#host.noteFirst(code, message);
     if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
-    if (block.poisoned) {
-      const message = `this unit was being run in five executors that died, in three of them alone; it is not tried again`;
-      return errorLines(environment, input, {
-        rolloutsPerExample: r,
-        code: "poisoned",
-        message,
-        model: config.model,
-        sampling_args: config.sampling_args,
-        stateColumns: config.state_columns,
-        shape: config.results_shape,
-        envDigest: this.#host.envDigest,
-        judges,
-        now: ports.now,
-        kept: kept.rows,
-      });
-    }
+    if (block.poisoned) return poisonedRows(this.#host, this.#grant, input, kept.rows);
     const held = new Set(kept.rows.map(({ index }) => index));
     const rollouts = Array.from({ length: r }, (_, index) => index).filter((index) => !held.has(index));
     slice.startRollouts(rollouts.length);

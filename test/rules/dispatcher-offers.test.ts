@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { RankedHeap } from "../../durable-objects/dispatcher/ranked-heap.ts";
-import { OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
+import { OfferBook, type OfferMessage, PROMISE_MS } from "../../durable-objects/dispatcher/offers.ts";
 
 const NOW = 1_000_000;
 
@@ -45,6 +45,37 @@ describe("an executor that asks for runs", () => {
     book.offer({ run: "b", want: 9, weight: 1, seq: 1 }, NOW);
     book.offer({ run: "c", want: 9, weight: 1, seq: 3 }, NOW);
     expect([named(book, 3), named(book, 3), named(book, 3), named(book, 3)]).toEqual([["a"], ["b"], ["c"], ["a"]]);
+  });
+});
+
+describe("an executor that is full", () => {
+  const full = {
+    ...request,
+    free: 0,
+    serving: [
+      { run: "a", requests: 2 },
+      { run: "b", requests: 3 },
+    ],
+  };
+
+  it("makes room for a run that has nothing, of what it has most of, and for no other", () => {
+    const book = new OfferBook();
+    book.offer({ run: "c", want: 9, weight: 1, seq: 1 }, NOW);
+    expect(book.next(full, NOW).yield).toBeNull();
+    book.offer({ run: "c", want: 9, weight: 1, seq: 2, idle: true }, NOW);
+    expect(book.next({ ...full, yielding: true }, NOW).yield).toBeNull();
+    expect(book.next(full, NOW).yield).toBe("b");
+    // Nobody else, until that has had its time.
+    expect([book.next(full, NOW + PROMISE_MS - 1).yield, book.next(full, NOW + PROMISE_MS).yield]).toEqual([null, "b"]);
+    book.offer({ run: "c", want: 4, weight: 1, seq: 3 }, NOW);
+    expect(book.next(full, NOW + 9 * PROMISE_MS).yield).toBeNull();
+  });
+
+  it("is named a run that has nothing before all others once it has room", () => {
+    const book = new OfferBook();
+    for (const run of ["a", "b"]) book.offer({ run, want: 9, weight: 1, seq: 1 }, NOW);
+    book.offer({ run: "c", want: 9, weight: 1, seq: 1, idle: true }, NOW);
+    expect(named(book, 5)).toEqual(["c", "a"]);
   });
 });
 

@@ -23,7 +23,7 @@ describe("the alarm", () => {
       waits.push(wake - run.now);
       run.now = wake;
       run.call("wake", null);
-      expect(run.outbox?.offer).toEqual({ want: run.head.offer.want, seq: run.head.offer.seq });
+      expect(run.outbox?.offer).toEqual({ want: run.head.offer.want, idle: true, seq: run.head.offer.seq });
     }
     expect(waits[0]).toBe(1_000);
     expect(waits.every((wait, index) => wait > 0 && wait <= 60_000 && wait >= (waits[index - 1] ?? 0))).toBe(true);
@@ -76,7 +76,7 @@ describe("a poke", () => {
     expect(run.outbox).toEqual({ offer: null, projection: null, heartbeat: null });
     run.call("poke", null);
     // The same as before, so that whoever has it does nothing.
-    expect(run.outbox?.offer).toEqual({ want, seq });
+    expect(run.outbox?.offer).toEqual({ want, idle: true, seq });
     expect(run.outbox?.projection).toBe(run.head.projection.version);
   });
 

@@ -6,6 +6,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { broken } from "./invariants.ts";
+import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
 
@@ -37,8 +38,7 @@ export class ExecutorNode {
   #session: Session | null = null;
   #grant: Grant | null = null;
   readonly #units = new Map<number, Unit>();
-  #inFlight = 0;
-  #waiting: (() => void)[] = [];
+  readonly #requests: Requests;
   readonly #bucket = new Bucket();
   readonly #rows = new Map<number, readonly RolloutSummary[]>();
   /** Of the present grant. */
@@ -61,6 +61,7 @@ export class ExecutorNode {
     this.#offset = world.random.int(0, 1_000_000);
     this.#misplaced = world.random.chance(world.plan.misplaced);
     this.#bornAt = world.clock.now;
+    this.#requests = new Requests(world);
     this.#waits = new RetryWaits(() => world.random.next());
   }
 
@@ -84,8 +85,7 @@ export class ExecutorNode {
     if (!this.#alive) return;
     this.#fallSilent();
     this.#alive = false;
-    this.#world.inFlight -= this.#inFlight;
-    this.#inFlight = 0;
+    this.#requests.abort();
     this.#world.executors.delete(this);
   }
 
@@ -125,6 +125,9 @@ export class ExecutorNode {
     if (world.calm) this.#cutOff = false;
     this.#feed({ type: "tick" });
     if (this.#session !== null && world.clock.now - this.#bornAt > SLICE_MS) this.#feed({ type: "stop", how: "drain" });
+    // Another run has nothing: this one is to make room.
+    if (this.#alive && this.#session !== null && world.strikes(world.plan.narrowing))
+      this.#feed({ type: "narrow", requests: Math.max(1, Math.floor(this.#session.holdings.allowed.requests * 0.7)) });
     if (this.#alive) world.clock.after(100, () => this.#ticking());
   }
 
@@ -210,6 +213,7 @@ export class ExecutorNode {
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
     this.#told = false;
     this.#answered = 0;
+    this.#requests.open(grant);
     this.#troubles = new Troubles();
     this.#waits = new RetryWaits(() => this.#world.random.next());
     this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, ...hold }, sentAt);
@@ -234,7 +238,7 @@ export class ExecutorNode {
     const ticket = this.#ticket(grant);
     switch (effect.type) {
       case "claim":
-        return this.#rpc("claim", { ...ticket, ...effect }, (answer) => {
+        return this.#rpc("claim", { ...ticket, ...this.#session?.givesBack, ...effect }, (answer) => {
           this.#feed(
             answer === null ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim", null) } : { type: "claimed", seq: effect.seq, answer },
           );
@@ -242,14 +246,14 @@ export class ExecutorNode {
       case "start":
         return this.#start(effect.work, grant);
       case "score":
-        if (this.#inFlight > 0) broken("units are scored while others are generated");
+        if (this.#requests.inFlight > 0) broken("units are scored while others are generated");
         for (const unit of effect.units) this.#world.clock.after(this.#world.random.int(1, 500), () => this.#finish(unit));
         return;
       case "store":
         return this.#store(effect.n, effect.units, grant);
       case "commit": {
         const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: this.#rows.get(unit) ?? [] }));
-        return this.#rpc("commit", { ...ticket, segment: `${grant.ticket}-${grant.epoch}-${effect.n}`, units }, (answer) => {
+        return this.#rpc("commit", { ...ticket, ...this.#session?.givesBack, segment: `${grant.ticket}-${grant.epoch}-${effect.n}`, units }, (answer) => {
           if (answer !== null) for (const unit of effect.units) this.#open.delete(unit);
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
           this.#feed(
@@ -262,17 +266,19 @@ export class ExecutorNode {
       case "beat": {
         const sentAt = this.#now();
         const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered };
-        return this.#rpc("beat", { ...ticket, started: effect.started, vitals }, (answer) => {
+        return this.#rpc("beat", { ...ticket, ...this.#session?.givesBack, started: effect.started, vitals }, (answer) => {
           if (this.#grant === grant) this.#troubles.noteBeat(sentAt, answer !== null);
           this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat", null) } : { type: "beaten", sentAt, answer });
         });
       }
+      case "narrow":
+        return this.#requests.narrow(effect.holding, () => this.#feed({ type: "narrowed", requests: effect.holding.requests }));
       case "abort":
         return this.#abort();
       case "leave":
         return this.#rpc("leave", ticket, () => undefined);
       case "over":
-        if (this.#inFlight > 0) broken("a session ended with requests in flight");
+        if (this.#requests.inFlight > 0) broken("a session ended with requests in flight");
         this.#session = null;
         // Should the leave be lost, what was given up is held against it.
         this.#fallSilent();
@@ -334,16 +340,10 @@ export class ExecutorNode {
   #request(unit: number, state: Unit, index: number, grant: Grant): void {
     const world = this.#world;
     if (this.#units.get(unit) !== state) return;
-    if (this.#inFlight >= Math.min(grant.requests, grant.generation ?? grant.requests)) {
-      this.#waiting.push(() => this.#request(unit, state, index, grant));
-      return;
-    }
-    this.#inFlight++;
-    world.requestStarted();
+    if (!this.#requests.enter(() => this.#request(unit, state, index, grant))) return;
     world.clock.after(world.plan.killers.has(unit) ? 3_000 : world.random.int(1, 1_200), () => {
       if (!this.#alive || this.#units.get(unit) !== state) return;
-      this.#inFlight--;
-      world.inFlight--;
+      this.#requests.leave();
       state.left.delete(index);
       if (this.#misplaced && !world.calm) this.#refuse(state, grant);
       else {
@@ -351,7 +351,7 @@ export class ExecutorNode {
         const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
         state.summaries[index] = { ...summary(unit % 3, error, world.generated()), ...this.#made };
       }
-      this.#waiting.shift()?.();
+      this.#requests.admit();
       if (state.left.size > 0) return;
       if (state.refused) return this.#drop(unit);
       this.#generated(unit, grant);
@@ -387,9 +387,7 @@ export class ExecutorNode {
   #abort(): void {
     this.#fallSilent();
     this.#open.clear();
-    this.#world.inFlight -= this.#inFlight;
-    this.#inFlight = 0;
-    this.#waiting = [];
+    this.#requests.abort();
     const units = [...this.#units.keys()];
     this.#units.clear();
     this.#world.clock.after(0, () => {

@@ -1,6 +1,6 @@
 import { coversCode } from "../../src/config/env-digest.ts";
 import type { RunContext } from "../../durable-objects/run/context.ts";
-import { wanted } from "../../durable-objects/run/offers.ts";
+import { isIdle, wanted } from "../../durable-objects/run/offers.ts";
 import type { RunHead } from "../../durable-objects/run/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/suspects.ts";
 import { isInfrastructureError } from "../../src/errors/codes.ts";
@@ -26,6 +26,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkLeases(world, ledger, context.now);
   checkCode(world, ledger, head);
   if (head.offer.want !== wanted(ledger, head, context)) broken(`offer of ${head.offer.want} lanes, ${wanted(ledger, head, context)} are wanted`);
+  if ((head.offer.idle ?? false) !== isIdle(ledger, head.offer.want)) broken("the offer does not say whether anybody works for the run");
   if (head.phase === "settled" && ledger.ticketRows.size > 0) broken("settled with a live ticket");
 }
 
@@ -38,6 +39,8 @@ function checkGrants(world: Scene, ledger: MemoryLedger): void {
     if (epochs.has(ticket.epoch)) broken("two live tickets share an epoch");
     epochs.add(ticket.epoch);
     requests += ticket.requests;
+    if (ticket.requests > (world.granted.get(ticket.epoch) ?? ticket.requests)) broken("a grant has got back what others may have");
+    world.granted.set(ticket.epoch, ticket.requests);
     const known = world.epochs.get(ticket.epoch);
     if (known !== undefined && known !== ticket.executor) broken("an epoch was granted twice");
     world.epochs.set(ticket.epoch, ticket.executor);

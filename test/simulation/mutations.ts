@@ -40,6 +40,18 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { name: "begin units that cannot be stored", file: "src/executor/session.ts", find: "if (this.#isTroubled || (", replace: "if ((" },
   {
+    name: "give back requests that are still under way",
+    file: "src/executor/holdings.ts",
+    find: "const holds = this.#of(this.#reached);",
+    replace: "const holds = this.#of(this.#allowed);",
+  },
+  {
+    name: "let a late call take again what was given back",
+    file: "durable-objects/run/tickets.ts",
+    find: "return fell ? { ...ticket, ...left } : ticket;",
+    replace: "return { ...ticket, ...left, requests: holds.requests };",
+  },
+  {
     name: "let one refusal end a run that has answers",
     file: "durable-objects/run/health.ts",
     find: "if (head.health.answered !== true || !isRefusal(failure)) return failure;",

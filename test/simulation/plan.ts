@@ -30,6 +30,8 @@ export interface Plan {
   /** Share of executors that the model server refuses while faults are on. */
   readonly misplaced: number;
   readonly scorerError: number;
+  /** How often an executor is told to give some of its requests to another run, per opportunity while faults are on. */
+  readonly narrowing: number;
   /** Units an executor holds unscored where scoring is postponed. */
   readonly held: number;
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
@@ -107,6 +109,7 @@ export function drawPlan(random: Random): Plan {
     scorerError: random.pick([0, 0.2]),
     late: random.pick([0, 0.2, 0.5]),
     unchecked: random.pick([0, 0, 0.2]),
+    narrowing: random.pick([0, 0, 0.02, 0.2]),
     calmAt,
     interventions,
   };

@@ -79,15 +79,15 @@ export class RunNode {
       const late = this.#world.calm ? 0 : this.#world.random.pick([0, 0, 5, 300, 3_000]);
       if (wake !== null) this.#world.clock.at(wake - this.#offset + late, () => this.#ring(id));
     }
-    if (outbox?.offer) this.#send(outbox.offer.seq, outbox.offer.want);
+    if (outbox?.offer) this.#send(outbox.offer);
     if (outbox?.projection) this.#world.message(() => this.#quietly(() => this.call("projected", outbox.projection ?? 0)));
   }
 
-  #send(seq: number, want: number): void {
+  #send(offer: NonNullable<Outbox["offer"]>): void {
     const world = this.#world;
     world.message(() => {
-      world.dispatcher.offer(seq, want);
-      world.message(() => this.#quietly(() => this.call("offered", seq)));
+      world.dispatcher.offer(offer);
+      world.message(() => this.#quietly(() => this.call("offered", offer.seq)));
     });
   }
 

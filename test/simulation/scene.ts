@@ -1,4 +1,4 @@
-import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
+import type { NextAnswer, NextRequest, OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
@@ -19,6 +19,8 @@ export interface Scene {
   readonly clock: Clockwork;
   /** Executor by epoch, over the whole life of the run. */
   readonly epochs: Map<number, string>;
+  /** Requests that each grant was last known to have, by epoch. */
+  readonly granted: Map<number, number>;
   /** Last known end of each lease, by epoch. */
   readonly leases: Map<number, number>;
   /** Blocks handed out, by epoch and claim number. */
@@ -32,7 +34,7 @@ export interface Scene {
   /** Answers that infrastructure had ended when the newest generation began, each by its number: what that generation is to draw again. */
   repairs: { readonly generation: number; readonly owed: ReadonlyMap<string, number> };
   readonly dispatcher: {
-    offer(seq: number, want: number): boolean;
+    offer(message: Omit<OfferMessage, "run" | "weight">): void;
     next(request: NextRequest): NextAnswer;
   };
   readonly run: {

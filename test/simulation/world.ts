@@ -1,4 +1,4 @@
-import { type NextRequest, OfferBook } from "../../durable-objects/dispatcher/offers.ts";
+import { type NextRequest, OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { isSuspended } from "../../durable-objects/run/offers.ts";
 import { Clockwork } from "./clockwork.ts";
@@ -23,10 +23,9 @@ class DispatcherNode {
   constructor(world: World) {
     this.#world = world;
   }
-  offer(seq: number, want: number): boolean {
-    this.#book.offer({ run: RUN, want, weight: 1, seq }, this.#world.clock.now);
+  offer(message: Omit<OfferMessage, "run" | "weight">): void {
+    this.#book.offer({ run: RUN, weight: 1, ...message }, this.#world.clock.now);
     this.#after();
-    return true;
   }
   /** An instance that starts with nothing. */
   forget(): void {
@@ -58,6 +57,7 @@ export class World implements Scene {
   readonly clock = new Clockwork();
   /** Executor by epoch, over the whole life of the run. */
   readonly epochs = new Map<number, string>();
+  readonly granted = new Map<number, number>();
   /** Last known end of each lease, by epoch. */
   readonly leases = new Map<number, number>();
   /** Blocks handed out, by epoch and claim number. */

@@ -115,6 +115,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       judges: new JudgeMeter(),
       clientOf: () => client,
       vitals,
+      narrow: async () => undefined,
       noteFirst: () => undefined,
       saved: new SavedRows(),
       outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),

@@ -218,6 +218,20 @@ describe("two runs and one executor that is full", () => {
     await expectComplete(first);
     await expectComplete(second);
   });
+
+  it("share it without an end of the first one's grant: that gives back a part, and goes on", async () => {
+    begin(undefined, { executors: 1, budget: { requests: 4 } });
+    model.options = { latencyMs: 30 };
+    const first = await createRun({ num_examples: 100, max_concurrent: 4 });
+    await until("the first run to work", async () => (await viewOf(first.run_id)).units.done > 0);
+    const { grants } = await viewOf(first.run_id);
+    const second = await createRun({ num_examples: 8, max_concurrent: 4 });
+    await fleet.settled(second.run_id);
+    expect(await viewOf(first.run_id)).toMatchObject({ phase: "open", grants });
+    await fleet.settled(first.run_id);
+    await expectComplete(first);
+    expect(model.peak).toBeLessThanOrEqual(4);
+  });
 });
 
 describe("inputs that cannot be read for a while", () => {

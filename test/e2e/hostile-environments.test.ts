@@ -179,6 +179,20 @@ describe("code of an environment that runs beside others", () => {
   });
 });
 
+it("one command that runs a hostile environment beside another gives it neither the key nor the other's rows", async () => {
+  write("environments/evil/index.ts", attacker("evil", "owner[name] = now;"));
+  const named = ["eval", "run", "evil,arithmetic", "-m", "scripted", "-b", model.url, "-k", "MODEL_API_KEY", "-n", "4", "-r", "1", "-o", "both"];
+  const { code, stderr } = await place.run(named, KEYS);
+  expect(code, stderr).toBe(0);
+  const rows = place.resultsFolders("both").map((folder) => rowsOf(folder));
+  expect(rows.map((each) => each.map(({ reward, error }) => [reward, error])).toSorted((a, b) => a.length - b.length)).toEqual([
+    [[0, null]],
+    Array(4).fill([0, null]),
+  ]);
+  expect(JSON.stringify(rows)).toMatch(/loot {2}refused (\d+) of \1: trim,/);
+  expect(taken).toEqual([]);
+});
+
 /** As packages of all ages write it. */
 const OLD_STYLE = `
 function Money(amount) { this.amount = amount; }

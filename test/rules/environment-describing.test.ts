@@ -115,6 +115,12 @@ export default { ...defineEnvironment({ id: "x", version: "1", description: "", 
     expect((await list()).err).toMatch(/forger\/index\.ts cannot be loaded: id is no id: .*; keys\.0 is no name of a key variable/);
   });
 
+  it("finds what packages look for when they are loaded", async () => {
+    const body = "const send = fetch.bind(globalThis); class Line extends WebSocket {} process.on('exit', () => {}); console.log('x');";
+    planted("looking", `${body} found.push(String([typeof send, typeof Line, process.stdout.isTTY, process.env.COLUMNS, process.platform === "win32"]));`);
+    expect(await described("looking")).toBe("function,function,,,false");
+  });
+
   it("is refused an import of its own that is made later", async () => {
     planted("later", 'await attempt("later", () => import("edgewise"));');
     expect((await list()).err).toContain('write `import { … } from "edgewise"` at the top');

@@ -56,9 +56,13 @@ const print = process.stdout.write.bind(process.stdout);
 const silent = () => undefined;
 void globalThis.Response;
 globalThis[Symbol.for("undici.globalDispatcher.1")] = undefined;
-for (const name of ["fetch", "WebSocket", "EventSource", "navigator"]) delete globalThis[name];
+globalThis.fetch = async () => { throw new Error("nothing is fetched while an environment is described"); };
+for (const name of ["WebSocket", "EventSource"]) globalThis[name] = class { constructor() { throw new Error("nothing is opened while an environment is described"); } };
 globalThis.console = Object.fromEntries(Object.keys(console).map((name) => [name, silent]));
-globalThis.process = { argv: [], cwd: () => "/", emitWarning: silent, env: {}, nextTick: (work, ...args) => queueMicrotask(() => work(...args)), version: "", versions: {} };
+globalThis.process = {
+  ...{ arch: "", argv: [], env: {}, execArgv: [], pid: 0, platform: "", release: {}, stderr: {}, stdout: {}, version: "", versions: {} },
+  ...{ cwd: () => "/", emit: silent, emitWarning: silent, off: silent, on: silent, once: silent, nextTick: (work, ...args) => queueMicrotask(() => work(...args)) },
+};
 let answer;
 try {
   answer = { facts: describeEnvironment(environmentOf(await import("${url}"), "")) };

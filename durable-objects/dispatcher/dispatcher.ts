@@ -1,7 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
 import { type Env, isLocal, QUEUE_BINDING } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
+import { steadyNow } from "../../src/steady-clock.ts";
 import { numberVar } from "../timing.ts";
+import { Waking } from "../waking.ts";
 import type { DispatcherControl, WakeUp } from "./dispatcher-control.ts";
 import { Fleet } from "./fleet.ts";
 import { OfferStore } from "./offer-store.ts";
@@ -16,7 +18,7 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
   readonly #store: OfferStore;
   readonly #book: OfferBook;
   readonly #fleet = new Fleet();
-  #alarm: number | null = null;
+  readonly #waking: Waking;
   /** Of the queues, the one whose turn it is. */
   #turn = 0;
 
@@ -24,15 +26,16 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
     super(ctx, env);
     this.#store = new OfferStore(ctx.storage);
     this.#book = new OfferBook(this.#store.all());
+    this.#waking = new Waking(ctx.storage);
   }
 
   async offer(message: OfferMessage): Promise<void> {
-    this.#book.offer(message, Date.now());
+    this.#book.offer(message, steadyNow());
     this.#keep();
   }
 
   async next(request: NextRequest): Promise<NextAnswer> {
-    const now = Date.now();
+    const now = steadyNow();
     const answer = this.#book.next(request, now);
     this.#keep();
     if (request.leaving === true) {
@@ -45,8 +48,8 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
   /** Sends the wake-ups that are due, so that no caller waits for a queue. */
   override async alarm(): Promise<void> {
     count("do_requests");
-    this.#alarm = null;
-    const due = this.#book.nudge(numberVar("EXECUTOR_REQUESTS", this.env.EXECUTOR_REQUESTS, 5), Date.now());
+    this.#waking.forget();
+    const due = this.#book.nudge(numberVar("EXECUTOR_REQUESTS", this.env.EXECUTOR_REQUESTS, 5), steadyNow());
     this.#keep();
     await this.#wake(due);
   }
@@ -55,16 +58,12 @@ export class Dispatcher extends DurableObject<Env> implements DispatcherControl 
   #keep(): void {
     this.#store.write(this.#book.takeChanges());
     const wake = this.#book.nextWake;
-    if (wake === null || (this.#alarm !== null && this.#alarm <= wake)) return;
-    this.#alarm = wake;
-    count("do_rows_written");
-    // What is due is due whatever the clock does next: an alarm of the past runs at once.
-    void this.ctx.storage.setAlarm(wake <= Date.now() ? 1 : wake);
+    if (wake !== null && this.#waking.by(wake)) count("do_rows_written");
   }
 
   /** A message that cannot be sent is made good by the next nudge. */
   async #wake(due: readonly Nudge[]): Promise<void> {
-    const now = Date.now();
+    const now = steadyNow();
     const queues = Object.entries(this.env)
       .filter(([name]) => QUEUE_BINDING.test(name))
       .sort(([a], [b]) => (a < b ? -1 : 1))

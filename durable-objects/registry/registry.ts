@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
+import { steadyNow } from "../../src/steady-clock.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import { RegistryStore } from "./registry-store.ts";
 
@@ -33,7 +34,7 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   }
 
   async turn(limit: number): Promise<readonly string[]> {
-    return this.#store().turn(limit, Date.now());
+    return this.#store().turn(limit, steadyNow());
   }
 
   async forget(runId: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { steadyNow } from "../../src/steady-clock.ts";
 import { buildMetadata, type RunMetadata } from "../../src/report/metadata.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { type Aggregates, Aggregator } from "../../src/metrics/aggregates.ts";
@@ -27,7 +28,7 @@ export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>):
   };
   for await (const done of inTurns(ledger, stay)) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
   const head = there ? ledger.head() : null;
-  return head === null ? null : metadataWith(ledger.config(), head, aggregator.result(), Date.now());
+  return head === null ? null : metadataWith(ledger.config(), head, aggregator.result(), steadyNow());
 }
 
 function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, now: number): RunMetadata {

@@ -2,8 +2,10 @@ import { DurableObject } from "cloudflare:workers";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
+import { steadyNow } from "../../src/steady-clock.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runTiming } from "../timing.ts";
+import { Waking } from "../waking.ts";
 import { committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";
 import type { CommittedPage, CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage } from "./control.ts";
@@ -42,8 +44,7 @@ const platformFetch = fetch;
 export class Run extends DurableObject<Env> implements P.RunExecution, RunControl {
   readonly #ledger: SqlLedger;
   readonly #vitals = new RunVitals();
-  /** Earliest alarm that is set, as far as this instance knows. */
-  #alarm: number | null = null;
+  readonly #waking: Waking;
   readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
   /** The next of it, for all who ask meanwhile. */
@@ -52,6 +53,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#ledger = new SqlLedger(ctx.storage.sql);
+    this.#waking = new Waking(ctx.storage);
   }
 
   async join(request: P.JoinRequest): Promise<P.JoinAnswer> {
@@ -157,7 +159,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     if (head === null) return null;
     const known = this.#metadata;
     const age = METADATA_MS + (1_000 * head.done) / METADATA_UNITS_PER_SECOND;
-    const fresh = known !== null && (known.seq === head.seq || (head.phase !== "settled" && head.phase !== "finalising" && Date.now() - known.at < age));
+    const fresh = known !== null && (known.seq === head.seq || (head.phase !== "settled" && head.phase !== "finalising" && steadyNow() - known.at < age));
     if (fresh) return known.value;
     this.#writing ??= this.#readMetadata(head.seq).finally(() => {
       this.#writing = null;
@@ -178,13 +180,13 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
 
   override async alarm(): Promise<void> {
     count("do_requests");
-    this.#alarm = null;
+    this.#waking.forget();
     if (!this.#ledger.exists()) return;
     if (this.#ledger.isBuried()) return this.#removeSlice();
     this.#transit("wake", null);
     const head = this.#ledger.head();
     const due = head === null ? null : sweepDue(head);
-    if (head !== null && due !== null && Date.now() >= due) await this.#sweep(head.epoch);
+    if (head !== null && due !== null && steadyNow() >= due) await this.#sweep(head.epoch);
   }
 
   async #sweep(epoch: number): Promise<void> {
@@ -227,7 +229,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
 
   async #readMetadata(seq: number): Promise<Record<string, unknown> | null> {
     const value: Record<string, unknown> | null = await metadataOf(this.#ledger, this.#pause);
-    if (value !== null) this.#metadata = { value, seq, at: Date.now() };
+    if (value !== null) this.#metadata = { value, seq, at: steadyNow() };
     return value;
   }
 
@@ -239,7 +241,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
 
   #context(): RunContext {
     return {
-      now: Date.now(),
+      now: steadyNow(),
       boot: bootOf(this.env),
       runtime: runtimeOf(this.env),
       timing: runTiming(this.env),
@@ -287,7 +289,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
       return this.ctx.storage.transactionSync(change);
     } catch (thrown) {
       this.#ledger.forgetCached();
-      this.#alarm = null;
+      this.#waking.forget();
       throw thrown;
     }
   }
@@ -295,17 +297,14 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   /** An alarm that was lost is set again, one that is there is not written anew. */
   async #lookAtAlarm(): Promise<void> {
     const set = await this.ctx.storage.getAlarm();
-    this.#alarm = set !== null && set > Date.now() - ALARM_LOST_MS ? set : null;
+    if (set !== null && set > Date.now() - ALARM_LOST_MS) this.#waking.isStoredFor(set);
+    else this.#waking.forget();
   }
 
-  /** An alarm that is set too early only looks and sets the next one; so a lease renewed each second costs no row each second. */
   #setAlarm(): void {
     const head = this.#ledger.head();
     const wake = head === null ? null : nextWake(head, this.#ledger.tickets(), runTiming(this.env));
-    if (wake === null || (this.#alarm !== null && this.#alarm <= wake)) return;
-    this.#alarm = wake;
-    count("do_rows_written");
-    void this.ctx.storage.setAlarm(wake);
+    if (wake !== null && this.#waking.by(wake)) count("do_rows_written");
   }
 
   /** What nobody took is not sent again, but for the last one after a crash: the next one says as much. */

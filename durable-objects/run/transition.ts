@@ -19,6 +19,7 @@ import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./requests.ts";
 import { repairSlice } from "./repair.ts";
 import { type CountedResume, resume } from "./resume.ts";
+import { moveWithClock } from "./set-back.ts";
 import { type SweepOutcome, swept } from "./sweep.ts";
 import { beat, join, lapseTickets, leave } from "./tickets.ts";
 import { clearBackoff } from "./wake.ts";
@@ -83,6 +84,7 @@ export function transit<N extends TransitionName>(
   if (head === null) return null;
   const before = JSON.stringify(head);
   const { status, phase, done } = head;
+  moveWithClock(ledger, head, context);
   lapseTickets(ledger, head, context);
   clearBackoff(head, context);
   keepWaiting(ledger, head, context);

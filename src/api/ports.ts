@@ -2,6 +2,7 @@ import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
 import { registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { VERSION } from "../version.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
@@ -34,6 +35,6 @@ export function portsOf(env: Env): AppPorts {
     findEnvironment: findOffered,
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),
     environmentIds: listOffered().map(({ id }) => id),
-    now: Date.now,
+    now: steadyNow,
   };
 }

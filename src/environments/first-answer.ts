@@ -19,8 +19,8 @@ export class FirstAnswer {
   readonly ports: Partial<ClientPorts> = {
     elsewhere: (code) => {
       if (this.#answered || !isUnreachable(code)) return false;
-      this.#failingSince ??= Date.now();
-      return Date.now() - this.#failingSince >= PATIENCE_MS;
+      this.#failingSince ??= performance.now();
+      return performance.now() - this.#failingSince >= PATIENCE_MS;
     },
   };
 

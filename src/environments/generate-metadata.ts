@@ -1,3 +1,4 @@
+import { scriptNow } from "../steady-clock.ts";
 import type { JsonObject } from "../config/run-config.ts";
 import { Aggregator, type TokenMeans } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
@@ -69,7 +70,7 @@ export function generateMetadata(
     rollouts_per_example: rolloutsPerExample,
     sampling_args: environment.mergeSamplingArgs(samplingArgs),
     date: new Date(begin).toISOString(),
-    time_ms: Date.now() - begin,
+    time_ms: scriptNow() - begin,
     avg_reward,
     avg_metrics,
     avg_error,

@@ -1,3 +1,4 @@
+import { scriptNow } from "../steady-clock.ts";
 import { type ClientConfig, clientOf, resolveEndpointConfigs } from "../clients/client-config.ts";
 import { Gate } from "../clients/gate.ts";
 import { onAbort } from "../clients/on-abort.ts";
@@ -97,7 +98,7 @@ async function generateGroups(
   model: string,
   options: GenerateOptions,
 ): Promise<GenerateOutputs> {
-  const begin = Date.now();
+  const begin = scriptNow();
   const reserved = reservedMetricNames(environment.metricNames());
   if (reserved.length > 0) throw new EdgewiseError("metric_name_reserved", `metric ${reserved.join(", ")} would overwrite a standard field of every row`);
   const rows: Row[][] = groups.map(() => []);
@@ -217,7 +218,7 @@ function playOptions(client: Client, model: string, options: GenerateOptions, si
     independent: options.independentScoring ?? false,
     signal,
     deadlineMs: null,
-    now: Date.now,
+    now: scriptNow,
     sleep,
     random: Math.random,
   };

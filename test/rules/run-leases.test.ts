@@ -117,6 +117,37 @@ describe("a ticket of a runtime that ended by itself, under a boot that goes on"
   });
 });
 
+describe("a clock that was set back while the runtime began anew", () => {
+  const HOUR = 3_600_000;
+
+  it("holds up nothing that was due: offers, back-offs and the time limit come when they would have", () => {
+    const run = RuleRun.open(10, { timeout_minutes: 30 });
+    run.leave(run.grant("a"));
+    const { retry_at } = run.head.offer;
+    const [due, deadline] = [retry_at - run.now, (run.head.deadline_at ?? 0) - run.now];
+    expect(run.head.offer.due).toBe(true);
+    run.now -= HOUR;
+    run.call("wake", null);
+    expect(run.head.offer.retry_at - run.now).toBe(due);
+    expect((run.head.deadline_at ?? 0) - run.now).toBe(deadline);
+    expect((run.wake ?? 0) - run.now).toBeLessThanOrEqual(60_000);
+    run.now += 30 * 60_000;
+    run.call("wake", null);
+    expect(run.head.status).toBe("TIMEOUT");
+  });
+
+  it("lets leases end as long after their last beat as they would have", () => {
+    const run = RuleRun.open(10);
+    run.grant("a");
+    run.now -= HOUR;
+    run.call("wake", null);
+    expect(run.ledger.tickets()).toHaveLength(1);
+    run.now += run.timing.lease + run.timing.grace;
+    run.call("wake", null);
+    expect(run.ledger.tickets()).toEqual([]);
+  });
+});
+
 describe("a preparation", () => {
   const lose = (run: RuleRun, executor: string): void => {
     run.grant(executor);

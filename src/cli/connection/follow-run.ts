@@ -63,13 +63,13 @@ export async function followRun(client: ServiceClient, runId: string, point: Fol
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;
-      if (outage !== null && Date.now() - outage.since > patienceMs) throw error;
+      if (outage !== null && performance.now() - outage.since > patienceMs) throw error;
       // A stream that breaks off is no news as long as the next connection is made.
       if (outage !== null && !outage.told) {
         outage.told = true;
         onOutage?.(error);
       }
-      outage ??= { since: Date.now(), told: false };
+      outage ??= { since: performance.now(), told: false };
       wait = Math.min(wait * 2, maxWaitMs);
     }
     await pause(wait, signal);

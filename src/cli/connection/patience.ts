@@ -25,9 +25,9 @@ export async function patiently<T>(work: () => Promise<T>, { patienceMs, maxWait
       return result;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isPassing(error) || (since !== null && Date.now() - since > patienceMs)) throw error;
+      if (!isPassing(error) || (since !== null && performance.now() - since > patienceMs)) throw error;
       if (since === null) onOutage(error);
-      since ??= Date.now();
+      since ??= performance.now();
     }
     await pause(wait, signal);
   }

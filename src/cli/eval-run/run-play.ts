@@ -255,9 +255,9 @@ function owedText(rollouts: number, scores: number): string {
 /** And waits a moment for what was finished to be stored. */
 async function suspend(client: ServiceClient, runId: string): Promise<void> {
   try {
-    const deadline = Date.now() + FLUSH_MS;
+    const deadline = performance.now() + FLUSH_MS;
     await client.interruptRun(runId, FLUSH_MS);
-    for (let state: RunState | null = null; Date.now() < deadline && state?.open_units !== 0; await sleep(100)) {
+    for (let state: RunState | null = null; performance.now() < deadline && state?.open_units !== 0; await sleep(100)) {
       state = (await client.run(runId, { timeoutMs: FLUSH_MS, retries: 0 })).edgewise;
     }
   } catch {

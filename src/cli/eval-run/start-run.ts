@@ -98,7 +98,7 @@ async function create(client: ServiceClient, { reference, given, replicas, prefl
 async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, folder: string | null, signal: AbortSignal): Promise<StartedRun> {
   const { envId, given } = wish;
   const runId = known.evaluation_id;
-  for (let now = known, deadline = Date.now() + BUSY_MS; ; now = await client.run(runId)) {
+  for (let now = known, deadline = performance.now() + BUSY_MS; ; now = await client.run(runId)) {
     const after = now.edgewise.seq;
     if (isWorking(now)) {
       mustAgree(now, wish);
@@ -121,7 +121,7 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
         warnings,
       };
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "run_busy" || Date.now() > deadline) throw error;
+      if (!(error instanceof ServiceError) || error.code !== "run_busy" || performance.now() > deadline) throw error;
       await pause(300, signal);
     }
   }

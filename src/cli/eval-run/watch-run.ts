@@ -143,7 +143,7 @@ export class RunWatch {
     const { runId, progress, reopen, signal } = this.watch;
     this.service = await reopen(this.service);
     const { client, role } = this.service;
-    for (const deadline = Date.now() + TAKE_OVER_MS; ; await pause(250, signal)) {
+    for (const deadline = performance.now() + TAKE_OVER_MS; ; await pause(250, signal)) {
       const { edgewise } = await client.run(runId, { signal });
       if (!edgewise.suspended) return;
       try {
@@ -154,7 +154,7 @@ export class RunWatch {
       } catch (error) {
         const passing = error instanceof ServiceUnreachable || (error instanceof ServiceError && error.code === "run_busy");
         if (!passing) throw error;
-        if (Date.now() > deadline) throw new CliError(`run ${runId} could not be taken over: ${reasonOf(error)}`, { cause: error });
+        if (performance.now() > deadline) throw new CliError(`run ${runId} could not be taken over: ${reasonOf(error)}`, { cause: error });
       }
     }
   }

@@ -26,7 +26,7 @@ export class FolderMirror {
   readonly #tickMs: number;
   readonly #filesMs: number;
   readonly #due = { rows: true, metadata: true, log: true };
-  #filesAt = 0;
+  #filesAt = Number.NEGATIVE_INFINITY;
   /** Null: all that was to be written is. */
   #failure: unknown;
   #againAt = 0;
@@ -70,7 +70,7 @@ export class FolderMirror {
   async catchUp(signal?: AbortSignal): Promise<void> {
     if (this.held) return;
     Object.assign(this.#due, { rows: true, metadata: true, log: true });
-    this.#filesAt = 0;
+    this.#filesAt = Number.NEGATIVE_INFINITY;
     await this.#step(signal);
   }
 
@@ -88,18 +88,18 @@ export class FolderMirror {
 
   async #work(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (!this.held && Date.now() >= this.#againAt) await this.#step(signal);
+      if (!this.held && performance.now() >= this.#againAt) await this.#step(signal);
       await sleep(this.#tickMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
   async #step(signal: AbortSignal | undefined): Promise<void> {
     const { rows, metadata, log } = this.#due;
-    const filesToo = (metadata || log) && Date.now() - this.#filesAt >= this.#filesMs;
+    const filesToo = (metadata || log) && performance.now() - this.#filesAt >= this.#filesMs;
     try {
       if (rows) await this.#bring("rows", () => this.#folder.pull(this.#client, signal));
       if (!filesToo) return;
-      this.#filesAt = Date.now();
+      this.#filesAt = performance.now();
       if (metadata) await this.#bring("metadata", () => this.#folder.pullMetadata(this.#client, signal));
       if (log) await this.#bring("log", () => this.#folder.pullLog(this.#client, signal));
       this.#say(null);
@@ -131,7 +131,7 @@ export class FolderMirror {
       if (before !== null) this.#onFolder(null);
       return;
     }
-    this.#againAt = Date.now() + this.#wait;
+    this.#againAt = performance.now() + this.#wait;
     this.#wait = Math.min(2 * this.#wait, this.#againMs[1]);
     if (before === null) this.#onFolder(failure);
   }

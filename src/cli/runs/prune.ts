@@ -70,7 +70,7 @@ export function reasonToKeep(
 
 async function shrunk(folder: string): Promise<number> {
   let bytes = bytesIn(folder);
-  for (let same = 0, deadline = Date.now() + SHRINK_MS; same < 4 && Date.now() < deadline; ) {
+  for (let same = 0, deadline = performance.now() + SHRINK_MS; same < 4 && performance.now() < deadline; ) {
     await sleep(250);
     const now = bytesIn(folder);
     same = now === bytes ? same + 1 : 0;

@@ -15,7 +15,7 @@ export class CrashLoop {
 
   /** Notes one more and says how that is told. */
   note(): string {
-    const now = Date.now();
+    const now = performance.now();
     this.crashes = [...this.crashes.filter((at) => now - at < WINDOW_MS), now];
     const { length } = this.crashes;
     if (length >= MOST) {

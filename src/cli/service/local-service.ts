@@ -2,6 +2,7 @@
  * The Worker in a runtime of this machine: the same `dist/worker.js` that is deployed, with the bindings of `wrangler.toml` and smaller
  * numbers. Queue messages are lost when it stops and its clock has no cron, so its parent calls the watchdog.
  */
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
+import { watchClock } from "./clock-watch.ts";
 import { openFrontDoor, type RuntimeAddress } from "./front-door.ts";
 import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
 import { guardedServers, ownRuntimeProcess } from "./runtime-process.ts";
@@ -73,6 +75,8 @@ export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, stri
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { log, onRuntime, onCrash, persistTo, port } = options;
   let closing = false;
+  let expected: ChildProcess | null = null;
+  let running: ChildProcess | null = null;
   const socket = socketFor(persistTo);
   // Replaced when the runtime has a port, where there are no such sockets.
   let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
@@ -81,13 +85,20 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   });
   const restoreSpawn = ownRuntimeProcess(socket?.path ?? null, (child) => {
     if (child.pid !== undefined) onRuntime(child.pid);
+    running = child;
     child.once("exit", () => {
-      if (!closing) onCrash();
+      if (!closing && child !== expected) onCrash();
     });
+  });
+  const unwatch = watchClock((ms) => {
+    log.write("warn", `the clock of this machine was set back by ${Math.round(ms / 1_000)} s: the runtime, whose timers it stops, begins anew`);
+    expected = running;
+    running?.kill("SIGKILL");
   });
   let runtime: Miniflare | null = null;
   const close = async (): Promise<void> => {
     closing = true;
+    unwatch();
     try {
       await door.close();
       await runtime?.dispose();

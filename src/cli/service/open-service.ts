@@ -32,15 +32,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const folder = stateFolder(env, cwd);
   prepareStateFolder(folder);
   const mine = newLockRecord(options.command);
-  for (let deadline = Date.now() + OWNER_PATIENCE_MS; ; await sleep(50)) {
+  for (let deadline = performance.now() + OWNER_PATIENCE_MS; ; await sleep(50)) {
     const answer = await tryLock(folder, mine);
     if (answer.kind === "mine") return await ownedService(folder, answer.lock, options);
     if (answer.kind === "held") {
       if (options.onFreshState !== undefined) throw stateInUse(folder, answer.record);
       const client = await clientService(folder, answer.record, options);
       if (client !== null) return client;
-      if (Date.now() > deadline) throw ownerSilent(folder, answer.record);
-    } else if (Date.now() > deadline) {
+      if (performance.now() > deadline) throw ownerSilent(folder, answer.record);
+    } else if (performance.now() > deadline) {
       throw new CliError(`the lock file of ${folder} cannot be read`, { hints: ["Remove it when no edgewise command runs."] });
     }
   }

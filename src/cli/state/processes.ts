@@ -52,9 +52,9 @@ export async function endProcess(mark: ProcessMark, expected: RegExp, timeoutMs:
   } catch {
     // Already gone, or not ours to kill: the wait below tells which.
   }
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   while (isAlive(mark)) {
-    if (Date.now() > deadline) return "survived";
+    if (performance.now() > deadline) return "survived";
     await sleep(10);
   }
   return "gone";

@@ -88,7 +88,7 @@ export class PythonEnv extends SandboxEnv {
   }
 
   async #start(state: State, python: PythonState): Promise<void> {
-    const begin = Date.now();
+    const begin = performance.now();
     try {
       const started = await this.command(state, startWorker(this.#folder, this.#packages), { timeoutSeconds: INSTALL_SECONDS });
       if (started.exit_code !== 0) throw new SandboxError(started.stderr.trim() || `status ${started.exit_code}`);
@@ -99,6 +99,6 @@ export class PythonEnv extends SandboxEnv {
       throw new PythonWorkerNotReadyError(`the Python process did not start: ${cause.message}`, { cause });
     }
     python.started = true;
-    python.ready_wait_time = Math.max(0, Date.now() - begin) / 1_000;
+    python.ready_wait_time = Math.max(0, performance.now() - begin) / 1_000;
   }
 }

@@ -46,7 +46,7 @@ export interface SandboxState {
   command_execution_times: number[];
 }
 
-const seconds = (begin: number): number => Math.max(0, Date.now() - begin) / 1_000;
+const seconds = (begin: number): number => Math.max(0, performance.now() - begin) / 1_000;
 
 /** What a command said, as the model reads it. */
 export function outputText(stdout: string, stderr: string): string {
@@ -124,12 +124,12 @@ export class SandboxEnv extends StatefulToolEnv {
     const known = state.sandbox_state as SandboxState;
     const signal = this.signalOf(state);
     if (!known.ready) {
-      const begin = Date.now();
+      const begin = performance.now();
       await this.sandbox.ready(id, signal);
       known.ready = true;
       known.ready_wait_time = seconds(begin);
     }
-    const begin = Date.now();
+    const begin = performance.now();
     try {
       return await this.sandbox.execute(id, command, { timeoutSeconds, workingDir, signal });
     } finally {

@@ -50,6 +50,10 @@ export function skip(ms: number): void {
   ahead += ms;
   Date.now = () => realNow() + ahead;
 }
+/** The machine's clock is set: `from` is what it would have said. */
+export function setClock(from: (real: number) => number): void {
+  Date.now = () => from(realNow());
+}
 export function restoreClock(): void {
   ahead = 0;
   Date.now = realNow;

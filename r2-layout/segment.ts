@@ -27,6 +27,11 @@ export class SegmentBuffer {
   #length = 0;
   #rows = 0;
   #units: SegmentUnit[] = [];
+  readonly #mostRows: number;
+
+  constructor(mostRows = SEGMENT_ROWS) {
+    this.#mostRows = mostRows;
+  }
 
   get isEmpty(): boolean {
     return this.#units.length === 0;
@@ -34,7 +39,7 @@ export class SegmentBuffer {
 
   /** Time to flush, whatever the age of what is in it. */
   get isFull(): boolean {
-    return this.#length >= SEGMENT_BYTES || this.#rows >= SEGMENT_ROWS;
+    return this.#length >= SEGMENT_BYTES || this.#rows >= this.#mostRows;
   }
 
   get bytes(): number {

@@ -53,9 +53,16 @@ export const MAX_INPUT_BYTES = 16 * 1024 * MIB;
 /** An answer of the Hub that is no file: a page of 100 rows, or the list of a repository's files. */
 export const MAX_HUB_ANSWER_BYTES = 32 * MIB;
 
+/** One part of an uploaded results folder, unless a single example is larger: what an adoption that is begun anew reads again at most. */
+export const FOLDER_PART_BYTES = 8 * MIB;
+/** The list of those parts: 100 bytes for each, so that the largest folder has 300 GB. */
+export const MAX_MANIFEST_BYTES = 4 * MIB;
+
 // Budgets of an executor: at most 16 MiB in all.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
+/** Rows of a segment of rows that are taken over: nobody waits for them one by one. */
+export const ADOPTED_SEGMENT_ROWS = 2_048;
 export const INPUT_CHUNK_BYTES = 1 * MIB;
 export const INPUT_CHUNK_ROWS = 512;
 export const INPUT_CACHE_BYTES = 4 * MIB;

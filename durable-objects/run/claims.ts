@@ -71,7 +71,10 @@ function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: bool
   const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, request, request.open) : null;
   if (poisonedFirst !== null) return poisonedFirst;
   const bytes = head.n === null || head.n === 0 ? 0 : head.input_bytes / head.n;
-  const size = blockSize(request, head.pending, ledger.tickets().length, { bytes, rollouts: ledger.config().rollouts_per_example });
+  const size = blockSize(request, head.pending, ledger.tickets().filter(({ task }) => task.kind === "units").length, {
+    bytes,
+    rollouts: ledger.config().rollouts_per_example,
+  });
   const range = size > 0 ? takeUnits(ledger, head, size) : null;
   if (range !== null) return claimBlock(ledger, head, request, range, { alone: false, poisoned: false });
   return (request.free > 0 ? claimSuspect(ledger, head, request, request.open) : null) ?? { kind: "empty", pending: head.pending };

@@ -15,6 +15,8 @@ export type RunPhase = "preparing" | "open" | "draining" | "finalising" | "settl
 /** A finished run continued from a result folder alone: rows uploaded as `datasets/{results}`. */
 export interface ImportSource {
   readonly results: string;
+  /** What is uploaded there is a manifest (r2-layout/folder-manifest.ts), and the rows are in the parts that it names; absent = they are there themselves. */
+  readonly in_parts?: true;
   /** Of the folder's metadata; compared with the digest of the inputs pinned now. Null: the folder does not say (not ours). */
   readonly dataset_digest: string | null;
   readonly keep_errors: boolean;

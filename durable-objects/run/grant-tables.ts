@@ -68,6 +68,12 @@ export class GrantTables {
     return this.#claimsOf(ticket).map(({ left: _, ...claim }) => claim);
   }
 
+  /** Of any ticket, those that reach into the range. */
+  claimsIn({ lo, hi }: UnitRange): readonly Claim[] {
+    const claims = [...this.#readClaims().values()].flat().filter((claim) => claim.lo < hi && claim.hi > lo);
+    return claims.map(({ left: _, ...claim }) => claim).sort((a, b) => a.lo - b.lo);
+  }
+
   putClaim({ lo, hi, ticket, epoch }: Claim): void {
     const claims = this.#claimsOf(ticket);
     claims.push({ lo, hi, ticket, epoch, left: null });

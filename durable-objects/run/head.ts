@@ -77,11 +77,14 @@ export interface RunHead {
   attempt: number;
   /** Ends of the local runtime under a boot that goes on, the last minute's; absent = none. */
   runtime_deaths?: readonly RuntimeDeath[];
-  /** Preparations in a row of which nothing was heard again; absent = none. */
+  /** Preparations, or adoptions, in a row of which nothing was heard again; absent = none. */
   lost_preparations?: number;
   import: ImportSource | null;
-  /** The example up to which rows of the folder were taken over: the next preparation goes on behind it. Absent = none. */
+  /** The part of the folder, and its example up to which rows of it were taken over: the next adoption goes on behind it. Absent = none. */
+  import_part?: number;
   import_through?: number;
+  /** Units that the folder has rows of which are not taken over yet (adoption.ts). Absent = there is nothing to take over, or nothing is pinned yet. */
+  held?: number;
   finalise: FinaliseState;
   /** `idle`: nobody works for the run; absent = somebody does, or nothing is wanted. */
   offer: { want: number; executors?: number; idle?: boolean; seq: number; due: boolean; retry_at: number; tries: number };

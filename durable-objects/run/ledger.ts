@@ -93,8 +93,12 @@ export interface Ledger {
   firstReturned(): UnitRange | null;
   putReturned(range: UnitRange): void;
   deleteReturned(lo: number): void;
+  /** Returned ranges that reach into `range`. */
+  returnedIn(range: UnitRange): readonly UnitRange[];
 
   claimsOf(ticket: number): readonly Claim[];
+  /** Claims of any ticket that reach into `range`. */
+  claimsIn(range: UnitRange): readonly Claim[];
   putClaim(claim: Claim): void;
   /**
    * `settled`: units of a ticket that this transaction settled. Claims of it without an open unit are forgotten: a repeat of what was

@@ -66,14 +66,15 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
       hint: "Resume it, with a larger timeout_minutes if needed.",
     });
   }
-  if (head.phase === "preparing" && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
+  const adopts = head.phase === "open" && head.import !== null;
+  if ((head.phase === "preparing" || adopts) && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
     endRun(ledger, head, context, "FAILED", "abort", {
       code: "preparation_failed",
-      message: `Reading the examples was begun ${head.lost_preparations} times, and each time whoever read them fell silent.`,
+      message: `Reading the ${adopts ? "rows of the result folder" : "examples"} was begun ${head.lost_preparations} times, and each time whoever read them fell silent.`,
       hint: "The data set or the environment takes more memory or time than there is: ask for fewer or smaller examples, then resume the run.",
     });
   }
-  if (head.phase === "open" && head.n !== null && head.done === head.n && head.repair === undefined) complete(ledger, head, context);
+  if (head.phase === "open" && head.import === null && head.n !== null && head.done === head.n && head.repair === undefined) complete(ledger, head, context);
   if (head.phase === "draining" && ledger.tickets().length === 0) {
     head.phase = "finalising";
     head.drain = null;
@@ -87,8 +88,6 @@ export function openRun(ledger: Ledger, head: RunHead, context: RunContext, tick
   if (ticket !== undefined) endTicket(ledger, head, ticket);
   head.phase = "open";
   head.status = "RUNNING";
-  head.import = null;
-  delete head.import_through;
   markChanged(head, context);
 }
 

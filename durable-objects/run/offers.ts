@@ -31,7 +31,9 @@ export const freeGeneration = ({ max_concurrent_generation = 0 }: RunConfig, tic
 
 /** Executors that may still join; Infinity when the run does not say how many it wants (`num_workers`). */
 export function freeWorkers({ num_workers }: RunConfig, tickets: readonly Ticket[], { executors = Number.POSITIVE_INFINITY }: RunContext): number {
-  return num_workers === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.min(num_workers, executors) - tickets.length);
+  return num_workers === undefined
+    ? Number.POSITIVE_INFINITY
+    : Math.max(0, Math.min(num_workers, executors) - tickets.filter(({ task }) => task.kind !== "adopt").length);
 }
 
 /** Lanes not granted to any live ticket, where the environment says how many there are in all; else Infinity. */
@@ -54,11 +56,16 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
   // One executor is enough to see whether anybody has the run's code by now.
-  return Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
+  const units = Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
+  return Math.max(units, wantsAdopter(head, tickets) ? 1 : 0);
 }
 
 /** Whether the run wants lanes and has none at all: executors that are full make room for it. */
-export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().length === 0;
+export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().every(({ task }) => task.kind === "adopt");
+
+/** Whether rows of a folder are to be taken over beside the units, and nobody does it. */
+export const wantsAdopter = (head: RunHead, tickets: readonly Ticket[]): boolean =>
+  head.phase === "open" && head.import !== null && !tickets.some(({ task }) => task.kind === "adopt");
 
 /** Marks the offer due when what is wanted has changed. */
 export function refreshOffer(ledger: Ledger, head: RunHead, context: RunContext): void {

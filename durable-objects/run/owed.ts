@@ -91,7 +91,8 @@ export function owedInAll(
   if (head.n === null) return { rollouts: Math.max(1, config.num_examples) * config.rollouts_per_example, scores: 0, fresh, leftScores: false };
   const left = owedOfFailed(debts.left, terms.left);
   return {
-    rollouts: (head.n - debts.done) * config.rollouts_per_example + fresh.rollouts + left.rollouts,
+    // What is held by a folder is neither known to be there nor to be missing.
+    rollouts: (head.n - debts.done - (head.held ?? 0)) * config.rollouts_per_example + fresh.rollouts + left.rollouts,
     scores: fresh.scores + left.scores,
     fresh,
     leftScores: left.scores > 0,

@@ -1,6 +1,7 @@
 import type { RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 import type { UnitRange } from "./protocol.ts";
+import { runsOf } from "./runs-of.ts";
 import { isSuspect } from "./suspects.ts";
 
 /**
@@ -30,6 +31,12 @@ export function returnUnits(ledger: Ledger, head: RunHead, range: UnitRange): vo
     }
   }
   close(range.hi);
+}
+
+/** Makes units pending that were in no table, or done and now owed. */
+export function makePending(ledger: Ledger, head: RunHead, units: readonly number[]): void {
+  for (const range of runsOf(units, 0)) ledger.putReturned(range);
+  head.pending += units.length;
 }
 
 /** Takes up to `size` adjacent units from the front of what is pending: returned ranges first, then the untouched tail. */

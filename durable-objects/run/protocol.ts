@@ -58,22 +58,25 @@ export interface GivesBack {
   readonly holds?: Holding;
 }
 
+/** An uploaded result folder, as `ImportSource` has it. */
+export interface FolderSource {
+  readonly results: string;
+  readonly in_parts?: true;
+  readonly dataset_digest: string | null;
+}
+
 export type TicketTask =
   | {
       readonly kind: "prepare";
       readonly attempt: number;
       /** Set when the run grows: its first `count` rows must still have this digest. */
       readonly pinned: { readonly count: number; readonly digest: string } | null;
-      /** Set when rows of a result folder are to be taken over. */
-      readonly adopt: {
-        readonly results: string;
-        readonly dataset_digest: string | null;
-        readonly num_examples?: number;
-        /** Rows up to this example were taken over by an earlier preparation; absent = none. */
-        readonly through?: number;
-      } | null;
+      /** Set when rows of a result folder are to be taken over afterwards. */
+      readonly adopt: (FolderSource & { readonly num_examples?: number }) | null;
     }
   | { readonly kind: "units" }
+  /** Rows of a result folder are to be taken over, beside the units that it lacks; those of the parts before `part`, and of `part` up to the example `through`, are. */
+  | { readonly kind: "adopt"; readonly source: FolderSource; readonly part: number; readonly through?: number }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
 
 export interface Grant extends TicketId, Holding {
@@ -105,6 +108,8 @@ export interface JoinRequest {
   readonly runtime?: string;
   /** It compares the digest of its environment with the grant's; absent from executors of before. */
   readonly checks_code?: boolean;
+  /** It takes rows of a result folder over beside its units, under a ticket of their own; absent from executors of before. */
+  readonly adopts?: boolean;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
@@ -156,13 +161,19 @@ export interface CommitCall extends TicketId, GivesBack {
 export interface AdoptedUnit extends Omit<CommitUnit, "rollouts"> {
   readonly rollouts: readonly (RolloutSummary | null)[];
 }
-/** Under a `prepare` ticket, after `prepared` with `open: false`. */
+/** Under an `adopt` ticket. With this all parts before `part` are taken over, and of it all rows up to the example `through`. */
 export interface AdoptRequest extends TicketId {
   readonly segment: string;
   readonly units: readonly AdoptedUnit[];
-  /** Rows up to this example are taken over with this; absent from older executors. */
-  readonly through?: number;
+  readonly part: number;
+  readonly through: number;
 }
+/** How it crosses the border, as a commit does. */
+export interface AdoptCall extends Omit<AdoptRequest, "units"> {
+  readonly units: string;
+}
+/** Where the pinned examples are. */
+export type InputsAnswer = { readonly kind: "inputs"; readonly chunks: readonly InputChunk[] } | { readonly kind: "lost" | "gone" };
 /** `accepted` also when repeated with the same segment; `duplicate`: done from another; `stale`: not this ticket's any more. */
 export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";
 /** `orders`: what a beat would be told now, so that a cancelled run starts nothing more from what it has already claimed. */
@@ -218,8 +229,8 @@ export interface PreparedRequest extends TicketId {
   readonly tools?: readonly JsonObject[] | null;
   /** Lanes of the whole run, where the environment or its options say; null or absent = as many as the requests need. */
   readonly concurrency?: number | null;
-  /** False when rows of a result folder will be adopted before the run opens. */
-  readonly open: boolean;
+  /** Units that a result folder has no row of, where one is to be taken over; absent = it may have rows of all. */
+  readonly lacks?: readonly UnitRange[];
 }
 
 /** A first-of-its-kind error, a retry burst, a warning: shown by viewers, written to `eval.log`. */
@@ -282,9 +293,10 @@ export interface RunExecution {
   beat(request: BeatRequest): Promise<BeatAnswer>;
   leave(request: TicketId): Promise<Ack>;
   prepared(request: PreparedRequest): Promise<Ack>;
-  adopt(request: AdoptRequest): Promise<Ack>;
-  /** Ends a preparation that adopted rows: units not adopted, and those to be repaired, become pending. */
-  opened(request: TicketId): Promise<Ack>;
+  inputs(request: TicketId): Promise<InputsAnswer>;
+  adopt(call: AdoptCall): Promise<Ack>;
+  /** Ends an adoption: units that the folder turned out to have no rows of become pending. */
+  adopted(request: TicketId): Promise<Ack>;
   note(request: NoteRequest): Promise<Ack>;
   fail(request: FailRequest): Promise<FailAnswer>;
   /** `ok`: go on, with marked rows; `lost`: the grant has ended. */

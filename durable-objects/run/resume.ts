@@ -115,7 +115,8 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   if (!begun && loadsAnew(head, request, before, config)) unpin(ledger, head);
   // Also what an earlier preparation was stopped in.
   const grows = head.pinned_for !== config.num_examples;
-  const prepares = grows || head.import !== null;
+  // A folder whose units are shared out is taken over beside the rest.
+  const prepares = grows || (head.import !== null && head.held === undefined);
   const terms = termsFor(head, request);
   const { counted } = request;
   const debts = counted?.mark === debtsMark(head) ? counted.debts : countDebts(ledger);
@@ -128,9 +129,9 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const resumed: Resumed = { owed_rollouts: all.rollouts + all.scores, owed_scores: all.scores, warnings };
   // Final files that could not be written are written again: what was in the way may have been put back.
   const unwritten = head.failure?.code === "storage_damaged";
-  if (!isOwing(all) && !prepares && !unwritten && head.phase === "settled") return ok(resumed);
+  if (!isOwing(all) && !prepares && head.import === null && !unwritten && head.phase === "settled") return ok(resumed);
   const offered = request.env_digest ?? null;
-  const generates = all.rollouts > 0 || prepares;
+  const generates = all.rollouts > 0 || prepares || head.import !== null;
   const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates });
   if (code === "refused") {
     const { message, hint } = codeRefusal(config.env_id, head.env_digest ?? "", offered ?? "");
@@ -140,7 +141,8 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
 
   ledger.putConfig(code === "changed" ? { ...config, env_version: request.expect.env_version ?? config.env_version } : config);
   // Rows of a folder that are yet to be taken over are looked at then.
-  if (head.n !== null && head.import === null && isOwing(owed.fresh)) head.repair = { from: 0, score_again: terms.fresh.scoreAgain };
+  if (head.n !== null && (head.import === null || head.held !== undefined) && isOwing(owed.fresh))
+    head.repair = { from: 0, score_again: terms.fresh.scoreAgain };
   head.keep_errors = request.keep_errors;
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
   delete head.unscored;

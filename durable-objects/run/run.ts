@@ -82,11 +82,14 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async prepared(request: P.PreparedRequest): Promise<P.Ack> {
     return this.#transit("prepared", request) ?? GONE;
   }
-  async adopt(request: P.AdoptRequest): Promise<P.Ack> {
-    return this.#transit("adopt", request) ?? GONE;
+  async inputs(request: P.TicketId): Promise<P.InputsAnswer> {
+    return this.#transit("inputs", request) ?? GONE;
   }
-  async opened(request: P.TicketId): Promise<P.Ack> {
-    return this.#transit("opened", request) ?? GONE;
+  async adopt(call: P.AdoptCall): Promise<P.Ack> {
+    return this.#transit("adopt", { ...call, units: JSON.parse(call.units) as P.AdoptedUnit[] }) ?? GONE;
+  }
+  async adopted(request: P.TicketId): Promise<P.Ack> {
+    return this.#transit("adopted", request) ?? GONE;
   }
   async note(request: P.NoteRequest): Promise<P.Ack> {
     return this.#transit("note", request) ?? GONE;

@@ -139,9 +139,15 @@ export class SqlLedger implements Ledger {
   deleteReturned(lo: number): void {
     this.#rows("DELETE FROM returned WHERE lo = ?", lo);
   }
+  returnedIn({ lo, hi }: UnitRange): readonly UnitRange[] {
+    return this.#rows<{ lo: number; hi: number }>("SELECT lo, hi FROM returned WHERE lo < ? AND hi > ? ORDER BY lo", hi, lo);
+  }
 
   claimsOf(ticket: number): readonly Claim[] {
     return this.#grants.claimsOf(ticket);
+  }
+  claimsIn(range: UnitRange): readonly Claim[] {
+    return this.#grants.claimsIn(range);
   }
   putClaim(claim: Claim): void {
     this.#grants.putClaim(claim);

@@ -7,7 +7,7 @@ import type { RunHead } from "./head.ts";
 import { noteAnswer } from "./health.ts";
 import { keepProgress } from "./heartbeat.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor } from "./offers.ts";
+import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
 import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
@@ -73,7 +73,7 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
       head.lapses++;
     }
     // Of a process that died it cannot be told whether the rows killed it; of three it can.
-    if (ticket.task.kind === "prepare") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
+    if (ticket.task.kind === "prepare" || ticket.task.kind === "adopt") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
     endTicket(ledger, head, ticket);
     debugEvent(
       ledger,
@@ -101,8 +101,8 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     ...(head.health.answered === true ? { answered: true } : {}),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
-    // Final files are written without the environment.
-    ...(head.env_digest === null || ticket.task.kind === "finalise" ? {} : { env_digest: head.env_digest }),
+    // Final files are written, and rows taken over, without the environment.
+    ...(head.env_digest === null || ticket.task.kind === "finalise" || ticket.task.kind === "adopt" ? {} : { env_digest: head.env_digest }),
     ...(head.env_digests === undefined ? {} : { marked: true }),
   };
 }
@@ -114,20 +114,17 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
   return id;
 }
 
-function taskFor(head: RunHead): TicketTask {
+function taskFor(head: RunHead, adopts: boolean): TicketTask {
+  const { import: source, import_part: part = 0, import_through: through } = head;
+  const folder =
+    source === null
+      ? null
+      : { results: source.results, ...(source.in_parts === true ? { in_parts: true as const } : {}), dataset_digest: source.dataset_digest };
+  if (adopts && folder !== null) return { kind: "adopt", source: folder, part, ...(through === undefined ? {} : { through }) };
   if (head.phase === "preparing") {
     const pinned = head.n === null || head.dataset_digest === null ? null : { count: head.n, digest: head.dataset_digest };
-    const { import: source } = head;
     const examples = source?.num_examples;
-    const adopt =
-      source === null
-        ? null
-        : {
-            results: source.results,
-            dataset_digest: source.dataset_digest,
-            ...(examples === undefined ? {} : { num_examples: examples }),
-            ...(head.import_through === undefined ? {} : { through: head.import_through }),
-          };
+    const adopt = folder === null ? null : { ...folder, ...(examples === undefined ? {} : { num_examples: examples }) };
     return { kind: "prepare", attempt: head.attempt, pinned, adopt };
   }
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
@@ -187,17 +184,19 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
   if (head.phase === "settled" || head.phase === "draining") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || !isOfThisLife(request, context) || request.protocol !== PROTOCOL) return { kind: "none" };
   if (!mayWork(head, request)) return { kind: "none" };
-  const held = ledger.tickets().find((ticket) => ticket.executor === request.executor);
-  if (held !== undefined && request.seq <= held.joined) {
-    const repeated = request.seq === held.joined && context.now < held.lease_until && head.drain === null;
+  const own = ledger.tickets().filter((ticket) => ticket.executor === request.executor);
+  const newest = own.reduce<Ticket | null>((last, ticket) => (last === null || ticket.joined > last.joined ? ticket : last), null);
+  if (newest !== null && request.seq <= newest.joined) {
+    const repeated = request.seq === newest.joined && context.now < newest.lease_until && head.drain === null;
     if (!repeated) return { kind: "none" };
-    const renewed = { ...held, lease_until: context.now + context.timing.lease };
+    const renewed = { ...newest, lease_until: context.now + context.timing.lease };
     ledger.putTicket(renewed);
     return grantOf(ledger, head, renewed, context);
   }
-  // It asks anew: its earlier session is over, only the leave was lost.
-  if (held !== undefined) endTicket(ledger, head, held);
-  const allowed = allowance(ledger, head, request, context);
+  // It asks anew: its earlier session is over, only the leave was lost. What takes rows over goes on beside it.
+  for (const ticket of own) if (ticket.task.kind !== "adopt") endTicket(ledger, head, ticket);
+  const adopts = request.adopts === true && wantsAdopter(head, ledger.tickets());
+  const allowed = adopts ? { lanes: 0, requests: 0 } : allowance(ledger, head, request, context);
   if (allowed === null) return { kind: "none" };
   head.epoch++;
   if (head.phase !== "open") head.attempt++;
@@ -208,7 +207,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     joined: request.seq,
     boot: request.boot,
     ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
-    task: taskFor(head),
+    task: taskFor(head, adopts),
     ...allowed,
     progressed_at: context.now,
     lease_until: context.now + context.timing.lease,

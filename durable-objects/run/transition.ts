@@ -1,6 +1,7 @@
 import { codeChange } from "../../src/config/env-digest.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
+import { adopt, adopted, inputs } from "./adoption.ts";
 import { claim } from "./claims.ts";
 import { keepWaiting, otherCode } from "./code-wait.ts";
 import { commit } from "./commits.ts";
@@ -14,7 +15,7 @@ import type { Ledger } from "./ledger.ts";
 import { advance, showProgress } from "./lifecycle.ts";
 import { refreshOffer } from "./offers.ts";
 import { announced, offered, type Outbox, projected, takeOutbox } from "./outbox.ts";
-import { adopt, opened, prepared } from "./preparation.ts";
+import { prepared } from "./preparation.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./requests.ts";
 import { repairSlice } from "./repair.ts";
@@ -39,8 +40,9 @@ export const TRANSITIONS = {
     return { kind: "ok" };
   },
   prepared: (ledger: Ledger, head: RunHead, request: P.PreparedRequest, context: RunContext) => prepared(ledger, head, request, context),
+  inputs: (ledger: Ledger, head: RunHead, request: P.TicketId) => inputs(ledger, head, request),
   adopt: (ledger: Ledger, head: RunHead, request: P.AdoptRequest, context: RunContext) => adopt(ledger, head, request, context),
-  opened: (ledger: Ledger, head: RunHead, request: P.TicketId, context: RunContext) => opened(ledger, head, request, context),
+  adopted: (ledger: Ledger, head: RunHead, request: P.TicketId, context: RunContext) => adopted(ledger, head, request, context),
   note: (ledger: Ledger, head: RunHead, request: P.NoteRequest, context: RunContext) => note(ledger, head, request, context),
   otherCode: (ledger: Ledger, head: RunHead, request: P.OtherCodeRequest, context: RunContext) => otherCode(ledger, head, request, context),
   fail: (ledger: Ledger, head: RunHead, request: P.FailRequest, context: RunContext) => failRun(ledger, head, request, context),

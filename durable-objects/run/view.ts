@@ -22,7 +22,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     suspended: isSuspended(config, head, context),
     generation: head.generation,
     failure: head.failure,
-    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending, pending: head.pending },
+    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending: head.pending },
     totals: head.totals,
     vitals,
     executors: ledger.tickets().length,

@@ -6,6 +6,7 @@ import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf } from "../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
+import { MAX_MANIFEST_BYTES } from "../limits.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { findByReference } from "./environment-ids.ts";
@@ -133,10 +134,19 @@ function requestOf(body: CreateBody): RunRequest {
 
 async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {
   if (resumed === undefined || config === undefined) return null;
-  const { results, dataset_digest, keep_errors, num_examples, env_digests, accept_code_change = false } = resumed;
-  if ((await ports.store.size(datasetKey(results))) === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
+  const { results, in_parts, dataset_digest, keep_errors, num_examples, env_digests, accept_code_change = false } = resumed;
+  const bytes = await ports.store.size(datasetKey(results));
+  if (bytes === null) throw invalid(["body", "resume_from", "results"], "No such upload: PUT /datasets/{sha256} first");
+  if (in_parts === true && bytes > MAX_MANIFEST_BYTES) throw invalid(["body", "resume_from", "results"], "is too large to be the manifest of a folder");
   const codes = env_digests === undefined ? {} : await codesOf(ports, config, env_digests, accept_code_change);
-  return { results, dataset_digest, keep_errors, ...(num_examples === undefined ? {} : { num_examples }), ...codes };
+  return {
+    results,
+    ...(in_parts === true ? { in_parts } : {}),
+    dataset_digest,
+    keep_errors,
+    ...(num_examples === undefined ? {} : { num_examples }),
+    ...codes,
+  };
 }
 
 /** The digests of a folder's rows, and behind them that of the code that goes on with it, if it is another. Throws `resume_mismatch` where that is another and not accepted. */

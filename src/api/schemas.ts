@@ -58,6 +58,8 @@ export const createBody = z
       .strictObject({
         run_id: runId,
         results: digest,
+        /** `results` names a manifest (r2-layout/folder-manifest.ts) of parts that are uploads of their own. */
+        in_parts: z.literal(true).optional(),
         dataset_digest: digest.nullable(),
         keep_errors: z.boolean(),
         /** Of the code of its rows, oldest first, as its metadata says; compared with the code there is now. */

@@ -26,8 +26,17 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
   return levels <= 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }
 
+/** Whether a text has more opening brackets than `levels`, wherever they stand: without, it cannot go deeper, and most texts are told by this alone. */
+function hasBrackets(text: string, levels: number): boolean {
+  let found = 0;
+  for (const bracket of "{[") {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (++found > levels) return true;
+  }
+  return false;
+}
+
 /** `JSON.parse` for what comes from outside. Throws `SyntaxError`, also for what goes deeper than `levels`. */
 export function parseShallow(text: string, levels = MAX_JSON_DEPTH): unknown {
-  if (depthOf(text) > levels) throw new SyntaxError(`nested deeper than ${levels} levels`);
+  if (hasBrackets(text, levels) && depthOf(text) > levels) throw new SyntaxError(`nested deeper than ${levels} levels`);
   return JSON.parse(text);
 }

@@ -70,7 +70,7 @@ function readPrompt({ prompt, question, example_id: _id, ...others }: JsonObject
   const system: Message[] = format.systemPrompt === null || format.systemPrompt === "" ? [] : [{ role: "system", content: format.systemPrompt }];
   if (prompt === undefined || prompt === null) {
     if (typeof question !== "string") throw withoutPrompt(index, Object.keys(others));
-    return [...system, ...structuredClone(format.fewShot), { role: "user", content: question }];
+    return [...system, ...(format.fewShot.length === 0 ? [] : structuredClone(format.fewShot)), { role: "user", content: question }];
   }
   if (typeof prompt === "string" && system.length > 0)
     throw unreadable(index, "its prompt is a text, and a system prompt can only stand before a list of messages");

@@ -7,12 +7,14 @@ import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
+import { briefly } from "./briefly.ts";
 import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./environment-log.ts";
 import { damageOf } from "./damage.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
+import { Adoptions } from "./adoptions.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./notes.ts";
@@ -35,8 +37,6 @@ const shareAt = (at: number, free: number, runs: number): number => Math.max(1, 
 
 /** Joins in vain after which rows that could not be committed are given up: the run has other executors, or waits for somebody. */
 const LOOKS_WITH_ROWS = 20;
-/** What an environment takes longer to tear down is not waited for before its ticket is given back. */
-const TEARDOWN_MS = 2_000;
 
 /** An environment as a grant has it, and what counts the models that it calls itself. */
 interface Loaded {
@@ -70,6 +70,7 @@ export class Executor {
   readonly #endpoints: Endpoints;
   readonly #lifeline: Lifeline;
   readonly #services = new Services();
+  readonly #adoptions: Adoptions;
   readonly #stop = new AbortController();
   #refused: { run: string; seq: number }[] = [];
   #joins = 0;
@@ -80,6 +81,7 @@ export class Executor {
     this.#budget = budget;
     this.#slice = new Slice(budget, ports.now);
     this.#endpoints = new Endpoints(ports, this.#slice, budget);
+    this.#adoptions = new Adoptions(ports, this.#stop.signal, () => this.#wake());
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
 
@@ -94,11 +96,12 @@ export class Executor {
       const free = this.#free();
       for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
       if (answer.yield !== null) void this.#services.makeRoom(answer.yield).then(() => this.#wake());
-      idle = this.#services.size === 0 ? idle + 1 : 0;
+      idle = this.#services.size > 0 || this.#adoptions.busy ? 0 : idle + 1;
       if (idle > 0 && idle < IDLE_LOOKS) await this.#ports.sleep(Math.min(200, this.#budget.poll));
       if (idle === 0) await this.#pause(this.#budget.poll);
     }
     await this.#finish(services);
+    await this.#adoptions.over();
     this.#lifeline.end();
     await this.#next(true);
   }
@@ -212,9 +215,14 @@ export class Executor {
       boot: this.#ports.boot,
       runtime: this.#ports.runtime,
       checks_code: true,
+      adopts: true,
     });
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";
+    if (answer.task.kind === "adopt") {
+      this.#adoptions.begin(answer, answer.task);
+      return "worked";
+    }
     const { notes, prints } = said;
     service.streams = asksForStream(answer.config.sampling_args) ? this.#streams : 1;
     service.requests = Math.ceil(answer.requests / service.streams);
@@ -269,13 +277,6 @@ export class Executor {
     return () => (ended ??= end());
   }
 
-  /** Waits for `work`, but not long. */
-  async #briefly(work: Promise<void>): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([work, this.#ports.sleep(TEARDOWN_MS, over.signal).catch(() => undefined)]);
-    over.abort();
-  }
-
   /** Rows that can never be read again would be looked for for ever. */
   async #finalise(grant: Grant, task: Extract<Grant["task"], { kind: "finalise" }>, signal: AbortSignal): Promise<void> {
     try {
@@ -300,7 +301,7 @@ export class Executor {
     const { run_id: runId } = grant.config;
     return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
-        await prepareRun(this.#ports, grant, task, environment, signal, () => this.#briefly(end()));
+        await prepareRun(this.#ports, grant, task, environment, signal, () => briefly(this.#ports, end()));
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
         if (signal.aborted) throw thrown;
@@ -314,7 +315,7 @@ export class Executor {
         await prints.flush();
         await this.#ports.run(runId).fail({ ...ticketOf(grant), failure });
       } finally {
-        await this.#briefly(end());
+        await briefly(this.#ports, end());
       }
     });
   }
@@ -323,7 +324,7 @@ export class Executor {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
     const { end, ...rest } = code;
-    const beforeLeave = (): Promise<void> => this.#briefly(end());
+    const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const host = { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
     const ticket = new UnitsTicket({ ...host, saved: service.saved, outage: service.outage }, grant, sentAt);

@@ -1,5 +1,5 @@
 import { maskJson, masked } from "../errors/masking.ts";
-import type { CommitCall } from "../../durable-objects/run/protocol.ts";
+import type { AdoptCall, CommitCall } from "../../durable-objects/run/protocol.ts";
 import type { RunStub } from "./ports.ts";
 
 /** A Run that is told no key: notes, failures, summaries and tools of an environment all reach it through these calls. */
@@ -9,6 +9,7 @@ export function maskedRun(run: RunStub): RunStub {
       const call: unknown = Reflect.get(run, method);
       if (typeof call !== "function") return call;
       if (method === "commit") return (commit: CommitCall) => run.commit({ ...commit, units: maskJson(commit.units) });
+      if (method === "adopt") return (adoption: AdoptCall) => run.adopt({ ...adoption, units: maskJson(adoption.units) });
       return (...args: unknown[]): unknown => Reflect.apply(call, run, args.map(masked));
     },
   });

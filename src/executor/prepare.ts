@@ -1,4 +1,5 @@
-import type { Grant, InputChunk, TicketTask } from "../../durable-objects/run/protocol.ts";
+import type { FolderSource, Grant, InputChunk, PreparedRequest, TicketTask } from "../../durable-objects/run/protocol.ts";
+import { unitsOutside } from "../../r2-layout/folder-manifest.ts";
 import { inputsKey } from "../../r2-layout/keys.ts";
 import { sha256Hex } from "../config/sha256.ts";
 import type { RunConfig } from "../config/run-config.ts";
@@ -9,10 +10,10 @@ import { reservedMetricNames } from "../rollouts/row.ts";
 import type { RolloutInput } from "../rollouts/types.ts";
 import { maskJson } from "../errors/masking.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { promptMark } from "../metrics/grouping.ts";
 import { Pace } from "../datasets/pace.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "../limits.ts";
-import { adoptResults, questionOf } from "./adopt.ts";
+import { foreignExample } from "./adopt.ts";
+import { manifestOf } from "./folder-rows.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
@@ -57,6 +58,7 @@ class ChunkWriter {
   #lines: string[] = [];
   #size = 0;
   #lo: number;
+  #storing: Promise<unknown> = Promise.resolve();
 
   constructor(ports: ExecutorPorts, runId: string, lo: number) {
     this.#ports = ports;
@@ -65,17 +67,33 @@ class ChunkWriter {
   }
 
   async add(line: string): Promise<void> {
-    const size = this.#encoder.encode(line).byteLength + 1;
-    if (this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES)) await this.close();
+    const size = this.#sizeOf(line) + 1;
+    if (this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES)) await this.#cut();
     this.#lines.push(line);
     this.#size += size;
   }
 
+  /** Stores what is left; all chunks are there afterwards. */
   async close(): Promise<void> {
+    await this.#cut();
+    await this.#storing;
+  }
+
+  /** Bytes of UTF-8. Most lines are ASCII, and need not be encoded for that. */
+  #sizeOf(line: string): number {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what this looks for
+    return /^[\u0000-\u007f]*$/.test(line) ? line.length : this.#encoder.encode(line).byteLength;
+  }
+
+  /** One chunk is stored while the next is filled. */
+  async #cut(): Promise<void> {
     if (this.#lines.length === 0) return;
     const bytes = this.#encoder.encode(`${this.#lines.join("\n")}\n`);
     const digest = await sha256Hex(bytes);
-    await this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
+    await this.#storing;
+    this.#storing = this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
+    // Waited for with the next chunk; until then a failure is nobody's.
+    this.#storing.catch(() => undefined);
     this.chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
     this.#lo += this.#lines.length;
     this.#lines = [];
@@ -146,10 +164,10 @@ export async function prepareRun(
   const writer = new ChunkWriter(ports, config.run_id, pinned);
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
-  /** What their questions are told by, where nothing else says that the rows are of this data set. */
-  const questions = new Map<number, string>();
   /** Whether examples bring tools: then rows may differ in theirs. */
   let ownTools = false;
+  /** Whether the first rows are those that the folder was made of. */
+  let asInFolder = false;
   let count = 0;
   let bytes = 0;
   for await (const input of examplesOf(environment, config, signal)) {
@@ -160,9 +178,10 @@ export async function prepareRun(
     await digest.add(line);
     count++;
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
+    // A folder says how many rows its digest is of; from one of before it has to be found out.
+    if (count === task.adopt?.num_examples) asInFolder = (await digest.value()) === task.adopt.dataset_digest;
     if (count > pinned) await writer.add(maskJson(line));
     if (task.adopt !== null) ids.push(input.example_id);
-    if (task.adopt !== null && task.adopt.dataset_digest === null) questions.set(input.example_id, promptMark(questionOf(input.prompt)));
     ownTools ||= input.info?.tool_defs !== undefined;
   }
   if (count < pinned) throw shrunk("run", pinned, count);
@@ -172,7 +191,7 @@ export async function prepareRun(
   const datasetDigest = await digest.value();
   const envDigest = await ports.envDigest(config);
   if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
-  if (task.adopt !== null && task.adopt.dataset_digest !== null && count >= 0 && task.adopt.dataset_digest !== datasetDigest) {
+  if (!(asInFolder || task.adopt === null || task.adopt.dataset_digest === null || task.adopt.dataset_digest === datasetDigest)) {
     await checkAdopted(environment, task.adopt.dataset_digest, config, signal);
   }
   const request = {
@@ -189,11 +208,19 @@ export async function prepareRun(
     env_sampling_args: environment.samplingArgs,
     concurrency: environment.concurrency,
     tools: ownTools ? null : small(environment.sharedTools()),
-    open: task.adopt === null,
+    ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)),
   };
   await beforePinned();
-  const answer = await ports.run(config.run_id).prepared(request);
-  if (answer.kind === "ok" && task.adopt !== null) await adoptResults(ports, grant, { ...task.adopt, ids, questions }, signal);
+  await ports.run(config.run_id).prepared(request);
+}
+
+/** What the folder has no row of, as far as its upload says; rows of no example are found before anything is asked of a model. */
+async function lacksOf(ports: ExecutorPorts, source: FolderSource, ids: readonly number[]): Promise<Pick<PreparedRequest, "lacks">> {
+  const { held } = await manifestOf(ports.store, source);
+  if (held === undefined) return {};
+  const known = new Set(ids);
+  for (const id of held.flat()) if (!known.has(id)) throw foreignExample(id, ids.length);
+  return { lacks: unitsOutside(ids, held) };
 }
 
 /** A folder may come from a smaller run of the same data: then some first rows have its digest. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { checkDataset, datasetPath, describeDataset, uploadDataset } from "../../src/cli/eval-run/dataset-upload.ts";
 import { ServiceClient } from "../../src/cli/connection/http-client.ts";
-import { sortRows, wholeLinesOf } from "../../src/cli/results/row-file.ts";
+import { wholeLinesOf } from "../../src/cli/results/row-file.ts";
 import { sendJson, startFakeService } from "../support/cli-fake-service.ts";
 
 let root = "";
@@ -97,33 +97,5 @@ describe("whole lines of a file", () => {
     expect(await wholeLinesOf(file("f", long))).toBe(8);
     const described = await describeDataset(join(root, "b"), 8);
     expect(described).toEqual({ path: join(root, "b"), digest: sha256('{"a":1}\n'), bytes: 8 });
-  });
-});
-
-describe("rows in the order of their commits", () => {
-  const row = (example: number, rollout: number | null, pad = ""): string =>
-    JSON.stringify({ example_id: example, ...(rollout === null ? {} : { rollout_index: rollout }), pad });
-  const sorted = async (...lines: readonly string[]): Promise<string | null> => {
-    const text = lines.join("\n");
-    const target = join(root, "sorted");
-    const written = await sortRows(file("rows", text), Buffer.byteLength(text), target);
-    expect(existsSync(target)).toBe(written);
-    return written ? readFileSync(target, "utf8") : null;
-  };
-
-  it("are brought into the order of a finished run, those of other writers as they come", async () => {
-    const long = "ü".repeat(100_000);
-    expect(await sorted(row(3, 0, long), "", row(1, 1), row(1, 0), row(10, 0))).toBe(`${[row(1, 0), row(1, 1), row(3, 0, long), row(10, 0)].join("\n")}\n`);
-    rmSync(join(root, "sorted"));
-    expect(await sorted(row(2, null, "a"), row(1, null, "b"), row(2, null, "c"))).toBe(
-      `${[row(1, null, "b"), row(2, null, "a"), row(2, null, "c")].join("\n")}\n`,
-    );
-  });
-
-  it("are left alone when they are in it, and refused by line when they are no rows", async () => {
-    expect(await sorted(row(1, 0), row(1, 1), row(2, 0))).toBeNull();
-    expect(await sorted("")).toBeNull();
-    await expect(sorted(row(1, 0), "{", row(2, 0))).rejects.toThrow(/rows line 2 is not JSON/);
-    await expect(sorted(row(1, 0), "{}")).rejects.toThrow(/rows line 2 has no example_id/);
   });
 });

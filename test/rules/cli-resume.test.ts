@@ -97,8 +97,14 @@ describe("a folder that is all that is left of its run", () => {
       if (method === "GET" && uploads.size === 0) return notFound;
       return [200, method === "GET" ? evaluation(RUN) : { evaluation_id: RUN }];
     });
-    const digest = createHash("sha256").update(ROW).digest("hex");
-    expect(uploads.get(digest)).toBe(ROW);
+    const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+    const manifest = JSON.stringify({ version: 1, parts: [{ digest: digestOf(ROW), bytes: ROW.length }], held: [[0, 0]] });
+    expect(uploads).toEqual(
+      new Map([
+        [digestOf(ROW), ROW],
+        [digestOf(manifest), manifest],
+      ]),
+    );
     expect(started).toMatchObject({ how: "resumed", after: 0 });
     const [body] = posted("/hosted-evaluations");
     expect(body).toEqual({
@@ -113,7 +119,7 @@ describe("a folder that is all that is left of its run", () => {
         sampling_args: { max_tokens: null },
         state_columns: [],
       },
-      resume_from: { run_id: RUN, results: digest, dataset_digest: "d".repeat(64), keep_errors: false, num_examples: 2 },
+      resume_from: { run_id: RUN, results: digestOf(manifest), in_parts: true, dataset_digest: "d".repeat(64), keep_errors: false, num_examples: 2 },
     });
     expect(createBodySchema.safeParse(body).error).toBeUndefined();
   });

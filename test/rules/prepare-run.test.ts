@@ -162,6 +162,27 @@ describe("pinned inputs", () => {
     }
   });
 
+  it("are read once to see that a smaller folder is of the same data, whose size it says", async () => {
+    const { digest } = (await prepared(environmentOf(many(12)))).report;
+    let read = 0;
+    const counted = (): SingleTurnEnv =>
+      environmentOf({
+        *[Symbol.iterator]() {
+          read++;
+          yield* many(600);
+        },
+      });
+    const adopt = { results: "a".repeat(64), dataset_digest: digest };
+    await prepared(counted(), { adopt: { ...adopt, num_examples: 12 } });
+    expect(read).toBe(1);
+    // A folder of before does not say it.
+    await prepared(counted(), { adopt });
+    expect(read).toBe(3);
+    await expect(prepared(counted(), { adopt: { ...adopt, dataset_digest: "0".repeat(64), num_examples: 12 } })).rejects.toMatchObject({
+      code: "dataset_changed",
+    });
+  });
+
   it("are the first so many of what there is", async () => {
     expect((await prepared(environmentOf(many(10)), { count: 4 })).report.count).toBe(4);
     expect((await prepared(environmentOf(many(10)), { count: 40 })).report.count).toBe(10);

@@ -243,10 +243,11 @@ describe("a folder that a run is made of again", () => {
   });
   const adopting = (source: ImportSource, rows: readonly (string | null)[]): RuleRun => {
     const run = new RuleRun({ num_examples: rows.length + 1 }, source);
-    const grant = run.pin(rows.length + 1, { open: false, env_digest: source.env_digests?.at(-1) ?? "e" });
+    run.pin(rows.length + 1, { env_digest: source.env_digests?.at(-1) ?? "e" });
+    const grant = run.adopter();
     const units = rows.map((digest, unit) => ({ unit, offset: 0, length: 10, rollouts: [summary(digest === null ? {} : { env_digest: digest })] }));
-    run.call("adopt", { ...run.id(grant), segment: "1-1-1", units });
-    run.call("opened", run.id(grant));
+    run.call("adopt", { ...run.id(grant), segment: "1-1-1", units, part: 0, through: rows.length });
+    run.call("adopted", run.id(grant));
     return run;
   };
 

@@ -1,4 +1,3 @@
-import { promptMark } from "../../src/metrics/grouping.ts";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,7 +8,7 @@ import { numberedLine, readForeignRow } from "../../src/rollouts/foreign-row.ts"
 import { loadEnvironment } from "../../src/environments/load.ts";
 import { errorLines, runUnit } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import { adoptResults, questionOf } from "../../src/executor/adopt.ts";
+import { adoptFolder, questionOf } from "../../src/executor/adopt.ts";
 import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { PlainReport } from "../../src/report/plain-report.ts";
@@ -34,8 +33,8 @@ interface Adopted {
   readonly notes: readonly string[];
 }
 
-/** What a run of examples 0 to `examples` - 1 takes over of these lines. */
-async function adopted(lines: readonly string[], rollouts = 2, examples = 6, questions: ReadonlyMap<number, string> = new Map()): Promise<Adopted> {
+/** What a run of examples 0 to `examples` - 1 takes over of these lines; with `prompts`, one per example, these are compared. */
+async function adopted(lines: readonly string[], rollouts = 2, examples = 6, prompts: readonly unknown[] | null = null): Promise<Adopted> {
   const notes: string[] = [];
   const stored: string[] = [];
   const units: AdoptedUnit[] = [];
@@ -43,17 +42,22 @@ async function adopted(lines: readonly string[], rollouts = 2, examples = 6, que
     sleep: () => Promise.resolve(),
     store: {
       stream: () => Promise.resolve(new Blob([lines.map((line) => `${line}\n`).join("")]).stream()),
+      readAll: () =>
+        Promise.resolve(
+          new TextEncoder().encode(Array.from({ length: examples }, (_, id) => `${JSON.stringify({ example_id: id, prompt: prompts?.[id] })}\n`).join("")),
+        ),
       create: (_: string, bytes: Uint8Array) => Promise.resolve(stored.push(new TextDecoder().decode(bytes))),
     },
     run: () => ({
-      adopt: (request: { units: readonly AdoptedUnit[] }) => Promise.resolve(units.push(...request.units)),
+      inputs: () => Promise.resolve({ kind: "inputs", chunks: [{ lo: 0, hi: examples, digest: "d".repeat(64), bytes: 1 }] }),
+      adopt: (request: { units: string }) => Promise.resolve(units.push(...(JSON.parse(request.units) as AdoptedUnit[]))),
       note: ({ message }: { message: string }) => Promise.resolve(notes.push(message)),
-      opened: () => Promise.resolve({ kind: "ok" }),
+      adopted: () => Promise.resolve({ kind: "ok" }),
     }),
   };
   const grant: Grant = { ...grantFor({ rollouts_per_example: rollouts, num_examples: examples }), protocol: PROTOCOL };
-  const ids = Array.from({ length: examples }, (_, id) => id);
-  await adoptResults(ports as unknown as ExecutorPorts, grant, { results: "d".repeat(64), ids, questions }, new AbortController().signal);
+  const source = { results: "d".repeat(64), dataset_digest: prompts === null ? "d".repeat(64) : null };
+  await adoptFolder(ports as unknown as ExecutorPorts, grant, { kind: "adopt", source, part: 0 }, new AbortController().signal);
   return { lines: stored.join("").split("\n").slice(0, -1), units, notes };
 }
 
@@ -122,10 +126,10 @@ describe("rows of other data", () => {
   it("are told in the log where the question is another one, and refused where there is no such example", async () => {
     const environment = await loadEnvironment("reverse-text", {}, { datasets: memoryDatasets() });
     const inputs = await Array.fromAsync(environment.examples(6));
-    const questions = new Map(inputs.map(({ example_id, prompt }) => [example_id, promptMark(questionOf(prompt))]));
+    const prompts = inputs.map(({ prompt }) => prompt);
     const lines = sorted(linesOf("0.1.14-interrupted"));
-    expect((await adopted(lines, 2, 6, questions)).notes).toEqual([]);
-    const { notes } = await adopted(lines, 2, 6, new Map([...questions, [0, "another"], [1, "one"]]));
+    expect((await adopted(lines, 2, 6, prompts)).notes).toEqual([]);
+    const { notes } = await adopted(lines, 2, 6, ["another", "one", ...prompts.slice(2)]);
     expect(notes).toEqual([expect.stringMatching(/^The rows of 2 of 6 examples \(0, 1\) have another prompt than the data set/)]);
     const foreign = lines.map((line) => line.replace('"example_id": 1,', '"example_id": 77,'));
     await expect(adopted(sorted(foreign))).rejects.toThrow(/has rows of example 77, which is not among the 6 examples/);

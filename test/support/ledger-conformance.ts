@@ -133,6 +133,8 @@ export function ledgerConformance(withLedger: WithLedger): void {
       ledger.deleteReturned(5);
       ledger.deleteReturned(5);
       expect(ledger.firstReturned()).toEqual({ lo: 20, hi: 30 });
+      expect(ledger.returnedIn({ lo: 29, hi: 40 })).toEqual([{ lo: 20, hi: 30 }]);
+      expect([ledger.returnedIn({ lo: 30, hi: 40 }), ledger.returnedIn({ lo: 0, hi: 20 })]).toEqual([[], []]);
       ledger.deleteReturned(20);
       expect(ledger.firstReturned()).toBeNull();
     });
@@ -150,6 +152,10 @@ export function ledgerConformance(withLedger: WithLedger): void {
       ledger.deleteClaimsOf(1);
       ledger.deleteClaimsOf(3);
       expect(ledger.claimsOf(1)).toEqual([]);
+      const [second] = ledger.claimsOf(2);
+      if (second === undefined) throw new Error("no claim");
+      expect(ledger.claimsIn({ lo: second.lo, hi: second.lo + 1 })).toEqual([second]);
+      expect(ledger.claimsIn({ lo: second.hi, hi: second.hi + 10 })).toEqual([]);
       expect(ledger.claimsOf(2)).toHaveLength(1);
     });
 

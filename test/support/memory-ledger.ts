@@ -84,6 +84,13 @@ export class MemoryLedger implements Ledger {
     this.returned.delete(lo);
   }
 
+  returnedIn(range: UnitRange): readonly UnitRange[] {
+    return [...this.returned.values()].filter((each) => each.lo < range.hi && each.hi > range.lo).sort((a, b) => a.lo - b.lo);
+  }
+
+  claimsIn(range: UnitRange): readonly Claim[] {
+    return [...this.claims.values()].filter((each) => each.lo < range.hi && each.hi > range.lo).sort((a, b) => a.lo - b.lo);
+  }
   claimsOf(ticket: number): readonly Claim[] {
     return [...this.claims.values()].filter((claim) => claim.ticket === ticket).sort((a, b) => a.lo - b.lo);
   }

@@ -1,7 +1,7 @@
 import type { ImportSource, ResumeRequest } from "../../durable-objects/run/control.ts";
 import type { RunHead } from "../../durable-objects/run/head.ts";
 import type { Outbox } from "../../durable-objects/run/outbox.ts";
-import { type Block, type ClaimAnswer, type CommitVerdict, type Grant, type JoinAnswer, PROTOCOL } from "../../durable-objects/run/protocol.ts";
+import { type Block, type ClaimAnswer, type CommitVerdict, type Grant, type JoinAnswer, PROTOCOL, type UnitRange } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
 import { nextWake } from "../../durable-objects/run/wake.ts";
@@ -76,6 +76,7 @@ export class RuleRun {
       readonly boot?: string;
       readonly runtime?: string;
       readonly checks_code?: boolean;
+      readonly adopts?: boolean;
     } = {},
   ): JoinAnswer {
     return this.call("join", {
@@ -87,7 +88,14 @@ export class RuleRun {
       boot: changes.boot ?? this.boot,
       runtime: changes.runtime ?? this.runtime,
       checks_code: changes.checks_code ?? true,
+      ...(changes.adopts === true ? { adopts: true } : {}),
     });
+  }
+  /** A grant to take rows of a folder over. */
+  adopter(executor = "adopting"): Grant {
+    const answer = this.join(executor, { adopts: true });
+    if (answer.kind !== "grant" || answer.task.kind !== "adopt") throw new Error(`nothing to take over: ${answer.kind}`);
+    return answer;
   }
   grant(executor: string, free = 4, streams = 1): Grant {
     const answer = this.join(executor, { free, streams });
@@ -99,17 +107,27 @@ export class RuleRun {
   pin(
     n: number,
     {
-      open = true,
+      lacks,
       digest = `digest of ${n}`,
       concurrency = null,
       env_digest = "e",
-    }: { open?: boolean; digest?: string; concurrency?: number | null; env_digest?: string } = {},
+    }: { lacks?: readonly UnitRange[]; digest?: string; concurrency?: number | null; env_digest?: string } = {},
   ): Grant {
     const grant = this.grant("preparing");
     if (grant.task.kind !== "prepare") throw new Error(`nothing to prepare: ${grant.task.kind}`);
     const from = grant.task.pinned?.count ?? 0;
     const chunks = n > from ? [{ lo: from, hi: n, digest: "d".repeat(64), bytes: 100 * (n - from) }] : [];
-    const pinned = { attempt: grant.task.attempt, chunks, count: n, digest, env_digest, pass_threshold: 0.5, env_sampling_args: {}, concurrency, open };
+    const pinned = {
+      attempt: grant.task.attempt,
+      chunks,
+      count: n,
+      digest,
+      env_digest,
+      pass_threshold: 0.5,
+      env_sampling_args: {},
+      concurrency,
+      ...(lacks === undefined ? {} : { lacks }),
+    };
     this.call("prepared", { ...this.id(grant), ...pinned });
     return grant;
   }

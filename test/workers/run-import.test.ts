@@ -1,8 +1,10 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { datasetKey, outputKey } from "../../r2-layout/keys.ts";
+import { type FolderPart, manifestText, rangesOfIds } from "../../r2-layout/folder-manifest.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { sha256Hex } from "../../src/config/sha256.ts";
+import { holdKey } from "../../src/errors/masking.ts";
 import { Fleet, NEVER } from "./support/fleet.ts";
 import { createRun, expectComplete, namesOf, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { type ModelCall, type Reply, ScriptedModel } from "./support/scripted-model.ts";
@@ -52,6 +54,20 @@ async function upload(rows: readonly object[]): Promise<string> {
 async function continued(rows: readonly object[], digest: string | null, changes: Partial<RunConfig> = {}, keepErrors = false): Promise<RunConfig> {
   const source = { results: await upload(rows), dataset_digest: digest, keep_errors: keepErrors };
   return createRun({ ...SHAPE, ...changes }, source);
+}
+
+/** The same in parts of so many examples. */
+async function continuedInParts(rows: readonly ResultRow[], digest: string, examples: number, changes: Partial<RunConfig> = {}): Promise<RunConfig> {
+  const ids = [...new Set(rows.map(({ example_id }) => example_id))];
+  const parts: FolderPart[] = [];
+  for (let at = 0; at < ids.length; at += examples) {
+    const own = ids.slice(at, at + examples);
+    parts.push({ digest: await upload(rows.filter(({ example_id }) => own.includes(example_id))), bytes: 1 });
+  }
+  const manifest = manifestText({ parts, held: rangesOfIds(ids) });
+  const results = await sha256Hex(manifest);
+  await service.BUCKET.put(datasetKey(results), manifest);
+  return createRun({ ...SHAPE, ...changes }, { results, in_parts: true, dataset_digest: digest, keep_errors: false });
 }
 
 /** Everything but the rows of example 2, one rollout of example 5, and what comes after example 9. */
@@ -145,7 +161,7 @@ describe("a run continued from its folder", () => {
     expect(model.total).toBe(0);
   });
 
-  it.each(["prepared", "adopt", "opened"])("takes the rows over once, though its executor dies at '%s'", async (method) => {
+  it.each(["prepared", "inputs", "adopt", "adopted"])("takes the rows over once, though its executor dies at '%s'", async (method) => {
     const { rows, digest } = await folder();
     await fleet.close();
     setVars(QUICK);
@@ -165,6 +181,75 @@ describe("a run continued from its folder", () => {
     expect(died).toBe(true);
     await expectComplete(config);
     expect([...model.calls.keys()].sort((a, b) => a - b)).toEqual([2, 4, 5, 8, 10, 11]);
+  });
+
+  it("in parts is taken over part by part, by as many executors as it needs, and what it lacks is asked for meanwhile", async () => {
+    const { rows, digest } = await folder();
+    await fleet.close();
+    setVars(QUICK);
+    const seen: string[] = [];
+    let deaths = 0;
+    fleet = new Fleet({
+      model,
+      onFetch: async (call) => {
+        seen.push("asked");
+        return await call.send();
+      },
+      onRun: async (call) => {
+        const answer = await call.send();
+        if (call.method === "adopt") seen.push(`part ${(call.args[0] as { part: number }).part}`);
+        if (call.method === "adopted") seen.push("adopted");
+        // An eviction in the middle, after the second part and after the fourth.
+        if (call.method !== "adopt" || ![1, 3].includes((call.args[0] as { part: number }).part) || deaths === 2) return answer;
+        deaths++;
+        call.by.kill();
+        return NEVER;
+      },
+    });
+    const config = await continuedInParts(torn(rows), digest, 2);
+    await fleet.settled(config.run_id);
+    expect(deaths).toBe(2);
+    await expectComplete(config);
+    expect([...model.calls.keys()].sort((a, b) => a - b)).toEqual([2, 4, 5, 8, 10, 11]);
+    expect(seen.filter((each) => each.startsWith("part"))).toEqual(["part 0", "part 1", "part 2", "part 3", "part 4"]);
+    expect(seen.indexOf("asked")).toBeLessThan(seen.indexOf("adopted"));
+  });
+
+  it("in parts of which one is gone ends the run by name, and asks for what is missing at most", async () => {
+    const { rows, digest } = await folder();
+    const config = await continuedInParts(
+      rows.filter(({ example_id }) => example_id !== 11),
+      digest,
+      4,
+    );
+    const { objects } = await service.BUCKET.list({ prefix: "datasets/" });
+    const manifest = objects.find(({ size }) => size < 1_000);
+    const { parts } = JSON.parse((await (await service.BUCKET.get(manifest?.key ?? ""))?.text()) ?? "{}") as { parts: FolderPart[] };
+    await service.BUCKET.delete(datasetKey(parts.at(-1)?.digest ?? ""));
+    const view = await fleet.settled(config.run_id);
+    expect(view).toMatchObject({
+      status: "FAILED",
+      importing: true,
+      failure: { code: "resume_mismatch", message: "The uploaded rows of the result folder are gone." },
+    });
+    expect([...model.calls.keys()].filter((example) => ![4, 8, 11].includes(example))).toEqual([]);
+  });
+
+  it("has no row with a key of this process in anything that is kept of it", async () => {
+    const { rows, digest } = await folder();
+    holdKey("sk-of-this-process-0123456789");
+    const told = rows.map((row) =>
+      row.example_id === 3 ? { ...row, completion: [{ role: "assistant", content: "It is sk-of-this-process-0123456789, is it not?" }] } : row,
+    );
+    const config = await continuedInParts(told, digest, 3);
+    await fleet.settled(config.run_id);
+    const after = await expectComplete(config);
+    expect(after.filter(({ example_id }) => example_id === 3).map(({ completion }) => JSON.stringify(completion))).toEqual(
+      Array(3).fill('[{"role":"assistant","content":"It is [secret], is it not?"}]'),
+    );
+    expect(after.filter(({ example_id }) => example_id !== 3 && example_id !== 4 && example_id !== 8)).toEqual(
+      rows.filter(({ example_id }) => example_id !== 3 && example_id !== 4 && example_id !== 8),
+    );
   });
 
   it("of more rows than a segment holds is written to several, and read back sorted", async () => {

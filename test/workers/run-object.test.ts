@@ -56,7 +56,7 @@ const NOTHING = { tables: [], keys: [], alarm: null };
 async function answersOf(runId: string): Promise<unknown> {
   const id = { protocol: PROTOCOL, ticket: 1, epoch: 1 } as const;
   const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
-  const pinned = { attempt: 1, chunks: [], count: 1, digest: "", env_digest: "", pass_threshold: 0.5, env_sampling_args: {}, open: true };
+  const pinned = { attempt: 1, chunks: [], count: 1, digest: "", env_digest: "", pass_threshold: 0.5, env_sampling_args: {} };
   const stub = () => run(runId);
   const executing = await Promise.all([
     stub().join({ protocol: PROTOCOL, executor: "e", seq: 1, free: 1, boot: "deployed" }),
@@ -65,8 +65,9 @@ async function answersOf(runId: string): Promise<unknown> {
     stub().beat({ ...id, started: [], vitals }),
     stub().leave(id),
     stub().prepared({ ...id, ...pinned }),
-    stub().adopt({ ...id, segment: "1-1-1", units: [] }),
-    stub().opened(id),
+    stub().inputs(id),
+    stub().adopt({ ...id, segment: "1-1-1", units: "[]", part: 0, through: 0 }),
+    stub().adopted(id),
     stub().note({ ...id, level: "INFO", message: "" }),
     stub().fail({ ...id, failure: { code: "internal", message: "" } }),
     stub().window(id),

@@ -1,6 +1,7 @@
 /** The service over HTTP, on this machine or deployed: one place that knows its addresses, its error format and how long to wait. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
+import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
@@ -146,7 +147,23 @@ export class ServiceClient {
   }
 
   /** Uploads a file of known size, streamed: `fetch` would hold it in memory or lose its length. */
-  async putDataset(digest: string, path: string, size: number): Promise<void> {
+  putDataset(digest: string, path: string, size: number): Promise<void> {
+    return this.put(digest, () => firstBytes(path, size), size);
+  }
+
+  /** Uploads what is in memory; tried again where the connection breaks. */
+  async putBytes(digest: string, bytes: Uint8Array): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.put(digest, () => Readable.from([bytes]), bytes.byteLength);
+      } catch (error) {
+        if (!(error instanceof ServiceUnreachable) || attempt >= 2) throw error;
+        await pause(200 * 2 ** attempt);
+      }
+    }
+  }
+
+  private async put(digest: string, body: () => Readable, size: number): Promise<void> {
     const url = new URL(this.address(`/datasets/${digest}`));
     try {
       const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
@@ -156,7 +173,7 @@ export class ServiceClient {
       });
       const answer = answerOf(request);
       // A failure to read or to send ends the request, and so the wait for its answer; an early refusal arrives before all is sent.
-      pipeline(firstBytes(path, size), request).catch(() => undefined);
+      pipeline(body(), request).catch(() => undefined);
       const response = await answer;
       const text = await sentText(response);
       request.destroy();

@@ -31,8 +31,9 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** The first `bytes` bytes of a file: a file that grows meanwhile does not change what is read. */
-export const firstBytes = (path: string, bytes: number): Readable => (bytes === 0 ? Readable.from([]) : createReadStream(path, { end: bytes - 1 }));
+/** The first `bytes` bytes of a file, so many at a time: a file that grows meanwhile does not change what is read. */
+export const firstBytes = (path: string, bytes: number, step = 64 * 1024): Readable =>
+  bytes === 0 ? Readable.from([]) : createReadStream(path, { end: bytes - 1, highWaterMark: step });
 
 /** Writes `bytes` at `position`, the end of what counts: all of them, or none that a reader would see for longer than a moment. Gives their number. */
 export async function appendWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<number> {

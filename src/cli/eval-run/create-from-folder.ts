@@ -1,7 +1,5 @@
 /** A results folder that is all that is left of its run, or that the Python library wrote, becomes a run of the service. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBody } from "../../config/creation-body.ts";
 import { ABSENT_SETTINGS, differencesOf } from "../../config/evaluation-settings.ts";
@@ -11,14 +9,22 @@ import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { type FolderMetadata, type FoundFolder, isUnfinished, settingsOfFolder } from "../results/resume-folder.ts";
 import { wrongAveragesIn } from "../results/stated-averages.ts";
-import { sortRows, wholeLinesOf } from "../results/row-file.ts";
+import { wholeLinesOf } from "../results/row-file.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { describeDataset, nameOf, nameText, uploadDataset } from "./dataset-upload.ts";
+import { nameOf, nameText } from "./dataset-upload.ts";
+import { rowsOfFolder } from "./early-rows.ts";
+import { uploadFolder } from "./folder-upload.ts";
 import type { RunWish, StartedRun } from "./run-wish.ts";
 import { notAgreed, unnamedPlaces } from "./unnamed-places.ts";
 
 /** The folder is all that is left of the run: its rows are uploaded and taken over by a run of the same id. */
-export async function createFromFolder(client: ServiceClient, wish: RunWish, { path, runId }: FoundFolder, metadata: FolderMetadata): Promise<StartedRun> {
+export async function createFromFolder(
+  client: ServiceClient,
+  wish: RunWish,
+  { path, runId }: FoundFolder,
+  metadata: FolderMetadata,
+  signal: AbortSignal,
+): Promise<StartedRun> {
   const { envId, given, replicas, envVersion } = wish;
   if (metadata.shuffled) {
     throw new CliError(`-R/--resume: the examples of ${path} were shuffled by the Python library, and no other program knows that order`, {
@@ -48,9 +54,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   const unnamed = unnamedPlaces(wish, metadata, wish.keyVars);
   if (unnamed.length > 0 && wish.agreed !== path) throw notAgreed(path, unnamed);
   await mustHaveDataset(client, given.env_args ?? metadata.env_args);
-  // A folder of ours that a crash left behind is a second or two behind its rows; that is no mistake.
-  const wrong = metadata.edgewise === null ? await wrongAveragesIn(path) : [];
-  const results = await uploadRows(client, join(path, "results.jsonl"));
+  const rows = await (wish.early?.get(path) ?? rowsOfFolder(path, metadata));
+  const wrong = wrongAveragesIn(path, rows);
   const settings = {
     ...given,
     env_args: given.env_args ?? metadata.env_args,
@@ -67,7 +72,11 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
   };
   const body = createBody(envId, settings, replicas);
   // A folder in which nothing is missing needs no model.
-  const asks = wish.preflight !== undefined && (await isUnfinished({ path, runId, metadata }, { num_examples, keep_errors: given.keep_errors === true }));
+  const terms = { num_examples, keep_errors: given.keep_errors === true };
+  const asks = wish.preflight !== undefined && (await isUnfinished({ path, runId, metadata }, terms, false, rows.counts));
+  // The folder is on its way while the endpoint is looked at.
+  const uploading = uploadFolder(client, rows, metadata.rollouts_per_example, signal);
+  uploading.catch(() => undefined);
   if (asks) await wish.preflight?.(body.eval_config as JsonObject, String(body.inference_model));
   const { evaluation_id } = await client.createRun(
     {
@@ -76,7 +85,8 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
       ...nameOf(wish.dataset),
       resume_from: {
         run_id: runId ?? randomBytes(4).toString("hex"),
-        results,
+        results: await uploading,
+        in_parts: true,
         dataset_digest: begun ? (metadata.edgewise?.dataset_digest ?? null) : null,
         keep_errors: given.keep_errors ?? false,
         ...(!begun || metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
@@ -96,6 +106,7 @@ export async function createFromFolder(client: ServiceClient, wish: RunWish, { p
     owed: null,
     warnings: endpointWarnings(given, metadata),
     wrongAverages: wrong,
+    rows: rows.counts,
   };
 }
 
@@ -116,20 +127,6 @@ const headersOf = ({ headers, headers_from_state }: GivenOptions): GivenOptions 
   ...(headers === undefined ? {} : { headers }),
   ...(headers_from_state === undefined ? {} : { headers_from_state }),
 });
-
-/** The digest under which the service has the rows, in the order of a finished run. */
-async function uploadRows(client: ServiceClient, path: string): Promise<string> {
-  const length = await wholeLinesOf(path);
-  const folder = await mkdtemp(join(tmpdir(), "edgewise-"));
-  try {
-    const sorted = join(folder, "results.jsonl");
-    const rows = (await sortRows(path, length, sorted)) ? await describeDataset(sorted) : await describeDataset(path, length);
-    await uploadDataset(client, rows);
-    return rows.digest;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
 
 function endpointWarnings({ api_base_url }: GivenOptions, { base_url }: FolderMetadata): readonly string[] {
   return api_base_url === undefined || api_base_url === base_url

@@ -14,6 +14,7 @@ import { detachedLines, failureLines, owedOf, resultLines, withResume } from "./
 import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./eval-wish.ts";
 import { Preflight } from "./preflight.ts";
+import { readEarly } from "./early-rows.ts";
 import { agreedFolder } from "./unnamed-places.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
@@ -72,7 +73,9 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         executors: Math.max(...evals.map(({ given }) => (typeof given.num_workers === "number" ? given.num_workers : 1))),
         onCrash: () => display.note(crashes.note()),
       });
-    const [opened, datasets] = await both(open(), datasetsOf(evals, cwd));
+    const opening = open();
+    const early = readEarly(evals, cwd, env);
+    const [opened, datasets] = await both(opening, datasetsOf(evals, cwd));
     const shared = new SharedService(opened, open);
     service = shared;
     interrupts.signal.throwIfAborted();
@@ -97,6 +100,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         cwd,
         keyVars,
         agreed: agreed[index] ?? null,
+        early,
         envVersion,
         service: shared,
         interrupts,

@@ -6,6 +6,7 @@ import { singleLine } from "../../report/printable.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "./dataset-upload.ts";
+import type { EarlyRows } from "./early-rows.ts";
 import type { EvalWish } from "./eval-wish.ts";
 import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
@@ -34,6 +35,8 @@ export interface PlayContext {
   readonly keyVars: string | undefined;
   /** The folder whose addresses the user has agreed to; null = none. */
   readonly agreed: string | null;
+  /** Rows of folders that were read while the service started; absent = none were. */
+  readonly early?: EarlyRows;
   /** Version of the environment in this installation; null when it has none of that name. */
   readonly envVersion: string | null;
   readonly service: SharedService;
@@ -96,13 +99,13 @@ export class RunPlay {
 
   /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
   async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
-    const { service, cwd, envVersion, interrupts, signal, progress, preflight, keyVars, agreed } = this.#context;
+    const { service, cwd, envVersion, interrupts, signal, progress, preflight, keyVars, agreed, early } = this.#context;
     const { envId, reference, replicas } = this.wish;
     const given = withShare(withDataset(this.wish.given, dataset), share);
     const { current } = service;
     const base = outputBase(cwd, envId, given);
     const wish = {
-      ...{ envId, reference, given, replicas, dataset, base, cwd, keyVars, agreed },
+      ...{ envId, reference, given, replicas, dataset, base, cwd, keyVars, agreed, ...(early === undefined ? {} : { early }) },
       stateFolder: current.stateFolder,
       envVersion: current.role === "remote" ? null : envVersion,
       ...(preflight === null || given.no_preflight === true ? {} : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
@@ -113,7 +116,7 @@ export class RunPlay {
     const path = this.#folderOf(current, started, base);
     // What is owed is not known of a run that takes over a folder.
     const mayRest = started.how === "nothing owed" || (started.how === "resumed" && started.owed === null);
-    const whole = mayRest ? await rolloutsOfWhole(path, given, started.how === "resumed") : null;
+    const whole = mayRest ? await rolloutsOfWhole(path, given, started.how === "resumed", started.rows) : null;
     const folder = given.no_save ? null : this.#folderAt(current, started, path, whole !== null);
     const folderFailure = folder === null ? null : await this.#begin(folder);
     progress.started(started.evaluation, folder?.path ?? null);

@@ -1,11 +1,14 @@
 /** What a command asks for of a run, what it gets, and whether the service knows one. */
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import type { JsonObject } from "../../config/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
+import type { RowCounts } from "../results/row-counts.ts";
 import type { LocalDataset } from "./dataset-upload.ts";
+import type { EarlyRows } from "./early-rows.ts";
 
 /** What is asked for, with data set files replaced by their digests. */
 export interface RunWish {
@@ -25,6 +28,8 @@ export interface RunWish {
   readonly keyVars?: string | undefined;
   /** The folder whose addresses the user has agreed to (unnamed-places.ts). */
   readonly agreed?: string | null;
+  /** Rows of folders that were read while the service started; absent = none were. */
+  readonly early?: EarlyRows;
   /** Version of the environment in this installation; null when it has none of that name, or the service is elsewhere. */
   readonly envVersion: string | null;
   /** Looks at the endpoint before anything is asked of it: gives warnings, throws where it cannot serve; absent = none does. */
@@ -48,6 +53,8 @@ export interface StartedRun {
   readonly passedOver?: string | null;
   /** Of a folder that was taken over: averages that it stated and its rows contradict. */
   readonly wrongAverages?: readonly WrongAverage[];
+  /** Of such a folder: what was counted when its rows were read. */
+  readonly rows?: Readonly<RowCounts>;
 }
 
 /** Null: the service knows no such run. */
@@ -58,6 +65,18 @@ export async function knownRun(client: ServiceClient, runId: string): Promise<Ev
     if (error instanceof ServiceError && error.status === 404) return null;
     throw error;
   }
+}
+
+/** What ends a take-over for the folder's sake, or for its data set's. */
+const UNUSABLE: readonly string[] = ["resume_mismatch", "dataset_changed"];
+
+/** What the model server did says nothing against the folder. */
+const isOfEndpoint = (code: string): boolean => code === "endpoint_unavailable" || Object.hasOwn(ROLLOUT_ERRORS, code);
+
+/** Whether the folder has to be taken over anew: that failed, or was ended before anything came of it. Any other run goes on with what was uploaded. */
+export function isFailedTakeOver({ edgewise }: Evaluation): boolean {
+  const code = edgewise.failure?.code ?? "";
+  return edgewise.settled && edgewise.importing === true && (UNUSABLE.includes(code) || (edgewise.done_rollouts === 0 && !isOfEndpoint(code)));
 }
 
 export const isWorking = ({ edgewise }: Evaluation): boolean => !edgewise.suspended && (edgewise.phase === "preparing" || edgewise.phase === "open");

@@ -17,7 +17,7 @@ import { CliError } from "../terminal/cli-error.ts";
 import { createFromFolder } from "./create-from-folder.ts";
 import { furtherOf } from "./further.ts";
 import { nameOf, uploadDataset } from "./dataset-upload.ts";
-import { isWorking, knownRun, type RunWish, type StartedRun } from "./run-wish.ts";
+import { isFailedTakeOver, isWorking, knownRun, type RunWish, type StartedRun } from "./run-wish.ts";
 import { unfinishedRun } from "./unfinished-run.ts";
 
 /** A run that is writing its results, or whose open units are ending, is ready for a resume within this time. */
@@ -38,8 +38,8 @@ async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder
   const folder = "path" in found ? found : null;
   const known = found.runId === null ? null : await knownRun(client, found.runId);
   // A take-over that failed is tried with the folder as it is now.
-  if (known?.edgewise.settled && known.edgewise.importing === true && folder !== null && folder.metadata !== null) {
-    return await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata);
+  if (known !== null && isFailedTakeOver(known) && folder !== null && folder.metadata !== null) {
+    return await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata, signal);
   }
   if (known !== null) return await goOnWithFurther(client, wish, known, folder, signal);
   if (folder === null)
@@ -55,7 +55,7 @@ async function goOnWith(client: ServiceClient, wish: RunWish, found: FoundFolder
       },
     );
   }
-  return await createFromFolder(client, wish, folder, folder.metadata);
+  return await createFromFolder(client, wish, folder, folder.metadata, signal);
 }
 
 /** Goes on with what the service knows, unless the folder is further. */
@@ -65,7 +65,7 @@ async function goOnWithFurther(client: ServiceClient, wish: RunWish, known: Eval
   if (folder === null || isWorking(known) || known.edgewise.importing === true) return await goOn(client, wish, known, named?.path ?? null, signal);
   const { which, said } = await furtherOf(client, known, folder);
   if (which === "folder" && folder.metadata !== null) {
-    return { ...(await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata)), said };
+    return { ...(await createFromFolder(client, wish, { ...folder, runId: null }, folder.metadata, signal)), said };
   }
   return { ...(await goOn(client, wish, known, folder.path, signal)), said };
 }

@@ -12,7 +12,7 @@ import { quoted } from "../command-line/typed-commands.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { type FolderMetadata, type FoundFolder, namedFolder } from "../results/resume-folder.ts";
 import { CliError } from "../terminal/cli-error.ts";
-import { knownRun } from "./run-wish.ts";
+import { isFailedTakeOver, knownRun } from "./run-wish.ts";
 
 /** One address, where it stands in the folder, and what names it on a command line. */
 export interface UnnamedPlace {
@@ -80,5 +80,5 @@ export async function agreedFolder(
 
 async function goesOnElsewhere(client: ServiceClient, { runId }: FoundFolder): Promise<boolean> {
   const known = runId === null ? null : await knownRun(client, runId);
-  return known !== null && !(known.edgewise.settled && known.edgewise.importing === true);
+  return known !== null && !isFailedTakeOver(known);
 }

@@ -5,7 +5,6 @@ import { isRunId } from "../../../r2-layout/keys.ts";
 import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
 import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
-import { isInfrastructureError, isScorerError } from "../../errors/codes.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
@@ -13,6 +12,7 @@ import { quoted } from "../command-line/typed-commands.ts";
 import { readLines } from "../disk/read-lines.ts";
 import { tooOld } from "./old-folder.ts";
 import { readPosition } from "./results-folder.ts";
+import { countRow, type RowCounts } from "./row-counts.ts";
 import { runKeptIn } from "../state/state-folder.ts";
 
 /** `metadata.json`, of ours or of the Python library's. */
@@ -198,32 +198,48 @@ function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
   };
 }
 
-/** Whether rollouts are missing from a folder or would be run again, as far as its files tell; with `scores`, or scored again if its code were another. */
-export async function isUnfinished({ path, metadata }: FoundFolder, { num_examples, keep_errors }: GivenOptions, scores = false): Promise<boolean> {
+/** Whether rollouts are missing from a folder or would be run again, as far as its files tell; with `scores`, or scored again if its code were another. `counts`: of its rows, where they have been read. */
+export async function isUnfinished(
+  { path, metadata }: FoundFolder,
+  { num_examples, keep_errors }: GivenOptions,
+  scores = false,
+  counts: Readonly<RowCounts> | null = null,
+): Promise<boolean> {
   if (metadata === null) return true;
   const examples = num_examples === undefined || num_examples < 1 ? metadata.num_examples : num_examples;
   // Not yet counted when the command was killed: the data set had not been read.
   if (examples < 1) return true;
-  let rows = 0;
-  for await (const line of readLines(join(path, "results.jsonl"))) {
+  const again = (each: Readonly<RowCounts>): boolean => keep_errors !== true && (each.infrastructure > 0 || (scores && each.scorer > 0));
+  const found = counts ?? (await countRows(join(path, "results.jsonl"), again));
+  return again(found) || found.rows < examples * metadata.rollouts_per_example;
+}
+
+/** Up to the first line that is no row, or until `enough`. */
+async function countRows(path: string, enough: (counts: Readonly<RowCounts>) => boolean): Promise<RowCounts> {
+  const counts: RowCounts = { rows: 0, infrastructure: 0, scorer: 0 };
+  for await (const line of readLines(path)) {
     if (line.trim() === "") continue;
     const row = parseRow(line);
     if (row === null) break;
-    rows += 1;
-    const code = errorCodeOf(row.error);
-    if (keep_errors !== true && code !== null && (isInfrastructureError(code) || (scores && isScorerError(code)))) return true;
+    countRow(counts, errorCodeOf(row.error));
+    if (enough(counts)) break;
   }
-  return rows < examples * metadata.rollouts_per_example;
+  return counts;
 }
 
 /** Rollouts in a folder where none is missing, none would be run again (with `scores`: nor scored again), and nobody was killed while writing; null for any other. */
-export async function rolloutsOfWhole(path: string, { keep_errors }: GivenOptions, scores = false): Promise<number | null> {
+export async function rolloutsOfWhole(
+  path: string,
+  { keep_errors }: GivenOptions,
+  scores = false,
+  counts: Readonly<RowCounts> | null = null,
+): Promise<number | null> {
   const found = readFolder(path);
   if (typeof found === "string" || found.metadata === null) return null;
   const { edgewise, num_examples, rollouts_per_example } = found.metadata;
   const written = edgewise === null ? null : readPosition(path);
   if (written !== null && (!written.final || statSync(join(path, "results.jsonl")).size !== written.bytes)) return null;
-  return (await isUnfinished(found, { keep_errors: keep_errors === true }, scores)) ? null : num_examples * rollouts_per_example;
+  return (await isUnfinished(found, { keep_errors: keep_errors === true }, scores, counts)) ? null : num_examples * rollouts_per_example;
 }
 
 function parseRow(line: string): Record<string, unknown> | null {

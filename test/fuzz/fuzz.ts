@@ -17,7 +17,7 @@ const SOURCES: readonly (readonly [name: string, share: number, play: (random: R
 ];
 const DRAWN = SOURCES.flatMap(([name, share, play]) => Array.from({ length: share }, () => ({ name, play })));
 
-/** A case that takes longer hangs. */
+/** A case that computes for longer hangs, and so does one that has not ended after six times as long, however many others share the machine. */
 export const HANG_MS = 10_000;
 /** Bytes that a case may leave, or take, beside what the process had before the first. */
 const MAX_BYTES = 1_024 * 1_024 * 1_024;
@@ -26,14 +26,15 @@ const MAX_BYTES = 1_024 * 1_024 * 1_024;
 export async function fuzz(seed: number): Promise<string | null> {
   const random = new Random(Math.imul(seed, 0x9e3779b1));
   const { name, play } = random.pick(DRAWN);
-  const started = performance.now();
+  const [started, computed] = [performance.now(), process.cpuUsage()];
   try {
     await play(random);
   } catch (thrown) {
     return `seed ${seed}, ${name}: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`;
   }
-  const took = performance.now() - started;
-  if (took > HANG_MS) return `seed ${seed}, ${name}: took ${Math.round(took)} ms`;
+  const { user, system } = process.cpuUsage(computed);
+  const [took, busy] = [performance.now() - started, (user + system) / 1_000];
+  if (busy > HANG_MS || took > 6 * HANG_MS) return `seed ${seed}, ${name}: took ${Math.round(took)} ms, ${Math.round(busy)} of them computing`;
   const { rss } = process.memoryUsage();
   return rss > 2 * MAX_BYTES ? `seed ${seed}, ${name}: the process has ${Math.round(rss / 2 ** 20)} MiB` : null;
 }

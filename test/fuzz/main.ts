@@ -45,7 +45,7 @@ function watch(played: Int32Array): void {
       process.kill(process.pid, "SIGKILL");
     }
     known = seed;
-  }, 2 * HANG_MS);
+  }, 6 * HANG_MS);
 }
 
 if (isMainThread) await main();

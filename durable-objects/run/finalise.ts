@@ -1,12 +1,12 @@
 import { planWindow, type Window } from "../../r2-layout/results-window.ts";
 import { PART_BYTES } from "../../src/limits.ts";
-import type { Failure } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
-import { rest, settle } from "./lifecycle.ts";
-import type { Ack, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
+import { failAttempt } from "./finalise-attempts.ts";
+import { restUnwritten, settle } from "./lifecycle.ts";
+import type { Ack, FailRequest, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "./protocol.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";
 import { endTicket, liveTicket } from "./tickets.ts";
 
@@ -43,7 +43,8 @@ export function part(ledger: Ledger, head: RunHead, request: PartRequest): Ack {
   if (finalising(ledger, head, request) === null) return { kind: "lost" };
   if (request.part <= head.finalise.parts.length) return { kind: "ok" };
   const { next } = nextPart(ledger, head);
-  head.finalise = { ...head.finalise, parts: [...head.finalise.parts, request.etag], unit: next.unit, skip: next.skip };
+  const { failed: _, ...rest } = head.finalise;
+  head.finalise = { ...rest, parts: [...rest.parts, request.etag], unit: next.unit, skip: next.skip };
   return { kind: "ok" };
 }
 
@@ -57,11 +58,12 @@ export function finalised(ledger: Ledger, head: RunHead, request: FinalisedReque
   return { kind: "ok" };
 }
 
-/** The final files can never be written: the run rests without them, `FAILED` whatever it was, for its first failure if it has one. */
-export function failFinalising(ledger: Ledger, head: RunHead, ticket: Ticket, failure: Failure, context: RunContext): void {
+/** The final files could not be written: never, or not now. */
+export function failFinalising(ledger: Ledger, head: RunHead, ticket: Ticket, { failure, passing }: FailRequest, context: RunContext): void {
   endTicket(ledger, head, ticket);
-  head.status = "FAILED";
-  head.failure ??= failure;
-  rest(head, context);
-  logEvent(ledger, head, context, "ERROR", `Run FAILED: the results cannot be written: ${failure.message}`);
+  if (passing !== true) return restUnwritten(ledger, head, failure, context);
+  failAttempt(head, failure, context);
+  // The first attempts are told, and then ever fewer.
+  const { count = 0 } = head.finalise.failed ?? {};
+  if (Number.isInteger(Math.log2(count))) logEvent(ledger, head, context, "WARNING", `Writing the results failed and is tried again: ${failure.message}`);
 }

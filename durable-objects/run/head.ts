@@ -41,6 +41,8 @@ export interface RunHead {
   dataset_name?: string | null;
   /** Of the final files; absent until they are written. */
   scores?: RunScores;
+  /** The final files could not be written: a resume writes them. Absent = they could. */
+  unwritten?: true;
   /** Of the code the run is pinned to, its arguments among it (src/config/env-digest.ts). */
   env_digest: string | null;
   /** All that it was ever pinned to, oldest first, `env_digest` last; absent where there was but one. */
@@ -160,6 +162,16 @@ export interface FinaliseState {
   /** Next byte to write: `skip` bytes into the rows of `unit`. */
   unit: number;
   skip: number;
+  /** Attempts in a row that wrote no part; absent = none. */
+  failed?: FailedAttempts;
+}
+
+export interface FailedAttempts {
+  readonly count: number;
+  /** What was in the way of the last one; null: nothing was heard of its executor again. */
+  readonly failure: Failure | null;
+  /** Nobody is asked before; 0 = anybody may be. Unix milliseconds. */
+  readonly retry_at: number;
 }
 
 export const freshFinalise = (): FinaliseState => ({ upload_id: null, parts: [], unit: 0, skip: 0 });

@@ -2,6 +2,7 @@ import { lacksState, mendHint } from "../../src/errors/leftovers.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { RunContext } from "./context.ts";
 import { logEvent } from "./events.ts";
+import { FINALISINGS_TO_FAIL } from "./finalise-attempts.ts";
 import { freshFinalise, type RunHead } from "./head.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
@@ -80,6 +81,8 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
     head.drain = null;
     head.finalise = freshFinalise();
   }
+  if (head.phase === "finalising" && (head.finalise.failed?.count ?? 0) >= FINALISINGS_TO_FAIL && ledger.tickets().length === 0)
+    giveUpFinalising(ledger, head, context);
 }
 
 /** Ends what a prepare ticket did; the run opens, or ends when nothing is pending. */
@@ -89,6 +92,30 @@ export function openRun(ledger: Ledger, head: RunHead, context: RunContext, tick
   head.phase = "open";
   head.status = "RUNNING";
   markChanged(head, context);
+}
+
+/** The final files cannot be written: the run rests without them, `FAILED` whatever it was, for its first failure if it has one. */
+export function restUnwritten(ledger: Ledger, head: RunHead, failure: Failure, context: RunContext): void {
+  head.status = "FAILED";
+  head.failure ??= failure;
+  head.unwritten = true;
+  rest(head, context);
+  logEvent(ledger, head, context, "ERROR", `Run FAILED: the results cannot be written: ${failure.message}`);
+}
+
+function giveUpFinalising(ledger: Ledger, head: RunHead, context: RunContext): void {
+  const { count = 0, failure = null } = head.finalise.failed ?? {};
+  const reason = failure?.message ?? "whoever wrote them fell silent";
+  restUnwritten(
+    ledger,
+    head,
+    {
+      code: failure?.code ?? "storage_unavailable",
+      message: `Writing the results failed ${count} times in a row: ${reason}`,
+      hint: "Nothing that was paid for is lost. See to what is in the way, then resume the run: it writes them.",
+    },
+    context,
+  );
 }
 
 /** Nothing happens to the run from here on unless somebody asks. */

@@ -1,5 +1,6 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunContext } from "./context.ts";
+import { mayFinalise } from "./finalise-attempts.ts";
 import type { RunHead } from "./head.ts";
 import type { Ledger, Ticket } from "./ledger.ts";
 
@@ -51,6 +52,7 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   if (isSuspended(config, head, context)) return 0;
   if (context.now < (head.code_wait?.retry_at ?? 0)) return 0;
   const tickets = ledger.tickets();
+  if (head.phase === "finalising" && !mayFinalise(head, context)) return 0;
   if (head.phase === "preparing" || head.phase === "finalising") return tickets.length === 0 ? 1 : 0;
   if (head.phase !== "open" || context.now < head.health.backoff_until) return 0;
   const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);

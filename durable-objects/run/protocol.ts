@@ -249,6 +249,8 @@ export interface OtherCodeRequest extends TicketId {
 /** Ends the run `FAILED` (fatal provider answer, environment that does not load, data set that cannot be read). */
 export interface FailRequest extends TicketId {
   readonly failure: Failure;
+  /** It may pass: under a `finalise` ticket the run tries again, up to a bound. Absent = it does not. */
+  readonly passing?: boolean;
   /** As in `Vitals`: answers that no beat has told yet. Absent from executors of before. */
   readonly progress?: number;
 }

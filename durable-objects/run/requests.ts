@@ -33,7 +33,7 @@ export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, con
   let ticket = liveTicket(ledger, request);
   if (ticket === null) return { kind: "lost" };
   if (head.phase === "finalising" && ticket.task.kind === "finalise") {
-    failFinalising(ledger, head, ticket, request.failure, context);
+    failFinalising(ledger, head, ticket, request, context);
     return { kind: "ok" };
   }
   if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };

@@ -128,7 +128,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
     warnings.push(`base_url changes from ${before.base_url} to ${config.base_url}; earlier rollouts were made at the former.`);
   const resumed: Resumed = { owed_rollouts: all.rollouts + all.scores, owed_scores: all.scores, warnings };
   // Final files that could not be written are written again: what was in the way may have been put back.
-  const unwritten = head.failure?.code === "storage_damaged";
+  const unwritten = head.unwritten === true || head.failure?.code === "storage_damaged";
   if (!isOwing(all) && !prepares && head.import === null && !unwritten && head.phase === "settled") return ok(resumed);
   const offered = request.env_digest ?? null;
   const generates = all.rollouts > 0 || prepares || head.import !== null;
@@ -147,6 +147,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
   delete head.unscored;
   delete head.scores;
+  delete head.unwritten;
   delete head.lost_preparations;
   head.generation++;
   head.boot = request.boot;

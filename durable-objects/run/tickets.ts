@@ -3,6 +3,7 @@ import { asksForStream } from "../../src/config/sampling.ts";
 import { mayWork } from "./code.ts";
 import type { RunContext } from "./context.ts";
 import { debugEvent } from "./events.ts";
+import { failAttempt, mayFinalise } from "./finalise-attempts.ts";
 import type { RunHead } from "./head.ts";
 import { noteAnswer } from "./health.ts";
 import { keepProgress } from "./heartbeat.ts";
@@ -74,6 +75,7 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
     }
     // Of a process that died it cannot be told whether the rows killed it; of three it can.
     if (ticket.task.kind === "prepare" || ticket.task.kind === "adopt") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
+    if (ticket.task.kind === "finalise" && !foreign) failAttempt(head, null, context);
     endTicket(ledger, head, ticket);
     debugEvent(
       ledger,
@@ -150,6 +152,7 @@ type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
 /** Lanes and requests a new ticket may have; null when there is nothing to grant. */
 function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
   const tickets = ledger.tickets();
+  if (head.phase === "finalising" && !mayFinalise(head, context)) return null;
   if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   if (head.pending === 0 || context.now < head.health.backoff_until) return null;
   const config = ledger.config();

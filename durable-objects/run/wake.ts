@@ -6,13 +6,14 @@ import { sweepDue } from "./sweep.ts";
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the wait for the run's code, the next turn of a repair, an unacknowledged offer or projection, a look at the pulse, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the wait for the run's code, the next turn of a repair, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
   const working = head.phase === "preparing" || head.phase === "open";
   if (working && head.deadline_at !== null) due.push(head.deadline_at);
   if (head.phase === "open" && head.health.backoff_until > 0) due.push(head.health.backoff_until);
+  if (head.phase === "finalising" && head.finalise.failed && head.finalise.failed.retry_at > 0) due.push(head.finalise.failed.retry_at);
   if (working && head.code_wait) {
     if (head.code_wait.retry_at > 0) due.push(head.code_wait.retry_at);
     if (head.code_wait.since !== null) due.push(head.code_wait.since + timing.code);
@@ -35,4 +36,6 @@ export function retryDelay(tries: number): number {
 /** A back-off that is over must not keep the alarm in the past. */
 export function clearBackoff(head: RunHead, context: RunContext): void {
   if (head.health.backoff_until > 0 && context.now >= head.health.backoff_until) head.health.backoff_until = 0;
+  const { failed } = head.finalise;
+  if (failed && failed.retry_at > 0 && context.now >= failed.retry_at) head.finalise = { ...head.finalise, failed: { ...failed, retry_at: 0 } };
 }

@@ -11,7 +11,6 @@ import { briefly } from "./briefly.ts";
 import { datasetHost } from "./datasets.ts";
 import { Endpoints } from "./endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./environment-log.ts";
-import { damageOf } from "./damage.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import { Adoptions } from "./adoptions.ts";
@@ -240,7 +239,7 @@ export class Executor {
     const runId = grant.config.run_id;
     const { task } = grant;
     if (task.kind === "finalise") {
-      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => this.#finalise(grant, task, signal));
+      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal, this.#slice));
       return true;
     }
     const mark = await this.#codeOf(grant);
@@ -275,17 +274,6 @@ export class Executor {
       await prints.flush();
     };
     return () => (ended ??= end());
-  }
-
-  /** Rows that can never be read again would be looked for for ever. */
-  async #finalise(grant: Grant, task: Extract<Grant["task"], { kind: "finalise" }>, signal: AbortSignal): Promise<void> {
-    try {
-      await finaliseRun(this.#ports, grant, task, signal);
-    } catch (thrown) {
-      const failure = damageOf(thrown);
-      if (failure === null || signal.aborted) throw thrown;
-      await this.#ports.run(grant.config.run_id).fail({ ...ticketOf(grant), failure });
-    }
   }
 
   /** Null when this executor has other code than the run is pinned to; else the digest that rows are to carry, if any. */

@@ -1,21 +1,28 @@
 import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import { readPart } from "../../r2-layout/read-part.ts";
+import { failureOf } from "../errors/result.ts";
 import { evalLog } from "../report/eval-log.ts";
 import { metadataText, type RunMetadata } from "../report/metadata.ts";
+import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
+import type { Slice } from "./slice.ts";
+
+/** Of one part beside its reads: the window, the put of the part, and the word that it is there. */
+const CALLS_PER_PART = 3;
 
 type FinaliseTask = Extract<TicketTask, { kind: "finalise" }>;
 
-/** Writes `results.jsonl` window by window; the Run keeps the position, so that any executor can go on where one stopped. False when the ticket is lost. */
-async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mark: string, signal: AbortSignal): Promise<boolean> {
+/** Writes `results.jsonl` window by window; the Run keeps the position, so that any executor can go on where one stopped. False when the ticket is lost, or the slice over. */
+async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mark: string, signal: AbortSignal, slice: Slice): Promise<boolean> {
   const runId = grant.config.run_id;
   const ticket = ticketOf(grant);
   // One buffer for all parts: a new one each would be garbage of the run's size before anything collects it.
   let room = new Uint8Array(0);
   for (;;) {
     signal.throwIfAborted();
+    slice.spend(CALLS_PER_PART);
     const window = await ports.run(runId).window(ticket);
     if (window.kind === "complete") {
       if (window.upload_id !== null) await ports.store.completeUpload(key, window.upload_id, window.parts, mark);
@@ -25,6 +32,7 @@ async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mar
     if (room.byteLength < window.bytes) room = new Uint8Array(window.bytes);
     const bytes = await readPart(window, room, (segment, offset, length) => {
       signal.throwIfAborted();
+      slice.spend();
       return ports.store.read(segmentKey(runId, segment), offset, length);
     });
     if (window.last && window.part === 1) {
@@ -35,6 +43,8 @@ async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mar
     if (uploadId === null) return false;
     const etag = await ports.store.uploadPart(key, uploadId, window.part, bytes);
     if ((await ports.run(runId).part({ ...ticket, part: window.part, etag })).kind !== "ok") return false;
+    // At least one part for each grant: another executor goes on with the next.
+    if (slice.isOver) return false;
   }
 }
 
@@ -46,10 +56,10 @@ async function startUpload(ports: ExecutorPorts, grant: Grant, key: string, mark
 }
 
 /** Writes the three files of a settled run: rows first, `metadata.json` last, since readers take it as the sign that all is there. */
-export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal): Promise<void> {
+async function writeFiles(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal, slice: Slice): Promise<void> {
   const { run_id, env_id, model } = grant.config;
   const mark = `${run_id}-${task.generation}`;
-  if (!(await writeResults(ports, grant, outputKey(env_id, model, run_id, "results.jsonl"), mark, signal))) return;
+  if (!(await writeResults(ports, grant, outputKey(env_id, model, run_id, "results.jsonl"), mark, signal, slice))) return;
   const encoder = new TextEncoder();
   const log: string[] = [];
   for await (const lines of evalLog((after, limit) => ports.run(run_id).events(after, limit))) log.push(lines);
@@ -60,4 +70,20 @@ export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: Fina
   await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), encoder.encode(metadataText(metadata)), "application/json");
   const { edgewise, pass_at_k } = metadata as RunMetadata;
   await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k } });
+}
+
+/**
+ * Writes the final files, as far as the slice goes. What is in the way is told to the Run: rows that can never be read again end it, and
+ * what may pass is tried again, by whoever it asks next, but not for ever.
+ */
+export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal, slice: Slice): Promise<void> {
+  try {
+    await writeFiles(ports, grant, task, signal, slice);
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    const damage = damageOf(thrown);
+    const failure = damage ?? failureOf(thrown, "storage_unavailable");
+    slice.spend();
+    await ports.run(grant.config.run_id).fail({ ...ticketOf(grant), failure, ...(damage === null ? { passing: true } : {}) });
+  }
 }

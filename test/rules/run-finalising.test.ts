@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Done } from "../../durable-objects/run/ledger.ts";
 import type { Grant, WindowAnswer } from "../../durable-objects/run/protocol.ts";
+import { FINALISINGS_TO_FAIL } from "../../durable-objects/run/finalise-attempts.ts";
 import { PART_BYTES } from "../../src/limits.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
@@ -121,5 +122,60 @@ describe("final files that can never be written", () => {
     const grant = run.grant("a");
     expect(run.call("fail", { ...run.id(grant), epoch: grant.epoch + 1, failure })).toEqual({ kind: "lost" });
     expect(run.head).toMatchObject({ phase: "finalising", status: "CANCELLED", failure: null });
+  });
+});
+
+describe("an attempt to write the final files that comes to nothing", () => {
+  const failure = { code: "storage_unavailable", message: "put: Unspecified error (0)" } as const;
+  const attempt = (run: RuleRun): void => void run.call("fail", { ...run.id(run.grant("a")), failure, passing: true });
+
+  /** The next attempt, when its time has come. */
+  function wait(run: RuleRun): number {
+    const before = run.now;
+    expect(run.head.offer.want).toBe(0);
+    expect(run.join("a").kind).toBe("none");
+    run.call("projected", run.head.projection.version);
+    run.call("offered", run.head.offer.seq);
+    run.now = run.wake ?? Number.NaN;
+    run.call("wake", null);
+    expect(run.head.offer.want).toBe(1);
+    return run.now - before;
+  }
+
+  it("is made again after a wait that grows, and ends the run by name after some of them; a resume writes them", () => {
+    const run = RuleRun.open(1);
+    run.work();
+    const waits: number[] = [];
+    for (let n = 1; n < FINALISINGS_TO_FAIL; n++) {
+      attempt(run);
+      waits.push(wait(run));
+    }
+    expect(waits.slice(0, 7)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000]);
+    expect(run.head).toMatchObject({ phase: "finalising", status: "COMPLETED" });
+    attempt(run);
+    expect(run.head).toMatchObject({ phase: "settled", status: "FAILED", failure: { code: "storage_unavailable" } });
+    expect(run.head.failure?.message).toBe(`Writing the results failed ${FINALISINGS_TO_FAIL} times in a row: put: Unspecified error (0)`);
+    expect(run.resume()).toMatchObject({ ok: true, value: { owed_rollouts: 0 } });
+    run.settle();
+    expect(run.head).toMatchObject({ phase: "settled", status: "COMPLETED", failure: null, done: 1 });
+    expect(run.head.unwritten).toBeUndefined();
+  });
+
+  it("counts when nothing is heard of its executor again, and not after a part was written", () => {
+    const run = finalising([PART_BYTES, PART_BYTES, 10]);
+    const silent = (): void => {
+      run.grant("a");
+      run.now += run.timing.lease + run.timing.grace;
+      run.call("wake", null);
+    };
+    for (let n = 1; n < FINALISINGS_TO_FAIL; n++) silent();
+    const grant = run.grant("b");
+    run.call("upload", { ...run.id(grant), upload_id: "u" });
+    report(run, grant, part(run, grant).part);
+    run.leave(grant);
+    silent();
+    expect(run.head).toMatchObject({ phase: "finalising", finalise: { failed: { count: 1, failure: null } } });
+    for (let n = 1; n < FINALISINGS_TO_FAIL; n++) silent();
+    expect(run.head).toMatchObject({ phase: "settled", status: "FAILED", failure: { code: "storage_unavailable" } });
   });
 });

@@ -10,7 +10,7 @@ import { bootOf } from "../../src/env.ts";
 import { NOTHING_NEW } from "../support/resume-request.ts";
 import { viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS } from "./support/service.ts";
+import { restoreClock, run, service, setVars, skip, STEADY, STEADY_LAPSE_MS, until } from "./support/service.ts";
 import { SEGMENT_UNITS, storedRun } from "./support/stored-run.ts";
 
 let fleet: Fleet | null = null;
@@ -141,6 +141,66 @@ describe("results.jsonl of several parts", () => {
     expect(parts).toEqual([1, 2]);
     await expectResults(config, text);
   });
+});
+
+describe("the final files of a large run", () => {
+  beforeEach(() => setVars(STEADY));
+
+  it("are written in slices: an executor whose slice is over leaves the rest to the next one, and no part is written twice", async () => {
+    const parts: unknown[] = [];
+    const { config, text } = await allDone(2_700, 8_000);
+    open({
+      // Fewer than one part takes.
+      budget: { subrequests: 5 },
+      onStore: (call) => {
+        if (call.method === "uploadPart") parts.push(call.args[2]);
+        return call.send();
+      },
+    });
+    await run(config.run_id).poke();
+    await fleet?.settled(config.run_id);
+    expect(parts).toEqual([1, 2, 3]);
+    expect(fleet?.executors.length).toBeGreaterThanOrEqual(3);
+    await expectResults(config, text);
+  });
+});
+
+describe("a storage that takes no results", () => {
+  beforeEach(() => setVars(STEADY));
+  afterEach(restoreClock);
+
+  it("ends the run FAILED by name after some attempts, and a resume writes them", async () => {
+    const { config, text } = await allDone(20, 50);
+    let away = true;
+    let puts = 0;
+    open({
+      onStore: (call) => {
+        if (!away || call.method !== "put") return call.send();
+        puts++;
+        throw new Error("put: Unspecified error (0)");
+      },
+    });
+    await until(
+      "the run to give up",
+      async () => {
+        if ((await viewOf(config.run_id)).phase === "settled") return true;
+        // The next attempt is due, by the run's clock.
+        skip(10_000);
+        await run(config.run_id).poke();
+        return false;
+      },
+      60_000,
+    );
+    const view = await viewOf(config.run_id);
+    expect(view).toMatchObject({ status: "FAILED", failure: { code: "storage_unavailable" } });
+    expect(view.failure?.message).toMatch(/^Writing the results failed 25 times in a row: put: Unspecified error \(0\)$/);
+    expect(puts).toBe(25);
+    away = false;
+    expect(await run(config.run_id).resume({ ...NOTHING_NEW, boot: bootOf(service) })).toMatchObject({ ok: true });
+    await fleet?.settled(config.run_id);
+    await expectResults(config, text);
+    expect(await viewOf(config.run_id)).toMatchObject({ status: "COMPLETED", failure: null });
+  }, 60_000);
 });
 
 describe("rows that are gone from storage", () => {

@@ -22,7 +22,7 @@ import { failureOfPreparation } from "./preparation-failure.ts";
 import { prepareRun } from "./prepare.ts";
 import { RetryWaits } from "./retry-waits.ts";
 import { SavedRows } from "./saved-rows.ts";
-import { type Service, Services } from "./services.ts";
+import { type Service, Services, shareAt } from "./services.ts";
 import { Slice } from "./slice.ts";
 import { StorageOutage } from "./storage-outage.ts";
 import type { TicketHost } from "./ticket-host.ts";
@@ -31,9 +31,6 @@ import { UnitsTicket } from "./units-ticket.ts";
 /** Looks for work that found nothing before the executor ends; a queue message brings the next one. */
 const IDLE_LOOKS = 2;
 const AFTER_FAILURE_MS = 1_000;
-/** Part of `free` of the run at this place among `runs`; the first ones take what cannot be divided. */
-const shareAt = (at: number, free: number, runs: number): number => Math.max(1, Math.floor(free / runs) + (at < free % runs ? 1 : 0));
-
 /** Joins in vain after which rows that could not be committed are given up: the run has other executors, or waits for somebody. */
 const LOOKS_WITH_ROWS = 20;
 

@@ -10,18 +10,21 @@ export interface Service {
   streams: number;
   /** It makes room for another run, and joins no more. */
   yielding: boolean;
-  ticket: UnitsTicket | null;
+  ticket: Pick<UnitsTicket, "holdings" | "stop" | "narrow"> | null;
   readonly saved: SavedRows;
   readonly outage: StorageOutage;
 }
 
 /** Requests it takes now: what a ticket has given back is free, however long the rest of it takes. */
-const takenBy = ({ requests, streams, ticket }: Service): number =>
+const takenBy = ({ requests, streams, ticket }: Pick<Service, "requests" | "streams" | "ticket">): number =>
   ticket === null ? requests : Math.min(requests, Math.ceil(ticket.holdings.requests / streams));
 
+/** Part of `free` of the run at this place among `runs`; the first ones take what cannot be divided. */
+export const shareAt = (at: number, free: number, runs: number): number => Math.max(1, Math.floor(free / runs) + (at < free % runs ? 1 : 0));
+
 /** The runs that one executor works for, and what each takes of it. */
-export class Services {
-  readonly #all = new Map<string, Service>();
+export class Services<One extends Pick<Service, "requests" | "streams" | "yielding" | "ticket"> = Service> {
+  readonly #all = new Map<string, One>();
 
   get size(): number {
     return this.#all.size;
@@ -40,7 +43,7 @@ export class Services {
     return [...this.#all.values()].some(({ yielding, ticket }) => yielding || ticket?.holdings.isFalling === true);
   }
 
-  put(run: string, service: Service): void {
+  put(run: string, service: One): void {
     this.#all.set(run, service);
   }
 

@@ -1,3 +1,4 @@
+import { LEAST_USED, SATURATED, utilisationOf } from "./full-fleet.ts";
 import { simulate } from "./simulate.ts";
 
 /** `npm run simulate [-- SCHEDULES [FIRST_SEED]]`: plays schedules and prints the seed of the first that breaks an invariant. */
@@ -16,4 +17,10 @@ for (let seed = first; seed < first + schedules; seed++) {
   }
   if ((seed - first + 1) % 10_000 === 0) console.log(`${seed - first + 1} schedules, ${Math.round((performance.now() - started) / 1000)} s`);
 }
+const used = utilisationOf(first, SATURATED);
+if (used < LEAST_USED) {
+  console.error(`FAILED seed ${first} at ${SATURATED.length} ms: invariant: ${(100 * used).toFixed(1)} % of a full fleet is used`);
+  process.exit(1);
+}
+console.log(`${(100 * used).toFixed(1)} % of a full fleet is used`);
 console.log(`${schedules} schedules, no invariant broken (${Math.round((performance.now() - started) / 1000)} s)`);

@@ -40,6 +40,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { name: "begin units that cannot be stored", file: "src/executor/session.ts", find: "if (this.#isTroubled || (", replace: "if ((" },
   {
+    name: "keep slices short though the fleet does not grow",
+    file: "durable-objects/dispatcher/fleet.ts",
+    find: "Math.max(FIRST_SLICE_MS, 2 * (born - since))",
+    replace: "FIRST_SLICE_MS",
+  },
+  {
     name: "give back requests that are still under way",
     file: "src/executor/holdings.ts",
     find: "const holds = this.#of(this.#reached);",

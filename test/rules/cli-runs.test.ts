@@ -104,6 +104,12 @@ describe("eval list", () => {
     for (const line of out) expect(line.length).toBeLessThanOrEqual(80);
   });
 
+  it("says of a run that has just begun, here or by a clock that is ahead, that it is 0s old", async () => {
+    const at = (ms: number) => ({ created_at: new Date(Date.now() + ms).toISOString() });
+    await serve({ "GET /evaluations/": { json: { evaluations: [listed(ID, at(0)), listed("00000002", at(3_600_000))], total: 2, skip: 0, limit: 20 } } });
+    expect((await run("list")).out.slice(1).map((line) => line.split(/ +/).at(-1))).toEqual(["0s", "0s"]);
+  });
+
   it("shows runs as columns, says what is on further pages, and asks for the page and the environment", async () => {
     const runs = [
       listed(ID),
@@ -257,6 +263,15 @@ describe("eval stop", () => {
     settled = true;
     expect((await run("stop", ID)).out).toEqual([`Run ${ID} is cancelled.`]);
     expect(JSON.parse((await run("stop", ID, "-o", "json")).out.join("\n"))).toEqual({ message: "Evaluation cancelled." });
+  });
+
+  it("of a run that has ended says so, and what shows it", async () => {
+    const refusal = { detail: "The run has already ended: COMPLETED.", code: "illegal_transition" };
+    await serve({ [`PATCH /hosted-evaluations/${ID}/cancel`]: { status: 409, json: refusal } });
+    expect(await run("stop", ID)).toMatchObject({
+      code: 1,
+      err: `error: The run has already ended: COMPLETED.\n  See what it left: npx edgewise eval get ${ID}`,
+    });
   });
 });
 

@@ -99,7 +99,8 @@ function tableLines({ evaluations }: EvaluationPage, width: number, now: number,
     const { evaluation_id, metadata, created_at, edgewise } = run;
     const { done_rollouts, total_rollouts, reward } = edgewise;
     const rollouts = total_rollouts === 0 ? "-" : `${done_rollouts}/${total_rollouts}`;
-    const age = formatSeconds(Math.max(0, Math.floor((now - Date.parse(created_at)) / 1000)));
+    const seconds = Math.floor((now - Date.parse(created_at)) / 1000);
+    const age = seconds < 1 ? "0s" : formatSeconds(seconds);
     const names = [metadata.env_id, ...(named ? [ownName(run)] : []), metadata.model];
     return [
       evaluation_id,

@@ -9,6 +9,7 @@ import { explain } from "../service/explain.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { readPosition } from "../results/results-folder.ts";
 import { openService } from "../service/open-service.ts";
+import { statusOf } from "./eval-list.ts";
 import { forgetFolder, rememberedFolder } from "../state/state-folder.ts";
 
 const PAGE = 200;
@@ -25,7 +26,7 @@ export async function prune(command: CommandContext): Promise<ExitCode> {
     const removed: string[] = [];
     for (const run of await allRuns(service.client)) {
       const reason = reasonToKeep(run, rememberedFolder(folder, run.evaluation_id));
-      const name = `${run.evaluation_id} (${run.metadata.env_id}, ${run.metadata.model}, ${run.status})`;
+      const name = `${run.evaluation_id} (${run.metadata.env_id}, ${run.metadata.model}, ${statusOf(run)})`;
       if (reason !== null) {
         terminal.print(`kept    ${name}: ${reason}`);
         continue;

@@ -49,6 +49,9 @@ function checkMetrics(environment: Environment, independent: boolean): void {
   if (problem !== null) throw new EdgewiseError(problem.code, problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
 }
 
+/** Each holds at most `INPUT_CHUNK_BYTES`, or one larger row. */
+const CHUNKS_UNDER_WAY = 4;
+
 /** Writes input lines as content-addressed chunks. */
 class ChunkWriter {
   readonly chunks: InputChunk[] = [];
@@ -58,7 +61,8 @@ class ChunkWriter {
   #lines: string[] = [];
   #size = 0;
   #lo: number;
-  #storing: Promise<unknown> = Promise.resolve();
+  /** Chunks on their way, oldest first. */
+  #storing: Promise<unknown>[] = [];
 
   constructor(ports: ExecutorPorts, runId: string, lo: number) {
     this.#ports = ports;
@@ -76,7 +80,7 @@ class ChunkWriter {
   /** Stores what is left; all chunks are there afterwards. */
   async close(): Promise<void> {
     await this.#cut();
-    await this.#storing;
+    await Promise.all(this.#storing);
   }
 
   /** Bytes of UTF-8. Most lines are ASCII, and need not be encoded for that. */
@@ -85,15 +89,16 @@ class ChunkWriter {
     return /^[\u0000-\u007f]*$/.test(line) ? line.length : this.#encoder.encode(line).byteLength;
   }
 
-  /** One chunk is stored while the next is filled. */
+  /** Chunks are stored while the next is filled: what storage takes for each would add up. */
   async #cut(): Promise<void> {
     if (this.#lines.length === 0) return;
     const bytes = this.#encoder.encode(`${this.#lines.join("\n")}\n`);
     const digest = await sha256Hex(bytes);
-    await this.#storing;
-    this.#storing = this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
-    // Waited for with the next chunk; until then a failure is nobody's.
-    this.#storing.catch(() => undefined);
+    if (this.#storing.length >= CHUNKS_UNDER_WAY) await this.#storing.shift();
+    const storing = this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
+    // Waited for in its turn; until then a failure is nobody's.
+    storing.catch(() => undefined);
+    this.#storing.push(storing);
     this.chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
     this.#lo += this.#lines.length;
     this.#lines = [];

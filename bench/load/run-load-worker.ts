@@ -67,6 +67,25 @@ async function work(run: RunStub, executor: string, boot: string, load: Load, en
   return { calls, units };
 }
 
+/** Reads the metadata, and asks for the view all the while. */
+async function look(run: RunStub): Promise<Answered["look"]> {
+  const from = Date.now();
+  let reading = true;
+  const read = run.metadata().finally(() => {
+    reading = false;
+  });
+  let longest = 0;
+  while (reading) {
+    // Calls without a pause would keep the runtime from ever looking at its timers.
+    await scheduler.wait(1);
+    const sent = Date.now();
+    await run.view();
+    longest = Math.max(longest, Date.now() - sent);
+  }
+  await read;
+  return { ms: Date.now() - from, longest_wait_ms: longest };
+}
+
 export default {
   async fetch(request: Request, env: Env): Promise<Response> {
     const load = (await request.json()) as Load;
@@ -77,7 +96,7 @@ export default {
     const from = Date.now();
     const worked = await Promise.all(Array.from({ length: load.executors }, (_, k) => work(run, `executor-${k}`, boot, load, from + load.ms)));
     const sum = (of: "calls" | "units"): number => worked.reduce((total, each) => total + each[of], 0);
-    const answered: Answered = { calls: sum("calls"), ms: Date.now() - from, units: sum("units") };
+    const answered: Answered = { calls: sum("calls"), ms: Date.now() - from, units: sum("units"), look: load.look ? await look(run) : null };
     return Response.json(answered);
   },
   /** Nobody is woken here. */

@@ -20,7 +20,7 @@ export const runLoad: Scenario = async (places) => {
   for (const executors of EXECUTORS) {
     const service = await startWithDeployedNumbers(places(`run-load-${executors}`).state, 0, script);
     try {
-      const load: Load = { executors, units: UNITS, batch: BATCH, ms: MS };
+      const load: Load = { executors, units: UNITS, batch: BATCH, ms: MS, look: false };
       const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });
       if (!answer.ok) throw new Error(`${executors} executors: ${(await answer.text()).slice(0, 500)}`);
       const { calls, ms } = (await answer.json()) as Answered;
@@ -31,9 +31,27 @@ export const runLoad: Scenario = async (places) => {
       await service.close();
     }
   }
+  measures.push(...(await lookedThrough(script, places("run-load-look").state)));
   const [few = Number.NaN, many = Number.NaN] = rates;
   return [...measures, { scenario: "run-load", name: "calls at 250 executors to those at 5", value: many / few, unit: "ratio", target: { at_least: 0.5 } }];
 };
+
+/** What it costs others when a run of a million done units is looked through. */
+async function lookedThrough(script: string, state: string): Promise<Measure[]> {
+  const service = await startWithDeployedNumbers(state, 0, script);
+  try {
+    const load: Load = { executors: 8, units: UNITS, batch: 4_000, ms: 300_000, look: true };
+    const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });
+    if (!answer.ok) throw new Error(`looking through: ${(await answer.text()).slice(0, 500)}`);
+    const { units, look } = (await answer.json()) as Answered;
+    return [
+      { scenario: "run-load", name: `metadata of ${units} units`, value: look?.ms ?? Number.NaN, unit: "ms" },
+      { scenario: "run-load", name: "longest wait of another call meanwhile", value: look?.longest_wait_ms ?? Number.NaN, unit: "ms" },
+    ];
+  } finally {
+    await service.close();
+  }
+}
 
 async function bundled(): Promise<string> {
   const { outputFiles } = await build({

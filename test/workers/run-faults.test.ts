@@ -155,6 +155,8 @@ describe("the late commit of a slow executor", () => {
     const answered = Promise.withResolvers<void>();
     let held: readonly number[] = [];
     const config = await begin({
+      // The commits of a second one wait as well; a third takes what the slow one held.
+      executors: 3,
       onRun: async (call) => {
         if (slow === null && call.method === "commit") {
           slow = call.by;

@@ -24,7 +24,7 @@ export interface PlayOptions {
   readonly onRollout?: () => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
-  /** Age at which the unit ends with `timeout` rows, in milliseconds from now; null = none. */
+  /** Time in which the unit is to be done, from its first permit on, else it ends with `timeout` rows. Milliseconds; null = none. */
   readonly deadlineMs: number | null;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -50,7 +50,7 @@ export async function playUnit(environment: Playable, input: RolloutInput, count
   if (options.signal.aborted) return { states: null, fatal: null, aborted: true };
   const scope = new UnitScope({ ...options, alone: count === 1 });
   try {
-    const states = await playAll(environment, input, count, options, scope);
+    const states = await playAll(environment, input, count, { ...options, client: scope.timed(options.client) }, scope);
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };

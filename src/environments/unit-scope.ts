@@ -2,6 +2,7 @@ import type { Sleep } from "../clients/client.ts";
 import { onAbort } from "../clients/on-abort.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
+import type { Client } from "../rollouts/types.ts";
 
 /** What a rollout may still do after its unit was ended, before it is left to itself: let go of what it holds. */
 const UNWIND_MS = 2_000;
@@ -26,7 +27,12 @@ export class UnitScope {
   readonly #own: AbortController | null;
   readonly #letGo: () => void;
   readonly #bounds = new Set<() => void>();
+  readonly #deadlineMs: number | null;
+  readonly #sleep: Sleep;
   #timer: AbortController | null = null;
+  /** Of the unit's first request: whether it was sent to wait for its permit, and whether it has had it. */
+  #hasAsked = false;
+  #hasBegun = false;
   #fatal: Failure | null = null;
 
   constructor({ signal, deadlineMs, sleep, alone }: ScopeOptions) {
@@ -34,10 +40,29 @@ export class UnitScope {
     this.#own = alone && deadlineMs === null ? null : new AbortController();
     this.#letGo = onAbort(signal, () => this.#end(signal.reason));
     if (signal.aborted) this.#end(signal.reason);
-    if (deadlineMs === null) return;
-    const late = (): void => this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round(deadlineMs / 1_000)} s`));
-    this.#timer = new AbortController();
-    sleep(deadlineMs, this.#timer.signal).then(late, () => undefined);
+    this.#deadlineMs = deadlineMs;
+    this.#sleep = sleep;
+    this.#startTime();
+  }
+
+  /** `client`, on whose first permit the time of the unit begins anew: waiting for one is not the unit's own. */
+  timed(client: Client): Client {
+    if (this.#deadlineMs === null) return client;
+    return {
+      type: client.type,
+      getResponse: async (request) => {
+        this.#hasAsked = true;
+        const onBegin = (): void => {
+          this.#begin();
+          request.onBegin?.();
+        };
+        try {
+          return await client.getResponse({ ...request, onBegin });
+        } finally {
+          this.#begin();
+        }
+      },
+    };
   }
 
   get signal(): AbortSignal {
@@ -81,7 +106,27 @@ export class UnitScope {
   /** To be called once; leaves no timer and no listener behind. */
   close(): void {
     this.#letGo();
+    this.#hasBegun = true;
     this.#timer?.abort("the unit is done");
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#timer?.abort("the unit's first request has its permit");
+    this.#startTime();
+  }
+
+  /** Before the first request it counts too: what an environment does then may hang as well. */
+  #startTime(): void {
+    const ms = this.#deadlineMs;
+    if (ms === null || this.signal.aborted) return;
+    const late = (): void => {
+      if (this.#hasAsked && !this.#hasBegun) return;
+      this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round(ms / 1_000)} s`));
+    };
+    this.#timer = new AbortController();
+    this.#sleep(ms, this.#timer.signal).then(late, () => undefined);
   }
 
   /** Nothing listens to the signal for this: a scope ends in one place, and tells what it bounds itself. */

@@ -38,7 +38,8 @@ function clientOf(answer: (call: number) => Answer): Client & { calls: number } 
   return {
     type: "scripted",
     calls: 0,
-    async getResponse({ signal }) {
+    async getResponse({ signal, onBegin }) {
+      onBegin?.();
       const given = answer(this.calls++);
       signal?.throwIfAborted();
       if (given instanceof Error) throw given;
@@ -257,7 +258,7 @@ describe("the deadline of a unit", () => {
         { deadlineMs: 60_000, sleep: slow },
       ),
     );
-    expect(timers.map((signal) => signal?.aborted)).toEqual([true]);
+    expect(timers.map((signal) => signal?.aborted)).toEqual([true, true]);
   });
 });
 

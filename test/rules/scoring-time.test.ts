@@ -11,7 +11,8 @@ const never = new Promise<never>(() => undefined);
 /** A model that answers at once, or not at all. */
 const model = (answers: boolean): Client => ({
   type: "scripted",
-  async getResponse({ model, signal }) {
+  async getResponse({ model, signal, onBegin }) {
+    onBegin?.();
     if (!answers) await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
     return { id: "r", created: 0, model, usage: null, message: { role: "assistant", content: "4", finish_reason: "stop", is_truncated: false, tokens: null } };
   },

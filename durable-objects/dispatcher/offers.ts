@@ -63,6 +63,8 @@ export interface NextRequest {
   readonly free: number;
   /** Runs it holds tickets of. */
   readonly serving: readonly { readonly run: string; readonly requests: number }[];
+  /** Runs whose units take longer than it has left; absent from executors of before. */
+  readonly passes?: readonly string[];
   /** Offers it followed in vain (`none`, `closed`, `gone`): withdrawn unless a newer one came. */
   readonly refused: readonly { readonly run: string; readonly seq: number }[];
 }
@@ -148,13 +150,13 @@ export class OfferBook {
       if (known !== undefined && known.seq === seq && known.want > 0) this.#change(known, { want: 0 });
     }
     if (request.leaving === true) return { runs: [], wanted: this.#wanted, yield: null };
-    const serving = new Set(request.serving.map((each) => each.run));
+    const others = new Set([...request.serving.map((each) => each.run), ...(request.passes ?? [])]);
     const wanted = this.#wanted;
-    if (request.free <= 0) return { runs: [], wanted, yield: this.#yieldOf(request, serving, now) };
+    if (request.free <= 0) return { runs: [], wanted, yield: this.#yieldOf(request, others, now) };
     const most = Math.ceil(request.free / REQUESTS_PER_RUN);
     const chosen: Standing[] = [];
     for (const each of this.#standing.inOrder()) {
-      if (!serving.has(each.run)) chosen.push(each);
+      if (!others.has(each.run)) chosen.push(each);
       if (chosen.length === most) break;
     }
     for (const each of chosen) {

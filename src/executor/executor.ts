@@ -136,7 +136,7 @@ export class Executor {
     this.#refused = [];
     this.#slice.spend();
     try {
-      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, refused };
+      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, passes: this.#passes, refused };
       return await this.#ports
         .dispatcher()
         .next({ ...asks, ...(leaving ? { leaving, free: 0 } : {}), ...(this.#services.isMakingRoom ? { yielding: true } : {}) });
@@ -160,6 +160,15 @@ export class Executor {
     this.#woken.resolve();
   }
 
+  get #isAsking(): boolean {
+    return !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver;
+  }
+
+  /** Runs of which it would do no unit before its invocation ends: another does. Their offers stand. */
+  get #passes(): string[] {
+    return this.#services.beyond(this.#slice.wall, this.#ports.now());
+  }
+
   /** Works for a run for as long as it grants: preparation, units, final files, in whatever order it needs them. */
   async #serve(runId: string, seq: number, free: number): Promise<void> {
     const { local } = this.#ports;
@@ -170,7 +179,7 @@ export class Executor {
     const said = { notes, prints: this.#printsOf(notes) };
     const waits = new RetryWaits(this.#ports.random);
     try {
-      for (let granted = 0, looks = 0; !service.yielding && !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver; ) {
+      for (let granted = 0, looks = 0; !service.yielding && this.#isAsking && !this.#passes.includes(runId); ) {
         try {
           const outcome = await this.#join(runId, free, service, said);
           if (outcome === "worked") {
@@ -312,7 +321,11 @@ export class Executor {
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const host = { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
-    const ticket = new UnitsTicket({ ...host, saved: service.saved, outage: service.outage }, grant, sentAt);
+    const ticket = new UnitsTicket(
+      { ...host, saved: service.saved, outage: service.outage, times: this.#services.timesOf(grant.config.run_id) },
+      grant,
+      sentAt,
+    );
     service.ticket = ticket;
     try {
       await ticket.run();

@@ -1,5 +1,6 @@
 import type { SavedRows } from "./saved-rows.ts";
 import type { StorageOutage } from "./storage-outage.ts";
+import { UnitTimes, type Wall } from "./unit-times.ts";
 import type { UnitsTicket } from "./units-ticket.ts";
 
 /** A run that an executor works for. */
@@ -25,6 +26,7 @@ export const shareAt = (at: number, free: number, runs: number): number => Math.
 /** The runs that one executor works for, and what each takes of it. */
 export class Services<One extends Pick<Service, "requests" | "streams" | "yielding" | "ticket"> = Service> {
   readonly #all = new Map<string, One>();
+  readonly #times = new Map<string, UnitTimes>();
 
   get size(): number {
     return this.#all.size;
@@ -41,6 +43,18 @@ export class Services<One extends Pick<Service, "requests" | "streams" | "yieldi
 
   get isMakingRoom(): boolean {
     return [...this.#all.values()].some(({ yielding, ticket }) => yielding || ticket?.holdings.isFalling === true);
+  }
+
+  /** What units of a run took, over all its services: who is asked for it again knows. */
+  timesOf(run: string): UnitTimes {
+    const times = this.#times.get(run) ?? new UnitTimes();
+    this.#times.set(run, times);
+    return times;
+  }
+
+  /** Runs of which no further unit is expected to be done before the wall. */
+  beyond(wall: Wall | null, now: number): string[] {
+    return wall === null ? [] : [...this.#times].flatMap(([run, times]) => (times.fit(wall, now) ? [] : [run]));
   }
 
   put(run: string, service: One): void {

@@ -1,3 +1,4 @@
+import type { UnitTimes, Wall } from "./unit-times.ts";
 import type { BeatAnswer, Block, ClaimAnswer, CommitAnswer, Holding } from "../../durable-objects/run/protocol.ts";
 
 /** What a session is told and what it asks for (session.ts). Times are milliseconds of the executor's own clock. */
@@ -17,6 +18,8 @@ export type SessionEvent =
   | ({ readonly type: "claim-failed"; readonly seq: number } & Failed)
   /** The unit's rows are in the buffer; `full` when the buffer is. */
   | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
+  /** One of its rollouts is generated; told only where there is a `wall`. */
+  | { readonly type: "rollout-ended"; readonly unit: number }
   /** All its rollouts are generated, and wait to be scored (only with `hold`). */
   | { readonly type: "unit-generated"; readonly unit: number }
   /** Given up without rows (aborted). */
@@ -62,4 +65,8 @@ export interface SessionTiming {
   readonly hold?: number;
   /** Units whose rows are here already, from a grant that ended before they were committed; absent = none. */
   readonly saved?: (unit: number) => boolean;
+  /** What is open then is lost; absent = nothing ends the executor. */
+  readonly wall?: Wall;
+  /** What is known from earlier grants; absent = nothing. */
+  readonly times?: UnitTimes;
 }

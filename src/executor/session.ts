@@ -1,15 +1,15 @@
 import type { BeatAnswer, ClaimAnswer, GivesBack, Grant } from "../../durable-objects/run/protocol.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
+import { Pacing } from "./pacing.ts";
 import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
+import { UnitTimes } from "./unit-times.ts";
 
 /** How far ahead units are claimed. A claim costs three rows, a unit that is claimed and not begun just goes back. */
 const SOON_MS = 5_000;
 const FLUSH_MIN_MS = 200;
 const FLUSH_MAX_MS = 5_000;
 const FEW_UNITS = 10;
-/** Weight of the newest unit in the running mean of unit times. */
-const MEAN_WEIGHT = 0.1;
 
 /**
  * The protocol of one grant, from the executor's side, as a pure machine: events in, effects out, no clock and no I/O of its
@@ -30,7 +30,8 @@ export class Session {
   /** Pending units the Run spoke of in its last empty answer; 0 = nothing to wait for. */
   #pendingElsewhere = 1;
   #queue: UnitWork[] = [];
-  readonly #running = new Map<number, number>();
+  readonly #running = new Set<number>();
+  readonly #pacing: Pacing;
   readonly #holdings: Holdings;
   /** Of those running, the ones that are generated and wait for their scores, and the ones that are being scored. */
   readonly #unscored = new Set<number>();
@@ -50,7 +51,6 @@ export class Session {
   /** Units begun whose rows an earlier grant could not commit. */
   readonly #saving = new Set<number>();
   #unreportedSince: number | null = null;
-  #meanUnit = 0;
   #stopping: "drain" | "abort" | null = null;
   #fenced = false;
   #over = false;
@@ -60,6 +60,7 @@ export class Session {
     this.grant = grant;
     this.#holdings = new Holdings(grant);
     this.#timing = timing;
+    this.#pacing = new Pacing(grant, timing.wall ?? null, timing.times ?? new UnitTimes());
     this.#leaseFrom = sentAt;
     this.#beatSentAt = sentAt;
   }
@@ -110,6 +111,8 @@ export class Session {
       case "unit-finished":
         this.#finishUnit(event.unit, event.full, now);
         return;
+      case "rollout-ended":
+        return this.#pacing.rolloutEnded(event.unit);
       case "unit-generated":
         if (this.#running.has(event.unit)) this.#unscored.add(event.unit);
         return;
@@ -174,11 +177,9 @@ export class Session {
   }
 
   #finishUnit(unit: number, full: boolean, now: number): void {
-    const since = this.#running.get(unit);
-    if (since === undefined) return;
+    if (!this.#running.has(unit)) return;
+    this.#pacing.finish(unit, now);
     this.#end(unit);
-    const took = now - since;
-    this.#meanUnit = this.#meanUnit === 0 ? took : this.#meanUnit + MEAN_WEIGHT * (took - this.#meanUnit);
     if (this.#buffered.length === 0) this.#bufferedSince = now;
     this.#buffered.push(unit);
     this.#full ||= full;
@@ -186,6 +187,7 @@ export class Session {
 
   #end(unit: number): void {
     this.#running.delete(unit);
+    this.#pacing.end(unit);
     this.#unscored.delete(unit);
     this.#scoring.delete(unit);
   }
@@ -215,13 +217,14 @@ export class Session {
 
   /** Age at which the buffer is flushed: half the mean unit time; few units wait longer for company, since each flush has a price. */
   #flushAge(): number {
-    const age = this.#buffered.length < FEW_UNITS ? this.#meanUnit * 2 : this.#meanUnit / 2;
+    const age = this.#buffered.length < FEW_UNITS ? this.#pacing.mean * 2 : this.#pacing.mean / 2;
     return Math.min(FLUSH_MAX_MS, Math.max(FLUSH_MIN_MS, age));
   }
 
   /** Units expected to be begun within the next seconds at the present pace. */
   #soon(): number {
-    return this.#meanUnit <= 0 ? 0 : Math.floor((this.#holdings.allowed.lanes * SOON_MS) / Math.max(1, this.#meanUnit));
+    const { mean } = this.#pacing;
+    return mean <= 0 ? 0 : Math.floor((this.#holdings.allowed.lanes * SOON_MS) / Math.max(1, mean));
   }
 
   #open(): number {
@@ -240,7 +243,8 @@ export class Session {
   #room(): number {
     const { hold = Number.POSITIVE_INFINITY } = this.#timing;
     const generating = this.#generating();
-    return Math.min(this.#holdings.allowed.lanes - generating, hold - this.#unscored.size - generating);
+    const { allowed } = this.#holdings;
+    return Math.min(allowed.lanes - generating, hold - this.#unscored.size - generating, this.#pacing.room(allowed));
   }
 
   /** What is finished now may not be stored: nothing is begun that would be paid for, until it is known that it can be. */
@@ -254,7 +258,7 @@ export class Session {
   }
 
   #started(): number[] {
-    return [...this.#running.keys(), ...this.#buffered, ...this.#flushes.units];
+    return [...this.#running, ...this.#buffered, ...this.#flushes.units];
   }
 
   #report(): number[] {
@@ -264,6 +268,8 @@ export class Session {
 
   #proceed(now: number, effects: Effect[]): void {
     if (!this.#fenced && now >= this.#leaseFrom + this.grant.lease_ms - this.#timing.margin) this.#fence(effects);
+    // Nothing more would be done in time: others do it, and what is open goes on.
+    if (this.#stopping === null && this.#room() > 0 && !this.#pacing.fits(this.#holdings.allowed, now)) this.#stop("drain", effects);
     if (this.#stopping === null) this.#startUnits(now, effects);
     this.#score(effects);
     this.#giveBackRest(effects);
@@ -283,7 +289,8 @@ export class Session {
       // Its report must go out with it: no start while an earlier report is under way.
       if (work === undefined || (work.block.wary && this.#isBeating(now))) break;
       this.#queue.splice(this.#queue.indexOf(work), 1);
-      this.#running.set(work.unit, now);
+      this.#running.add(work.unit);
+      this.#pacing.begin(work, now);
       if (this.#timing.saved?.(work.unit) === true) this.#saving.add(work.unit);
       this.#unreportedSince ??= now;
       wary ||= work.block.wary;

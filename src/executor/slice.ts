@@ -1,4 +1,5 @@
 import type { ExecutorBudget } from "./ports.ts";
+import type { Wall } from "./unit-times.ts";
 
 /**
  * One invocation's share of work: ends at the first of its time, its subrequests (counted, 80 % of the platform's limit) and its
@@ -45,6 +46,12 @@ export class Slice {
     const { slice, subrequests, rollouts } = this.#budget;
     const { age } = this;
     return age >= slice || (this.lanesWanted && age >= this.#wanted) || this.#subrequests >= subrequests || this.#rollouts >= rollouts;
+  }
+
+  /** When everything is given up that is still open; null = never. */
+  get wall(): Wall | null {
+    const { wall, unitDeadline } = this.#budget;
+    return Number.isFinite(wall) ? { endsAt: this.#startedAt + wall, deadline: unitDeadline } : null;
   }
 
   /** Milliseconds until the platform would end the invocation, less a margin. */

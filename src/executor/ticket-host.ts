@@ -7,6 +7,7 @@ import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import type { SavedRows } from "./saved-rows.ts";
 import type { Slice } from "./slice.ts";
 import type { StorageOutage } from "./storage-outage.ts";
+import type { UnitTimes } from "./unit-times.ts";
 
 /** What one grant of units stands on (units-ticket.ts). */
 export interface TicketHost {
@@ -26,6 +27,8 @@ export interface TicketHost {
   /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */
   readonly saved: SavedRows;
   readonly outage: StorageOutage;
+  /** What units of this run took this executor, under earlier grants too. */
+  readonly times: UnitTimes;
   /** What is to be over before the ticket is given back, which tells the run that nothing more comes. Does not reject. */
   readonly beforeLeave: () => Promise<void>;
 }

@@ -18,9 +18,7 @@ import { Session } from "./session.ts";
 import type { Effect, SessionEvent, UnitWork } from "./session-events.ts";
 import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
-
-/** Least wait between two looks for pending units; else a share of a beat, so that it scales with the deployment. */
-const IDLE_MS = 250;
+import { timingOf } from "./ticket-timing.ts";
 
 /**
  * Carries out the effects of one session: claims, runs units, writes segments, commits, beats. Knows nothing of why; every rule is
@@ -60,12 +58,9 @@ export class UnitsTicket {
   constructor(host: TicketHost, grant: Grant, sentAt: number) {
     this.#host = host;
     this.#grant = grant;
-    const { no_interleave_scoring, rollouts_per_example: r } = grant.config;
-    const hold = no_interleave_scoring === true ? { hold: Math.max(grant.lanes, Math.floor(host.budget.held / r)) } : {};
-    const saved = host.saved.isEmpty ? {} : { saved: (unit: number) => host.saved.has(unit) };
     this.#calls = new TicketCalls(host);
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
-    this.#session = new Session(grant, { margin: host.budget.margin, idle: Math.max(IDLE_MS, grant.beat_ms / 4), ...hold, ...saved }, sentAt);
+    this.#session = new Session(grant, timingOf(host, grant), sentAt);
     onAbort(this.#abort.signal, () => {
       for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
       this.#turns.clear();
@@ -307,6 +302,11 @@ export class UnitsTicket {
     this.#feed({ type: "unit-dropped", unit });
   }
 
+  #countRollout(unit: number): void {
+    this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
+    if (this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit });
+  }
+
   #finishedRollouts(): number {
     return [...this.#finished.values()].reduce((sum, count) => sum + count, 0);
   }
@@ -351,7 +351,7 @@ export class UnitsTicket {
       model: config.model,
       sampling_args: config.sampling_args,
       maxRetries: config.max_retries,
-      onRollout: () => void this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1),
+      onRollout: () => this.#countRollout(unit),
       independent: config.independent_scoring,
       ...this.#turnOf(unit),
       stateColumns: config.state_columns,

@@ -48,6 +48,19 @@ describe("an executor that asks for runs", () => {
   });
 });
 
+describe("an executor that has too little time left for the units of a run", () => {
+  it("is not named those that it passes by, and makes no room for them", () => {
+    const book = new OfferBook();
+    for (const run of ["a", "b"]) book.offer({ run, want: 9, weight: 1, seq: 1, idle: true }, NOW);
+    expect(book.next({ ...request, passes: ["a"] }, NOW).runs.map(({ run }) => run)).toEqual(["b"]);
+    // It stands for others.
+    expect(named(book, 1)).toEqual(["a"]);
+    const full = { ...request, free: 0, serving: [{ run: "c", requests: 5 }] };
+    expect(book.next({ ...full, passes: ["a", "b"] }, NOW).yield).toBeNull();
+    expect(book.next(full, NOW).yield).toBe("c");
+  });
+});
+
 describe("an executor that is full", () => {
   const full = {
     ...request,

@@ -2,6 +2,7 @@ import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
 import type { Request, TransitionName } from "../../durable-objects/run/transition.ts";
+import { Gate } from "../../src/clients/gate.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { Client } from "../../src/rollouts/types.ts";
@@ -9,6 +10,7 @@ import { ok } from "../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
 import { SavedRows } from "../../src/executor/saved-rows.ts";
 import { Slice } from "../../src/executor/slice.ts";
+import { UnitTimes } from "../../src/executor/unit-times.ts";
 import { StorageOutage } from "../../src/executor/storage-outage.ts";
 import { UnitsTicket } from "../../src/executor/units-ticket.ts";
 import { RuleRun } from "./rule-run.ts";
@@ -37,11 +39,15 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
 } {
   const run = RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts });
   const grant = run.grant("executor", lanes);
+  const gate = new Gate(grant.requests);
   const client: Client = {
     type: "scripted",
-    async getResponse() {
+    async getResponse({ signal, onBegin }) {
+      await gate.enter(signal);
+      onBegin?.();
+      const content = await answer().finally(() => gate.leave());
       const usage = { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6, reasoning_tokens: 0 };
-      const message = { role: "assistant", content: await answer(), finish_reason: "stop", is_truncated: false, tokens: null } as const;
+      const message = { role: "assistant", content, finish_reason: "stop", is_truncated: false, tokens: null } as const;
       return { id: "r", created: 0, model: "m", usage, message };
     },
   };
@@ -119,6 +125,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       noteFirst: () => undefined,
       saved: new SavedRows(),
       outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),
+      times: new UnitTimes(),
       beforeLeave: async () => undefined,
     },
     grant,

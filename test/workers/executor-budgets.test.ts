@@ -112,6 +112,19 @@ describe("the end of an invocation", () => {
   });
 });
 
+describe("an invocation in which another unit would not be done", () => {
+  it("begins none, and leaves them to others: nothing is asked for twice", async () => {
+    begin({ executors: 1, budget: { requests: 1, slice: 3_900, wall: 4_000, unitDeadline: 3_900 } });
+    model.options = { latencyMs: 1_500 };
+    const config = await createRun({ num_examples: 3, max_concurrent: 1 });
+    await fleet.settled(config.run_id, 20_000);
+    await expectComplete(config);
+    expect(model.total).toBe(3);
+    expect(fleet.executors.length).toBeGreaterThan(1);
+    expect(await viewOf(config.run_id)).toMatchObject({ lapses: 0 });
+  });
+});
+
 describe("the deadline of a unit", () => {
   it("ends it with timeout rows for what is not done", async () => {
     begin({ budget: { requests: 8, unitDeadline: 1_000 } });

@@ -54,4 +54,8 @@ export function segmentOf(runId: string, key: string): { readonly name: string; 
   const name = key.startsWith(prefix) && key.endsWith(".jsonl") ? key.slice(prefix.length, -".jsonl".length) : "";
   return SEGMENT.test(name) ? { name, epoch: Number(name.split("-")[1]) } : null;
 }
-export const datasetKey = (digest: string): string => `datasets/${must(DIGEST, digest, "sha256 digest")}`;
+export const DATASET_PREFIX = "datasets/";
+export const datasetKey = (digest: string): string => `${DATASET_PREFIX}${must(DIGEST, digest, "sha256 digest")}`;
+/** The digest of the upload that is stored under a key; null for a key of anything else. */
+export const uploadOf = (key: string): string | null =>
+  key.startsWith(DATASET_PREFIX) && isDigest(key.slice(DATASET_PREFIX.length)) ? key.slice(DATASET_PREFIX.length) : null;

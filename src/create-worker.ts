@@ -6,6 +6,7 @@ import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/load.ts";
 import { runExecutor } from "./executor/worker-executor.ts";
 import { count } from "./operations.ts";
+import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -33,6 +34,9 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
       }
     },
 
-    scheduled: (_controller: ScheduledController, env: Env) => pokeActiveRuns(env),
+    async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
+      await pokeActiveRuns(env);
+      await sweepUploads(env);
+    },
   } satisfies ExportedHandler<Env, WakeUp>;
 }

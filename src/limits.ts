@@ -88,6 +88,8 @@ export const HELD_ROLLOUTS = 512;
  * to be started. With more of them they take turns.
  */
 export const WATCHDOG_RUNS = 1_000;
+/** How long an upload stays that no run points to: whoever names it does so a moment after it was uploaded, or asked for. Swept as often. */
+export const UPLOAD_GRACE_MS = 24 * 60 * 60_000;
 /** A unit of a deployed run ends with `timeout` rows at this age. */
 export const UNIT_DEADLINE_MS = 13 * 60_000;
 

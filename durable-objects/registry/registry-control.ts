@@ -39,6 +39,8 @@ export interface ReserveRequest {
   readonly idempotency_key: string | null;
   /** Digest of the request body: the same key with another body is a conflict. */
   readonly body_digest: string;
+  /** Uploads that the runs will point to; absent = none. */
+  readonly uploads?: readonly string[];
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -49,6 +51,23 @@ export interface Reservation {
   readonly existing: boolean;
   /** Of them, those whose runs were deleted meanwhile. */
   readonly deleted: readonly string[];
+}
+
+/** Milliseconds and runs. */
+export interface SweepRequest {
+  readonly grace_ms: number;
+  readonly limit: number;
+}
+
+/** `ask`: these runs are to be asked what they point to; `more`: uploads are left to look at; `idle`: nothing is to be done now. */
+export type SweepTurn = { readonly kind: "ask"; readonly round: number; readonly runs: readonly string[] } | { readonly kind: "more" | "idle" };
+
+/** Uploads that runs point to. */
+export interface InUse {
+  readonly round: number;
+  readonly digests: readonly string[];
+  /** All runs up to this one are told with this; "" where more of them follows. */
+  readonly through: string;
 }
 
 export interface RegistryControl {
@@ -65,4 +84,9 @@ export interface RegistryControl {
   /** Ids of runs the watchdog pokes, at most `limit`: each time the next ones, round and round. */
   turn(limit: number): Promise<readonly string[]>;
   forget(runId: string): Promise<void>;
+  /** Somebody is about to name these uploads: whichever of them is there when this is answered stays for a grace. */
+  keepUploads(digests: readonly string[]): Promise<void>;
+  /** One turn of the sweep of uploads that no run points to. */
+  sweepUploads(request: SweepRequest): Promise<SweepTurn>;
+  markUploads(inUse: InUse): Promise<void>;
 }

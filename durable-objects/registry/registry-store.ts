@@ -43,6 +43,18 @@ const KEY_RUNS = `
   CREATE INDEX key_runs_by_key ON key_runs (idempotency_key, position);
 `;
 
+/**
+ * `used_at`: when somebody was last about to name the upload, `round`: the last sweep in which a run pointed to it. No change of version: code that
+ * does not know it sweeps nothing.
+ */
+const UPLOADS = `
+  CREATE TABLE IF NOT EXISTS upload (
+    digest TEXT PRIMARY KEY,
+    used_at INTEGER NOT NULL,
+    round INTEGER NOT NULL
+  ) WITHOUT ROWID;
+`;
+
 /** Key under which the watchdog's turns note how far they came; no run of before is behind "". */
 const LAST_OF_TURN = "watchdog";
 
@@ -65,7 +77,9 @@ export class RegistryStore {
     const version = storage.transactionSync(() => {
       store.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
       const [row] = store.#rows<{ version: number }>("SELECT version FROM schema_version");
-      if (row !== undefined && row.version !== 1) return row.version;
+      if (row !== undefined && row.version !== 1 && row.version !== REGISTRY_SCHEMA) return row.version;
+      store.#rows(UPLOADS);
+      if (row?.version === REGISTRY_SCHEMA) return REGISTRY_SCHEMA;
       if (row === undefined) store.#rows(TABLES);
       store.#rows(KEY_RUNS);
       store.#rows("DELETE FROM schema_version");

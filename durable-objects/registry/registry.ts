@@ -2,20 +2,27 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
-import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
+import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
+import type { InUse, RegistryControl, Reservation, ReserveRequest, RunProjection, SweepRequest, SweepTurn } from "./registry-control.ts";
 import { RegistryStore } from "./registry-store.ts";
+import { UploadStore } from "./upload-store.ts";
+import { UploadSweep } from "./upload-sweep.ts";
 
 /** The one object that knows which runs there are; nothing that happens inside a run passes through it. */
 export class Registry extends DurableObject<Env> implements RegistryControl {
   readonly #opened: Result<RegistryStore>;
+  readonly #uploads: UploadSweep;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#opened = RegistryStore.open(ctx.storage);
+    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.env);
   }
 
   async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
-    return this.#opened.ok ? this.#opened.value.reserve(request) : this.#opened;
+    if (!this.#opened.ok) return this.#opened;
+    if (request.uploads !== undefined && request.uploads.length > 0) await this.#uploads.use(request.uploads, steadyNow(), UPLOAD_GRACE_MS);
+    return this.#opened.value.reserve(request);
   }
 
   async release(runId: string): Promise<void> {
@@ -39,6 +46,23 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
 
   async forget(runId: string): Promise<void> {
     this.#store().remove(runId);
+  }
+
+  async keepUploads(digests: readonly string[]): Promise<void> {
+    await this.#sweep().use(digests, steadyNow(), UPLOAD_GRACE_MS);
+  }
+
+  async sweepUploads(request: SweepRequest): Promise<SweepTurn> {
+    return this.#sweep().turn(request, steadyNow());
+  }
+
+  async markUploads(inUse: InUse): Promise<void> {
+    this.#sweep().mark(inUse, steadyNow());
+  }
+
+  #sweep(): UploadSweep {
+    this.#store();
+    return this.#uploads;
   }
 
   #store(): RegistryStore {

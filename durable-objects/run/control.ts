@@ -164,6 +164,13 @@ export interface DoneRow extends Place {
   readonly rollouts: readonly RolloutSummary[];
 }
 
+/** Uploads that a run points to, by their digests. */
+export interface RunUploads {
+  readonly digests: readonly string[];
+  /** Of them, one that names further ones: the manifest of a folder whose rows are yet to be taken over. */
+  readonly manifest: string | null;
+}
+
 /** The Run's methods for everyone but executors. `gone` = never created, or deleted: such a call writes nothing. */
 export interface RunControl {
   create(request: CreateRequest): Promise<Result<RunView>>;
@@ -183,6 +190,8 @@ export interface RunControl {
   poke(): Promise<void>;
   /** Object for `metadata.json` built from the done rows, verifiers' fields in its order and `edgewise` behind them. */
   metadata(): Promise<Record<string, unknown> | null>;
+  /** What must stay while the run is there: its data set, since it may grow, and the folder it is taking over. */
+  uploads(): Promise<RunUploads>;
   /** Tombstone; refused while work goes on. R2 prefixes and storage are removed in slices by alarms. */
   remove(): Promise<Result<null>>;
 }

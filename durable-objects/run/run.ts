@@ -8,7 +8,7 @@ import { runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
 import { committedPage } from "./committed.ts";
 import type { RunContext } from "./context.ts";
-import type { CommittedPage, CreateRequest, ResumeRequest, Resumed, RunControl, RunView, SamplePage } from "./control.ts";
+import type { CommittedPage, CreateRequest, ResumeRequest, Resumed, RunControl, RunUploads, RunView, SamplePage } from "./control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { type Heartbeat, isNews } from "./heartbeat.ts";
 import { HeartbeatSender } from "./heartbeat-sender.ts";
@@ -20,6 +20,7 @@ import { metadataOf } from "./run-metadata.ts";
 import { samplePage } from "./samples.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
+import { uploadsOf } from "./uploads.ts";
 import { projectionOf, viewOf } from "./view.ts";
 import { RunVitals } from "./vitals.ts";
 import { cleanUpDelay, sweepDue } from "./sweep.ts";
@@ -168,6 +169,10 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
       this.#writing = null;
     });
     return this.#writing;
+  }
+  async uploads(): Promise<RunUploads> {
+    const head = this.#alive() ? this.#ledger.head() : null;
+    return head === null ? { digests: [], manifest: null } : uploadsOf(this.#ledger.config(), head);
   }
   async remove(): Promise<Result<null>> {
     const view = this.#view();

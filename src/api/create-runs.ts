@@ -5,6 +5,7 @@ import { locationOf } from "../config/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf } from "../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
+import { uploadDigestsIn } from "../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
 import { MAX_MANIFEST_BYTES } from "../limits.ts";
 import type { AppPorts } from "./app-ports.ts";
@@ -52,6 +53,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
       count: configs.length,
       idempotency_key: creation.idempotencyKey,
       body_digest: creation.bodyDigest,
+      uploads: uploadsOf(configs, source),
       now,
     }),
   );
@@ -131,6 +133,9 @@ function requestOf(body: CreateBody): RunRequest {
     results_shape: body.resume_from?.results_shape,
   };
 }
+
+const uploadsOf = (configs: readonly UnnamedConfig[], source: ImportSource | null): readonly string[] =>
+  uploadDigestsIn(source?.results, ...configs.map(({ env_args, extra_env_kwargs }) => [env_args, extra_env_kwargs]));
 
 async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {
   if (resumed === undefined || config === undefined) return null;

@@ -3,7 +3,7 @@ import { datasetKey, isDigest } from "../../r2-layout/keys.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { AppContext } from "./app-context.ts";
-import { invalid, unwrap } from "./errors.ts";
+import { invalid, logUnexpected, unwrap } from "./errors.ts";
 
 /** `/datasets/{sha256}`: uploads under their own digest; the same bytes are stored once, other bytes never. */
 export const datasets = new Hono<AppContext>();
@@ -16,7 +16,7 @@ datasets.put("/:digest", async (c) => {
   const bytes = Number(length);
   if (bytes > MAX_BODY_BYTES) throw new EdgewiseError("body_too_large", `An upload has at most ${MAX_BODY_BYTES / 1e6} MB.`);
   const body = c.req.raw.body ?? emptyStream();
-  if ((await store.size(key)) !== null) {
+  if ((await sizeForUse(c, key)) !== null) {
     // Read to its end, or the connection breaks while the client is still sending.
     await body.pipeTo(new WritableStream());
     return c.json({ dataset: `sha256:${c.req.param("digest")}` });
@@ -27,10 +27,24 @@ datasets.put("/:digest", async (c) => {
 
 // Hono sends HEAD here too and drops the body.
 datasets.get("/:digest", async (c) => {
-  const size = await c.var.ports.store.size(keyOf(c));
+  const size = await sizeForUse(c, keyOf(c));
   if (size === null) throw new EdgewiseError("not_found", "No such upload.");
   return c.json({ dataset: `sha256:${c.req.param("digest")}`, bytes: size });
 });
+
+/** Bytes of an upload that somebody is about to name, which is not swept from here on; null when there is none. */
+async function sizeForUse(c: Context<AppContext>, key: string): Promise<number | null> {
+  const { registry, store } = c.var.ports;
+  const size = await store.size(key);
+  if (size === null) return null;
+  try {
+    await registry.keepUploads([c.req.param("digest") ?? ""]);
+  } catch (thrown) {
+    // A Registry that an older version still runs knows of no sweep.
+    logUnexpected("use of an upload", thrown);
+  }
+  return store.size(key);
+}
 
 function keyOf(c: Context<AppContext>): string {
   const digest = c.req.param("digest") ?? "";

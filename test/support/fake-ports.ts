@@ -127,6 +127,9 @@ export class FakeRun implements RunControl {
     this.state = null;
     return ok(null);
   }
+  async uploads() {
+    return { digests: [], manifest: null };
+  }
 }
 
 export class FakeRegistry implements RegistryControl {
@@ -164,6 +167,14 @@ export class FakeRegistry implements RegistryControl {
     return [];
   }
   async forget(): Promise<void> {}
+  readonly used: string[] = [];
+  async keepUploads(digests: readonly string[]): Promise<void> {
+    this.used.push(...digests);
+  }
+  async sweepUploads(): Promise<{ readonly kind: "idle" }> {
+    return { kind: "idle" };
+  }
+  async markUploads(): Promise<void> {}
 }
 
 /** Bytes of one piece of an object's body, as the platform hands them to a script. */

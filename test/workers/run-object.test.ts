@@ -206,7 +206,7 @@ describe("the watchdog", () => {
         const before = operations();
         await worker.scheduled(createScheduledController({ cron: "* * * * *" }), service);
         // What is said again to Dispatcher and Registry, and that they have it.
-        await until("its announcements", async () => operations().do_requests >= before.do_requests + 4);
+        await until("its announcements", async () => operations().do_requests >= before.do_requests + 5);
         await pause(20);
         return operations().do_rows_written === before.do_rows_written;
       });

@@ -65,17 +65,17 @@ export async function opensState(random: Random): Promise<void> {
     rememberedFolder(folder, RUN);
 
     const root = runtimeStateFolder(folder);
-    const before = [...filesBelow(root).values()];
+    const before = kept(root);
     const damages = damageOf(folder);
     const refused = await refusalOf(() => mustBeSound(folder));
     const fatal = damages.filter(({ scope }) => scope === "all");
     if ((refused === null) !== (fatal.length === 0)) throw new Error(`${fatal.length} damages that nobody can do without, and ${refused?.message}`);
     if (refused !== null && !fatal.some(({ path }) => refused.message.includes(path))) throw new Error(`the refusal names no damaged file: ${refused.message}`);
-    mustStay(before, [...filesBelow(root).values()]);
+    mustStay(before, kept(root));
 
     const target = moveStateAway(folder, new Date(0));
     if (before.length > 0 && (target === null || existsSync(root))) throw new Error("the state was not moved away");
-    mustStay(before, target === null ? [] : [...filesBelow(target).values()]);
+    mustStay(before, target === null ? [] : kept(target));
     mustBeSound(folder);
     if (answer?.kind === "mine") answer.lock.release();
   });
@@ -90,6 +90,9 @@ async function refusalOf(work: () => void): Promise<CliError | null> {
     throw thrown;
   }
 }
+
+/** All but what is begun anew at each start. */
+const kept = (root: string): Uint8Array[] => [...filesBelow(root)].flatMap(([path, bytes]) => (path.includes("edgewise-Dispatcher") ? [] : [bytes]));
 
 /** The same files under whatever names. */
 function mustStay(before: readonly Uint8Array[], after: readonly Uint8Array[]): void {

@@ -7,8 +7,8 @@ import { basename, dirname, join } from "node:path";
 import { CliError, systemCode } from "../terminal/cli-error.ts";
 import { runtimeStateFolder } from "./state-folder.ts";
 
-/** Whose file it is; `run`: one run depends on it, `soft`: none does, `all`: every one. */
-export type DamageScope = "run" | "soft" | "all";
+/** Who depends on the file: one run, or every one. */
+export type DamageScope = "run" | "all";
 
 export interface Damage {
   readonly path: string;
@@ -21,9 +21,10 @@ const BLOBS = join("r2", "edgewise", "blobs");
 const FOLDERS: readonly (readonly [string, DamageScope])[] = [
   [BUCKET, "all"],
   [join("do", "edgewise-Registry"), "all"],
-  [join("do", "edgewise-Dispatcher"), "soft"],
   [join("do", "edgewise-Run"), "run"],
 ];
+/** Which runs want executors: every run says so again when the runtime starts. */
+const DISPATCHER = join("do", "edgewise-Dispatcher");
 
 /** Reads the head of every database: a hundred bytes each, however many rows a run has. */
 export function damageOf(folder: string): readonly Damage[] {
@@ -45,14 +46,15 @@ function isBucketLost(root: string): boolean {
 }
 
 /**
- * Refuses a state that no run can use, by the name of the file. What nothing depends on is moved aside and written anew; a damaged run
- * keeps nobody else from working. Only whoever owns the folder may call it, before the runtime starts.
+ * Refuses a state that no run can use, by the name of the file; a damaged run keeps nobody else from working. What nothing depends on is
+ * begun anew at each start, so that no damage of it can matter, also none that its head does not show. Only whoever owns the folder
+ * may call it, before the runtime starts.
  */
 export function mustBeSound(folder: string): void {
   for (const damage of damageOf(folder)) {
     if (damage.scope === "all") throw damagedState(folder, wordsOf(damage));
-    if (damage.scope === "soft") setAside(damage.path);
   }
+  rmSync(join(runtimeStateFolder(folder), DISPATCHER), { recursive: true, force: true });
 }
 
 /** The file and what is wrong with it. */
@@ -111,15 +113,6 @@ function problemOf(path: string): string | null {
 }
 
 const logOf = (path: string): number => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-
-function setAside(path: string): void {
-  for (const end of ["", "-wal", "-shm"]) {
-    const from = `${path}${end}`;
-    if (statSync(from, { throwIfNoEntry: false }) === undefined) continue;
-    rmSync(`${from}.damaged`, { force: true });
-    renameSync(from, `${from}.damaged`);
-  }
-}
 
 const databasesIn = (folder: string): readonly string[] =>
   namesIn(folder)

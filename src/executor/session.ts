@@ -1,4 +1,5 @@
 import type { BeatAnswer, ClaimAnswer, GivesBack, Grant } from "../../durable-objects/run/protocol.ts";
+import { SEGMENT_AGE_MS } from "../limits.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
 import { Pacing } from "./pacing.ts";
@@ -218,7 +219,13 @@ export class Session {
   /** Age at which the buffer is flushed: half the mean unit time; few units wait longer for company, since each flush has a price. */
   #flushAge(): number {
     const age = this.#buffered.length < FEW_UNITS ? this.#pacing.mean * 2 : this.#pacing.mean / 2;
-    return Math.min(FLUSH_MAX_MS, Math.max(FLUSH_MIN_MS, age));
+    return Math.min(this.#oldestFlush(), Math.max(FLUSH_MIN_MS, age));
+  }
+
+  /** Deployed a commit has a price and nobody watches row by row; what no lease holds any more is not kept back. */
+  #oldestFlush(): number {
+    const { wall, margin } = this.#timing;
+    return wall === undefined ? FLUSH_MAX_MS : Math.max(FLUSH_MIN_MS, Math.min(SEGMENT_AGE_MS, this.grant.lease_ms - margin));
   }
 
   /** Units expected to be begun within the next seconds at the present pace. */

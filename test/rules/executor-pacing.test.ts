@@ -74,6 +74,33 @@ describe("an executor whose invocation ends", () => {
   });
 });
 
+describe("commits of a slow model", () => {
+  const commitsOf = async (budget: Partial<ExecutorBudget>): Promise<{ readonly done: number; readonly commits: number }> => {
+    let commits = 0;
+    let asked = 0;
+    // Lanes that are out of step, as they are after a while.
+    const seconds = (): number => (asked++ < 5 ? 6 * asked : 30);
+    const onCall: TicketOptions["onCall"] = async (name, send) => {
+      if (name === "commit") commits++;
+      return send();
+    };
+    const { done } = await invocation(seconds, { units: 100, onCall, budget });
+    return { done, commits };
+  };
+
+  it("are fewer deployed: a segment is closed by the time of a unit, up to a bound", async () => {
+    const { done, commits } = await commitsOf(DEPLOYED);
+    expect(done).toBe(100);
+    // A unit ends every 6 s, and this lease of 10 s bounds what is kept back.
+    expect(commits).toBeLessThanOrEqual(50);
+  });
+
+  it("come as soon as ever locally, where somebody watches", async () => {
+    const { done, commits } = await commitsOf({});
+    expect([done, commits]).toEqual([100, 100]);
+  });
+});
+
 describe("what units take", () => {
   it("is unknown at first, and then their mean and twice what they differ by", () => {
     const times = new UnitTimes();

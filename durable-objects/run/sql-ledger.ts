@@ -36,6 +36,11 @@ function unwrap<T>(result: Result<T>): T {
   return result.value;
 }
 
+const storedByAnother = (what: string, version: string, known: number): EdgewiseError =>
+  new EdgewiseError("stored_version_unknown", `This run ${what} ${version}; this version knows ${known}.`, {
+    hint: "Deploy the version of edgewise that stored it again, or a newer one.",
+  });
+
 /** The Run's tables in the SQLite storage of its Durable Object. Rows read and written are counted (operations.ts). */
 export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
@@ -65,8 +70,7 @@ export class SqlLedger implements Ledger {
     const table = this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'record'");
     if (table.length === 0) return false;
     const version = this.#record("schema");
-    if (version !== null && version !== String(SCHEMA_VERSION))
-      throw new EdgewiseError("stored_version_unknown", `This run was stored with schema ${version}; this version knows ${SCHEMA_VERSION}.`);
+    if (version !== null && version !== String(SCHEMA_VERSION)) throw storedByAnother("was stored with schema", version, SCHEMA_VERSION);
     this.#exists = version !== null;
     return this.#exists;
   }
@@ -90,8 +94,7 @@ export class SqlLedger implements Ledger {
     const text = this.#record("config");
     if (text === null) throw new EdgewiseError("internal", "the run has no config");
     const config = JSON.parse(text) as RunConfig;
-    if (config.version !== 1)
-      throw new EdgewiseError("stored_version_unknown", `This run's config has version ${String(config.version)}; this version knows 1.`);
+    if (config.version !== 1) throw storedByAnother("has a config of version", String(config.version), 1);
     this.#config = config;
     return config;
   }
@@ -103,8 +106,7 @@ export class SqlLedger implements Ledger {
     const text = this.#record("head");
     if (text === null) return null;
     const head = JSON.parse(text) as RunHead;
-    if (head.version !== HEAD_VERSION)
-      throw new EdgewiseError("stored_version_unknown", `This run's head has version ${String(head.version)}; this version knows ${HEAD_VERSION}.`);
+    if (head.version !== HEAD_VERSION) throw storedByAnother("has a head of version", String(head.version), HEAD_VERSION);
     return head;
   }
   putHead(head: RunHead): void {

@@ -44,7 +44,7 @@ const asked = (name: string, count: number): Promise<void> =>
     () => `${count} requests of ${name}`,
   );
 
-/** Starts a run that owns the folder, then another that is its client. */
+/** Starts a run that owns the folder, long enough for the start of another on a busy machine, and that one as its client. */
 async function ownerAndClient(ownerExamples: number, clientExamples: number): Promise<readonly [CliProcess, CliProcess]> {
   const owner = place.start(reverse("owner", ownerExamples));
   await asked("owner", 1);
@@ -63,24 +63,24 @@ describe("two commands in one folder", () => {
   });
 
   it("the first waits for the second before it ends, and says so", async () => {
-    const [owner, client] = await ownerAndClient(12, 60);
+    const [owner, client] = await ownerAndClient(50, 100);
     await owner.says(`Runs of other terminals (process ${client.pid})`);
     expect(await client.ended).toBe(0);
     expect(await owner.ended).toBe(0);
-    expect(model.ledger.stats("client").total).toBe(60);
+    expect(model.ledger.stats("client").total).toBe(100);
   });
 
   it("Ctrl-C in the first hands over: the second goes on by itself", async () => {
-    const [owner, client] = await ownerAndClient(12, 60);
+    const [owner, client] = await ownerAndClient(50, 100);
     await owner.says("Runs of other terminals");
     owner.interrupt();
     expect(await owner.ended).toBe(0);
     await client.says("The other terminal's service has ended; the run goes on in this one.");
     expect(lock().pid).toBe(client.pid);
     expect(await client.ended).toBe(0);
-    expect(keysOf(folderOf("client"))).toEqual(grid(60));
+    expect(keysOf(folderOf("client"))).toEqual(grid(100));
     // The two rollouts that were open, and what had not been flushed yet.
-    expect(model.ledger.stats("client").total).toBeLessThanOrEqual(60 + 2 + 20);
+    expect(model.ledger.stats("client").total).toBeLessThanOrEqual(100 + 2 + 20);
   });
 
   it("a kill of the first costs the second only what was open, and the first goes on with -R", async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keysOf, metadataOf, until, Workplace } from "../support/cli-process.ts";
@@ -32,6 +32,45 @@ function smallDisk(kib: number): string | null {
 
 /** Rows of some 4 KB each. */
 const LONG_ROWS = ["-a", '{"min_words": 100, "max_words": 100}'];
+
+/** Puts another byte where the first of these texts stands in an object of the state. */
+function damageRow(state: string, text: string): void {
+  const blobs = join(state, "v1/r2/edgewise/blobs");
+  for (const name of readdirSync(blobs)) {
+    const bytes = readFileSync(join(blobs, name));
+    const at = bytes.indexOf(text);
+    if (at === -1) continue;
+    bytes[at] = 0x21;
+    writeFileSync(join(blobs, name), bytes);
+    return;
+  }
+  throw new Error(`nothing of the state holds ${text}`);
+}
+
+describe("a stored row that has been damaged", () => {
+  it("is named by its line at the end of the run, and made again as the message says", { timeout: 120_000 }, async () => {
+    model.setScript({ latency_ms: 100 });
+    const cli = place.start(reverse("-n", "20", "-r", "1", "-c", "1"));
+    await until(
+      () => place.resultsFolders().some((folder) => keysOf(folder).length > 4),
+      60_000,
+      () => cli.stderr(),
+    );
+    cli.interrupt();
+    await cli.ended;
+    damageRow(place.state, '"reward":');
+    const [folder = ""] = place.resultsFolders();
+    const ended = await place.run(reverse("-R", folder));
+    expect(ended.code, ended.stderr).toBe(1);
+    const [, line = "", command = ""] = /results\.jsonl, line (\d+), is no row: .*\n {2}Remove that line, .*: npx edgewise (.*)$/m.exec(ended.stderr) ?? [];
+    const rows = readFileSync(join(folder, "results.jsonl"), "utf8").split("\n");
+    writeFileSync(join(folder, "results.jsonl"), rows.filter((_, index) => index !== Number(line) - 1).join("\n"));
+    const again = await place.run([...command.split(" "), "-m", "scripted", "-b", model.url]);
+    expect(again.code, again.stderr).toBe(0);
+    expect(keysOf(folder)).toEqual(keys(20));
+    expect(model.ledger.stats().total).toBeLessThanOrEqual(20 + 1 + 1);
+  });
+});
 
 describe("a results folder on a disk without room", () => {
   it("is tried again while the run lasts, and whole in the end once there is room", { timeout: 120_000 }, async ({ skip }) => {

@@ -9,6 +9,7 @@ import { argumentsText, concurrencyText, datasetText, optionsText, samplingText 
 import type { Evaluation } from "../connection/api-types.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";
 import { readLines } from "../disk/read-lines.ts";
+import { CliError } from "../terminal/cli-error.ts";
 
 /** How the report is to look. */
 export interface ReportStyle {
@@ -34,16 +35,17 @@ export interface FinalReport {
 
 /** From a folder that is complete. */
 export const reportOfFolder = (evaluation: Evaluation, folder: string, style: ReportStyle): Promise<FinalReport> =>
-  reportOf(evaluation, readLines(join(folder, "results.jsonl")), style);
+  reportOf(evaluation, readLines(join(folder, "results.jsonl")), folder, style);
 
 /** From the service, for a run whose files are not kept here. */
 export async function reportOfRun(evaluation: Evaluation, client: ServiceClient, style: ReportStyle): Promise<FinalReport> {
-  return reportOf(evaluation, readLines(chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"))), style);
+  return reportOf(evaluation, readLines(chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"))), null, style);
 }
 
 async function reportOf(
   evaluation: Evaluation,
   lines: AsyncIterable<string>,
+  place: string | null,
   { columns, abbreviated, verbose, wrongAverages, rested }: ReportStyle,
 ): Promise<FinalReport> {
   const wrong = wrongAveragesText(wrongAverages);
@@ -55,8 +57,27 @@ async function reportOf(
     seconds,
     verbose,
   });
-  for await (const line of lines) report.addRow(readForeignRow(line).value);
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    try {
+      report.addRow(readForeignRow(line).value);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw damagedRow(evaluation, place, number, error);
+    }
+  }
   return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95, seconds };
+}
+
+/** Every row was whole when it was stored, so its bytes have changed since: on the disk, or by a hand. */
+function damagedRow({ evaluation_id, metadata }: Evaluation, folder: string | null, number: number, cause: SyntaxError): CliError {
+  const file = folder === null ? `results.jsonl of run ${evaluation_id}` : join(folder, "results.jsonl");
+  const hints =
+    folder === null
+      ? ["The state of the service is damaged; rows that can be read are given by `npx edgewise eval samples`."]
+      : [`Remove that line, then make its rollout again: npx edgewise eval run ${metadata.env_id} -R ${folder} --fresh-state`];
+  return new CliError(`${file}, line ${number}, is no row: what was stored of it has been damaged (${cause.message})`, { hints, cause });
 }
 
 const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =>

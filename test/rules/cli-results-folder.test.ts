@@ -48,6 +48,21 @@ describe("a results folder", () => {
     expect(readPosition(path)).toMatchObject({ final: true });
   });
 
+  it("whose final files another command has written is left alone: no unsorted row comes over them", async () => {
+    const [first, second] = [await ResultsFolder.open(path, RUN, "rebuild"), await ResultsFolder.open(path, RUN, "continue")];
+    run.commit(1, "b", "a");
+    run.sorted = "a\nb\n";
+    for (const folder of [first, second]) await folder.pull(client);
+    await first.finalise(client);
+    run.commit(2, "c");
+    await second.pull(client);
+    await second.pullMetadata(client);
+    await second.pullLog(client);
+    expect(results()).toBe("a\nb\n");
+    await second.finalise(client);
+    expect(results()).toBe("a\nb\n");
+  });
+
   it("goes on after a crash from the recorded position, without what was written beyond it", async () => {
     const first = await ResultsFolder.open(path, RUN, "rebuild");
     run.commit(1, "a");

@@ -34,7 +34,7 @@ describe("an endpoint that goes away in the middle of a run", () => {
         return await send();
       },
     });
-    const config = await createRun({ num_examples: 60, max_concurrent: 8 });
+    const config = await createRun({ num_examples: 400, max_concurrent: 8 });
     await until("rows that the run has", async () => (await viewOf(config.run_id)).units.done > 0);
     down = true;
     await until("refusals", async () => refused >= 4);

@@ -96,7 +96,7 @@ export class ResultsFolder {
 
   /** Appends the rows of all commits since the last pull. */
   async pull(client: ServiceClient, signal?: AbortSignal): Promise<void> {
-    if (this.#sorted) return;
+    if (this.#sorted || (await this.#isAnothers())) return;
     const file = await this.#begun();
     for (let more = true; more; ) {
       const response = await client.rows(this.runId, this.#position.seq, PULL_BYTES, signal);
@@ -113,14 +113,14 @@ export class ResultsFolder {
 
   /** `metadata.json` as the service renders it now. */
   async pullMetadata(client: ServiceClient, signal?: AbortSignal): Promise<void> {
-    if (this.#sorted) return;
+    if (this.#sorted || (await this.#isAnothers())) return;
     await this.#begun();
     await this.#writeMetadata(client, signal);
   }
 
   /** Appends what was logged since the last pull. */
   async pullLog(client: ServiceClient, signal?: AbortSignal): Promise<void> {
-    if (this.#sorted) return;
+    if (this.#sorted || (await this.#isAnothers())) return;
     await this.#begun();
     await this.#log.pull(client, signal);
   }
@@ -160,6 +160,16 @@ export class ResultsFolder {
     if (file === null) return;
     await file.close();
     rmSync(draftOf(join(this.path, "results.jsonl")), { force: true });
+  }
+
+  /**
+   * Whether another command has put its file in place of this one's, as the first of two does when the run has ended: it is left alone until
+   * the final files, or unsorted rows would come over sorted ones.
+   */
+  async #isAnothers(): Promise<boolean> {
+    if (this.#file === null || this.#rebuilding) return false;
+    const results = join(this.path, "results.jsonl");
+    return existsSync(results) && !(await isStillAt(this.#file, results));
   }
 
   async #begun(): Promise<FileHandle> {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keysOf, metadataOf, until, Workplace } from "../support/cli-process.ts";
@@ -52,7 +52,7 @@ describe("a stored row that has been damaged", () => {
     model.setScript({ latency_ms: 100 });
     const cli = place.start(reverse("-n", "20", "-r", "1", "-c", "1"));
     await until(
-      () => place.resultsFolders().some((folder) => keysOf(folder).length > 4),
+      () => place.resultsFolders().some((folder) => existsSync(join(folder, "results.jsonl")) && keysOf(folder).length > 4),
       60_000,
       () => cli.stderr(),
     );

@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../src/errors/result.ts";
-import type { RunTiming } from "./run/context.ts";
+import type { RunTiming } from "./run/state/context.ts";
 
 /** A whole number of a `[vars]` entry; an unusable one stops the service with the variable's name. */
 export function numberVar(name: string, text: string | undefined, fallback: number): number {

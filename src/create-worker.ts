@@ -4,7 +4,7 @@ import { createApp } from "./api/app.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/load.ts";
-import { runExecutor } from "./executor/worker-executor.ts";
+import { runExecutor } from "./executor/hosting/worker-executor.ts";
 import { count } from "./operations.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";

@@ -5,7 +5,7 @@
  * category  provider, network, sandbox and timeout are *infrastructure*: a resume runs such a rollout again (design: Repair).
  * request   the request layer may send the same request again (docs/retries.md).
  * rollout   the rollout layer (`--max-retries`) may run the whole rollout again.
- * fatal     ends the run `FAILED`: every further call would be refused in the same way (durable-objects/run/health.ts: at once
+ * fatal     ends the run `FAILED`: every further call would be refused in the same way (durable-objects/run/grants/health.ts: at once
  *           where nothing was answered yet).
  * name      the error class name written to `results.jsonl`, so that its readers group errors as before.
  */

@@ -1,5 +1,5 @@
 import type { ExecutorBudget } from "./ports.ts";
-import type { Wall } from "./unit-times.ts";
+import type { Wall } from "./session/unit-times.ts";
 
 /**
  * One invocation's share of work: ends at the first of its time, its subrequests (counted, 80 % of the platform's limit) and its

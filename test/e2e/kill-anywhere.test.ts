@@ -15,7 +15,7 @@ const CONCURRENT = 16;
 /** Units open at once: enough for every request, and one more that fills in while a group runs out (docs/architecture.md). */
 const LANES = CONCURRENT / ROLLOUTS + 1;
 const LATENCY_MS: [number, number] = [60, 140];
-/** Rows wait for two units' time at most (src/executor/session.ts), here some 250 ms, and then for the disk of a busy machine. */
+/** Rows wait for two units' time at most (src/executor/session/session.ts), here some 250 ms, and then for the disk of a busy machine. */
 const FLUSH_WINDOW_MS = 400;
 /** After this long an answer is committed for sure. */
 const COMMITTED_MS = 2000;

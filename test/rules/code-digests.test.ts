@@ -64,7 +64,7 @@ describe("the digests of the code that the build makes", { timeout: 60_000 }, ()
       "src/cli/main.ts": (text) => `${text}\nvoid 0;`,
       "src/api/app.ts": (text) => `${text}\nvoid 0;`,
       "src/executor/executor.ts": (text) => `${text}\nvoid 0;`,
-      "durable-objects/run/claims.ts": (text) => `${text}\nvoid 0;`,
+      "durable-objects/run/grants/claims.ts": (text) => `${text}\nvoid 0;`,
     });
     expect(after).toEqual(before);
   });

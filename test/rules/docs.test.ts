@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SCHEMA } from "../../durable-objects/run/schema.ts";
+import { SCHEMA } from "../../durable-objects/run/state/schema.ts";
 import type { Option } from "../../src/config/option.ts";
 import { OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../src/errors/codes.ts";
@@ -137,7 +137,7 @@ describe(TABLES_OF_STORAGE, () => {
   });
 
   it("has every record of a Run", () => {
-    const records = [...read("durable-objects/run/sql-ledger.ts").matchAll(/#(?:putR|r)ecord\("(\w+)"/g)].map(([, key = ""]) => key);
+    const records = [...read("durable-objects/run/state/sql-ledger.ts").matchAll(/#(?:putR|r)ecord\("(\w+)"/g)].map(([, key = ""]) => key);
     expect(new Set(rowsIn("## The Run's tables").slice(tablesIn(SCHEMA).length))).toEqual(new Set(records));
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blotter } from "../../src/errors/masking.ts";
 import { secretValues } from "../../src/config/secrets.ts";
-import { EnvironmentLog } from "../../src/executor/environment-log.ts";
+import { EnvironmentLog } from "../../src/executor/hosting/environment-log.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import { RuleRun } from "../support/rule-run.ts";
 

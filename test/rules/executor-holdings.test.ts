@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { ClaimAnswer, Grant } from "../../durable-objects/run/protocol.ts";
 import { Gate } from "../../src/clients/gate.ts";
-import { Holdings } from "../../src/executor/holdings.ts";
-import { Session } from "../../src/executor/session.ts";
-import type { Effect } from "../../src/executor/session-events.ts";
+import { Holdings } from "../../src/executor/session/holdings.ts";
+import { Session } from "../../src/executor/session/session.ts";
+import type { Effect } from "../../src/executor/session/session-events.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 describe("what an executor holds of a grant", () => {

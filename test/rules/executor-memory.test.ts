@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/clients/sleep.ts";
-import { Inputs } from "../../src/executor/inputs.ts";
+import { Inputs } from "../../src/executor/units/inputs.ts";
 import type { ExecutorStore } from "../../src/executor/ports.ts";
 import { INPUT_CACHE_BYTES, MIB, SEGMENT_BYTES, SEGMENT_ROWS } from "../../src/limits.ts";
 import { ticketOnRuleRun } from "../support/rule-ticket.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { RetryWaits } from "../../src/executor/retry-waits.ts";
-import { StorageOutage } from "../../src/executor/storage-outage.ts";
+import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
+import { StorageOutage } from "../../src/executor/units/storage-outage.ts";
 import { OVERLOADED_FIRST_MS, OVERLOADED_LAST_MS, RETRY_FIRST_MS, RETRY_LAST_MS } from "../../src/limits.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { ticketOnRuleRun } from "../support/rule-ticket.ts";

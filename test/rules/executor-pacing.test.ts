@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sleep } from "../../src/clients/sleep.ts";
 import type { ExecutorBudget } from "../../src/executor/ports.ts";
-import { UnitTimes } from "../../src/executor/unit-times.ts";
+import { UnitTimes } from "../../src/executor/session/unit-times.ts";
 import { CONSUMER_WALL_MS, SLICE_MS, UNIT_DEADLINE_MS } from "../../src/limits.ts";
 import { type TicketOptions, ticketOnRuleRun } from "../support/rule-ticket.ts";
 

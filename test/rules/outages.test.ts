@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
-import { Endpoints } from "../../src/executor/endpoints.ts";
+import { Endpoints } from "../../src/executor/endpoints/endpoints.ts";
 import { Slice } from "../../src/executor/slice.ts";
 import { FIRST_ANSWER_MS, OUTAGE_MS } from "../../src/limits.ts";
 import { clientPortsOfExecutor, grantFor } from "../support/executor-ports.ts";

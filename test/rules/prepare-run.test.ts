@@ -4,7 +4,7 @@ import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { defineEnvironment } from "../../src/environments/definition.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
-import { prepareRun } from "../../src/executor/prepare.ts";
+import { prepareRun } from "../../src/executor/preparation/prepare.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS } from "../../src/limits.ts";
 import { groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";

@@ -3,7 +3,7 @@ import type { AdoptCall, AdoptedUnit, Grant, TicketId, UnitRange } from "../../d
 import { manifestText } from "../../r2-layout/folder-manifest.ts";
 import { datasetKey, inputsKey } from "../../r2-layout/keys.ts";
 import { sleep } from "../../src/clients/sleep.ts";
-import { adoptFolder } from "../../src/executor/adopt.ts";
+import { adoptFolder } from "../../src/executor/preparation/adopt.ts";
 import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import { ADOPTED_SEGMENT_ROWS } from "../../src/limits.ts";
 import { addUnit } from "../../src/metrics/totals.ts";

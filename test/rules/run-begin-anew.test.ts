@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { metadataOf } from "../../durable-objects/run/run-metadata.ts";
+import { metadataOf } from "../../durable-objects/run/reading/run-metadata.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 describe("a run that ended before its first rollout", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockSize } from "../../durable-objects/run/claims.ts";
+import { blockSize } from "../../durable-objects/run/grants/claims.ts";
 import { INPUT_CACHE_BYTES, MAX_ROW_BYTES } from "../../src/limits.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ImportSource } from "../../durable-objects/run/control.ts";
-import { metadataOf } from "../../durable-objects/run/run-metadata.ts";
-import { viewOf } from "../../durable-objects/run/view.ts";
+import { metadataOf } from "../../durable-objects/run/reading/run-metadata.ts";
+import { viewOf } from "../../durable-objects/run/reading/view.ts";
 import { envDigestOf, shortDigest } from "../../src/config/env-digest.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 

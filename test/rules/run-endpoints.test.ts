@@ -2,7 +2,7 @@ import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../src/clients/sleep.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
-import { Endpoints } from "../../src/executor/endpoints.ts";
+import { Endpoints } from "../../src/executor/endpoints/endpoints.ts";
 import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import { Slice } from "../../src/executor/slice.ts";
 import { streams } from "../support/client-plays.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Done } from "../../durable-objects/run/ledger.ts";
+import type { Done } from "../../durable-objects/run/state/ledger.ts";
 import type { Grant, WindowAnswer } from "../../durable-objects/run/protocol.ts";
-import { FINALISINGS_TO_FAIL } from "../../durable-objects/run/finalise-attempts.ts";
+import { FINALISINGS_TO_FAIL } from "../../durable-objects/run/course/finalise-attempts.ts";
 import { PART_BYTES } from "../../src/limits.ts";
 import { RuleRun } from "../support/rule-run.ts";
 

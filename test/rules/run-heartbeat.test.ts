@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Heartbeat } from "../../durable-objects/run/heartbeat.ts";
-import { HeartbeatSender } from "../../durable-objects/run/heartbeat-sender.ts";
+import type { Heartbeat } from "../../durable-objects/run/sending/heartbeat.ts";
+import { HeartbeatSender } from "../../durable-objects/run/sending/heartbeat-sender.ts";
 import type { Grant } from "../../durable-objects/run/protocol.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";

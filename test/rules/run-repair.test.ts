@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { countDebts, countedInTurns } from "../../durable-objects/run/owed.ts";
-import { ROLLOUTS_A_TURN } from "../../durable-objects/run/repair.ts";
-import { metadataOf } from "../../durable-objects/run/run-metadata.ts";
+import { countDebts, countedInTurns } from "../../durable-objects/run/course/owed.ts";
+import { ROLLOUTS_A_TURN } from "../../durable-objects/run/course/repair.ts";
+import { metadataOf } from "../../durable-objects/run/reading/run-metadata.ts";
 import { NOTHING_NEW } from "../support/resume-request.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RunVitals } from "../../durable-objects/run/vitals.ts";
+import { RunVitals } from "../../durable-objects/run/reading/vitals.ts";
 
 const said = { in_flight: 2, retries: 1, waiting: 0, paused_until: null };
 

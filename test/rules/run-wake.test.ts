@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SWEEP_AFTER_MS } from "../../durable-objects/run/sweep.ts";
+import { SWEEP_AFTER_MS } from "../../durable-objects/run/course/sweep.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 /** What is left of a run that nobody works for: a look whether it stands still, a quarter of an hour after it began. */

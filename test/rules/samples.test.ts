@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { SamplePlace } from "../../durable-objects/run/control.ts";
-import type { RunHead } from "../../durable-objects/run/head.ts";
-import { RowCounts } from "../../durable-objects/run/row-counts.ts";
-import { type RowIndex, samplePage } from "../../durable-objects/run/samples.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
+import { RowCounts } from "../../durable-objects/run/state/row-counts.ts";
+import { type RowIndex, samplePage } from "../../durable-objects/run/reading/samples.ts";
 import { segmentKey } from "../../r2-layout/keys.ts";
 import { JsonRows } from "../../src/api/json-rows.ts";
 import { CONFIG, type Door, openDoor, viewFor } from "../support/fake-ports.ts";

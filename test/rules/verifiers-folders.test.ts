@@ -8,7 +8,7 @@ import { numberedLine, readForeignRow } from "../../src/rollouts/foreign-row.ts"
 import { loadEnvironment } from "../../src/environments/load.ts";
 import { errorLines, runUnit } from "../../src/environments/run-unit.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import { adoptFolder, questionOf } from "../../src/executor/adopt.ts";
+import { adoptFolder, questionOf } from "../../src/executor/preparation/adopt.ts";
 import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import { summaryOfRow } from "../../src/metrics/row-summary.ts";
 import { PlainReport } from "../../src/report/plain-report.ts";

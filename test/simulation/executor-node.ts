@@ -1,7 +1,7 @@
 import { hasCodeOf } from "../../src/executor/grant-code.ts";
-import { RetryWaits } from "../../src/executor/retry-waits.ts";
-import { Session } from "../../src/executor/session.ts";
-import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session-events.ts";
+import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
+import { Session } from "../../src/executor/session/session.ts";
+import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";

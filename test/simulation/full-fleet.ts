@@ -1,9 +1,9 @@
 import { Fleet } from "../../durable-objects/dispatcher/fleet.ts";
 import { OfferBook } from "../../durable-objects/dispatcher/offers.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
-import { Services, shareAt } from "../../src/executor/services.ts";
-import { Session } from "../../src/executor/session.ts";
-import type { Effect, SessionEvent } from "../../src/executor/session-events.ts";
+import { Services, shareAt } from "../../src/executor/hosting/services.ts";
+import { Session } from "../../src/executor/session/session.ts";
+import type { Effect, SessionEvent } from "../../src/executor/session/session-events.ts";
 import { SLICE_MS } from "../../src/limits.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 import { Clockwork } from "./clockwork.ts";

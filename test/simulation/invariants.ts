@@ -1,8 +1,8 @@
 import { coversCode } from "../../src/config/env-digest.ts";
-import type { RunContext } from "../../durable-objects/run/context.ts";
-import { isIdle, wanted } from "../../durable-objects/run/offers.ts";
-import type { RunHead } from "../../durable-objects/run/head.ts";
-import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/suspects.ts";
+import type { RunContext } from "../../durable-objects/run/state/context.ts";
+import { isIdle, wanted } from "../../durable-objects/run/grants/offers.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
+import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/grants/suspects.ts";
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";

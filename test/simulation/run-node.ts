@@ -1,7 +1,7 @@
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
-import { nextWake } from "../../durable-objects/run/wake.ts";
+import { nextWake } from "../../durable-objects/run/sending/wake.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
-import type { Outbox } from "../../durable-objects/run/outbox.ts";
+import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
 import type { Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 import { type NextRequest, OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
-import { isSuspended } from "../../durable-objects/run/offers.ts";
+import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
 import { Clockwork } from "./clockwork.ts";
 import { ExecutorNode } from "./executor-node.ts";
 import { broken } from "./invariants.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { RunHead } from "../../durable-objects/run/head.ts";
-import { newHead } from "../../durable-objects/run/head.ts";
-import type { CommitEvent, Done, Ledger, Ticket } from "../../durable-objects/run/ledger.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
+import { newHead } from "../../durable-objects/run/state/head.ts";
+import type { CommitEvent, Done, Ledger, Ticket } from "../../durable-objects/run/state/ledger.ts";
 import type { Block } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";

@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
-import type { RunHead } from "../../durable-objects/run/head.ts";
-import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "../../durable-objects/run/ledger.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
+import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
 import type { ClaimAnswer, InputChunk, UnitRange } from "../../durable-objects/run/protocol.ts";
 
 /** The tables of a Run as maps. Values are copied on the way in and out, as a database would. */

@@ -1,10 +1,10 @@
 import type { ImportSource, ResumeRequest } from "../../durable-objects/run/control.ts";
-import type { RunHead } from "../../durable-objects/run/head.ts";
-import type { Outbox } from "../../durable-objects/run/outbox.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
+import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { type Block, type ClaimAnswer, type CommitVerdict, type Grant, type JoinAnswer, PROTOCOL, type UnitRange } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
-import { nextWake } from "../../durable-objects/run/wake.ts";
+import { nextWake } from "../../durable-objects/run/sending/wake.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { CONFIG } from "./fake-ports.ts";
 import { MemoryLedger } from "./memory-ledger.ts";

@@ -8,11 +8,11 @@ import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { Client } from "../../src/rollouts/types.ts";
 import { ok } from "../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
-import { SavedRows } from "../../src/executor/saved-rows.ts";
+import { SavedRows } from "../../src/executor/units/saved-rows.ts";
 import { Slice } from "../../src/executor/slice.ts";
-import { UnitTimes } from "../../src/executor/unit-times.ts";
-import { StorageOutage } from "../../src/executor/storage-outage.ts";
-import { UnitsTicket } from "../../src/executor/units-ticket.ts";
+import { UnitTimes } from "../../src/executor/session/unit-times.ts";
+import { StorageOutage } from "../../src/executor/units/storage-outage.ts";
+import { UnitsTicket } from "../../src/executor/units/units-ticket.ts";
 import { RuleRun } from "./rule-run.ts";
 
 export interface TicketOptions {

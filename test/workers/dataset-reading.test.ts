@@ -7,8 +7,8 @@ import { datasetKey } from "../../r2-layout/keys.ts";
 import { datasetRows } from "../../src/datasets/rows.ts";
 import { datasetSpec } from "../../src/datasets/spec.ts";
 import type { Env } from "../../src/env.ts";
-import { bucketStore } from "../../src/executor/bucket-store.ts";
-import { datasetHost } from "../../src/executor/datasets.ts";
+import { bucketStore } from "../../src/executor/hosting/bucket-store.ts";
+import { datasetHost } from "../../src/executor/preparation/datasets.ts";
 
 const { BUCKET } = env as unknown as Env;
 const DIGEST = "a".repeat(64);

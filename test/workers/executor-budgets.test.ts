@@ -1,7 +1,7 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Fleet, type FleetOptions } from "./support/fleet.ts";
-import { budgetOf } from "../../src/executor/worker-executor.ts";
+import { budgetOf } from "../../src/executor/hosting/worker-executor.ts";
 import { createRun, expectComplete, expectNumbersOfRows, type ResultRow, rowsOf, viewOf } from "./support/runs.ts";
 import { neverAnswer, ScriptedModel } from "./support/scripted-model.ts";
 import { pause, service, setVars, STEADY, until } from "./support/service.ts";

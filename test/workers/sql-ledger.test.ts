@@ -1,6 +1,6 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
-import { SqlLedger } from "../../durable-objects/run/sql-ledger.ts";
+import { SqlLedger } from "../../durable-objects/run/state/sql-ledger.ts";
 import { ledgerConformance } from "../support/ledger-conformance.ts";
 import { rawRun } from "./support/service.ts";
 

@@ -1,6 +1,6 @@
 import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RunHead } from "../../durable-objects/run/head.ts";
+import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { type ClaimRequest, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { createApp } from "../../src/api/app.ts";
 import { portsOf } from "../../src/api/ports.ts";

@@ -2,7 +2,7 @@ import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { AiBinding } from "../../../src/clients/client.ts";
 import { Executor } from "../../../src/executor/executor.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../../../src/executor/ports.ts";
-import { budgetOf, portsOf } from "../../../src/executor/worker-executor.ts";
+import { budgetOf, portsOf } from "../../../src/executor/hosting/worker-executor.ts";
 import { whenSettled } from "./runs.ts";
 import { pause, service, setQueue } from "./service.ts";
 

@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import type { Done } from "../../../durable-objects/run/ledger.ts";
+import type { Done } from "../../../durable-objects/run/state/ledger.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
-import { runsOf } from "../../../durable-objects/run/runs-of.ts";
-import { SqlLedger } from "../../../durable-objects/run/sql-ledger.ts";
+import { runsOf } from "../../../durable-objects/run/state/runs-of.ts";
+import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { addUnit } from "../../../src/metrics/totals.ts";

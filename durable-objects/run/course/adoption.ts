@@ -1,0 +1,134 @@
+import { addUnit } from "../../../src/metrics/totals.ts";
+import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import type { RunContext } from "../state/context.ts";
+import { logEvent } from "../state/events.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Done, Ledger, Ticket } from "../state/ledger.ts";
+import { markChanged } from "./lifecycle.ts";
+import type { Ack, AdoptRequest, InputsAnswer, TicketId, UnitRange } from "../protocol.ts";
+import { makePending } from "../grants/pending.ts";
+import { isOwing, owedOf, termsOf } from "./repair.ts";
+import { endTicket, liveTicket } from "../grants/tickets.ts";
+
+/**
+ * Rows of a results folder become done units while the run works on what the folder lacks. A unit that the folder has rows of is
+ * _held_: it is in no table, neither pending nor claimed nor done, until its rows are taken over or the folder turns out to have none.
+ */
+
+/** The live grant that takes rows over, named by a request. */
+function adopting(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
+  const ticket = liveTicket(ledger, request);
+  return ticket !== null && ticket.task.kind === "adopt" && head.phase === "open" && head.import !== null ? ticket : null;
+}
+
+/** Shares the pinned units out: those that the folder lacks are pending, all others held. What an earlier version took over before stays done. */
+export function holdUnits(ledger: Ledger, head: RunHead, lacks: readonly UnitRange[]): void {
+  const n = head.n ?? 0;
+  const terms = termsOf(head);
+  const known = new Set<number>();
+  const owed: number[] = [];
+  head.cursor = n;
+  head.pending = 0;
+  head.done = 0;
+  for (const done of ledger.doneFrom(0)) {
+    known.add(done.unit);
+    if (!isOwing(owedOf(done, terms))) {
+      head.done++;
+      continue;
+    }
+    ledger.putDone({ ...done, owed: true });
+    owed.push(done.unit);
+  }
+  let lacking = 0;
+  for (const { lo, hi } of lacks) {
+    const units = Array.from({ length: Math.max(0, Math.min(hi, n) - lo) }, (_, index) => lo + index).filter((unit) => !known.has(unit));
+    lacking += units.length;
+    makePending(ledger, head, units);
+  }
+  makePending(ledger, head, owed);
+  head.held = n - known.size - lacking;
+}
+
+/** Units of the range that are somewhere: done, pending or claimed. All others are held. */
+function placedIn(ledger: Ledger, range: UnitRange): Set<number> {
+  const placed = new Set(ledger.placesIn(range).map(({ unit }) => unit));
+  for (const suspect of ledger.suspectsIn(range)) placed.add(suspect.unit);
+  for (const { lo, hi } of [...ledger.returnedIn(range), ...ledger.claimsIn(range)]) {
+    for (let unit = Math.max(lo, range.lo); unit < Math.min(hi, range.hi); unit++) placed.add(unit);
+  }
+  return placed;
+}
+
+/** Where the pinned examples are, for whoever takes rows over: their ids say which unit a row belongs to. */
+export function inputs(ledger: Ledger, head: RunHead, request: TicketId): InputsAnswer {
+  if (adopting(ledger, head, request) === null || head.n === null) return { kind: "lost" };
+  return { kind: "inputs", chunks: ledger.chunksIn({ lo: 0, hi: head.n }) };
+}
+
+/** Takes over rows of a results folder: held units become done, and at once pending again where a rollout is missing or failed. Units that are not held stay as they are. */
+export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, context: RunContext): Ack {
+  if (adopting(ledger, head, request) === null || head.n === null) return { kind: "lost" };
+  head.import_part = request.part;
+  head.import_through = request.through;
+  // Whoever got so far will get further.
+  delete head.lost_preparations;
+  const n = head.n;
+  const units = request.units.filter(({ unit }) => unit < n);
+  if (units.length === 0) return { kind: "ok" };
+  const numbers = units.map(({ unit }) => unit);
+  const placed = placedIn(ledger, { lo: Math.min(...numbers), hi: Math.max(...numbers) + 1 });
+  const terms = termsOf(head);
+  const taken: Done[] = [];
+  // Of one part, so they ascend.
+  const owed: number[] = [];
+  let rollouts = 0;
+  for (const { unit, offset, length, rollouts: all } of units) {
+    if (placed.has(unit)) continue;
+    placed.add(unit);
+    const known = all.filter((rollout): rollout is RolloutSummary => rollout !== null);
+    head.totals = addUnit(head.totals, known);
+    rollouts += known.length;
+    const owes = isOwing(owedOf({ rollouts: all }, terms));
+    if (owes) owed.push(unit);
+    taken.push({ unit, segment: request.segment, offset, length, rollouts: all, owed: owes });
+  }
+  if (taken.length === 0) return { kind: "ok" };
+  ledger.putDones(taken);
+  makePending(ledger, head, owed);
+  head.done += taken.length - owed.length;
+  head.held = (head.held ?? 0) - taken.length;
+  head.seq++;
+  ledger.putEvent({
+    seq: head.seq,
+    time: context.now,
+    type: "commit",
+    level: "INFO",
+    message: `${taken.length} units, ${rollouts} rollouts taken over from a result folder`,
+    rollouts,
+    units: taken.map(({ unit }) => unit),
+    segment: request.segment,
+  });
+  return { kind: "ok" };
+}
+
+/** Ends the adoption: what is still held has no rows in the folder after all, and is pending. */
+export function adopted(ledger: Ledger, head: RunHead, request: TicketId, context: RunContext): Ack {
+  const ticket = adopting(ledger, head, request);
+  if (ticket === null || head.n === null) return { kind: "lost" };
+  if ((head.held ?? 0) > 0) {
+    const placed = placedIn(ledger, { lo: 0, hi: head.n });
+    makePending(
+      ledger,
+      head,
+      Array.from({ length: head.n }, (_, unit) => unit).filter((unit) => !placed.has(unit)),
+    );
+  }
+  delete head.held;
+  delete head.import_part;
+  delete head.import_through;
+  head.import = null;
+  endTicket(ledger, head, ticket);
+  markChanged(head, context);
+  logEvent(ledger, head, context, "INFO", "All rows of the result folder are taken over");
+  return { kind: "ok" };
+}

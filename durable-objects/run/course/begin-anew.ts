@@ -1,0 +1,29 @@
+import { LOADING_FIELDS, type RunConfig } from "../../../src/config/run-config.ts";
+import type { ResumeRequest } from "../control.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger } from "../state/ledger.ts";
+
+/** Whether the run has rows, or is to get some from a folder: then it stays with the data that they are of. */
+export function hasBegun(ledger: Ledger, head: RunHead): boolean {
+  if (head.import !== null) return true;
+  for (const _ of ledger.doneFrom(0)) return true;
+  return false;
+}
+
+/** The fields in which a run that has not begun takes what the resume says. */
+export function loadingOf({ expect }: ResumeRequest): Partial<RunConfig> {
+  return Object.fromEntries(LOADING_FIELDS.flatMap((name) => (expect[name] === undefined ? [] : [[name, expect[name]]])));
+}
+
+/** Lets go of the pinned inputs, so that the data set is read as if for the first time. Only without rows and without live grants. */
+export function unpin(ledger: Ledger, head: RunHead): void {
+  ledger.clearInputs();
+  head.n = null;
+  head.pinned_for = null;
+  head.dataset_digest = null;
+  head.env_digest = null;
+  delete head.env_digests;
+  head.input_bytes = 0;
+  head.cursor = 0;
+  head.pending = 0;
+}

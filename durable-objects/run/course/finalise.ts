@@ -1,0 +1,69 @@
+import { planWindow, type Window } from "../../../r2-layout/results-window.ts";
+import { PART_BYTES } from "../../../src/limits.ts";
+import type { RunContext } from "../state/context.ts";
+import { logEvent } from "../state/events.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger, Ticket } from "../state/ledger.ts";
+import { failAttempt } from "./finalise-attempts.ts";
+import { restUnwritten, settle } from "./lifecycle.ts";
+import type { Ack, FailRequest, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "../protocol.ts";
+import type { WindowPointer } from "../../../r2-layout/place.ts";
+import { endTicket, liveTicket } from "../grants/tickets.ts";
+
+function finalising(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
+  const ticket = liveTicket(ledger, request);
+  return ticket !== null && ticket.task.kind === "finalise" && head.phase === "finalising" ? ticket : null;
+}
+
+/** The next part, from the position that is stored; pointers are read lazily, no further than the part goes. */
+const nextPart = (ledger: Ledger, head: RunHead): Window => planWindow(ledger.placesFrom(head.finalise.unit), head.finalise.skip, PART_BYTES);
+
+const pointerOf = ({ unit, segment, offset, length }: WindowPointer): WindowPointer => ({ unit, segment, offset, length });
+
+/** The next window to write. Asking again without reporting the part gives the same answer. */
+export function window(ledger: Ledger, head: RunHead, request: TicketId): WindowAnswer {
+  if (finalising(ledger, head, request) === null) return { kind: "lost" };
+  const { upload_id, parts } = head.finalise;
+  const { pointers, skip, bytes, last } = nextPart(ledger, head);
+  if (pointers.length === 0 && parts.length > 0) {
+    return { kind: "complete", upload_id, parts: parts.map((etag, index) => ({ part: index + 1, etag })) };
+  }
+  return { kind: "part", part: parts.length + 1, upload_id, pointers: pointers.map(pointerOf), skip, bytes, last };
+}
+
+/** Remembers the multipart upload; the first one reported stays, so that parts of two uploads never mix. */
+export function upload(ledger: Ledger, head: RunHead, request: UploadRequest): Ack {
+  if (finalising(ledger, head, request) === null) return { kind: "lost" };
+  head.finalise.upload_id ??= request.upload_id;
+  return head.finalise.upload_id === request.upload_id ? { kind: "ok" } : { kind: "lost" };
+}
+
+/** A part is written: the position moves on. A repeat of an earlier part changes nothing. */
+export function part(ledger: Ledger, head: RunHead, request: PartRequest): Ack {
+  if (finalising(ledger, head, request) === null) return { kind: "lost" };
+  if (request.part <= head.finalise.parts.length) return { kind: "ok" };
+  const { next } = nextPart(ledger, head);
+  const { failed: _, ...rest } = head.finalise;
+  head.finalise = { ...rest, parts: [...rest.parts, request.etag], unit: next.unit, skip: next.skip };
+  return { kind: "ok" };
+}
+
+/** All final files are in place. */
+export function finalised(ledger: Ledger, head: RunHead, request: FinalisedRequest, context: RunContext): Ack {
+  const ticket = finalising(ledger, head, request);
+  if (ticket === null) return { kind: "lost" };
+  if (request.scores !== undefined) head.scores = request.scores;
+  endTicket(ledger, head, ticket);
+  settle(ledger, head, context);
+  return { kind: "ok" };
+}
+
+/** The final files could not be written: never, or not now. */
+export function failFinalising(ledger: Ledger, head: RunHead, ticket: Ticket, { failure, passing }: FailRequest, context: RunContext): void {
+  endTicket(ledger, head, ticket);
+  if (passing !== true) return restUnwritten(ledger, head, failure, context);
+  failAttempt(head, failure, context);
+  // The first attempts are told, and then ever fewer.
+  const { count = 0 } = head.finalise.failed ?? {};
+  if (Number.isInteger(Math.log2(count))) logEvent(ledger, head, context, "WARNING", `Writing the results failed and is tried again: ${failure.message}`);
+}

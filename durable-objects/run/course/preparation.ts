@@ -1,0 +1,53 @@
+import { holdUnits } from "./adoption.ts";
+import { codeFound } from "../grants/code-wait.ts";
+import type { RunContext } from "../state/context.ts";
+import { logEvent } from "../state/events.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger, Ticket } from "../state/ledger.ts";
+import { endRun, openRun } from "./lifecycle.ts";
+import type { Ack, PreparedRequest, TicketId } from "../protocol.ts";
+import { liveTicket } from "../grants/tickets.ts";
+
+/** The live prepare ticket named by a request, while the run is preparing. */
+function preparing(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
+  const ticket = liveTicket(ledger, request);
+  return ticket !== null && ticket.task.kind === "prepare" && head.phase === "preparing" ? ticket : null;
+}
+
+/** Pins the inputs in one transaction: the list of units, and what they were read from, never changes afterwards but at its end. */
+export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest, context: RunContext): Ack {
+  const ticket = preparing(ledger, head, request);
+  if (ticket === null) return { kind: "lost" };
+  if (ticket.task.kind === "prepare" && ticket.task.attempt !== request.attempt) return { kind: "lost" };
+  if (head.n !== null && request.count < head.n) {
+    endRun(ledger, head, context, "FAILED", "abort", {
+      code: "dataset_changed",
+      message: `The data set has ${request.count} rows now and had at least ${head.n} before.`,
+      hint: "Use the same data, or start a new run.",
+    });
+    return { kind: "ok" };
+  }
+  delete head.lost_preparations;
+  const added = request.count - (head.n ?? 0);
+  ledger.putChunks(request.chunks);
+  head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
+  head.n = request.count;
+  head.pinned_for = ledger.config().num_examples;
+  head.pending += added;
+  head.dataset_digest = request.digest;
+  // What is pinned was compared before the data was read.
+  head.env_digest ??= request.env_digest;
+  codeFound(ledger, head, context);
+  head.dataset_name = request.dataset_name ?? null;
+  head.pass_threshold = request.pass_threshold;
+  if (request.reward_range !== undefined) head.reward_range = request.reward_range;
+  if (request.reward_weights !== undefined) head.reward_weights = request.reward_weights;
+  head.env_sampling_args = request.env_sampling_args;
+  head.concurrency = request.concurrency ?? null;
+  head.tools = request.tools ?? null;
+  logEvent(ledger, head, context, "INFO", `${request.count} examples x ${ledger.config().rollouts_per_example} rollouts pinned`);
+  // A run that grows while rows of a folder are taken over has its new units at the end.
+  if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? []);
+  openRun(ledger, head, context, ticket.id);
+  return { kind: "ok" };
+}

@@ -1,0 +1,17 @@
+import type { Done, Ledger } from "../state/ledger.ts";
+import { ROLLOUTS_A_TURN } from "./repair.ts";
+
+/**
+ * All done units in unit order, with a pause for other calls of the Run after each turn; what is committed meanwhile may or may not be
+ * among them. `pause` says whether the run is still there: ends early where it is not.
+ */
+export async function* inTurns(ledger: Ledger, pause: () => Promise<boolean>): AsyncGenerator<Done> {
+  const most = Math.max(1, Math.floor(ROLLOUTS_A_TURN / ledger.config().rollouts_per_example));
+  let seen = 0;
+  for (const done of ledger.doneFrom(0)) {
+    if (seen === most && !(await pause())) return;
+    if (seen === most) seen = 0;
+    seen++;
+    yield done;
+  }
+}

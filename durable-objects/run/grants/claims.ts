@@ -1,0 +1,98 @@
+import { INPUT_CACHE_BYTES } from "../../../src/limits.ts";
+import { codeFound } from "./code-wait.ts";
+import type { RunContext } from "../state/context.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger, Ticket } from "../state/ledger.ts";
+import { isSuspended } from "./offers.ts";
+import { takeUnits } from "./pending.ts";
+import type { Block, ClaimAnswer, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
+import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import { debtOf, termsOf } from "../course/repair.ts";
+import { isPoisoned, isWary } from "./suspects.ts";
+import { liveTicket, withoutRest } from "./tickets.ts";
+
+/** Keep the stored answer of a claim, redo list included, well under the size of a row (MAX_ROW_BYTES). */
+const MAX_BLOCK_UNITS = 4_096;
+const MAX_BLOCK_ROLLOUTS = 200_000;
+
+/**
+ * Units of the next block: what the executor has room for now and within a second, but of the latter at most half of an even
+ * share of what is pending, so that near the end nobody hoards; and no more inputs than an executor may hold.
+ */
+export function blockSize(request: { free: number; soon: number }, pending: number, tickets: number, unit: { bytes: number; rollouts: number }): number {
+  const fairShare = Math.floor(pending / (2 * Math.max(1, tickets)));
+  const ahead = Math.min(request.free + request.soon, Math.max(request.free, fairShare));
+  const carried = Math.max(1, Math.floor(INPUT_CACHE_BYTES / Math.max(1, unit.bytes)));
+  const named = Math.max(1, Math.floor(MAX_BLOCK_ROLLOUTS / unit.rollouts));
+  return Math.max(0, Math.min(ahead, pending, carried, named, MAX_BLOCK_UNITS));
+}
+
+function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
+  const terms = termsOf(head);
+  return ledger.owedIn(range).map(({ unit, segment, offset, length, rollouts }) => {
+    const debts = rollouts.map((rollout) => debtOf(rollout, terms));
+    const score = debts.flatMap((debt, index) => (debt === "scores" ? [index] : []));
+    return {
+      unit,
+      place: { segment, offset, length },
+      keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),
+      ...(score.length === 0 ? {} : { score }),
+      ...otherPrompts(rollouts),
+    };
+  });
+}
+
+function otherPrompts(rollouts: readonly (RolloutSummary | null)[]): Pick<Redo, "other_prompts"> {
+  const others = rollouts.flatMap((rollout, index) => (rollout?.other_prompt === true ? [index] : []));
+  return others.length === 0 ? {} : { other_prompts: others };
+}
+
+function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {
+  ledger.putClaim({ ...range, ticket: ticket.ticket, epoch: ticket.epoch });
+  return { kind: "block", ...range, ...kind, wary: isWary(head, range), redo: redosOf(ledger, head, range), chunks: ledger.chunksIn(range) };
+}
+
+/** A poisoned unit goes to anyone (it is not run); a suspect one only to a ticket that has nothing else open. */
+function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: number): Block | null {
+  const waiting = ledger.waitingSuspects();
+  const chosen = waiting.find(isPoisoned) ?? (open === 0 ? waiting[0] : undefined);
+  if (chosen === undefined) return null;
+  ledger.putSuspect({ ...chosen, waiting: false });
+  head.pending--;
+  const poisoned = isPoisoned(chosen);
+  return claimBlock(ledger, head, ticket, { lo: chosen.unit, hi: chosen.unit + 1 }, { alone: !poisoned, poisoned });
+}
+
+/** `alone`: it holds a suspect unit, and nothing else until that is done. */
+function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimAnswer {
+  if (head.phase !== "open" || task.kind !== "units") return { kind: "closed" };
+  if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
+  if (alone || head.pending === 0) return { kind: "empty", pending: head.pending };
+  const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, request, request.open) : null;
+  if (poisonedFirst !== null) return poisonedFirst;
+  const bytes = head.n === null || head.n === 0 ? 0 : head.input_bytes / head.n;
+  const size = blockSize(request, head.pending, ledger.tickets().filter(({ task }) => task.kind === "units").length, {
+    bytes,
+    rollouts: ledger.config().rollouts_per_example,
+  });
+  const range = size > 0 ? takeUnits(ledger, head, size) : null;
+  if (range !== null) return claimBlock(ledger, head, request, range, { alone: false, poisoned: false });
+  return (request.free > 0 ? claimSuspect(ledger, head, request, request.open) : null) ?? { kind: "empty", pending: head.pending };
+}
+
+/** Hands out a block. The same `seq` gets the same answer; an older one is a straggler of the network and gets nothing. */
+export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, context: RunContext): ClaimAnswer {
+  const known = liveTicket(ledger, request);
+  if (known === null || context.now >= known.lease_until) return { kind: "lost" };
+  const ticket = withoutRest(known, request);
+  const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
+  if (last !== null) return last;
+  if (request.seq < ticket.seq) return { kind: "lost" };
+  if (ticket.seq === 0) codeFound(ledger, head, context);
+  const open = request.open > 0;
+  const alone = ticket.alone && open;
+  const answer = nextAnswer(ledger, head, ticket, alone, request, context);
+  const holdsSuspect = answer.kind === "block" ? answer.alone : alone;
+  ledger.putAnswered({ ...ticket, seq: request.seq, started: request.started, alone: holdsSuspect }, answer);
+  return answer;
+}

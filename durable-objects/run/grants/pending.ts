@@ -1,0 +1,58 @@
+import type { RunHead } from "../state/head.ts";
+import type { Ledger } from "../state/ledger.ts";
+import type { UnitRange } from "../protocol.ts";
+import { runsOf } from "../state/runs-of.ts";
+import { isSuspect } from "./suspects.ts";
+
+/**
+ * Puts the unfinished units of `range` back to pending: suspects to their own waiting list, the others as ranges.
+ * Precondition: no live claim covers them any more.
+ */
+export function returnUnits(ledger: Ledger, head: RunHead, range: UnitRange): void {
+  const settled = new Set(ledger.settledIn(range));
+  const suspects = new Map(ledger.suspectsIn(range).map((suspect) => [suspect.unit, suspect]));
+  let lo: number | null = null;
+  const close = (hi: number): void => {
+    if (lo !== null && hi > lo) ledger.putReturned({ lo, hi });
+    lo = null;
+  };
+  for (let unit = range.lo; unit < range.hi; unit++) {
+    if (settled.has(unit)) {
+      close(unit);
+      continue;
+    }
+    head.pending++;
+    const suspect = suspects.get(unit);
+    if (suspect !== undefined && isSuspect(suspect)) {
+      close(unit);
+      ledger.putSuspect({ ...suspect, waiting: true });
+    } else {
+      lo ??= unit;
+    }
+  }
+  close(range.hi);
+}
+
+/** Makes units pending that were in no table, or done and now owed. */
+export function makePending(ledger: Ledger, head: RunHead, units: readonly number[]): void {
+  for (const range of runsOf(units, 0)) ledger.putReturned(range);
+  head.pending += units.length;
+}
+
+/** Takes up to `size` adjacent units from the front of what is pending: returned ranges first, then the untouched tail. */
+export function takeUnits(ledger: Ledger, head: RunHead, size: number): UnitRange | null {
+  const returned = ledger.firstReturned();
+  if (returned !== null) {
+    const hi = Math.min(returned.hi, returned.lo + size);
+    ledger.deleteReturned(returned.lo);
+    if (hi < returned.hi) ledger.putReturned({ lo: hi, hi: returned.hi });
+    head.pending -= hi - returned.lo;
+    return { lo: returned.lo, hi };
+  }
+  if (head.n === null || head.cursor >= head.n) return null;
+  const lo = head.cursor;
+  const hi = Math.min(head.n, lo + size);
+  head.cursor = hi;
+  head.pending -= hi - lo;
+  return { lo, hi };
+}

@@ -1,0 +1,65 @@
+import { fail, ok, type Result } from "../../../src/errors/result.ts";
+import type { RunContext } from "../state/context.ts";
+import { logEnvironment, logEvent } from "../state/events.ts";
+import type { RunHead } from "../state/head.ts";
+import { observeRefusal } from "./health.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { failFinalising } from "../course/finalise.ts";
+import { endRun, markChanged, TERMINAL } from "../course/lifecycle.ts";
+import { isSuspended } from "./offers.ts";
+import type { Ack, FailAnswer, FailRequest, NoteRequest } from "../protocol.ts";
+import { withProgress, liveTicket } from "./tickets.ts";
+
+/** Cancel: no new units from now on, open ones finish. A suspended run has none and ends at once. */
+export function cancel(ledger: Ledger, head: RunHead, context: RunContext): Result<null> {
+  if (head.status === "CANCELLED") return ok(null);
+  if (TERMINAL.includes(head.status)) return fail("illegal_transition", `The run has already ended: ${head.status}.`);
+  endRun(ledger, head, context, "CANCELLED", "drain", null);
+  return ok(null);
+}
+
+/** Ctrl-C: open units are given up, everything committed stays, and the run waits for a resume. */
+export function interrupt(ledger: Ledger, head: RunHead, context: RunContext): Result<null> {
+  if (head.phase !== "preparing" && head.phase !== "open") return fail("illegal_transition", `The run is not working any more: ${head.status}.`);
+  if (isSuspended(ledger.config(), head, context)) return ok(null);
+  head.interrupted = true;
+  markChanged(head, context);
+  logEvent(ledger, head, context, "WARNING", "Run interrupted; it waits for a resume");
+  return ok(null);
+}
+
+/** What an executor cannot go on after ends the whole run, but for a refusal that may be this executor's alone (health.ts). */
+export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): FailAnswer {
+  let ticket = liveTicket(ledger, request);
+  if (ticket === null) return { kind: "lost" };
+  if (head.phase === "finalising" && ticket.task.kind === "finalise") {
+    failFinalising(ledger, head, ticket, request, context);
+    return { kind: "ok" };
+  }
+  if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };
+  ticket = withProgress(head, ticket, request.progress, context);
+  const outcome = observeRefusal(ledger, head, ticket, request.failure, context);
+  if (typeof outcome !== "number") {
+    endRun(ledger, head, context, "FAILED", "abort", outcome);
+    return { kind: "ok" };
+  }
+  if (head.health.refusals === 1) {
+    const { code, message } = request.failure;
+    const seconds = Math.round(context.timing.refusals / 1_000);
+    logEvent(
+      ledger,
+      head,
+      context,
+      "WARNING",
+      `${code}: ${message}; other requests were answered, so the run goes on until nothing but refusals comes for ${seconds} s`,
+    );
+  }
+  return { kind: "ok", pause_ms: outcome };
+}
+
+export function note(ledger: Ledger, head: RunHead, request: NoteRequest, context: RunContext): Ack {
+  if (liveTicket(ledger, request) === null) return { kind: "lost" };
+  if (request.environment === undefined) logEvent(ledger, head, context, request.level, request.message);
+  else logEnvironment(ledger, head, context, request.environment);
+  return { kind: "ok" };
+}

@@ -1,0 +1,261 @@
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { asksForStream } from "../../../src/config/sampling.ts";
+import { mayWork } from "./code.ts";
+import type { RunContext } from "../state/context.ts";
+import { debugEvent } from "../state/events.ts";
+import { failAttempt, mayFinalise } from "../course/finalise-attempts.ts";
+import type { RunHead } from "../state/head.ts";
+import { noteAnswer } from "./health.ts";
+import { keepProgress } from "../sending/heartbeat.ts";
+import type { Ledger, Ticket } from "../state/ledger.ts";
+import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
+import { returnUnits } from "./pending.ts";
+import {
+  type BeatAnswer,
+  type BeatRequest,
+  type GivesBack,
+  type Grant,
+  type JoinAnswer,
+  type JoinRequest,
+  type Orders,
+  PROTOCOL,
+  type TicketId,
+  type TicketTask,
+} from "../protocol.ts";
+import { endedWithRuntime } from "./runtime-deaths.ts";
+import { becomeWary, blameLapse } from "./suspects.ts";
+
+/** The live ticket that `id` names; null when the grant has ended or the epoch is of another grant. */
+export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
+  if (id.protocol !== PROTOCOL) return null;
+  const ticket = ledger.ticket(id.ticket);
+  if (ticket?.epoch !== id.epoch) return null;
+  return ticket;
+}
+
+/** The grant without what its executor has nothing under way of any more, which others may have; the same where that is nothing. */
+export function withoutRest(ticket: Ticket, { holds }: GivesBack): Ticket {
+  if (holds === undefined) return ticket;
+  const { lanes, requests, generation, scoring } = ticket;
+  const left = {
+    lanes: Math.min(lanes, holds.lanes),
+    requests: Math.min(requests, holds.requests),
+    ...(generation === undefined ? {} : { generation: Math.min(generation, holds.generation ?? generation) }),
+    ...(scoring === undefined ? {} : { scoring: Math.min(scoring, holds.scoring ?? scoring) }),
+  };
+  const fell = left.lanes < lanes || left.requests < requests || left.generation !== generation || left.scoring !== scoring;
+  return fell ? { ...ticket, ...left } : ticket;
+}
+
+const nameOf = ({ id, epoch, executor }: Ticket): string => `${id}-${epoch} to executor ${executor}`;
+
+/** Ends a grant and gives back what it still holds, in the transaction of the caller. */
+export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
+  const claims = ledger.claimsOf(ticket.id);
+  ledger.deleteClaimsOf(ticket.id);
+  ledger.deleteTicket(ticket.id);
+  keepProgress(head, ticket.progressed_at);
+  for (const claim of claims) returnUnits(ledger, head, claim);
+}
+
+/**
+ * Ends every grant whose lease and grace are over, and at once those whose process is known to be dead: of an older boot, since a restart of the
+ * whole stack is nobody's fault, and of a runtime that ended by itself, which one of its units may have done. Returns how many ended.
+ */
+export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext): number {
+  let lapsed = 0;
+  for (const ticket of ledger.tickets()) {
+    const foreign = ticket.boot !== context.boot;
+    const died = !foreign && endedWithRuntime(ticket, head, context);
+    if (!foreign && !died && context.now < ticket.lease_until + context.timing.grace) continue;
+    if (!foreign) {
+      blameLapse(ledger, ticket);
+      becomeWary(ledger, head, ticket);
+      head.lapses++;
+    }
+    // Of a process that died it cannot be told whether the rows killed it; of three it can.
+    if (ticket.task.kind === "prepare" || ticket.task.kind === "adopt") head.lost_preparations = (head.lost_preparations ?? 0) + 1;
+    if (ticket.task.kind === "finalise" && !foreign) failAttempt(head, null, context);
+    endTicket(ledger, head, ticket);
+    debugEvent(
+      ledger,
+      head,
+      context,
+      () => `Grant ${nameOf(ticket)} ended: ${foreign ? "its service was started again" : died ? "its runtime ended" : "its executor fell silent"}`,
+    );
+    lapsed++;
+  }
+  return lapsed;
+}
+
+function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunContext): Grant {
+  return {
+    kind: "grant",
+    protocol: PROTOCOL,
+    ticket: ticket.id,
+    epoch: ticket.epoch,
+    task: ticket.task,
+    config: ledger.config(),
+    lanes: ticket.lanes,
+    requests: ticket.requests,
+    ...(ticket.generation === undefined ? {} : { generation: ticket.generation }),
+    ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
+    ...(head.health.answered === true ? { answered: true } : {}),
+    lease_ms: context.timing.lease,
+    beat_ms: context.timing.beat,
+    // Final files are written, and rows taken over, without the environment.
+    ...(head.env_digest === null || ticket.task.kind === "finalise" || ticket.task.kind === "adopt" ? {} : { env_digest: head.env_digest }),
+    ...(head.env_digests === undefined ? {} : { marked: true }),
+  };
+}
+
+function smallestFreeId(tickets: readonly Ticket[]): number {
+  let id = 1;
+  // They come by id.
+  for (const ticket of tickets) if (ticket.id === id) id++;
+  return id;
+}
+
+function taskFor(head: RunHead, adopts: boolean): TicketTask {
+  const { import: source, import_part: part = 0, import_through: through } = head;
+  const folder =
+    source === null
+      ? null
+      : { results: source.results, ...(source.in_parts === true ? { in_parts: true as const } : {}), dataset_digest: source.dataset_digest };
+  if (adopts && folder !== null) return { kind: "adopt", source: folder, part, ...(through === undefined ? {} : { through }) };
+  if (head.phase === "preparing") {
+    const pinned = head.n === null || head.dataset_digest === null ? null : { count: head.n, digest: head.dataset_digest };
+    const examples = source?.num_examples;
+    const adopt = folder === null ? null : { ...folder, ...(examples === undefined ? {} : { num_examples: examples }) };
+    return { kind: "prepare", attempt: head.attempt, pinned, adopt };
+  }
+  return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
+}
+
+/** A ticket's part of what is left of a limit, as large as its part of the requests and at least one, so that what it runs gets on; nothing without a limit. */
+function shareOf(left: number, requests: number, freeRequests: number): number | undefined {
+  if (!Number.isFinite(left)) return undefined;
+  const part = Number.isFinite(freeRequests) ? (left * requests) / freeRequests : left / 2;
+  return Math.min(left, Math.max(1, Math.round(part)));
+}
+
+/** As many as its requests need, or its part of those that the environment allows in all. */
+function lanesOf(head: RunHead, tickets: readonly Ticket[], requests: number, { max_concurrent, rollouts_per_example }: RunConfig): number {
+  const { concurrency = null } = head;
+  const needed = lanesFor(requests, rollouts_per_example);
+  if (concurrency === null) return needed;
+  return Math.min(freeLanes(head, tickets), max_concurrent > 0 ? Math.ceil((concurrency * requests) / max_concurrent) : needed);
+}
+
+type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
+
+/** Lanes and requests a new ticket may have; null when there is nothing to grant. */
+function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
+  const tickets = ledger.tickets();
+  if (head.phase === "finalising" && !mayFinalise(head, context)) return null;
+  if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
+  if (head.pending === 0 || context.now < head.health.backoff_until) return null;
+  const config = ledger.config();
+  // A run without a limit leaves half of the executor to others.
+  const share = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
+  const room = share * (asksForStream(config.sampling_args) ? (request.streams ?? 1) : 1);
+  const free = freeRequests(config, head, tickets, context);
+  // As many executors as the run wants share its requests evenly.
+  const workers = freeWorkers(config, tickets, context);
+  const even = Number.isFinite(workers) ? Math.ceil(free / Math.max(1, workers)) : free;
+  const requests = Math.min(room, even);
+  if (requests <= 0) return null;
+  const generation = shareOf(freeGeneration(config, tickets), requests, free);
+  const scoring = shareOf(freeScoring(config, tickets), requests, free);
+  return {
+    lanes: lanesOf(head, tickets, requests, config),
+    requests,
+    ...(generation === undefined ? {} : { generation }),
+    ...(scoring === undefined ? {} : { scoring }),
+  };
+}
+
+/** A request of a process that has ended may still be on its way. */
+const isOfThisLife = ({ boot, runtime }: JoinRequest, context: RunContext): boolean =>
+  boot === context.boot && (runtime === undefined || runtime === context.runtime);
+
+/**
+ * Grants lanes to an executor, or repeats the grant it already has (its first answer may have been lost).
+ * The executor counts its lease from the join that was answered, so a repeated grant renews it like a beat would.
+ */
+export function join(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): JoinAnswer {
+  if (head.phase === "settled" || head.phase === "draining") return { kind: "closed" };
+  if (isSuspended(ledger.config(), head, context) || !isOfThisLife(request, context) || request.protocol !== PROTOCOL) return { kind: "none" };
+  if (!mayWork(head, request)) return { kind: "none" };
+  const own = ledger.tickets().filter((ticket) => ticket.executor === request.executor);
+  const newest = own.reduce<Ticket | null>((last, ticket) => (last === null || ticket.joined > last.joined ? ticket : last), null);
+  if (newest !== null && request.seq <= newest.joined) {
+    const repeated = request.seq === newest.joined && context.now < newest.lease_until && head.drain === null;
+    if (!repeated) return { kind: "none" };
+    const renewed = { ...newest, lease_until: context.now + context.timing.lease };
+    ledger.putTicket(renewed);
+    return grantOf(ledger, head, renewed, context);
+  }
+  // It asks anew: its earlier session is over, only the leave was lost. What takes rows over goes on beside it.
+  for (const ticket of own) if (ticket.task.kind !== "adopt") endTicket(ledger, head, ticket);
+  const adopts = request.adopts === true && wantsAdopter(head, ledger.tickets());
+  const allowed = adopts ? { lanes: 0, requests: 0 } : allowance(ledger, head, request, context);
+  if (allowed === null) return { kind: "none" };
+  head.epoch++;
+  if (head.phase !== "open") head.attempt++;
+  const ticket: Ticket = {
+    id: smallestFreeId(ledger.tickets()),
+    epoch: head.epoch,
+    executor: request.executor,
+    joined: request.seq,
+    boot: request.boot,
+    ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
+    task: taskFor(head, adopts),
+    ...allowed,
+    progressed_at: context.now,
+    lease_until: context.now + context.timing.lease,
+    started: [],
+    alone: false,
+    seq: 0,
+  };
+  ledger.putTicket(ticket);
+  startClock(ledger, head, context);
+  debugEvent(ledger, head, context, () => `Granted ${nameOf(ticket)}: ${ticket.task.kind}, lanes ${ticket.lanes}, requests ${ticket.requests}`);
+  return grantOf(ledger, head, ticket, context);
+}
+
+/** The run's time limit counts from its first grant of this generation. */
+function startClock(ledger: Ledger, head: RunHead, context: RunContext): void {
+  const minutes = ledger.config().timeout_minutes;
+  head.started_at ??= context.now;
+  if (head.deadline_at === null && minutes !== null) head.deadline_at = context.now + minutes * 60_000;
+}
+
+/** Renews a lease that has not ended; a late beat revives nothing. */
+export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, context: RunContext): BeatAnswer {
+  const ticket = liveTicket(ledger, request);
+  if (ticket === null) return { kind: "lost" };
+  if (context.now >= ticket.lease_until) return { kind: "lost" };
+  const progressed = withProgress(head, withoutRest(ticket, request), request.vitals.progress, context);
+  ledger.putTicket({ ...progressed, lease_until: context.now + context.timing.lease, started: request.started });
+  return { kind: ordersFor(ledger, head, context) };
+}
+
+/** The grant with the requests that were answered under it so far, as its executor says. */
+export function withProgress(head: RunHead, ticket: Ticket, progress: number | undefined, context: RunContext): Ticket {
+  if (progress === undefined || progress <= (ticket.progress ?? 0)) return ticket;
+  noteAnswer(head);
+  return { ...ticket, progress, progressed_at: context.now };
+}
+
+/** What executors of the run are to do with what they have open. */
+export function ordersFor(ledger: Ledger, head: RunHead, context: RunContext): Orders {
+  if (head.drain === "abort" || isSuspended(ledger.config(), head, context)) return "abort";
+  return head.drain === "drain" ? "drain" : "continue";
+}
+
+/** The executor's own end of a grant; whatever it still holds goes back at once. Harmless when repeated or late. */
+export function leave(ledger: Ledger, head: RunHead, request: TicketId): void {
+  const ticket = liveTicket(ledger, request);
+  if (ticket !== null) endTicket(ledger, head, ticket);
+}

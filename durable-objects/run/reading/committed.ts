@@ -1,0 +1,27 @@
+import type { CommittedPage, CommittedRows } from "../control.ts";
+import type { CommitEvent, Ledger } from "../state/ledger.ts";
+import { runsOf } from "../state/runs-of.ts";
+
+/** Rows of a commit that still count: not superseded by a repair, and not waiting for one. */
+function rowsOf(ledger: Ledger, event: CommitEvent): CommittedRows {
+  const accepted = new Set(event.units);
+  const places = runsOf(event.units).flatMap((range) =>
+    ledger.placesIn(range).filter((done) => accepted.has(done.unit) && !done.owed && done.segment === event.segment),
+  );
+  return { seq: event.seq, places };
+}
+
+/** Commits among `events` (oldest first, all that follow `after`) until `bytes` are named; `drained` = there are no later ones. */
+export function committedPage(ledger: Ledger, events: readonly CommitEvent[], after: number, bytes: number, drained: boolean): CommittedPage {
+  const commits: CommittedRows[] = [];
+  let named = 0;
+  let next = after;
+  for (const event of events) {
+    if (named >= bytes) return { commits, next, more: true };
+    const rows = rowsOf(ledger, event);
+    if (rows.places.length > 0) commits.push(rows);
+    named += rows.places.reduce((sum, place) => sum + place.length, 0);
+    next = event.seq;
+  }
+  return { commits, next, more: !drained };
+}

@@ -1,0 +1,52 @@
+import { steadyNow } from "../../../src/steady-clock.ts";
+import { buildMetadata, type RunMetadata } from "../../../src/report/metadata.ts";
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { type Aggregates, Aggregator } from "../../../src/metrics/aggregates.ts";
+import { USUAL_RANGE } from "../../../src/metrics/interval.ts";
+import { VERSION } from "../../../src/version.ts";
+import { rolloutsByCode } from "../grants/code.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { inTurns } from "../course/turns.ts";
+import { datasetNameOf } from "./view.ts";
+
+/**
+ * `metadata.json` from the done rows in unit order, so that its numbers are those of the rows, digit for digit: sums of parts, merged, would
+ * be rounded otherwise (docs/decisions/looking-in-turns.md). In turns, since a million units take seconds; of a run at work it may miss what
+ * is committed meanwhile. Null when the run is gone.
+ */
+export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>): Promise<RunMetadata | null> {
+  const begun = ledger.head();
+  if (begun === null) return null;
+  const { pass_threshold, reward_range } = begun;
+  const config = ledger.config();
+  const aggregator = new Aggregator({ rolloutsPerExample: config.rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
+  let there = true;
+  const stay = async (): Promise<boolean> => {
+    there = await pause();
+    return there;
+  };
+  for await (const done of inTurns(ledger, stay)) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
+  const head = there ? ledger.head() : null;
+  return head === null ? null : metadataWith(ledger.config(), head, aggregator.result(), steadyNow());
+}
+
+function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, now: number): RunMetadata {
+  const { pass_threshold, reward_range } = head;
+  return buildMetadata({
+    config,
+    aggregates,
+    status: head.status,
+    time_ms: (head.ended_at ?? now) - head.generation_started_at,
+    num_examples: head.n ?? config.num_examples,
+    pass_threshold,
+    reward_range: reward_range ?? USUAL_RANGE,
+    env_sampling_args: head.env_sampling_args,
+    tools: head.tools ?? null,
+    env_digest: head.env_digest,
+    env_digests: rolloutsByCode(head),
+    dataset_digest: head.dataset_digest,
+    dataset_name: datasetNameOf(config, head),
+    version: VERSION,
+  });
+}

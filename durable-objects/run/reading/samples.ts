@@ -1,0 +1,51 @@
+import type { SamplePage, SamplePlace } from "../control.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { BLOCK_UNITS, type RowCounts } from "../state/row-counts.ts";
+
+/** What a page of rows is found with. */
+export interface RowIndex extends Pick<Ledger, "head" | "config"> {
+  readonly rowCounts: RowCounts;
+  /** Where the rows of the done units of `[lo, hi)` are, ascending, and how many each has. */
+  samplePlaces(lo: number, hi: number): readonly SamplePlace[];
+}
+
+/**
+ * Where rows `[offset, offset + limit)` of a run are, in the order of `results.jsonl`: by unit, then rollout. The same rows as there
+ * and in the totals: rows that wait for a repair count until it is committed.
+ *
+ * When every rollout of every unit has its row the place of a row is a division; otherwise the counts per block find it. Either way
+ * a page reads its own units and at most one block beside them, wherever it lies.
+ */
+export function samplePage(index: RowIndex, offset: number, limit: number): SamplePage | null {
+  const head = index.head();
+  if (head === null) return null;
+  const total = head.totals.rollouts;
+  const count = Math.max(0, Math.min(limit, total - offset));
+  if (count === 0) return { total, skip: 0, count, places: [] };
+  const r = index.config().rollouts_per_example;
+  if (total === (head.n ?? 0) * r) {
+    const lo = Math.floor(offset / r);
+    return { total, skip: offset % r, count, places: index.samplePlaces(lo, Math.ceil((offset + count) / r)) };
+  }
+  return { total, count, ...withHoles(index, head.n ?? 0, offset, count) };
+}
+
+function withHoles(index: RowIndex, units: number, offset: number, count: number): Pick<SamplePage, "skip" | "places"> {
+  const start = index.rowCounts.find(offset, units);
+  if (start === null) throw new RangeError(`row ${offset} is counted in the totals and in no unit`);
+  const places: SamplePlace[] = [];
+  let { skip } = start;
+  let missing = count;
+  for (let block: number | null = start.block; block !== null && missing > 0; block = index.rowCounts.nextFilled(block + 1)) {
+    for (const place of index.samplePlaces(block * BLOCK_UNITS, (block + 1) * BLOCK_UNITS)) {
+      if (places.length === 0 && skip >= place.rows) {
+        skip -= place.rows;
+        continue;
+      }
+      missing -= places.length === 0 ? place.rows - skip : place.rows;
+      places.push(place);
+      if (missing <= 0) break;
+    }
+  }
+  return { skip, places };
+}

@@ -1,0 +1,12 @@
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { uploadDigestsIn } from "../../../src/config/upload-digests.ts";
+import type { RunUploads } from "../control.ts";
+import type { RunHead } from "../state/head.ts";
+
+/** The folder's upload is needed until its rows are taken over; the data set for as long as the run may grow, which is always. */
+export function uploadsOf({ env_args, extra_env_kwargs }: RunConfig, { import: source }: Pick<RunHead, "import">): RunUploads {
+  return {
+    digests: [...new Set([...uploadDigestsIn(env_args, extra_env_kwargs), ...(source === null ? [] : [source.results])])],
+    manifest: source?.in_parts === true ? source.results : null,
+  };
+}

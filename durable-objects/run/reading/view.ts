@@ -1,0 +1,80 @@
+import { failureText } from "../../../src/errors/failure-text.ts";
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
+import type { RunProjection } from "../../registry/registry-control.ts";
+import { rolloutsByCode, waitingFor } from "../grants/code.ts";
+import type { RunContext } from "../state/context.ts";
+import type { RunView } from "../control.ts";
+import type { RunHead } from "../state/head.ts";
+import type { Ledger } from "../state/ledger.ts";
+import { isSuspended } from "../grants/offers.ts";
+import type { Vitals } from "../protocol.ts";
+
+export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext): RunView {
+  const config = ledger.config();
+  const codes = rolloutsByCode(head);
+  const waiting = waitingFor(head, context);
+  const total = head.n ?? Math.max(0, config.num_examples);
+  return {
+    config,
+    status: head.status,
+    phase: head.phase,
+    suspended: isSuspended(config, head, context),
+    generation: head.generation,
+    failure: head.failure,
+    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending: head.pending },
+    totals: head.totals,
+    vitals,
+    executors: ledger.tickets().length,
+    grants: head.epoch,
+    lapses: head.lapses,
+    importing: head.import !== null,
+    lanes: ledger.tickets().reduce((sum, ticket) => sum + ticket.lanes, 0),
+    ...(head.unscored === undefined ? {} : { unscored: head.unscored }),
+    env_digest: head.env_digest,
+    ...(codes === null ? {} : { env_digests: codes }),
+    ...(waiting === null ? {} : { waiting_for: waiting }),
+    dataset_digest: head.dataset_digest,
+    dataset_name: datasetNameOf(config, head),
+    ...(head.scores === undefined ? {} : { scores: head.scores }),
+    pass_threshold: head.pass_threshold,
+    ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),
+    ...(head.reward_weights === undefined ? {} : { reward_weights: head.reward_weights }),
+    seq: head.seq,
+    created_at: head.created_at,
+    started_at: head.started_at,
+    ended_at: head.ended_at,
+    updated_at: head.updated_at,
+  };
+}
+
+/** The name of the file that was uploaded, or what the environment calls what it was given. */
+export const datasetNameOf = ({ dataset_name }: RunConfig, head: RunHead): string | null => dataset_name ?? head.dataset_name ?? null;
+
+/** What lists show of the run. */
+export function projectionOf(view: RunView, version: number): RunProjection {
+  const { config, units } = view;
+  return {
+    run_id: config.run_id,
+    version,
+    env_id: config.env_id,
+    model: config.model,
+    name: config.name,
+    status: view.status,
+    active: view.phase !== "settled" && !view.suspended,
+    settled: view.phase === "settled",
+    num_examples: units.total,
+    rollouts_per_example: config.rollouts_per_example,
+    total_rollouts: units.total * config.rollouts_per_example,
+    done_rollouts: units.done * config.rollouts_per_example,
+    avg_reward: averageReward(view.totals),
+    dataset_name: view.dataset_name ?? null,
+    extra_env_kwargs: config.extra_env_kwargs ?? {},
+    errored_rollouts: erroredRollouts(view.totals),
+    reward_ci95: view.scores?.reward_ci95 ?? null,
+    pass_at_k: view.scores?.pass_at_k ?? {},
+    error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
+    created_at: view.created_at,
+    updated_at: view.updated_at,
+  };
+}

@@ -1,0 +1,137 @@
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunHead } from "./head.ts";
+import type { ClaimAnswer, InputChunk, TicketTask, UnitRange } from "../protocol.ts";
+import type { Place } from "../../../r2-layout/place.ts";
+import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import type { StoredEvent } from "../../../src/logging/stored-event.ts";
+
+/** A live grant. Deleted when it ends; its claims end in the same transaction. A change is a new value: ledgers remember what they gave out. */
+export interface Ticket {
+  readonly id: number;
+  readonly epoch: number;
+  readonly executor: string;
+  /** Number of the join that made it. */
+  readonly joined: number;
+  readonly boot: string;
+  /** Life of its process; absent in tickets of versions that do not tell. */
+  readonly runtime?: string;
+  readonly task: TicketTask;
+  /** This and the next three fall when the executor gives some of it back, and never rise. */
+  readonly lanes: number;
+  readonly requests: number;
+  /** Its part of `max_concurrent_generation`; absent = no such limit. */
+  readonly generation?: number;
+  /** Requests of judges at once; absent = no limit, and in tickets of versions without one. */
+  readonly scoring?: number;
+  /** Requests answered, as last reported; it and the time absent in tickets of versions that report none. */
+  readonly progress?: number;
+  /** When that number last grew, or the grant began. Unix milliseconds, as are all times here, of the Run's clock. */
+  readonly progressed_at?: number;
+  /** Its executor met a refusal that every further call would meet; absent = not. */
+  readonly refused?: boolean;
+  /** Its executor had a rollout end without a connection; absent = not. */
+  readonly unconnected?: boolean;
+  readonly lease_until: number;
+  /** Units begun and not committed, as last reported. */
+  readonly started: readonly number[];
+  /** True while it holds a suspect unit and nothing else. */
+  readonly alone: boolean;
+  /** Last claim; its answer is kept beside the ticket, since the same `seq` gets the same answer. */
+  readonly seq: number;
+}
+
+export interface Claim extends UnitRange {
+  readonly ticket: number;
+  readonly epoch: number;
+}
+
+export interface Done extends Place {
+  readonly unit: number;
+  /** Null: a rollout that an adopted folder lacks; such a unit is owed. */
+  readonly rollouts: readonly (RolloutSummary | null)[];
+  /** Waiting to be replaced by a repair; its rows count until then. */
+  readonly owed: boolean;
+}
+
+export type DonePlace = Pick<Done, "unit" | "segment" | "offset" | "length" | "owed">;
+
+/** `lapses`: tickets that lapsed with the unit started; `alone`: lapses while nothing else was open beside it. */
+export interface Suspect {
+  readonly unit: number;
+  readonly lapses: number;
+  readonly alone: number;
+  /** Waiting to be claimed, apart from the ordinary pending ranges. */
+  readonly waiting: boolean;
+}
+
+export interface CommitEvent extends StoredEvent {
+  /** Accepted units of the commit, in order; their rows are in `segment`. */
+  readonly units: readonly number[];
+  readonly segment: string | null;
+}
+
+/**
+ * The tables of one Run as the transitions see them. Synchronous, and inside one transaction per transition: the caller
+ * provides atomicity (`transactionSync` in the Durable Object, snapshot and rollback in the simulator).
+ */
+export interface Ledger {
+  config(): RunConfig;
+  putConfig(config: RunConfig): void;
+  head(): RunHead | null;
+  putHead(head: RunHead): void;
+
+  /** By id. */
+  tickets(): readonly Ticket[];
+  ticket(id: number): Ticket | null;
+  putTicket(ticket: Ticket): void;
+  /** Stores a ticket together with the answer to its claim `ticket.seq`. */
+  putAnswered(ticket: Ticket, answer: ClaimAnswer): void;
+  lastAnswer(ticket: number): ClaimAnswer | null;
+  deleteTicket(id: number): void;
+
+  /** Lowest returned range, or null. Ranges never touch a done, claimed or suspect unit, nor each other. */
+  firstReturned(): UnitRange | null;
+  putReturned(range: UnitRange): void;
+  deleteReturned(lo: number): void;
+  /** Returned ranges that reach into `range`. */
+  returnedIn(range: UnitRange): readonly UnitRange[];
+
+  claimsOf(ticket: number): readonly Claim[];
+  /** Claims of any ticket that reach into `range`. */
+  claimsIn(range: UnitRange): readonly Claim[];
+  putClaim(claim: Claim): void;
+  /**
+   * `settled`: units of a ticket that this transaction settled. Claims of it without an open unit are forgotten: a repeat of what was
+   * committed needs none, and a run has as many claims as are under way, not as there ever were.
+   */
+  trimClaims(ticket: number, settled: readonly number[]): void;
+  deleteClaimsOf(ticket: number): void;
+
+  done(unit: number): Done | null;
+  putDone(done: Done): void;
+  /** The same for all units of a commit at once. */
+  putDones(dones: readonly Done[]): void;
+  /** Where the rows of the done units of `[lo, hi)` are, ascending. */
+  placesIn(range: UnitRange): readonly DonePlace[];
+  /** Units of `[lo, hi)` that are done and not owed, ascending. */
+  settledIn(range: UnitRange): readonly number[];
+  /** Done rows of `[lo, hi)` that are owed to a repair, ascending. */
+  owedIn(range: UnitRange): readonly Done[];
+  /** Where the rows of all done units from `unit` on are, ascending; a lazy scan that unpacks nothing. */
+  placesFrom(unit: number): Iterable<DonePlace>;
+  /** All done rows from `unit` on, ascending; a lazy scan. */
+  doneFrom(unit: number): Iterable<Done>;
+
+  suspect(unit: number): Suspect | null;
+  waitingSuspects(): readonly Suspect[];
+  putSuspect(suspect: Suspect): void;
+  suspectsIn(range: UnitRange): readonly Suspect[];
+  deleteSuspect(unit: number): void;
+
+  chunksIn(range: UnitRange): readonly InputChunk[];
+  putChunks(chunks: readonly InputChunk[]): void;
+  /** Forgets the pinned inputs and everything that is known of units which are not done. */
+  clearInputs(): void;
+
+  putEvent(event: CommitEvent): void;
+}

@@ -1,0 +1,361 @@
+import { packUnit, unpackUnit } from "../../../r2-layout/done-codec.ts";
+import type { RunConfig } from "../../../src/config/run-config.ts";
+import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
+import { execute } from "../../counted-sql.ts";
+import { GrantTables } from "./grant-tables.ts";
+import { HEAD_VERSION, type RunHead } from "./head.ts";
+import type { SamplePlace } from "../control.ts";
+import type { StoredEvent } from "../../../src/logging/stored-event.ts";
+import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
+import type { ClaimAnswer, InputChunk, UnitRange } from "../protocol.ts";
+import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import { RowCounts } from "./row-counts.ts";
+import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+
+type Value = SqlStorageValue;
+interface DoneRecord extends Record<string, Value> {
+  unit: number;
+  segment: string;
+  start: number;
+  length: number;
+  owed: number;
+  missing: string | null;
+  summary: string;
+}
+
+const INSERT_DONE = `INSERT OR REPLACE INTO done (unit, segment, start, length, owed, missing, summary)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6 FROM json_each(?)`;
+/** A row that is larger than this goes alone; it is under the size of a row by itself (done-codec.ts). */
+const DONE_BATCH_CHARACTERS = 500_000;
+
+/** Rows of a scan read at once: bounds memory, and lets the reader write between pages. */
+const PAGE = 512;
+
+function unwrap<T>(result: Result<T>): T {
+  if (!result.ok) throw new EdgewiseError(result.error.code, result.error.message);
+  return result.value;
+}
+
+const storedByAnother = (what: string, version: string, known: number): EdgewiseError =>
+  new EdgewiseError("stored_version_unknown", `This run ${what} ${version}; this version knows ${known}.`, {
+    hint: "Deploy the version of edgewise that stored it again, or a newer one.",
+  });
+
+/** The Run's tables in the SQLite storage of its Durable Object. Rows read and written are counted (operations.ts). */
+export class SqlLedger implements Ledger {
+  readonly #sql: SqlStorage;
+  readonly #grants: GrantTables;
+  #names: readonly string[] | null = null;
+  /** As they are stored: a head is parsed anew each time it is asked for, since transitions change theirs; a config never changes. */
+  readonly #records = new Map<string, string | null>();
+  #config: RunConfig | null = null;
+  #exists = false;
+  /** Of all done units; counted anew where `putDones` was. */
+  readonly rowCounts = new RowCounts((lo, hi) => this.#countRows(lo, hi));
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
+  }
+
+  /** Creates the tables; called before a first write only, so that calls on a run that never was write nothing. */
+  migrate(): void {
+    this.#sql.exec(SCHEMA);
+    this.#putRecord("schema", String(SCHEMA_VERSION));
+  }
+
+  /** True when the tables exist. Throws `stored_version_unknown` when they were made by a version this one does not know. */
+  exists(): boolean {
+    if (this.#exists) return true;
+    const table = this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'record'");
+    if (table.length === 0) return false;
+    const version = this.#record("schema");
+    if (version !== null && version !== String(SCHEMA_VERSION)) throw storedByAnother("was stored with schema", version, SCHEMA_VERSION);
+    this.#exists = version !== null;
+    return this.#exists;
+  }
+
+  /** Tombstone: from here on every call finds no run, while alarms remove what is left of it. */
+  bury(): void {
+    this.#putRecord("tombstone", "1");
+  }
+  isBuried(): boolean {
+    return this.#record("tombstone") !== null;
+  }
+  /** Counts an attempt to remove what is left that failed, and returns how many there were. */
+  failRemoval(): number {
+    const failures = Number(this.#record("tombstone"));
+    this.#putRecord("tombstone", String(failures + 1));
+    return failures;
+  }
+
+  config(): RunConfig {
+    if (this.#config !== null) return this.#config;
+    const text = this.#record("config");
+    if (text === null) throw new EdgewiseError("internal", "the run has no config");
+    const config = JSON.parse(text) as RunConfig;
+    if (config.version !== 1) throw storedByAnother("has a config of version", String(config.version), 1);
+    this.#config = config;
+    return config;
+  }
+  putConfig(config: RunConfig): void {
+    this.#config = null;
+    this.#putRecord("config", JSON.stringify(config));
+  }
+  head(): RunHead | null {
+    const text = this.#record("head");
+    if (text === null) return null;
+    const head = JSON.parse(text) as RunHead;
+    if (head.version !== HEAD_VERSION) throw storedByAnother("has a head of version", String(head.version), HEAD_VERSION);
+    return head;
+  }
+  putHead(head: RunHead): void {
+    this.#putRecord("head", JSON.stringify(head));
+  }
+
+  tickets(): readonly Ticket[] {
+    return this.#grants.all();
+  }
+  ticket(id: number): Ticket | null {
+    return this.#grants.get(id);
+  }
+  putTicket(ticket: Ticket): void {
+    this.#grants.put(ticket);
+  }
+  putAnswered(ticket: Ticket, answer: ClaimAnswer): void {
+    this.#grants.putAnswered(ticket, answer);
+  }
+  lastAnswer(ticket: number): ClaimAnswer | null {
+    return this.#grants.lastAnswer(ticket);
+  }
+  deleteTicket(id: number): void {
+    this.#grants.delete(id);
+  }
+
+  firstReturned(): UnitRange | null {
+    return this.#rows<{ lo: number; hi: number }>("SELECT lo, hi FROM returned ORDER BY lo LIMIT 1")[0] ?? null;
+  }
+  putReturned({ lo, hi }: UnitRange): void {
+    this.#rows("INSERT INTO returned (lo, hi) VALUES (?, ?)", lo, hi);
+  }
+  deleteReturned(lo: number): void {
+    this.#rows("DELETE FROM returned WHERE lo = ?", lo);
+  }
+  returnedIn({ lo, hi }: UnitRange): readonly UnitRange[] {
+    return this.#rows<{ lo: number; hi: number }>("SELECT lo, hi FROM returned WHERE lo < ? AND hi > ? ORDER BY lo", hi, lo);
+  }
+
+  claimsOf(ticket: number): readonly Claim[] {
+    return this.#grants.claimsOf(ticket);
+  }
+  claimsIn(range: UnitRange): readonly Claim[] {
+    return this.#grants.claimsIn(range);
+  }
+  putClaim(claim: Claim): void {
+    this.#grants.putClaim(claim);
+  }
+  deleteClaimsOf(ticket: number): void {
+    this.#grants.deleteClaimsOf(ticket);
+  }
+  trimClaims(ticket: number, settled: readonly number[]): void {
+    this.#grants.trimClaims(ticket, settled);
+  }
+
+  done(unit: number): Done | null {
+    const row = this.#rows<DoneRecord>("SELECT * FROM done WHERE unit = ?", unit)[0];
+    return row === undefined ? null : this.#readDone(row);
+  }
+  putDone(done: Done): void {
+    this.putDones([done]);
+  }
+  /** One statement for all rows of a commit. Cut so that no text nears the size of a row. */
+  putDones(dones: readonly Done[]): void {
+    let rows: string[] = [];
+    let size = 0;
+    const flush = (): void => {
+      if (rows.length > 0) this.#rows(INSERT_DONE, `[${rows.join(",")}]`);
+      rows = [];
+      size = 0;
+    };
+    for (const done of dones) {
+      this.rowCounts.touch(done.unit);
+      const row = JSON.stringify(this.#packDone(done));
+      if (size + row.length > DONE_BATCH_CHARACTERS) flush();
+      rows.push(row);
+      size += row.length;
+    }
+    flush();
+  }
+  #packDone(done: Done): Value[] {
+    const names = this.#metricNames();
+    const present = done.rollouts.filter((rollout): rollout is RolloutSummary => rollout !== null);
+    const packed = unwrap(packUnit(present, names));
+    if (packed.names !== names) {
+      this.#names = packed.names;
+      this.#putRecord("names", JSON.stringify(packed.names));
+    }
+    const missing = done.rollouts.flatMap((rollout, index) => (rollout === null ? [index] : []));
+    return [done.unit, done.segment, done.offset, done.length, done.owed ? 1 : 0, missing.length === 0 ? null : JSON.stringify(missing), packed.text];
+  }
+  placesIn({ lo, hi }: UnitRange): readonly DonePlace[] {
+    const rows = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? AND unit < ? ORDER BY unit", lo, hi);
+    return rows.map(placeOf);
+  }
+  samplePlaces(lo: number, hi: number): readonly SamplePlace[] {
+    const r = this.config().rollouts_per_example;
+    return this.#rows<{ unit: number; segment: string; offset: number; length: number; missing: number }>(
+      `SELECT unit, segment, start AS "offset", length, coalesce(json_array_length(missing), 0) AS missing FROM done WHERE unit >= ? AND unit < ? ORDER BY unit`,
+      lo,
+      hi,
+    ).map(({ missing, ...place }) => ({ ...place, rows: r - missing }));
+  }
+  #countRows(lo: number, hi: number): number {
+    const [{ units, missing } = { units: 0, missing: 0 }] = this.#rows<{ units: number; missing: number }>(
+      "SELECT count(*) AS units, coalesce(sum(json_array_length(missing)), 0) AS missing FROM done WHERE unit >= ? AND unit < ?",
+      lo,
+      hi,
+    );
+    return units * this.config().rollouts_per_example - missing;
+  }
+  settledIn({ lo, hi }: UnitRange): readonly number[] {
+    return this.#rows<{ unit: number }>("SELECT unit FROM done WHERE unit >= ? AND unit < ? AND owed = 0 ORDER BY unit", lo, hi).map(({ unit }) => unit);
+  }
+  owedIn({ lo, hi }: UnitRange): readonly Done[] {
+    return this.#rows<DoneRecord>("SELECT * FROM done WHERE unit >= ? AND unit < ? AND owed = 1 ORDER BY unit", lo, hi).map((row) => this.#readDone(row));
+  }
+  *placesFrom(unit: number): Iterable<DonePlace> {
+    for (let from = unit; ; ) {
+      const page = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? ORDER BY unit LIMIT ?", from, PAGE);
+      yield* page.map(placeOf);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      from = last.unit + 1;
+    }
+  }
+  *doneFrom(unit: number): Iterable<Done> {
+    for (let from = unit; ; ) {
+      const page = this.#rows<DoneRecord>("SELECT * FROM done WHERE unit >= ? ORDER BY unit LIMIT ?", from, PAGE);
+      for (const row of page) yield this.#readDone(row);
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) return;
+      from = last.unit + 1;
+    }
+  }
+  /** Segments that hold rows which count, of those after `after` in order the first `limit`; every other one is an orphan. */
+  segmentsAfter(after: string, limit: number): readonly string[] {
+    const rows = this.#rows<{ segment: string }>("SELECT DISTINCT segment FROM done WHERE segment > ? ORDER BY segment LIMIT ?", after, limit);
+    return rows.map(({ segment }) => segment);
+  }
+
+  suspect(unit: number): Suspect | null {
+    return this.#rows<Record<string, Value>>("SELECT * FROM suspect WHERE unit = ?", unit).map(readSuspect)[0] ?? null;
+  }
+  waitingSuspects(): readonly Suspect[] {
+    return this.#rows<Record<string, Value>>("SELECT * FROM suspect WHERE waiting = 1 ORDER BY unit").map(readSuspect);
+  }
+  putSuspect({ unit, lapses, alone, waiting }: Suspect): void {
+    this.#rows("INSERT OR REPLACE INTO suspect (unit, lapses, alone, waiting) VALUES (?, ?, ?, ?)", unit, lapses, alone, waiting ? 1 : 0);
+  }
+  suspectsIn({ lo, hi }: UnitRange): readonly Suspect[] {
+    return this.#rows<Record<string, Value>>("SELECT * FROM suspect WHERE unit >= ? AND unit < ?", lo, hi).map(readSuspect);
+  }
+  deleteSuspect(unit: number): void {
+    this.#rows("DELETE FROM suspect WHERE unit = ?", unit);
+  }
+
+  chunksIn({ lo, hi }: UnitRange): readonly InputChunk[] {
+    return this.#rows<{ lo: number; hi: number; digest: string; bytes: number }>("SELECT * FROM chunk WHERE lo < ? AND hi > ? ORDER BY lo", hi, lo);
+  }
+  putChunks(chunks: readonly InputChunk[]): void {
+    for (const { lo, hi, digest, bytes } of chunks)
+      this.#rows("INSERT OR REPLACE INTO chunk (lo, hi, digest, bytes) VALUES (?, ?, ?, ?)", lo, hi, digest, bytes);
+  }
+
+  clearInputs(): void {
+    for (const table of ["chunk", "returned", "suspect"]) this.#rows(`DELETE FROM ${table}`);
+  }
+
+  putEvent({ seq, time, type, level, message, rollouts, units, segment }: CommitEvent): void {
+    const accepted = units.length === 0 ? null : JSON.stringify(units);
+    this.#rows(
+      "INSERT INTO event (seq, time, type, level, message, rollouts, units, segment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      seq,
+      time,
+      type,
+      level,
+      message,
+      rollouts,
+      accepted,
+      segment,
+    );
+  }
+  /** Events with `seq > after`, oldest first, without what only followers of rows need. */
+  eventsAfter(after: number, limit: number): StoredEvent[] {
+    const rows = this.#rows<Record<string, Value>>(
+      "SELECT seq, time, type, level, message, rollouts FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+      after,
+      limit,
+    );
+    return rows as unknown as StoredEvent[];
+  }
+  /** The newest log events, oldest first. */
+  logTail(limit: number): StoredEvent[] {
+    const rows = this.#rows<Record<string, Value>>(
+      "SELECT seq, time, type, level, message, rollouts FROM event WHERE type = 'log' ORDER BY seq DESC LIMIT ?",
+      limit,
+    );
+    return rows.reverse() as unknown as StoredEvent[];
+  }
+  commitsAfter(after: number, limit: number): CommitEvent[] {
+    const rows = this.#rows<Record<string, Value>>("SELECT * FROM event WHERE seq > ? AND units IS NOT NULL ORDER BY seq LIMIT ?", after, limit);
+    return rows.map((row) => ({ ...(row as unknown as CommitEvent), units: JSON.parse(String(row.units)) as number[] }));
+  }
+
+  /** Time and segment of an event: two copies of a run that went on apart agree in no later one. */
+  markOf(seq: number): string | null {
+    const [event] = this.#rows<{ time: number; segment: string | null }>("SELECT time, segment FROM event WHERE seq = ?", seq);
+    return event === undefined ? null : `${event.time}.${event.segment ?? ""}`;
+  }
+
+  #metricNames(): readonly string[] {
+    this.#names ??= JSON.parse(this.#record("names") ?? "[]") as string[];
+    return this.#names;
+  }
+  /** What was learned in a transaction that was rolled back must not be remembered, nor what was there before everything was deleted. */
+  forgetCached(): void {
+    this.#names = null;
+    this.#records.clear();
+    this.#config = null;
+    this.#exists = false;
+    this.#grants.forget();
+    this.rowCounts.forget();
+  }
+
+  #readDone(row: DoneRecord): Done {
+    const present = unwrap(unpackUnit(row.summary, this.#metricNames()));
+    const rollouts: (RolloutSummary | null)[] = [...present];
+    if (row.missing !== null) for (const index of JSON.parse(row.missing) as number[]) rollouts.splice(index, 0, null);
+    return { unit: row.unit, segment: row.segment, offset: row.start, length: row.length, owed: row.owed === 1, rollouts };
+  }
+
+  #record(key: string): string | null {
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const value = this.#rows<{ value: string }>("SELECT value FROM record WHERE key = ?", key)[0]?.value ?? null;
+    this.#records.set(key, value);
+    return value;
+  }
+  #putRecord(key: string, value: string): void {
+    this.#records.set(key, value);
+    this.#rows("INSERT OR REPLACE INTO record (key, value) VALUES (?, ?)", key, value);
+  }
+  #rows<Row extends Record<string, Value> = Record<string, Value>>(statement: string, ...bindings: Value[]): Row[] {
+    return execute<Row>(this.#sql, statement, ...bindings);
+  }
+}
+
+const placeOf = ({ unit, segment, start, length, owed }: DoneRecord): DonePlace => ({ unit, segment, offset: start, length, owed: owed === 1 });
+
+function readSuspect(row: Record<string, Value>): Suspect {
+  return { unit: Number(row.unit), lapses: Number(row.lapses), alone: Number(row.alone), waiting: row.waiting === 1 };
+}

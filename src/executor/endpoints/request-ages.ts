@@ -1,0 +1,37 @@
+import type { Client } from "../../rollouts/types.ts";
+
+/** How long the requests of a grant have been under way, each from the moment it first held its permit. */
+export class RequestAges {
+  readonly #now: () => number;
+  /** In the order in which they began. */
+  readonly #begun = new Map<object, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Milliseconds; 0 when there is none. */
+  get oldest(): number {
+    const [first] = this.#begun.values();
+    return first === undefined ? 0 : Math.max(0, this.#now() - first);
+  }
+
+  /** `client`, its requests watched. */
+  of(client: Client): Client {
+    return {
+      type: client.type,
+      getResponse: async (request) => {
+        const token = {};
+        const onBegin = (): void => {
+          this.#begun.set(token, this.#now());
+          request.onBegin?.();
+        };
+        try {
+          return await client.getResponse({ ...request, onBegin });
+        } finally {
+          this.#begun.delete(token);
+        }
+      },
+    };
+  }
+}

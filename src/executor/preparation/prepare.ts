@@ -1,0 +1,241 @@
+import type { FolderSource, Grant, InputChunk, PreparedRequest, TicketTask } from "../../../durable-objects/run/protocol.ts";
+import { unitsOutside } from "../../../r2-layout/folder-manifest.ts";
+import { inputsKey } from "../../../r2-layout/keys.ts";
+import { sha256Hex } from "../../config/sha256.ts";
+import type { RunConfig } from "../../config/run-config.ts";
+import { drawnExamples } from "../../environments/dataset-source.ts";
+import type { Environment } from "../../environments/environment.ts";
+import { environmentFailed } from "../../rollouts/file-access.ts";
+import { reservedMetricNames } from "../../rollouts/row.ts";
+import type { RolloutInput } from "../../rollouts/types.ts";
+import { maskJson } from "../../errors/masking.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { Pace } from "../../datasets/pace.ts";
+import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
+import { foreignExample } from "./adopt.ts";
+import { manifestOf } from "./folder-rows.ts";
+import { InputDigest } from "./input-digest.ts";
+import { ticketOf } from "../keep-alive.ts";
+import type { ExecutorPorts } from "../ports.ts";
+
+type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
+
+/** What a row counts for in pacing: making, digesting and storing it takes about as long as that many characters take to be read. */
+const ROW_CHARS = KIB;
+
+/** Most metrics of an environment: r rollouts of them must fit one row of the ledger. */
+const MAX_METRICS = 64;
+
+/** Most bytes of tools, or of weights, that a Run keeps: they are stored with every transition. */
+const MAX_KEPT_BYTES = 16 * KIB;
+const small = <T>(value: T): T | null => (new TextEncoder().encode(JSON.stringify(value)).byteLength > MAX_KEPT_BYTES ? null : value);
+
+/** What would go wrong with every rollout is found before the first model call. */
+function checkMetrics(environment: Environment, independent: boolean): void {
+  const names = environment.metricNames();
+  const reserved = reservedMetricNames(names);
+  if (reserved.length > 0) {
+    throw new EdgewiseError(
+      "metric_name_reserved",
+      `Environment ${environment.id} has a metric named ${reserved.join(", ")}, which would overwrite a standard field of every row.`,
+      {
+        hint: "Rename the reward function.",
+      },
+    );
+  }
+  if (names.length > MAX_METRICS)
+    throw new EdgewiseError("environment_failed", `Environment ${environment.id} has ${names.length} metrics; at most ${MAX_METRICS} are supported.`);
+  const problem = environment.scoringProblem(independent);
+  if (problem !== null) throw new EdgewiseError(problem.code, problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
+}
+
+/** Each holds at most `INPUT_CHUNK_BYTES`, or one larger row. */
+const CHUNKS_UNDER_WAY = 4;
+
+/** Writes input lines as content-addressed chunks. */
+class ChunkWriter {
+  readonly chunks: InputChunk[] = [];
+  readonly #ports: ExecutorPorts;
+  readonly #runId: string;
+  readonly #encoder = new TextEncoder();
+  #lines: string[] = [];
+  #size = 0;
+  #lo: number;
+  /** Chunks on their way, oldest first. */
+  #storing: Promise<unknown>[] = [];
+
+  constructor(ports: ExecutorPorts, runId: string, lo: number) {
+    this.#ports = ports;
+    this.#runId = runId;
+    this.#lo = lo;
+  }
+
+  async add(line: string): Promise<void> {
+    const size = this.#sizeOf(line) + 1;
+    if (this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES)) await this.#cut();
+    this.#lines.push(line);
+    this.#size += size;
+  }
+
+  /** Stores what is left; all chunks are there afterwards. */
+  async close(): Promise<void> {
+    await this.#cut();
+    await Promise.all(this.#storing);
+  }
+
+  /** Bytes of UTF-8. Most lines are ASCII, and need not be encoded for that. */
+  #sizeOf(line: string): number {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what this looks for
+    return /^[\u0000-\u007f]*$/.test(line) ? line.length : this.#encoder.encode(line).byteLength;
+  }
+
+  /** Chunks are stored while the next is filled: what storage takes for each would add up. */
+  async #cut(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    const bytes = this.#encoder.encode(`${this.#lines.join("\n")}\n`);
+    const digest = await sha256Hex(bytes);
+    if (this.#storing.length >= CHUNKS_UNDER_WAY) await this.#storing.shift();
+    const storing = this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
+    // Waited for in its turn; until then a failure is nobody's.
+    storing.catch(() => undefined);
+    this.#storing.push(storing);
+    this.chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
+    this.#lo += this.#lines.length;
+    this.#lines = [];
+    this.#size = 0;
+  }
+}
+
+/** Rows that are made from nothing are work as well: beats, other runs and whoever cancels this one have their turn between them. */
+async function* paced(rows: AsyncIterable<RolloutInput>, signal: AbortSignal): AsyncGenerator<RolloutInput> {
+  const pace = new Pace();
+  for await (const row of rows) {
+    signal.throwIfAborted();
+    yield row;
+    await pace.spend(ROW_CHARS);
+  }
+}
+
+/** What breaks inside the environment is the environment's failure; what breaks around it (storage, the Run) is not. */
+async function* examplesOf(
+  environment: Environment,
+  { num_examples, shuffle_seed }: Pick<RunConfig, "num_examples" | "shuffle_seed">,
+  signal: AbortSignal,
+): AsyncGenerator<RolloutInput> {
+  try {
+    const read = (count: number): AsyncIterable<RolloutInput> => paced(environment.examples(count), signal);
+    yield* shuffle_seed === undefined ? read(num_examples) : drawnExamples(read, num_examples, shuffle_seed);
+  } catch (thrown) {
+    if (thrown instanceof EdgewiseError || signal.aborted) throw thrown;
+    throw environmentFailed(`Environment ${environment.id} could not make its examples`, thrown);
+  }
+}
+
+function changed(rows: number): EdgewiseError {
+  return new EdgewiseError("dataset_changed", `The first ${rows} rows of the data set are not the ones this run was started with.`, {
+    hint: "Use the same data, or start a new run.",
+  });
+}
+
+function tooMuch(rows: number): EdgewiseError {
+  return new EdgewiseError("dataset_unreadable", `The first ${rows} rows are ${MAX_INPUT_BYTES / MIB} MiB already, more than a run holds.`, {
+    hint: `Ask for fewer examples (num_examples), or for shorter ones.`,
+  });
+}
+
+function shrunk(what: "run" | "results folder", had: number, has: number): EdgewiseError {
+  return new EdgewiseError("dataset_changed", `num_examples: the ${what} has ${had}, the data set now ${has}.`, {
+    hint: "Use the same data, or start a new run.",
+  });
+}
+
+/**
+ * Reads the data set, which nothing else does: the first n rows go to R2 as chunks and are pinned in the Run by one call. A growth
+ * reads them again, checks the pinned ones against their digest, and appends. `beforePinned`: what is to be over before the ticket
+ * may end, when the environment is needed no more. Throws `EdgewiseError` for what ends the run.
+ */
+export async function prepareRun(
+  ports: ExecutorPorts,
+  grant: Grant,
+  task: PrepareTask,
+  environment: Environment,
+  signal: AbortSignal,
+  beforePinned: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  const { config } = grant;
+  checkMetrics(environment, config.independent_scoring);
+  const pinned = task.pinned?.count ?? 0;
+  const digest = new InputDigest();
+  const writer = new ChunkWriter(ports, config.run_id, pinned);
+  /** `example_id` by unit, for rows that are taken over. */
+  const ids: number[] = [];
+  /** Whether examples bring tools: then rows may differ in theirs. */
+  let ownTools = false;
+  /** Whether the first rows are those that the folder was made of. */
+  let asInFolder = false;
+  let count = 0;
+  let bytes = 0;
+  for await (const input of examplesOf(environment, config, signal)) {
+    signal.throwIfAborted();
+    const line = JSON.stringify(input);
+    bytes += line.length;
+    if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
+    await digest.add(line);
+    count++;
+    if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
+    // A folder says how many rows its digest is of; from one of before it has to be found out.
+    if (count === task.adopt?.num_examples) asInFolder = (await digest.value()) === task.adopt.dataset_digest;
+    if (count > pinned) await writer.add(maskJson(line));
+    if (task.adopt !== null) ids.push(input.example_id);
+    ownTools ||= input.info?.tool_defs !== undefined;
+  }
+  if (count < pinned) throw shrunk("run", pinned, count);
+  if (count < (task.adopt?.num_examples ?? 0)) throw shrunk("results folder", task.adopt?.num_examples ?? 0, count);
+  await writer.close();
+
+  const datasetDigest = await digest.value();
+  const envDigest = await ports.envDigest(config);
+  if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
+  if (!(asInFolder || task.adopt === null || task.adopt.dataset_digest === null || task.adopt.dataset_digest === datasetDigest)) {
+    await checkAdopted(environment, task.adopt.dataset_digest, config, signal);
+  }
+  const request = {
+    ...ticketOf(grant),
+    attempt: task.attempt,
+    chunks: writer.chunks,
+    count,
+    digest: datasetDigest,
+    env_digest: envDigest,
+    dataset_name: environment.datasetName,
+    pass_threshold: environment.passThreshold,
+    reward_range: environment.rewardRange,
+    reward_weights: small(environment.rubric.rewardWeights()) ?? {},
+    env_sampling_args: environment.samplingArgs,
+    concurrency: environment.concurrency,
+    tools: ownTools ? null : small(environment.sharedTools()),
+    ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)),
+  };
+  await beforePinned();
+  await ports.run(config.run_id).prepared(request);
+}
+
+/** What the folder has no row of, as far as its upload says; rows of no example are found before anything is asked of a model. */
+async function lacksOf(ports: ExecutorPorts, source: FolderSource, ids: readonly number[]): Promise<Pick<PreparedRequest, "lacks">> {
+  const { held } = await manifestOf(ports.store, source);
+  if (held === undefined) return {};
+  const known = new Set(ids);
+  for (const id of held.flat()) if (!known.has(id)) throw foreignExample(id, ids.length);
+  return { lacks: unitsOutside(ids, held) };
+}
+
+/** A folder may come from a smaller run of the same data: then some first rows have its digest. */
+async function checkAdopted(environment: Environment, wanted: string, config: RunConfig, signal: AbortSignal): Promise<void> {
+  const digest = new InputDigest();
+  for await (const input of examplesOf(environment, config, signal)) {
+    await digest.add(JSON.stringify(input));
+    if ((await digest.value()) === wanted) return;
+  }
+  throw new EdgewiseError("dataset_changed", `dataset_digest: the result folder has ${wanted}, the data set now another for every number of rows.`, {
+    hint: "Use the same data, or start a new run.",
+  });
+}

@@ -1,0 +1,79 @@
+import type { Grant, Holding } from "../../../durable-objects/run/protocol.ts";
+import { lanesFor } from "../../../durable-objects/run/grants/offers.ts";
+import type { UnitWork } from "./session-events.ts";
+import type { UnitTimes, Wall } from "./unit-times.ts";
+
+interface Open {
+  readonly since: number;
+  /** Rollouts that it began with, and those that have not ended. */
+  readonly rollouts: number;
+  left: number;
+}
+
+/**
+ * When the units of one grant are begun by an executor whose invocation ends: what is still open then is lost. Where nothing ends it,
+ * lanes alone decide. Times are milliseconds of the executor's own clock.
+ */
+export class Pacing {
+  readonly #grant: Grant;
+  readonly #wall: Wall | null;
+  readonly #times: UnitTimes;
+  /** In the order in which they began. */
+  readonly #open = new Map<number, Open>();
+
+  constructor(grant: Grant, wall: Wall | null, times: UnitTimes) {
+    this.#grant = grant;
+    this.#wall = wall;
+    this.#times = times;
+  }
+
+  /** Mean time of a unit; 0 while none has ended. */
+  get mean(): number {
+    return this.#times.mean;
+  }
+
+  begin({ unit, block }: UnitWork, now: number): void {
+    const kept = block.redo.find((redo) => redo.unit === unit)?.keep.length ?? 0;
+    const rollouts = Math.max(0, this.#grant.config.rollouts_per_example - kept);
+    this.#open.set(unit, { since: now, rollouts, left: rollouts });
+  }
+
+  rolloutEnded(unit: number): void {
+    const open = this.#open.get(unit);
+    if (open !== undefined) open.left--;
+  }
+
+  /** The unit has its rows. */
+  finish(unit: number, now: number): void {
+    const open = this.#open.get(unit);
+    if (open !== undefined) this.#times.took(now - open.since);
+  }
+
+  end(unit: number): void {
+    this.#open.delete(unit);
+  }
+
+  /**
+   * Units that may begin, by the requests there are for them. A unit that only waits behind another has no use yet, and would be what is lost
+   * at the wall; twice the requests are kept open so that none idles while a rollout does something else, or once while nobody knows how long a
+   * unit takes. An environment that says itself how many units are open at once has them.
+   */
+  room({ requests, generation = requests }: Holding): number {
+    const { rollouts_per_example: r } = this.#grant.config;
+    if (this.#wall === null || this.#grant.lanes > lanesFor(this.#grant.requests, r)) return Number.POSITIVE_INFINITY;
+    const most = Math.min(requests, generation) * (this.#times.areKnown ? 2 : 1);
+    const left = [...this.#open.values()].reduce((sum, open) => sum + open.left, 0);
+    return left > most ? 0 : Math.floor((most - left) / r) + 1;
+  }
+
+  /** Whether a unit that begins now is expected to be done in time. Until one has ended, what the oldest has done by now says how long it takes. */
+  fits({ requests }: Holding, now: number): boolean {
+    if (this.#wall === null) return true;
+    const [oldest] = this.#open.values();
+    if (oldest === undefined) return this.#times.fit(this.#wall, now);
+    const { since, rollouts, left } = oldest;
+    const atOnce = Math.max(1, requests);
+    const rounds = Math.ceil(rollouts / atOnce) / Math.max(1, Math.floor((rollouts - left) / atOnce));
+    return this.#times.fit(this.#wall, now, (now - since) * Math.max(1, rounds));
+  }
+}

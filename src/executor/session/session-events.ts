@@ -1,0 +1,72 @@
+import type { UnitTimes, Wall } from "./unit-times.ts";
+import type { BeatAnswer, Block, ClaimAnswer, CommitAnswer, Holding } from "../../../durable-objects/run/protocol.ts";
+
+/** What a session is told and what it asks for (session.ts). Times are milliseconds of the executor's own clock. */
+export interface UnitWork {
+  readonly unit: number;
+  readonly block: Block;
+}
+
+/** A call that failed: how long to leave it alone (retry-waits.ts). Milliseconds. */
+interface Failed {
+  readonly wait: number;
+}
+
+export type SessionEvent =
+  | { readonly type: "tick" }
+  | { readonly type: "claimed"; readonly seq: number; readonly answer: ClaimAnswer }
+  | ({ readonly type: "claim-failed"; readonly seq: number } & Failed)
+  /** The unit's rows are in the buffer; `full` when the buffer is. */
+  | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
+  /** One of its rollouts is generated; told only where there is a `wall`. */
+  | { readonly type: "rollout-ended"; readonly unit: number }
+  /** All its rollouts are generated, and wait to be scored (only with `hold`). */
+  | { readonly type: "unit-generated"; readonly unit: number }
+  /** Given up without rows (aborted). */
+  | { readonly type: "unit-dropped"; readonly unit: number }
+  /** The segment of flush `n` is in R2 (put, or found there with the same digest). */
+  | { readonly type: "stored"; readonly n: number }
+  | ({ readonly type: "store-failed"; readonly n: number } & Failed)
+  | { readonly type: "committed"; readonly n: number; readonly answer: CommitAnswer }
+  | ({ readonly type: "commit-failed"; readonly n: number } & Failed)
+  | { readonly type: "beaten"; readonly sentAt: number; readonly answer: BeatAnswer }
+  | ({ readonly type: "beat-failed"; readonly sentAt: number } & Failed)
+  /** The buffer has no room for the next unit: what is in it must go first. */
+  | { readonly type: "flush" }
+  /** No more than so many requests are to be under way from now on, and later: no more are. */
+  | { readonly type: "narrow"; readonly requests: number }
+  | { readonly type: "narrowed"; readonly requests: number }
+  /** The driver wants out: slice over (`drain`), yield (`drain`), parent gone or fatal error (`abort`). */
+  | { readonly type: "stop"; readonly how: "drain" | "abort" };
+
+export type Effect =
+  | { readonly type: "claim"; readonly seq: number; readonly free: number; readonly soon: number; readonly open: number; readonly started: readonly number[] }
+  | { readonly type: "start"; readonly work: UnitWork }
+  /** Score these units, which wait for it: nothing is generated meanwhile. */
+  | { readonly type: "score"; readonly units: readonly number[] }
+  /** Take everything buffered and put it as segment number `n`; repeated for the same `n` after a failure. */
+  | { readonly type: "store"; readonly n: number; readonly units: readonly number[] }
+  | { readonly type: "commit"; readonly n: number; readonly units: readonly number[] }
+  | { readonly type: "beat"; readonly started: readonly number[] }
+  /** Abort every request of this grant, now. */
+  | { readonly type: "abort" }
+  /** Let no more than this be under way, and say (`narrowed`) when no more is. */
+  | { readonly type: "narrow"; readonly holding: Holding }
+  | { readonly type: "leave" }
+  /** The session is over; no further effects. */
+  | { readonly type: "over" };
+
+export interface SessionTiming {
+  /** Distance kept from the end of the lease (self-fencing). */
+  readonly margin: number;
+  /** Wait after an empty claim. */
+  readonly idle: number;
+  /** Units that may be generated before the first of them is scored; absent = each is scored as soon as it can be. */
+  readonly hold?: number;
+  /** Units whose rows are here already, from a grant that ended before they were committed; absent = none. */
+  readonly saved?: (unit: number) => boolean;
+  /** What is open then is lost; absent = nothing ends the executor. */
+  readonly wall?: Wall;
+  /** What is known from earlier grants; absent = nothing. */
+  readonly times?: UnitTimes;
+}

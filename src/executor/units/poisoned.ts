@@ -1,0 +1,27 @@
+import type { Grant } from "../../../durable-objects/run/protocol.ts";
+import { errorLines, type UnitRows } from "../../environments/run-unit.ts";
+import type { ScoredAgain } from "../../environments/score-again.ts";
+import type { RolloutInput } from "../../rollouts/types.ts";
+import type { TicketHost } from "./ticket-host.ts";
+
+/** The rows of a unit that is given up: errors for what is not done yet, without running it. */
+export function poisonedRows(
+  { environment, envDigest, judges, ports }: TicketHost,
+  { config }: Grant,
+  input: RolloutInput,
+  kept: ScoredAgain["rows"],
+): UnitRows {
+  return errorLines(environment, input, {
+    rolloutsPerExample: config.rollouts_per_example,
+    code: "poisoned",
+    message: "this unit was being run in five executors that died, in three of them alone; it is not tried again",
+    model: config.model,
+    sampling_args: config.sampling_args,
+    stateColumns: config.state_columns,
+    shape: config.results_shape,
+    envDigest,
+    judges,
+    now: ports.now,
+    kept,
+  });
+}

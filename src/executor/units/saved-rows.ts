@@ -1,0 +1,49 @@
+import { linesAt, type SegmentContents } from "../../../r2-layout/segment.ts";
+import type { UnitRows } from "../../environments/run-unit.ts";
+
+/** Everything of a finished unit's rows but the rows themselves. */
+export interface FinishedUnit extends Omit<UnitRows, "lines"> {
+  /** What the rows depend on beside their unit: settings, code, what of the unit was done again. Other terms, other rows. */
+  readonly terms: string;
+}
+
+/**
+ * Rows of finished units whose grant ended before they were committed, as when neither they nor a beat could be stored: they are
+ * paid for. Under its next grant the executor commits those that it is given again, instead of asking the model. Holds what one
+ * grant held at its end: two segments, a buffer, and a unit for each lane that waited for room.
+ */
+export class SavedRows {
+  readonly #units = new Map<number, FinishedUnit & UnitRows>();
+
+  get isEmpty(): boolean {
+    return this.#units.size === 0;
+  }
+
+  has(unit: number): boolean {
+    return this.#units.has(unit);
+  }
+
+  keep(unit: number, finished: FinishedUnit, lines: readonly string[]): void {
+    this.#units.set(unit, { ...finished, lines });
+  }
+
+  /** The same of all units of a segment that `finished` knows. */
+  keepSegment({ bytes, units }: SegmentContents, finished: ReadonlyMap<number, FinishedUnit>): void {
+    for (const place of units) {
+      const lines = linesAt(bytes, place);
+      const facts = finished.get(place.unit);
+      if (lines.ok && facts !== undefined) this.keep(place.unit, facts, lines.value);
+    }
+  }
+
+  /** Takes the rows of `unit` out; null when there are none, or none that are what is asked for now. */
+  take(unit: number, terms: string): UnitRows | null {
+    const saved = this.#units.get(unit);
+    this.#units.delete(unit);
+    return saved !== undefined && saved.terms === terms ? saved : null;
+  }
+
+  clear(): void {
+    this.#units.clear();
+  }
+}

@@ -1,0 +1,34 @@
+import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
+import type { Environment } from "../../environments/environment.ts";
+import type { RolloutErrorCode } from "../../errors/codes.ts";
+import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
+import type { Client } from "../../rollouts/types.ts";
+import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
+import type { SavedRows } from "./saved-rows.ts";
+import type { Slice } from "../slice.ts";
+import type { StorageOutage } from "./storage-outage.ts";
+import type { UnitTimes } from "../session/unit-times.ts";
+
+/** What one grant of units stands on (units-ticket.ts). */
+export interface TicketHost {
+  readonly ports: ExecutorPorts;
+  readonly budget: ExecutorBudget;
+  readonly slice: Slice;
+  readonly environment: Environment;
+  /** Of its code, where rows are to carry it. */
+  readonly envDigest: string | undefined;
+  readonly judges: JudgeMeter;
+  readonly clientOf: (unit: number) => Client;
+  readonly vitals: () => Vitals;
+  /** Lets no more requests through than that, and resolves when no more are under way. */
+  readonly narrow: (holding: Holding) => Promise<void>;
+  /** Says something once per run and executor: the first error of a code. */
+  readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
+  /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */
+  readonly saved: SavedRows;
+  readonly outage: StorageOutage;
+  /** What units of this run took this executor, under earlier grants too. */
+  readonly times: UnitTimes;
+  /** What is to be over before the ticket is given back, which tells the run that nothing more comes. Does not reject. */
+  readonly beforeLeave: () => Promise<void>;
+}

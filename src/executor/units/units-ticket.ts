@@ -1,0 +1,399 @@
+import type { Block, CommitUnit, Grant, Holding, Redo } from "../../../durable-objects/run/protocol.ts";
+import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
+import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
+import { onAbort } from "../../clients/on-abort.ts";
+import type { ScoredAgain } from "../../environments/score-again.ts";
+import type { RolloutInput } from "../../rollouts/types.ts";
+import { EdgewiseError, failureOf, type Failure } from "../../errors/result.ts";
+import { maskJson } from "../../errors/masking.ts";
+import { Inputs } from "./inputs.ts";
+import { damageOf } from "../damage.ts";
+import { ticketOf } from "../keep-alive.ts";
+import { keptRows } from "./kept-rows.ts";
+import { poisonedRows } from "./poisoned.ts";
+import type { RunStub } from "../ports.ts";
+import { inOrder, runUnit, type UnitRows } from "../../environments/run-unit.ts";
+import type { FinishedUnit } from "./saved-rows.ts";
+import { Session } from "../session/session.ts";
+import type { Effect, SessionEvent, UnitWork } from "../session/session-events.ts";
+import { TicketCalls } from "./ticket-calls.ts";
+import type { TicketHost } from "./ticket-host.ts";
+import { timingOf } from "./ticket-timing.ts";
+
+/**
+ * Carries out the effects of one session: claims, runs units, writes segments, commits, beats. Knows nothing of why; every rule is
+ * in session.ts. Resolves when the session is over and nothing of it is running any more;
+ * rejects, just as late, when a unit could not be run at all.
+ */
+export class UnitsTicket {
+  readonly #host: TicketHost;
+  readonly #grant: Grant;
+  readonly #session: Session;
+  readonly #inputs: Inputs;
+  readonly #buffer = new SegmentBuffer();
+  readonly #calls: TicketCalls;
+  /** What all rows of this grant depend on. */
+  readonly #terms: string;
+  /** Of units that are finished and not committed. */
+  readonly #facts = new Map<number, FinishedUnit>();
+  /** Rows that wait for room in the buffer. */
+  readonly #waiting = new Map<number, readonly string[]>();
+  readonly #segments = new Map<number, SegmentContents>();
+  readonly #abort = new AbortController();
+  /** Rollouts that have finished, of units that are not committed. */
+  readonly #finished = new Map<number, number>();
+  /** Units that wait for their turn to be scored. */
+  readonly #turns = new Map<number, PromiseWithResolvers<void>>();
+  readonly #over = Promise.withResolvers<void>();
+  /** Resolves when no more is under way than the session lets be. */
+  #narrowing: Promise<void> = Promise.resolve();
+  #failed = false;
+  #pauseMs: number | null = null;
+  /** The first failure to run a unit at all; null while there is none. */
+  #failure: unknown = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  /** `sentAt`: when the join that was answered with `grant` was sent. */
+  constructor(host: TicketHost, grant: Grant, sentAt: number) {
+    this.#host = host;
+    this.#grant = grant;
+    this.#calls = new TicketCalls(host);
+    this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
+    this.#session = new Session(grant, timingOf(host, grant), sentAt);
+    onAbort(this.#abort.signal, () => {
+      for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
+      this.#turns.clear();
+    });
+    this.#inputs = new Inputs(host.ports.store, grant.config.run_id);
+  }
+
+  run(): Promise<void> {
+    this.#feed({ type: "tick" });
+    return this.#over.promise;
+  }
+
+  /** Bytes held for rows and inputs; bounded whatever the run's size (tested). */
+  get bufferedBytes(): number {
+    let bytes = this.#buffer.capacity + this.#inputs.bytes;
+    for (const contents of this.#segments.values()) bytes += contents.bytes.byteLength;
+    return bytes;
+  }
+
+  get holdings(): Session["holdings"] {
+    return this.#session.holdings;
+  }
+
+  /** No more model requests than that; resolves when no more are under way. */
+  async narrow(requests: number): Promise<void> {
+    this.#feed({ type: "narrow", requests });
+    await this.#narrowing;
+  }
+
+  async #narrow(holding: Holding): Promise<void> {
+    this.#narrowing = this.#host.narrow(holding);
+    await this.#narrowing;
+    this.#feed({ type: "narrowed", requests: holding.requests });
+  }
+
+  /** How long the run is to be left alone after this grant; null = not at all. */
+  get pauseMs(): number | null {
+    return this.#pauseMs;
+  }
+
+  stop(how: "drain" | "abort"): void {
+    this.#feed({ type: "stop", how });
+  }
+
+  #feed(event: SessionEvent): void {
+    for (const effect of this.#session.step(event, this.#host.ports.now())) this.#carryOut(effect);
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    if (this.#session.isOver) return clearTimeout(this.#timer);
+    const now = this.#host.ports.now();
+    const at = this.#session.nextTick(now);
+    if (this.#timerAt <= at && this.#timerAt > now) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(
+      () => {
+        this.#timerAt = Number.POSITIVE_INFINITY;
+        this.#feed({ type: "tick" });
+      },
+      Math.max(1, at - now),
+    );
+  }
+
+  #carryOut(effect: Effect): void {
+    const { ports } = this.#host;
+    const ticket = ticketOf(this.#grant);
+    switch (effect.type) {
+      case "claim": {
+        const { seq, free, soon, open, started } = effect;
+        const call = (): Promise<SessionEvent> =>
+          this.#run()
+            .claim({ ...ticket, ...this.#session.givesBack, seq, free, soon, open, started })
+            .then((answer) => ({ type: "claimed", seq, answer }));
+        return this.#call("claim", call, (wait) => ({ type: "claim-failed", seq, wait }));
+      }
+      case "start":
+        return void this.#runUnit(effect.work);
+      case "score":
+        for (const unit of effect.units) this.#turns.get(unit)?.resolve();
+        return;
+      case "store":
+        return this.#call(
+          `segment ${effect.n}`,
+          () => this.#store(effect.n),
+          (wait) => ({ type: "store-failed", n: effect.n, wait }),
+        );
+      case "commit":
+        return this.#call(
+          `commit ${effect.n}`,
+          () => this.#commit(effect.n),
+          (wait) => ({ type: "commit-failed", n: effect.n, wait }),
+        );
+      case "beat": {
+        const sentAt = ports.now();
+        const call = (): Promise<SessionEvent> =>
+          this.#run()
+            .beat({ ...ticket, ...this.#session.givesBack, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
+            .then((answer) => ({ type: "beaten", sentAt, answer }));
+        return this.#call("beat", call, (wait) => ({ type: "beat-failed", sentAt, wait }));
+      }
+      case "narrow":
+        return void this.#narrow(effect.holding);
+      case "abort":
+        return this.#abort.abort(new Error("the executor stopped this unit"));
+      case "leave":
+        this.#calls.end();
+        this.#save();
+        // Not waited for by the session: a ticket nobody leaves lapses.
+        return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave(ticket))).finally(() =>
+          this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure),
+        );
+      case "over":
+        return clearTimeout(this.#timer);
+    }
+  }
+
+  /** A stub for one call. */
+  #run(): RunStub {
+    return this.#host.ports.run(this.#grant.config.run_id);
+  }
+
+  /** One call to the outside: its event, or what `failed` makes of the wait until it may be made again. */
+  #call(name: string, call: () => Promise<SessionEvent>, failed: (wait: number) => SessionEvent): void {
+    this.#calls
+      .make(name, call, failed)
+      .then((event) => {
+        if (event.type === "committed") this.#committed(event);
+        this.#feed(event);
+      })
+      .catch((thrown: unknown) => this.#crash(thrown));
+  }
+
+  async #settled(work: Promise<unknown>): Promise<void> {
+    try {
+      await work;
+    } catch (thrown) {
+      this.#host.ports.log(`run ${this.#grant.config.run_id}: its last word was not heard: ${failureOf(thrown).message}`);
+    }
+  }
+
+  /** A fault of this library: nothing of the ticket may go on. */
+  #crash(thrown: unknown): void {
+    this.#abort.abort(thrown);
+    clearTimeout(this.#timer);
+    this.#over.reject(thrown);
+  }
+
+  async #store(n: number): Promise<SessionEvent> {
+    const contents = this.#segments.get(n) ?? this.#buffer.take();
+    if (contents === null) throw new EdgewiseError("internal", "a flush without rows");
+    this.#segments.set(n, contents);
+    const { config, ticket, epoch } = this.#grant;
+    const stored = await this.#host.ports.store.create(segmentKey(config.run_id, segmentName(ticket, epoch, n)), contents.bytes);
+    if (stored === "other") throw new EdgewiseError("internal", "a segment of this grant holds other rows");
+    return { type: "stored", n };
+  }
+
+  async #commit(n: number): Promise<SessionEvent> {
+    const contents = this.#segments.get(n);
+    if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
+    const { ticket, epoch } = this.#grant;
+    const units = contents.units.map((place): CommitUnit => {
+      const { summaries = [], unscored } = this.#facts.get(place.unit) ?? {};
+      return { ...place, rollouts: summaries, ...(unscored === undefined ? {} : { unscored }) };
+    });
+    const answer = await this.#run().commit({
+      ...ticketOf(this.#grant),
+      ...this.#session.givesBack,
+      segment: segmentName(ticket, epoch, n),
+      units: JSON.stringify(units),
+    });
+    return { type: "committed", n, answer };
+  }
+
+  /** Only for the answer that counts: one that came too late must leave the rows to the attempt after it. */
+  #committed({ n, answer }: Extract<SessionEvent, { type: "committed" }>): void {
+    if (answer.kind === "committed") this.#host.outage.committed();
+    for (const { unit } of this.#segments.get(n)?.units ?? []) {
+      this.#facts.delete(unit);
+      this.#finished.delete(unit);
+    }
+    this.#segments.delete(n);
+  }
+
+  /** What is finished and could not be committed under this grant is kept for the next one. */
+  #save(): void {
+    const { saved } = this.#host;
+    const buffered = this.#buffer.take();
+    for (const contents of [...this.#segments.values(), ...(buffered === null ? [] : [buffered])]) saved.keepSegment(contents, this.#facts);
+    for (const [unit, lines] of this.#waiting) {
+      const facts = this.#facts.get(unit);
+      if (facts !== undefined) saved.keep(unit, facts, lines);
+    }
+  }
+
+  /** What the rows of a unit depend on. */
+  #termsOf({ unit, block }: UnitWork): string {
+    const redo = redoOf(unit, block);
+    return redo === undefined ? this.#terms : `${this.#terms} ${JSON.stringify(redo)}`;
+  }
+
+  /** Resolves when the unit may be scored. */
+  #scoringTurn(unit: number): Promise<void> {
+    const turn = Promise.withResolvers<void>();
+    this.#turns.set(unit, turn);
+    if (this.#abort.signal.aborted) turn.reject(this.#abort.signal.reason);
+    this.#feed({ type: "unit-generated", unit });
+    return turn.promise.finally(() => this.#turns.delete(unit));
+  }
+
+  async #runUnit(work: UnitWork): Promise<void> {
+    const { unit } = work;
+    try {
+      const rows = await this.#rowsOf(work);
+      if (rows === null) return this.#drop(unit);
+      const lines = rows.lines.map(maskJson);
+      const { summaries, unscored } = rows;
+      this.#facts.set(unit, { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) });
+      // Rows that do not fit beside what is buffered send that on its way first.
+      if (!this.#buffer.add(unit, lines)) {
+        this.#feed({ type: "flush" });
+        await this.#untilAdded(unit, lines);
+      }
+      this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
+    } catch (thrown) {
+      const damage = damageOf(thrown);
+      // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
+      if (!this.#abort.signal.aborted && damage === null) this.#failure ??= thrown;
+      if (damage !== null) await this.#settled(this.#fail(damage));
+      this.#feed({ type: "stop", how: "abort" });
+      this.#drop(unit);
+    }
+  }
+
+  #drop(unit: number): void {
+    this.#finished.delete(unit);
+    this.#feed({ type: "unit-dropped", unit });
+  }
+
+  #countRollout(unit: number): void {
+    this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
+    if (this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit });
+  }
+
+  #finishedRollouts(): number {
+    return [...this.#finished.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
+  async #untilAdded(unit: number, lines: readonly string[]): Promise<void> {
+    this.#waiting.set(unit, lines);
+    while (!this.#buffer.add(unit, lines)) {
+      await this.#host.ports.sleep(20, this.#abort.signal);
+      this.#feed({ type: "flush" });
+    }
+    this.#waiting.delete(unit);
+  }
+
+  /** Null when the unit has no rows: aborted, or a refusal that ended the run. */
+  async #rowsOf(work: UnitWork): Promise<UnitRows | null> {
+    const { unit, block } = work;
+    const saved = this.#host.saved.take(unit, this.#termsOf(work));
+    if (saved !== null) return saved;
+    const { ports, budget, slice, environment, judges, clientOf } = this.#host;
+    const { config } = this.#grant;
+    const r = config.rollouts_per_example;
+    const input = await this.#inputs.of(unit, block.chunks);
+    const redo = redoOf(unit, block);
+    const nothingRuns = redo?.keep.length === r;
+    const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
+    const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await this.#redo(redo, unit, input, block.poisoned);
+    if (kept.aborted) return null;
+    for (const { code, message } of kept.firstErrors) this.#host.noteFirst(code, message);
+    if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
+    if (block.poisoned) return poisonedRows(this.#host, this.#grant, input, kept.rows);
+    const held = new Set(kept.rows.map(({ index }) => index));
+    const rollouts = Array.from({ length: r }, (_, index) => index).filter((index) => !held.has(index));
+    slice.startRollouts(rollouts.length);
+    if (slice.isOver) this.stop("drain");
+    const outcome = await runUnit(environment, input, {
+      unit,
+      rollouts,
+      kept: kept.rows,
+      rolloutsPerExample: r,
+      client: clientOf(unit),
+      model: config.model,
+      sampling_args: config.sampling_args,
+      maxRetries: config.max_retries,
+      onRollout: () => this.#countRollout(unit),
+      independent: config.independent_scoring,
+      ...this.#turnOf(unit),
+      stateColumns: config.state_columns,
+      shape: config.results_shape,
+      envDigest: this.#host.envDigest,
+      judges,
+      signal: this.#abort.signal,
+      deadlineMs: budget.unitDeadline,
+      now: ports.now,
+      sleep: ports.sleep,
+      random: ports.random,
+    });
+    for (const { code, message } of outcome.firstErrors) this.#host.noteFirst(code, message);
+    if (outcome.fatal !== null) await this.#fail(outcome.fatal);
+    return outcome.fatal !== null || outcome.aborted ? null : { ...outcome, ...unscoredOf(kept) };
+  }
+
+  /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
+  #redo(redo: Redo, unit: number, input: RolloutInput, poisoned: boolean): Promise<ScoredAgain> {
+    const { ports, budget, environment, envDigest, judges, clientOf } = this.#host;
+    const work = { environment, envDigest, judges, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
+    return keptRows(ports, this.#grant.config, work, { signal: this.#abort.signal, deadlineMs: budget.unitDeadline });
+  }
+
+  #turnOf(unit: number): { readonly scoringTurn?: () => Promise<void> } {
+    return this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
+  }
+
+  /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */
+  async #fail(failure: Failure): Promise<void> {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#feed({ type: "stop", how: "drain" });
+    const { progress } = this.#host.vitals();
+    const answer = await this.#run().fail({ ...ticketOf(this.#grant), failure, ...(progress === undefined ? {} : { progress }) });
+    this.#pauseMs = answer.pause_ms ?? null;
+    if (this.#pauseMs !== null) return;
+    this.#abort.abort(new Error(failure.message));
+    this.#feed({ type: "stop", how: "abort" });
+  }
+}
+
+const redoOf = (unit: number, { redo }: Block): Redo | undefined => redo.find((each) => each.unit === unit);
+const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
+const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

@@ -19,6 +19,8 @@ export interface RunProjection {
   readonly done_rollouts: number;
   readonly avg_reward: number | null;
   // Absent in projections of before.
+  /** For an executor with its code. */
+  readonly waiting?: true;
   readonly dataset_name?: string | null;
   readonly extra_env_kwargs?: JsonObject;
   readonly errored_rollouts?: number;

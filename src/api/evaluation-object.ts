@@ -128,6 +128,7 @@ export function listedEvaluation(run: RunProjection, origin: string): Record<str
       active: run.active,
       settled: run.settled,
       suspended: !run.active && !run.settled,
+      ...(run.waiting === true ? { waiting: true } : {}),
       done_rollouts: run.done_rollouts,
       total_rollouts: run.total_rollouts,
       reward: run.avg_reward,

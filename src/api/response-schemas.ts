@@ -59,6 +59,7 @@ const common = {
 };
 
 const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
+const waitsForCode = z.literal(true).describe("It waits for an executor with its code; the run itself says which.");
 /** What both forms of our own object have. */
 const state = {
   run_id: text,
@@ -149,7 +150,7 @@ export const evaluationList = z.strictObject({
       ...common,
       team_id: nothing,
       metadata: z.strictObject({ ...metadata, extra_env_kwargs: object }),
-      edgewise: z.strictObject({ ...state, active: z.boolean(), errored_rollouts: count.nullable() }),
+      edgewise: z.strictObject({ ...state, active: z.boolean(), waiting: waitsForCode.optional(), errored_rollouts: count.nullable() }),
     }),
   ),
   total: count,

@@ -39,6 +39,9 @@ export const codeRefusal = (envId: string, pinned: string, offered: string): { r
   hint: "Bring the code back as it was, or start a new run; or go on with --accept-code-change (accept_code_change over HTTP): new rows are marked, metadata and report say so.",
 });
 
+/** What a person may do about a run that waits for its code; a stopped run can be resumed. */
+export const TO_GO_ON = "bring that code back, or stop the run and resume it with --accept-code-change";
+
 /** What is said of a run that goes on with other code. */
 export const codeChange = (pinned: string, offered: string): string =>
   coversCode(pinned)

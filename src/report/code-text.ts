@@ -1,5 +1,5 @@
 /** How the code of a run is worded for people. */
-import { shortDigest } from "../config/env-digest.ts";
+import { shortDigest, TO_GO_ON } from "../config/env-digest.ts";
 import { thousands } from "./format.ts";
 
 /** Rollouts by the digest of the code that made them; null where all are of one. */
@@ -15,5 +15,5 @@ export function codeWaitText(
   time: (unixMs: number) => string,
 ): string {
   const other = found === null ? "who asked has no such environment" : `who asked has ${shortDigest(found)}`;
-  return `waiting until ${time(until)} for an executor with the code of this run, ${shortDigest(env_digest)} (${other})`;
+  return `waiting until ${time(until)} for an executor with the code of this run, ${shortDigest(env_digest)} (${other}); ${TO_GO_ON}`;
 }

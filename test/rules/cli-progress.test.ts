@@ -53,7 +53,7 @@ describe("the line that says where a run stands", () => {
     const until = new Date(2026, 10, 21, 12, 10, 0).getTime();
     const waiting = { env_digest: `v2:${"a".repeat(64)}`, found: `v2:${"b".repeat(64)}`, until };
     expect(progressText(state({ waiting_for: waiting }), null, 0)).toBe(
-      "0/40 rollouts (0 %) · waiting until 12:10:00 for an executor with the code of this run, v2:aaaaaaaaaaaa… (who asked has v2:bbbbbbbbbbbb…)",
+      "0/40 rollouts (0 %) · waiting until 12:10:00 for an executor with the code of this run, v2:aaaaaaaaaaaa… (who asked has v2:bbbbbbbbbbbb…); bring that code back, or stop the run and resume it with --accept-code-change",
     );
     expect(progressText(state({ phase: "preparing", waiting_for: { ...waiting, found: null } }), null, 0)).toMatch(/^waiting until .*no such environment/);
   });

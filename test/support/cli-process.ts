@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readLock } from "../../src/cli/state/state-lock.ts";
 
-const command = fileURLToPath(new URL("../../bin/edgewise.js", import.meta.url));
+const built = fileURLToPath(new URL("../../bin/edgewise.js", import.meta.url));
 
 export interface CliProcess {
   readonly child: ChildProcess;
@@ -27,6 +27,8 @@ const NODE = process.env.EDGEWISE_TEST_NODE || process.execPath;
 
 export class Workplace {
   readonly folder: string;
+  /** `bin/edgewise.js` of the build that is started here from now on. */
+  command = built;
   private readonly home: string;
   private readonly processes: CliProcess[] = [];
 
@@ -40,7 +42,7 @@ export class Workplace {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}): CliProcess {
-    const child = spawn(NODE, [command, ...args], {
+    const child = spawn(NODE, [this.command, ...args], {
       cwd: this.folder,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],

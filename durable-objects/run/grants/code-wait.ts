@@ -1,4 +1,4 @@
-import { coversCode, shortDigest } from "../../../src/config/env-digest.ts";
+import { coversCode, shortDigest, TO_GO_ON } from "../../../src/config/env-digest.ts";
 import { pinCode } from "./code.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent, logEvent } from "../state/events.ts";
@@ -44,7 +44,7 @@ function refusedBy(ledger: Ledger, head: RunHead, executor: string, found: strin
     head,
     context,
     "WARNING",
-    `Waiting for an executor with the code of this run, ${shortDigest(head.env_digest ?? "")}: who asked has ${named(found)}. Without one the run ends at ${until} UTC (code_changed)`,
+    `Waiting for an executor with the code of this run, ${shortDigest(head.env_digest ?? "")}: who asked has ${named(found)}. Without one the run ends at ${until} UTC (code_changed); ${TO_GO_ON}`,
   );
 }
 

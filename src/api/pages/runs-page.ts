@@ -34,7 +34,7 @@ ${runs.map(row)}</table>`;
 
 const row = (run: RunProjection): Html => html`<tr><td><a href="/dashboard/evaluations/${run.run_id}">${run.run_id}</a></td>
 <td>${pageText(nameOf(run))}</td><td>${pageText(run.env_id)}</td><td>${pageText(run.model)}</td>
-<td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : ""}</td>
+<td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : run.waiting === true ? ", waiting for its code" : ""}</td>
 <td>${thousands(run.done_rollouts)} of ${thousands(run.total_rollouts)}</td>
 <td>${run.avg_reward === null ? "" : panelNumber(run.avg_reward)}</td><td>${pageTime(run.created_at)}</td></tr>
 `;

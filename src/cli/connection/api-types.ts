@@ -119,6 +119,8 @@ export interface ListedEvaluation {
     readonly settled: boolean;
     readonly active: boolean;
     readonly suspended: boolean;
+    /** For an executor with its code. */
+    readonly waiting?: boolean;
     readonly done_rollouts: number;
     readonly total_rollouts: number;
     readonly reward: number | null;

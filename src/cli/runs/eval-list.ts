@@ -124,9 +124,11 @@ function ownName({ name = "", metadata: { env_id, model } }: ListedEvaluation): 
   return cutTo(singleLine(name.startsWith(`${env_id} `) ? name.slice(env_id.length + 1) : name), NAME);
 }
 
-/** A run that waits for a resume does not look like one that works. */
-export const statusOf = ({ status, edgewise }: Pick<ListedEvaluation, "status"> & { readonly edgewise: { readonly suspended: boolean } }): string =>
-  edgewise.suspended ? "SUSPENDED" : status;
+/** A run that waits, for a resume or for its code, does not look like one that works. */
+export const statusOf = ({ status, edgewise }: Pick<ListedEvaluation, "status"> & { readonly edgewise: Waits }): string =>
+  edgewise.suspended ? "SUSPENDED" : edgewise.waiting === true ? "WAITING" : status;
+
+type Waits = Pick<ListedEvaluation["edgewise"], "suspended" | "waiting">;
 
 /** What this page does not show, and how to see it; null when it shows all. */
 export function restLine({ evaluations, total }: EvaluationPage, { num, page, environment }: ListOptions): string | null {

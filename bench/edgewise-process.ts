@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, createReadStream, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -10,6 +10,9 @@ const COMMAND = fileURLToPath(new URL("../bin/edgewise.js", import.meta.url));
 const ENVIRONMENT = "reverse-text";
 /** How often a run is asked how far it is. */
 const POLL_MS = 50;
+const LINE_FEED = 0x0a;
+/** Of a command whose run has rollouts that a resume makes again. */
+const ERRORED_EXIT = 3;
 
 /** Milliseconds since 1970, with a fraction: comparable with the clock of the model server. */
 export const now = (): number => performance.timeOrigin + performance.now();
@@ -32,6 +35,8 @@ export interface RunOptions {
   readonly concurrency: number;
   /** Further flags; with `--no-save` there is no folder. */
   readonly flags?: readonly string[];
+  /** Some rollouts are to end in an infrastructure error, of which the command warns by its exit code. */
+  readonly faulty?: true;
 }
 
 export interface RunTimes {
@@ -44,11 +49,20 @@ export interface RunTimes {
   readonly exit_ms: number;
 }
 
+/** How far a run is, as the command that follows it is looked at. */
+export interface Progress {
+  readonly done: number;
+  /** Where its results are, or would be. */
+  readonly folder: string;
+  /** Resident memory of the command, without the runtime, in bytes. */
+  memory(): number;
+}
+
 /** `edgewise eval run`, one rollout per example, from start to end. Throws when it fails or leaves other than all rows. */
 export async function evalRun(
   place: Workplace,
-  { url, model, examples, concurrency, flags: further = [] }: RunOptions,
-  onProgress: (done: number, folder: string) => Promise<void> | void = () => undefined,
+  { url, model, examples, concurrency, flags: further = [], faulty }: RunOptions,
+  onProgress: (progress: Progress) => Promise<void> | void = () => undefined,
 ): Promise<RunTimes> {
   const outputs = join(place.folder, `outputs-${model}`);
   const flags = ["-m", model, "-b", url, "-n", examples, "-r", 1, "-c", concurrency, "-o", outputs, ...further].map(String);
@@ -70,15 +84,15 @@ export async function evalRun(
     if (known === null || evaluation === null) continue;
     const { done_rollouts: done } = evaluation.edgewise;
     if (done === examples) committed = evaluation.finalized_at === null ? now() : Date.parse(evaluation.finalized_at);
-    await onProgress(done, join(folder, known));
+    await onProgress({ done, folder: join(folder, known), memory: () => residentBytes(child.pid ?? 0) });
     if (committed !== null) break;
   }
   const code = await ended;
   const exitMs = exit ?? now();
-  if (code !== 0) throw new Error(`edgewise ended with ${code}:\n${readFileSync(log, "utf8").slice(-2000)}`);
+  if (code !== (faulty === true ? ERRORED_EXIT : 0)) throw new Error(`edgewise ended with ${code}:\n${readFileSync(log, "utf8").slice(-2000)}`);
   const runId = runIdIn(log);
   if (runId === null) throw new Error(`no run is named in ${log}`);
-  const rows = further.includes("--no-save") ? examples : linesOf(join(folder, runId, "results.jsonl"));
+  const rows = further.includes("--no-save") ? examples : await linesOf(join(folder, runId, "results.jsonl"));
   if (rows !== examples) throw new Error(`${rows} rows instead of ${examples} in ${folder}/${runId}`);
   // A run that is over between two polls was committed before its command ended.
   return { runId, folder: join(folder, runId), enter_ms: enter, last_commit_ms: committed ?? exitMs, exit_ms: exitMs };
@@ -181,7 +195,14 @@ function must(answer: unknown, what: string): unknown {
   return answer;
 }
 
-const linesOf = (path: string): number => readFileSync(path, "utf8").trimEnd().split("\n").length;
+/** Of a file that may be larger than a string. */
+async function linesOf(path: string): Promise<number> {
+  let lines = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) lines++;
+  }
+  return lines;
+}
 
 /** What the command said last of its run; null before. */
 const runIdIn = (log: string): string | null => [...readFileSync(log, "utf8").matchAll(/^Run ([0-9a-f]{8})\b/gm)].at(-1)?.[1] ?? null;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- NAME... [--out FILE]]`: measures the built command against the scripted model server on loopback, prints a table and
+ * `npm run bench [-- NAME... [--out FILE] [--rollouts N]]`: measures the built command against the scripted model server on loopback, prints a table and
  * writes JSON. Numbers are ratios within one run wherever the machine would decide otherwise.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -20,6 +20,7 @@ import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
 import { paging } from "./scenarios/paging.ts";
 import { runLoad } from "./scenarios/run-load.ts";
+import { scale } from "./scenarios/scale.ts";
 import { throughput } from "./scenarios/throughput.ts";
 
 /** In this order, one to a line. */
@@ -36,11 +37,20 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   dispatcher,
   "run-load": runLoad,
   "bare-loop": bareLoop,
+  scale,
 };
-/** `bare-loop` alone is part of `throughput`. */
-const DEFAULT = Object.keys(SCENARIOS).filter((name) => name !== "bare-loop");
+/** `bare-loop` alone is part of `throughput`; `scale` takes a quarter of an hour. */
+const DEFAULT = Object.keys(SCENARIOS).filter((name) => name !== "bare-loop" && name !== "scale");
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { out: { type: "string", default: "outputs/bench.json" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: "string", default: "outputs/bench.json" }, rollouts: { type: "string", default: "1000000" } },
+});
+const rollouts = Number(values.rollouts);
+if (!Number.isSafeInteger(rollouts) || rollouts < 1_000) {
+  console.error(`--rollouts ${values.rollouts}: a whole number from 1,000 on is what scale is made for`);
+  process.exit(2);
+}
 const unknown = positionals.filter((name) => !Object.hasOwn(SCENARIOS, name));
 if (unknown.length > 0) {
   console.error(`unknown scenario ${unknown.join(", ")}; there are: ${Object.keys(SCENARIOS).join(", ")}`);
@@ -53,7 +63,7 @@ const failures: string[] = [];
 for (const name of positionals.length > 0 ? positionals : DEFAULT) {
   console.error(`${name} …`);
   try {
-    measures.push(...((await SCENARIOS[name]?.((place) => workplace(join(scratch, place)))) ?? []));
+    measures.push(...((await SCENARIOS[name]?.((place) => workplace(join(scratch, place)), { rollouts })) ?? []));
   } catch (error) {
     failures.push(name);
     console.error(`${name}: ${error instanceof Error ? error.message : String(error)}`);

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Stats } from "../test/support/model-ledger.ts";
+import type { ScriptInput } from "../test/support/model-script.ts";
 
 /** The scripted model server in a process of its own, so that it does not share a thread with what is measured. */
 export interface ModelProcess {
@@ -10,6 +11,8 @@ export interface ModelProcess {
   /** Requests of one model since the last `clear`, or of all. */
   stats(model?: string): Promise<Stats>;
   clear(): Promise<void>;
+  /** Plays another script from here on. */
+  play(script: ScriptInput): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -22,6 +25,10 @@ export async function startModelProcess(latencyMs = 0): Promise<ModelProcess> {
     stats: async (model) => (await (await fetch(`${control}/stats${model === undefined ? "" : `?model=${encodeURIComponent(model)}`}`)).json()) as Stats,
     clear: async () => {
       await fetch(`${control}/stats`, { method: "DELETE" });
+    },
+    play: async (script) => {
+      const answer = await fetch(`${control}/script`, { method: "POST", body: JSON.stringify(script) });
+      if (!answer.ok) throw new Error(`script: ${await answer.text()}`);
     },
     close: async () => {
       const gone = once(child, "exit");

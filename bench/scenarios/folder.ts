@@ -33,7 +33,7 @@ export const folder: Scenario = async (places) => {
 
 async function followed(model: ModelProcess, place: Workplace, options: RunOptions) {
   const seen: { readonly at: number; readonly bytes: number }[] = [];
-  const times = await evalRun(place, options, (_, path) => {
+  const times = await evalRun(place, options, ({ folder: path }) => {
     seen.push({ at: now(), bytes: sizeOf(path) });
   });
   const stats = await model.stats(options.model);

@@ -15,7 +15,7 @@ export const memory: Scenario = async (places) => {
   try {
     const before = await service.operations();
     const seen: { early?: number } = {};
-    const times = await evalRun(service.place, { url: model.url, model: "scripted", examples: ROLLOUTS, concurrency: 256 }, (done) => {
+    const times = await evalRun(service.place, { url: model.url, model: "scripted", examples: ROLLOUTS, concurrency: 256 }, ({ done }) => {
       if (done >= EARLY) seen.early ??= service.memory();
     });
     await service.settled(times.runId);

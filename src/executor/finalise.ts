@@ -8,9 +8,12 @@ import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 import type { Slice } from "./slice.ts";
+import { writeText } from "./write-text.ts";
 
 /** Of one part beside its reads: the window, the put of the part, and the word that it is there. */
 const CALLS_PER_PART = 3;
+/** Metadata read and written, and the word that all is there. */
+const CALLS_AT_END = 3;
 
 type FinaliseTask = Extract<TicketTask, { kind: "finalise" }>;
 
@@ -55,19 +58,26 @@ async function startUpload(ports: ExecutorPorts, grant: Grant, key: string, mark
   return answer.kind === "ok" ? upload_id : null;
 }
 
+/** `eval.log` page by page. */
+function logLines(ports: ExecutorPorts, runId: string, signal: AbortSignal, slice: Slice): AsyncGenerator<string> {
+  return evalLog((after, limit) => {
+    signal.throwIfAborted();
+    slice.spend();
+    return ports.run(runId).events(after, limit);
+  });
+}
+
 /** Writes the three files of a settled run: rows first, `metadata.json` last, since readers take it as the sign that all is there. */
 async function writeFiles(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal, slice: Slice): Promise<void> {
   const { run_id, env_id, model } = grant.config;
   const mark = `${run_id}-${task.generation}`;
   if (!(await writeResults(ports, grant, outputKey(env_id, model, run_id, "results.jsonl"), mark, signal, slice))) return;
-  const encoder = new TextEncoder();
-  const log: string[] = [];
-  for await (const lines of evalLog((after, limit) => ports.run(run_id).events(after, limit))) log.push(lines);
-  await ports.store.put(outputKey(env_id, model, run_id, "eval.log"), encoder.encode(log.join("")), "text/plain; charset=utf-8");
+  await writeText(ports.store, outputKey(env_id, model, run_id, "eval.log"), mark, logLines(ports, run_id, signal, slice), () => slice.spend());
+  slice.spend(CALLS_AT_END);
   const metadata = await ports.run(run_id).metadata();
   // Deleted meanwhile.
   if (metadata === null) return;
-  await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), encoder.encode(metadataText(metadata)), "application/json");
+  await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), new TextEncoder().encode(metadataText(metadata)), "application/json");
   const { edgewise, pass_at_k } = metadata as RunMetadata;
   await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k } });
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { countDebts, countedInTurns } from "../../durable-objects/run/course/owed.ts";
 import { ROLLOUTS_A_TURN } from "../../durable-objects/run/course/repair.ts";
 import { metadataOf } from "../../durable-objects/run/reading/run-metadata.ts";
@@ -76,6 +76,29 @@ describe("what is counted before a resume", () => {
     const request = { ...NOTHING_NEW, boot: run.boot };
     expect(run.call("resume", { ...request, counted: none })).toMatchObject({ ok: true, value: { owed_rollouts: 0 } });
     expect(run.call("resume", { ...request, counted: none && { ...none, mark: "of before" } })).toMatchObject({ ok: true, value: { owed_rollouts: 1 } });
+  });
+});
+
+describe("what a resume of a large run owes", () => {
+  it("is known from the totals, without a look at its units, where none waits for a repair", async () => {
+    const run = RuleRun.open(10);
+    run.work((unit) => [unit === 3 ? failed : unit === 4 ? summary({ error: "scorer_error", reward: 0 }) : summary()]);
+    run.settle();
+    const expected = countDebts(run.ledger);
+    expect(expected.fresh).toEqual({ missing: 0, infrastructure: 1, scorer: 1 });
+    const looks = vi.spyOn(run.ledger, "doneFrom");
+    expect((await countedInTurns(run.ledger, async () => true))?.debts).toEqual(expected);
+    expect(looks).not.toHaveBeenCalled();
+  });
+
+  it("is counted unit by unit where an earlier repair has left some of them owed", async () => {
+    const run = brokenRun(20, [1, 12]);
+    run.resume();
+    run.call("cancel", null);
+    run.settle();
+    const counted = await countedInTurns(run.ledger, async () => true);
+    expect(counted?.debts).toEqual(countDebts(run.ledger));
+    expect(counted?.debts).toMatchObject({ done: 20, fresh: { infrastructure: 1 }, left: { infrastructure: 1 } });
   });
 });
 

@@ -1,4 +1,5 @@
 import { coversCode } from "../../src/config/env-digest.ts";
+import { countDebts, debtsOfTotals } from "../../durable-objects/run/course/owed.ts";
 import type { RunContext } from "../../durable-objects/run/state/context.ts";
 import { isIdle, wanted } from "../../durable-objects/run/grants/offers.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
@@ -18,6 +19,8 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   if (head === null) broken("the head is gone");
   checkGrants(world, ledger);
   checkTotals(ledger, head);
+  const debts = debtsOfTotals(head, ledger.config());
+  if (debts !== null && JSON.stringify(debts) !== JSON.stringify(countDebts(ledger))) broken("what a resume owes is not what the totals say");
   checkUnits(ledger, head);
   checkAnswers(world, ledger);
   checkRepairs(world, head);

@@ -67,10 +67,27 @@ export interface CountedDebts {
   readonly debts: DebtCount;
 }
 
+/**
+ * The same count from the totals, at once, however many units there are; null where units wait for a repair, whose rows count in the totals as
+ * those of all others do. Where none waits, and only then, the totals have all rollouts of the units that are done: one that lacks some
+ * waits, and has others.
+ */
+export function debtsOfTotals({ done, totals }: Pick<RunHead, "done" | "totals">, { rollouts_per_example }: RunConfig): DebtCount | null {
+  if (totals.rollouts !== done * rollouts_per_example) return null;
+  const count = { ...noDebts(), done };
+  for (const [code, failed] of Object.entries(totals.errors)) {
+    if (isInfrastructureError(code)) count.fresh.infrastructure += failed;
+    else if (isScorerError(code)) count.fresh.scorer += failed;
+  }
+  return count;
+}
+
 /** The same count without holding up others: `pause` is awaited after each turn, and says whether the run is still there; else null. */
 export async function countedInTurns(ledger: Ledger, pause: () => Promise<boolean>): Promise<CountedDebts | null> {
   const head = ledger.head();
   if (head === null) return null;
+  const known = debtsOfTotals(head, ledger.config());
+  if (known !== null) return { mark: debtsMark(head), debts: known };
   const debts = noDebts();
   for await (const done of inTurns(ledger, pause)) countUnit(debts, done);
   return { mark: debtsMark(head), debts };

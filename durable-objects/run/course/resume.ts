@@ -13,7 +13,7 @@ import { freshPulse } from "../state/pulse.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import { isSuspended } from "../grants/offers.ts";
-import { type CountedDebts, countDebts, debtsMark, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
+import { type CountedDebts, countDebts, debtsMark, debtsOfTotals, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
 import { isOwing, type Owed } from "./repair.ts";
 
 /** `counted`: as a Run of many units counts before it decides; absent, or of another state of the run: counted in the transition. */
@@ -119,7 +119,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const prepares = grows || (head.import !== null && head.held === undefined);
   const terms = termsFor(head, request);
   const { counted } = request;
-  const debts = counted?.mark === debtsMark(head) ? counted.debts : countDebts(ledger);
+  const debts = counted?.mark === debtsMark(head) ? counted.debts : (debtsOfTotals(head, before) ?? countDebts(ledger));
   const owed = owedInAll(head, config, debts, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
   const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };

@@ -68,6 +68,8 @@ export const ADOPTED_SEGMENT_ROWS = 2_048;
 export const INPUT_CHUNK_BYTES = 1 * MIB;
 export const INPUT_CHUNK_ROWS = 512;
 export const INPUT_CACHE_BYTES = 4 * MIB;
+/** What is kept of one rollout to score it later, or to go on with it: a row of half of that is the largest, and a deployed executor writes one at a time. */
+export const MAX_KEPT_STATE_BYTES = 3 * MIB;
 /** Response bodies held at once. */
 export const RESPONSE_BYTES = 8 * MIB;
 /** One answer: what a deployed executor may hold of answers, over its five requests. A row of this size would be refused anyway. */

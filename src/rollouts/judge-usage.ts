@@ -9,6 +9,18 @@ const kept = new WeakMap<object, JudgeUsage>();
 
 const trajectoryOf = ({ trajectory }: Readonly<Record<string, unknown>>): object | null => (Array.isArray(trajectory) ? trajectory : null);
 
+/** What judges took for this rollout so far; null while none was asked. */
+export function judgeUsageOf(state: Readonly<Record<string, unknown>>): JudgeUsage | null {
+  const trajectory = trajectoryOf(state);
+  return (trajectory === null ? undefined : kept.get(trajectory)) ?? null;
+}
+
+/** For a state that is opened again. */
+export function keepJudgeUsage(state: Readonly<Record<string, unknown>>, usage: JudgeUsage): void {
+  const trajectory = trajectoryOf(state);
+  if (trajectory !== null) kept.set(trajectory, usage);
+}
+
 /**
  * What the models that an environment calls itself (judges above all) were asked and answered, apart from the model under evaluation. A
  * request that names the rollout's state counts for that rollout; one that does not, for the rollout that is written next.

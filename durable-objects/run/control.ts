@@ -28,6 +28,15 @@ export interface ImportSource {
   readonly num_examples?: number;
 }
 
+/** The environment could not be loaded, or its examples not be read, by something that may pass. */
+export interface LoadingAgain {
+  readonly attempts: number;
+  /** Of the last attempt. */
+  readonly message: string;
+  /** Unix milliseconds. */
+  readonly retry_at: number;
+}
+
 /** An executor with the code of the run is waited for. */
 export interface WaitingFor {
   readonly env_digest: string;
@@ -70,6 +79,7 @@ export interface RunView {
   readonly env_digests?: Readonly<Record<string, number>>;
   /** An executor with the code of the run, which nobody has had since it was last asked for. */
   readonly waiting_for?: WaitingFor;
+  readonly loading?: LoadingAgain;
   readonly dataset_digest: string | null;
   /** What people call it; null or absent = the environment has rows of its own, or nobody said. */
   readonly dataset_name?: string | null;

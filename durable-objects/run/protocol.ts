@@ -92,6 +92,8 @@ export interface Grant extends TicketId, Holding {
   readonly env_digest?: string;
   /** Rows carry `env_digest`: the run has rows of other code. */
   readonly marked?: boolean;
+  /** The Run tries again where loading or reading failed by something that may pass (`FailRequest.passing`); absent from Runs of before. */
+  readonly tries_again?: true;
 }
 
 export interface JoinRequest {
@@ -249,7 +251,10 @@ export interface OtherCodeRequest extends TicketId {
 /** Ends the run `FAILED` (fatal provider answer, environment that does not load, data set that cannot be read). */
 export interface FailRequest extends TicketId {
   readonly failure: Failure;
-  /** It may pass: under a `finalise` ticket the run tries again, up to a bound. Absent = it does not. */
+  /**
+   * It may pass: the run tries again, up to a bound, to write its files, to load its environment or to read its examples. Absent = it does not. Runs
+   * of before do so under a `finalise` ticket only (`Grant.tries_again`).
+   */
   readonly passing?: boolean;
   /** As in `Vitals`: answers that no beat has told yet. Absent from executors of before. */
   readonly progress?: number;

@@ -57,6 +57,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     env_digest: view.env_digest,
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
     ...(view.waiting_for === undefined ? {} : { waiting_for: view.waiting_for }),
+    ...(view.loading === undefined ? {} : { loading: view.loading }),
     dataset_digest: view.dataset_digest,
     dataset_name: view.dataset_name ?? null,
     reward_ci95: view.scores?.reward_ci95 ?? null,

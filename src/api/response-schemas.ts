@@ -107,6 +107,10 @@ export const runState = z.strictObject({
     .strictObject({ env_digest: text, found: text.nullable(), until: z.number() })
     .optional()
     .describe("An executor with the code of the run; without one it ends code_changed at `until` (Unix milliseconds)."),
+  loading: z
+    .strictObject({ attempts: count, message: text, retry_at: z.number() })
+    .optional()
+    .describe("Loading the environment, or reading its examples, failed by something that may pass: it is tried again at `retry_at` (Unix milliseconds)."),
   dataset_digest: text.nullable(),
   unscored: z
     .strictObject({ rollouts: count, state: z.array(text) })

@@ -5,7 +5,7 @@ import { parseShallow } from "../config/json-depth.ts";
 import { parseUrl } from "../config/addresses.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { DatasetHost, HubAccess } from "./host.ts";
-import { webGet } from "./web.ts";
+import { isBusy, webGet } from "./web.ts";
 
 export type HubAnswer<T> = { readonly ok: true; readonly value: T; readonly revision: string | null } | { readonly ok: false; readonly refusal: EdgewiseError };
 
@@ -50,6 +50,7 @@ export function hubRefusal({ token }: HubAccess, id: string, status: number, mes
   }
   return new EdgewiseError("dataset_unreadable", `The Hugging Face Hub refused ${id} with status ${status}${said}`, {
     hint: "Try again later, or download the data and give its path.",
+    passing: isBusy({ status }),
   });
 }
 

@@ -27,11 +27,12 @@ export async function webGet(host: WebHost, url: string, request: WebRequest = {
       if (thrown instanceof EdgewiseError) throw thrown;
       return failureOf(thrown).message;
     });
-    if (typeof outcome !== "string" && outcome.status !== 429 && outcome.status < 500) return outcome;
+    if (typeof outcome !== "string" && !isBusy(outcome)) return outcome;
     if (wait === undefined) {
       if (typeof outcome !== "string") return outcome;
       throw new EdgewiseError("dataset_unreadable", `The data set ${url} could not be fetched: ${reachText(outcome)}`, {
         hint: `Check the network and the address. A file of this machine needs neither: -a '{"dataset": "rows.jsonl"}'.`,
+        passing: true,
       });
     }
     const asked = typeof outcome === "string" ? 0 : retryAfter(outcome);
@@ -39,6 +40,9 @@ export async function webGet(host: WebHost, url: string, request: WebRequest = {
     await host.sleep(Math.min(MAX_WAIT_MS, Math.max(wait, asked)));
   }
 }
+
+/** A server that may answer the same request in a while. */
+export const isBusy = ({ status }: { readonly status: number }): boolean => status === 429 || status >= 500;
 
 /** The platform gives failures of its own a number and no reason; what it means here is that no connection came to be. */
 const reachText = (reason: string): string => (/^internal error\b/i.test(reason) ? "no connection came to be: no network, or no such host" : reason);
@@ -83,7 +87,10 @@ export function webSource(
     const response = await webGet(host, url, range === undefined ? { headers } : { headers, range });
     if (response.ok && response.body !== null) return response;
     await response.body?.cancel();
-    throw refused?.(response) ?? new EdgewiseError("dataset_unreadable", `The data set ${url} answered with status ${response.status}.`);
+    throw (
+      refused?.(response) ??
+      new EdgewiseError("dataset_unreadable", `The data set ${url} answered with status ${response.status}.`, { passing: isBusy(response) })
+    );
   };
   const partial = async (start: number, end: number): Promise<Response> => {
     const response = await get({ start, end });
@@ -112,7 +119,9 @@ export function webSource(
       });
       if (typeof sent !== "string" && sent.byteLength === end - start) return sent.buffer;
       const came = typeof sent === "string" ? sent : `${sent.byteLength} bytes`;
-      throw new EdgewiseError("dataset_unreadable", `The server of ${url} sent ${came} where ${end - start} were asked for.`);
+      throw new EdgewiseError("dataset_unreadable", `The server of ${url} sent ${came} where ${end - start} were asked for.`, {
+        passing: typeof sent !== "string",
+      });
     },
   };
 }

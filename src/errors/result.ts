@@ -22,10 +22,13 @@ export class EdgewiseError extends Error {
   override readonly name: string = "EdgewiseError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
-  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown } = {}) {
+  /** The same may go well in a while: a server that is busy, a connection that was lost. */
+  readonly passing: boolean;
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown; passing?: boolean } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
+    this.passing = options.passing ?? code === "storage_unavailable";
   }
 }
 

@@ -3,6 +3,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
 import type { Environment } from "../environments/environment.ts";
 import { findOffered, loadEnvironment } from "../environments/load.ts";
+import { isPassing } from "../errors/passing.ts";
 import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
@@ -250,6 +251,7 @@ export class Executor {
     }
     const mark = await this.#codeOf(grant);
     if (mark === null) return false;
+    if (mark === "broken") return true;
     await this.#ports.printsTo(said.prints, async () => {
       const loaded = await this.#load(grant, said);
       if (loaded === null) return;
@@ -282,16 +284,22 @@ export class Executor {
     return () => (ended ??= end());
   }
 
-  /** Null when this executor has other code than the run is pinned to; else the digest that rows are to carry, if any. */
-  async #codeOf(grant: Grant): Promise<{ readonly envDigest: string | undefined } | null> {
+  /** Null when this executor has other code than the run is pinned to, `broken` when its code cannot be loaded; else the digest that rows are to carry, if any. */
+  async #codeOf(grant: Grant): Promise<{ readonly envDigest: string | undefined } | "broken" | null> {
     if (grant.env_digest === undefined) return { envDigest: undefined };
-    const own = await this.#ports.envDigest(grant.config);
+    let own: string | null;
+    try {
+      own = await this.#ports.envDigest(grant.config);
+    } catch (thrown) {
+      await this.#cannotLoad(grant, thrown);
+      return "broken";
+    }
     if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
     const { kind } = await this.#ports.run(grant.config.run_id).otherCode({ ...ticketOf(grant), env_digest: own });
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
-  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints, notes }: Said): Promise<void> {
+  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints }: Said): Promise<void> {
     const { run_id: runId } = grant.config;
     return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
@@ -299,15 +307,11 @@ export class Executor {
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
         if (signal.aborted) throw thrown;
-        const failure = failureOfPreparation(thrown);
-        if (failure === null) {
-          // The first attempts are told, and then ever fewer: there may be one a second.
-          if (Number.isInteger(Math.log2(task.attempt)))
-            notes.warning("preparation", `Reading the examples failed and is tried again: ${failureOf(thrown).message}`);
-          throw thrown;
-        }
+        const failed = failureOfPreparation(thrown);
+        // A Run of before would end for it, and asks again by itself.
+        if (failed.passing === true && grant.tries_again !== true) throw thrown;
         await prints.flush();
-        await this.#ports.run(runId).fail({ ...ticketOf(grant), failure });
+        await this.#ports.run(runId).fail({ ...ticketOf(grant), ...failed });
       } finally {
         await briefly(this.#ports, end());
       }
@@ -336,7 +340,7 @@ export class Executor {
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
   }
 
-  /** What cannot be loaded ends the run, naming why. */
+  /** What cannot be loaded ends the run, naming why; what may pass is tried again, by whoever is granted it next. */
   async #load(grant: Grant, { notes, prints }: Said): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
@@ -351,10 +355,15 @@ export class Executor {
       return { environment, end: this.#ending(config.run_id, environment, prints), judges };
     } catch (thrown) {
       await prints.flush();
-      await this.#ports.run(config.run_id).fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed") });
-      await this.#ports.run(config.run_id).leave(ticketOf(grant));
+      await this.#cannotLoad(grant, thrown);
       return null;
     }
+  }
+
+  async #cannotLoad(grant: Grant, thrown: unknown): Promise<void> {
+    const run = this.#ports.run(grant.config.run_id);
+    await run.fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed"), ...(isPassing(thrown) ? { passing: true } : {}) });
+    await this.#ports.run(grant.config.run_id).leave(ticketOf(grant));
   }
 
   async #open(grant: Grant, notes: RunNotes) {

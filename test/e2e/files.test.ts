@@ -145,7 +145,9 @@ describe.concurrent("a results folder", () => {
       const hub = { HF_ENDPOINT: "http://127.0.0.1:9", HF_DATASETS_SERVER: "http://127.0.0.1:9" };
       const unreachable = await place.run(run(), hub);
       expect(unreachable.code).toBe(1);
-      expect(unreachable.stderr).toMatch(/FAILED: The data set http:\/\/127\.0\.0\.1:9\/parquet\?dataset=openai%2Fgsm8k could not be fetched/);
+      expect(unreachable.stderr).toMatch(
+        /FAILED: Reading the examples failed 2 times in a row: The data set http:\/\/127\.0\.0\.1:9\/parquet\?dataset=openai%2Fgsm8k could not be fetched/,
+      );
       writeFileSync(join(place.folder, "data/broken.jsonl"), '{"question": "Q", "answer": "#### 1"}\n{"question"');
       const broken = await place.run(run("-n", "-1", "-a", '{"dataset": "data/broken.jsonl"}'));
       expect(broken.code).toBe(1);

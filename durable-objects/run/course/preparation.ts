@@ -1,5 +1,6 @@
 import { holdUnits } from "./adoption.ts";
 import { codeFound } from "../grants/code-wait.ts";
+import { loaded } from "../grants/load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
@@ -28,6 +29,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
     return { kind: "ok" };
   }
   delete head.lost_preparations;
+  loaded(ledger, head, context);
   const added = request.count - (head.n ?? 0);
   ledger.putChunks(request.chunks);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);

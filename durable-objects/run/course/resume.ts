@@ -149,6 +149,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   delete head.scores;
   delete head.unwritten;
   delete head.lost_preparations;
+  delete head.loading;
   head.generation++;
   head.boot = request.boot;
   head.interrupted = false;

@@ -28,6 +28,7 @@ export function moveWithClock(ledger: Ledger, head: RunHead, { now }: RunContext
     const { since, retry_at } = head.code_wait;
     head.code_wait = { ...head.code_wait, since: since === null ? null : moved(since), retry_at: retry_at === 0 ? 0 : moved(retry_at) };
   }
+  if (head.loading !== undefined && head.loading.retry_at > 0) head.loading = { ...head.loading, retry_at: moved(head.loading.retry_at) };
   if (head.pulse !== undefined) {
     const { progressed_at, next_at, look_at } = head.pulse;
     head.pulse = {

@@ -1,5 +1,6 @@
 import { INPUT_CACHE_BYTES } from "../../../src/limits.ts";
 import { codeFound } from "./code-wait.ts";
+import { loaded } from "./load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
@@ -88,7 +89,10 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) return last;
   if (request.seq < ticket.seq) return { kind: "lost" };
-  if (ticket.seq === 0) codeFound(ledger, head, context);
+  if (ticket.seq === 0) {
+    codeFound(ledger, head, context);
+    loaded(ledger, head, context);
+  }
   const open = request.open > 0;
   const alone = ticket.alone && open;
   const answer = nextAnswer(ledger, head, ticket, alone, request, context);

@@ -1,6 +1,7 @@
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import type { RunContext } from "../state/context.ts";
 import { mayFinalise } from "../course/finalise-attempts.ts";
+import { isLoadingHeldUp } from "./loading.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 
@@ -51,6 +52,7 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const config = ledger.config();
   if (isSuspended(config, head, context)) return 0;
   if (context.now < (head.code_wait?.retry_at ?? 0)) return 0;
+  if (isLoadingHeldUp(ledger, head, context)) return wantsAdopter(head, ledger.tickets()) ? 1 : 0;
   const tickets = ledger.tickets();
   if (head.phase === "finalising" && !mayFinalise(head, context)) return 0;
   if (head.phase === "preparing" || head.phase === "finalising") return tickets.length === 0 ? 1 : 0;

@@ -3,6 +3,7 @@ import type { RunContext } from "../state/context.ts";
 import { logEnvironment, logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import { observeRefusal } from "./health.ts";
+import { failLoading } from "./load-wait.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { failFinalising } from "../course/finalise.ts";
 import { endRun, markChanged, TERMINAL } from "../course/lifecycle.ts";
@@ -37,6 +38,10 @@ export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, con
     return { kind: "ok" };
   }
   if (head.phase !== "preparing" && head.phase !== "open") return { kind: "ok" };
+  if (request.passing === true) {
+    failLoading(ledger, head, ticket, request.failure, context);
+    return { kind: "ok" };
+  }
   ticket = withProgress(head, ticket, request.progress, context);
   const outcome = observeRefusal(ledger, head, ticket, request.failure, context);
   if (typeof outcome !== "number") {

@@ -9,6 +9,7 @@ import { noteAnswer } from "./health.ts";
 import { keepProgress } from "../sending/heartbeat.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
+import { isLoadingHeldUp } from "./loading.ts";
 import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
@@ -106,6 +107,7 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     // Final files are written, and rows taken over, without the environment.
     ...(head.env_digest === null || ticket.task.kind === "finalise" || ticket.task.kind === "adopt" ? {} : { env_digest: head.env_digest }),
     ...(head.env_digests === undefined ? {} : { marked: true }),
+    tries_again: true,
   };
 }
 
@@ -153,6 +155,7 @@ type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
 function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
   const tickets = ledger.tickets();
   if (head.phase === "finalising" && !mayFinalise(head, context)) return null;
+  if (isLoadingHeldUp(ledger, head, context)) return null;
   if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   if (head.pending === 0 || context.now < head.health.backoff_until) return null;
   const config = ledger.config();

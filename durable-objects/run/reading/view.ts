@@ -4,7 +4,7 @@ import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
-import type { RunView } from "../control.ts";
+import type { LoadingAgain, RunView } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { isSuspended } from "../grants/offers.ts";
@@ -34,6 +34,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     env_digest: head.env_digest,
     ...(codes === null ? {} : { env_digests: codes }),
     ...(waiting === null ? {} : { waiting_for: waiting }),
+    ...(head.loading === undefined || head.loading.retry_at === 0 ? {} : { loading: loadingOf(head.loading) }),
     dataset_digest: head.dataset_digest,
     dataset_name: datasetNameOf(config, head),
     ...(head.scores === undefined ? {} : { scores: head.scores }),
@@ -47,6 +48,8 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     updated_at: head.updated_at,
   };
 }
+
+const loadingOf = ({ count, failure, retry_at }: NonNullable<RunHead["loading"]>): LoadingAgain => ({ attempts: count, message: failure.message, retry_at });
 
 /** The name of the file that was uploaded, or what the environment calls what it was given. */
 export const datasetNameOf = ({ dataset_name }: RunConfig, head: RunHead): string | null => dataset_name ?? head.dataset_name ?? null;

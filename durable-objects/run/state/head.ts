@@ -81,6 +81,8 @@ export interface RunHead {
   runtime_deaths?: readonly RuntimeDeath[];
   /** Preparations, or adoptions, in a row of which nothing was heard again; absent = none. */
   lost_preparations?: number;
+  /** Attempts in a row to load the environment, or to read its examples, that came to nothing by something that may pass (load-wait.ts); absent = none. */
+  loading?: FailedAttempts & { readonly failure: Failure };
   import: ImportSource | null;
   /** The part of the folder, and its example up to which rows of it were taken over: the next adoption goes on behind it. Absent = none. */
   import_part?: number;

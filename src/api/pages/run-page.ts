@@ -3,7 +3,7 @@ import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../logging/stored-event.ts";
 import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
-import { codesText, codeWaitText } from "../../report/code-text.ts";
+import { codesText, waitText } from "../../report/code-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { logLine } from "../../report/log-tail.ts";
 import { datasetText, optionsText } from "../../report/settings.ts";
@@ -38,8 +38,8 @@ ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? ht
 const table = (cells: readonly Cell[]): Html =>
   html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
 
-const identity = ({ config, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for }: RunView): Cell[] => [
-  ["Waiting", waiting_for === undefined ? null : codeWaitText(waiting_for, (at) => pageTime(at) ?? "")],
+const identity = ({ config, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for, loading }: RunView): Cell[] => [
+  ["Waiting", waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "")],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
   ["Code", codesText(env_digests)],

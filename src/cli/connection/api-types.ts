@@ -1,4 +1,4 @@
-import type { RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
+import type { LoadingAgain, RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
@@ -47,6 +47,7 @@ export interface RunState {
   /** Rollouts by the digest of their code; absent where there is one. */
   readonly env_digests?: Readonly<Record<string, number>>;
   readonly waiting_for?: WaitingFor;
+  readonly loading?: LoadingAgain;
   readonly dataset_digest: string | null;
   // Absent from services of before.
   readonly dataset_name?: string | null;

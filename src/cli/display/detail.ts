@@ -3,7 +3,7 @@ import { fixed, formatSeconds, panelNumber, thousands } from "../../report/forma
 import { textWidth } from "../../report/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
-import { codeWait, inFlightText, waitingText } from "./progress.ts";
+import { inFlightText, waitingText, waitOf } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
@@ -33,7 +33,7 @@ export function detailLines(view: RunView, { columns, clock, now }: DetailOption
   const concurrency = concurrencyText(evaluation.eval_config.max_concurrent, examples < 1 ? Number.POSITIVE_INFINITY : examples * rollouts_per_example);
   const sampling = samplingText(sampling_args);
   const settings = [counts, concurrency, ...(sampling === null ? [] : [sampling])];
-  const waits = state === null ? null : codeWait(state);
+  const waits = state === null ? null : waitOf(state);
   return [
     ...endLines(view),
     ...(waits === null ? [] : [lineOf(waits, "fair")]),

@@ -1,6 +1,6 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
-import { codeWaitText } from "../../report/code-text.ts";
+import { waitText } from "../../report/code-text.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
@@ -92,7 +92,7 @@ export function toldLine({ level, message }: Omit<LogEvent, "time">): string | n
 
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
-  const waits = codeWait(state);
+  const waits = waitOf(state);
   if (state.phase === "preparing") return waits ?? "preparing the data set";
   const { total_rollouts, reward, errors, tokens, vitals } = state;
   const finished = finishedRollouts(state);
@@ -112,7 +112,7 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
 }
 
 /** What the run waits for; null when for nothing. */
-export const codeWait = ({ waiting_for }: RunState): string | null => (waiting_for === undefined ? null : codeWaitText(waiting_for, timeOfDay));
+export const waitOf = (state: RunState): string | null => waitText(state, timeOfDay);
 
 /** A request that takes longer is worth a word in a line that is short of room. */
 const OLD_MS = 10_000;

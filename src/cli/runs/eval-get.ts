@@ -1,7 +1,7 @@
 /** `edgewise eval get ID`: one run in full. */
 import type { JsonObject } from "../../config/run-config.ts";
 import { EMBEDDED_BASE_URL } from "../../config/providers.ts";
-import { codesText, codeWaitText } from "../../report/code-text.ts";
+import { codesText, waitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { judgesText } from "../../report/plain-report.ts";
@@ -53,7 +53,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Run", run.evaluation_id],
     ["Name", run.name],
     ["Status", statusOf(run)],
-    ["Waiting", edgewise.waiting_for === undefined ? null : codeWaitText(edgewise.waiting_for, (at) => timeText(new Date(at).toISOString()) ?? "")],
+    ["Waiting", waitText(edgewise, (at) => timeText(new Date(at).toISOString()) ?? "")],
     ["Error", error_message],
     ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
     ["Code", codesText(edgewise.env_digests)],

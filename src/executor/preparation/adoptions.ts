@@ -45,12 +45,12 @@ export class Adoptions {
         try {
           await adoptFolder(this.#ports, grant, task, signal);
         } catch (thrown) {
-          const failure = signal.aborted ? null : failureOfPreparation(thrown);
-          if (failure === null) {
+          const failed = signal.aborted ? null : failureOfPreparation(thrown);
+          if (failed === null || failed.passing === true) {
             await this.#ports.sleep(AFTER_FAILURE_MS, signal).catch(() => undefined);
             throw thrown;
           }
-          await this.#ports.run(runId).fail({ ...ticketOf(grant), failure });
+          await this.#ports.run(runId).fail({ ...ticketOf(grant), ...failed });
         }
       });
     } catch (thrown) {

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { shortDigest } from "../../src/config/env-digest.ts";
-import { type CliProcess, until, type Workplace } from "../support/cli-process.ts";
 import { grid, inPlace, keysOfRows } from "../support/in-place.ts";
-import { kill } from "../support/local-stack.ts";
 import { type OtherBuild, otherBuild } from "../support/other-build.ts";
 import { jsonRows } from "../support/results-check.ts";
+import { Served } from "../support/served.ts";
 
 const REWARD = "similarity(parser.parseAnswer(completion)";
 const VERSION = '"version": "0.1.0"';
@@ -25,94 +24,24 @@ afterAll(() => {
   rewards?.remove();
 });
 
-interface Evaluation {
-  readonly status: string;
-  readonly error_message: string | null;
-  readonly edgewise: {
-    readonly settled: boolean;
-    readonly done_rollouts: number;
-    readonly env_digest: string;
-    readonly waiting_for?: { readonly env_digest: string; readonly found: string };
-  };
-}
-
-/** The service of one state folder, and its door. */
-class Deployment {
-  readonly #place: Workplace;
-  #server: CliProcess | null = null;
-  #url = "";
-
-  constructor(place: Workplace) {
-    this.#place = place;
-  }
-
-  /** A service of another build takes the place of the one that is ended. */
-  async start(command: string | null, env: Readonly<Record<string, string>> = {}): Promise<void> {
-    if (command !== null) this.#place.command = command;
-    this.#server = this.#place.start(["serve", "--port", "0"], env);
-    await this.#server.says(/Edgewise listens on \S+/);
-    this.#url = /Edgewise listens on (\S+)/.exec(this.#server.stdout() + this.#server.stderr())?.[1]?.replace(/\/$/, "") ?? "";
-  }
-
-  async end(how: "SIGTERM" | "SIGKILL"): Promise<void> {
-    if (this.#server === null) return;
-    if (how === "SIGKILL") return void (await (await kill(this.#place, this.#server, "stack")).over);
-    this.#server.child.kill("SIGTERM");
-    await this.#server.ended;
-  }
-
-  async ask(path: string, body?: object): Promise<Response> {
-    const post = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-    const response = await fetch(`${this.#url}${path}`, body === undefined ? {} : post);
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return response;
-  }
-
-  async version(): Promise<unknown> {
-    return ((await (await this.ask("/api/v1/openapi.json")).json()) as { info: { version: unknown } }).info.version;
-  }
-
-  async evaluation(id: string): Promise<Evaluation> {
-    return (await (await this.ask(`/api/v1/evaluations/${id}`)).json()) as Evaluation;
-  }
-
-  async when(id: string, holds: (evaluation: Evaluation) => boolean, what: string): Promise<Evaluation> {
-    let last = await this.evaluation(id);
-    await until(
-      async () => {
-        last = await this.evaluation(id);
-        return holds(last);
-      },
-      40_000,
-      () => `${what}: ${JSON.stringify(last)}`,
-    );
-    return last;
-  }
-}
-
 describe("a deployment that is exchanged under a working run", () => {
   it(
     "goes on where the environment's code is the same, waits with the reason where it is not, and makes no row of mixed code",
     { timeout: 170_000 },
     inPlace({ latency_ms: 120 }, async ({ place, model }) => {
       const own = place.command;
-      const service = new Deployment(place);
+      const service = new Served(place);
       const calls = (): number => model.ledger.stats().total;
-      await service.start(null);
-      const created = await service.ask("/api/v1/hosted-evaluations", {
-        environment_ids: ["reverse-text"],
-        inference_model: "scripted",
-        eval_config: { num_examples: EXAMPLES, rollouts_per_example: ROLLOUTS, max_concurrent: 4, api_base_url: model.url },
-      });
-      const { evaluation_id: id } = (await created.json()) as { evaluation_id: string };
+      await service.start();
+      const id = await service.create(model.url, { num_examples: EXAMPLES, rollouts_per_example: ROLLOUTS, max_concurrent: 4 });
       const { edgewise } = await service.when(id, ({ edgewise: { done_rollouts } }) => done_rollouts >= 10, "the first rows");
       const code = edgewise.env_digest;
 
       // Another release, the same environment: nobody notices.
       await service.end("SIGTERM");
       await service.start(engine.command);
-      expect(await service.version()).toBe("0.1.1");
-      const before = (await service.evaluation(id)).edgewise.done_rollouts;
+      expect(await (await service.ask("/openapi.json")).json()).toMatchObject({ info: { version: "0.1.1" } });
+      const before = (await service.run(id)).edgewise.done_rollouts;
       await service.when(id, ({ edgewise: { done_rollouts } }) => done_rollouts >= before + 20, "rows of the next release");
 
       // Another environment: the run waits, calls no model, and every door says for what.
@@ -148,12 +77,12 @@ describe("a deployment that is exchanged under a working run", () => {
       // And what it has is kept for whoever has the code.
       await service.end("SIGTERM");
       await service.start(own);
-      await service.ask(`/api/v1/evaluations/${id}/resume`, {});
+      await service.ask(`/evaluations/${id}/resume`, {});
       await service.when(id, (now) => now.edgewise.settled && now.status === "COMPLETED", "the end of the run");
-      const rows = jsonRows(await (await service.ask(`/api/v1/evaluations/${id}/files/results.jsonl`)).text());
+      const rows = jsonRows(await service.file(id, "results.jsonl"));
       expect(keysOfRows(rows)).toEqual(grid(EXAMPLES, ROLLOUTS));
       expect(rows.filter((row) => "env_digest" in row || row.reward !== 1 || row.error !== null)).toEqual([]);
-      const metadata = (await (await service.ask(`/api/v1/evaluations/${id}/files/metadata.json`)).json()) as { edgewise: Record<string, unknown> };
+      const metadata = JSON.parse(await service.file(id, "metadata.json")) as { edgewise: Record<string, unknown> };
       expect(metadata.edgewise).toMatchObject({ env_digest: code });
       expect(metadata.edgewise).not.toHaveProperty("env_digests");
       await service.end("SIGTERM");

@@ -1,0 +1,41 @@
+/**
+ * `npm run keep:state`: stores a finished run, an interrupted one and one whose service is killed with this build (`npm run build` first),
+ * and keeps the state for the test that opens it with every later one (test/e2e/stored-state.test.ts).
+ */
+import { existsSync } from "node:fs";
+import { Workplace } from "../test/support/cli-process.ts";
+import { startModelServer } from "../test/support/model-server.ts";
+import { Served } from "../test/support/served.ts";
+import { CURRENT_STATE, packState, type StoredRun } from "../test/support/stored-state.ts";
+
+if (existsSync(new URL(`../test/fixtures/stored-state/${CURRENT_STATE}`, import.meta.url))) {
+  throw new Error(`${CURRENT_STATE} is there already: it shows what was stored then, so it is not made again`);
+}
+const place = new Workplace();
+const model = await startModelServer({ latency_ms: 60 });
+try {
+  const service = new Served(place);
+  await service.start();
+  const create = (examples: number): Promise<string> => service.create(model.url, { num_examples: examples, rollouts_per_example: 2, max_concurrent: 4 });
+  const kept = async (id: string, examples: number, stood: StoredRun["stood"]): Promise<StoredRun> => ({
+    id,
+    examples,
+    rollouts: 2,
+    stood,
+    done_rollouts: (await service.run(id)).edgewise.done_rollouts,
+    results: stood === "settled" ? await service.file(id, "results.jsonl") : null,
+  });
+  const settled = await create(6);
+  await service.when(settled, ({ edgewise }) => edgewise.settled, "the end of a run");
+  const suspended = await create(20);
+  await service.when(suspended, ({ edgewise }) => edgewise.done_rollouts >= 6, "the first rows");
+  await service.ask(`/evaluations/${suspended}/interrupt`, {});
+  const working = await create(20);
+  await service.when(working, ({ edgewise }) => edgewise.done_rollouts >= 6, "the first rows");
+  const runs = [await kept(settled, 6, "settled"), await kept(suspended, 20, "suspended"), await kept(working, 20, "working")];
+  await service.end("SIGKILL");
+  console.log(`${CURRENT_STATE}: ${packState(place.state, runs)} bytes`);
+} finally {
+  place.remove();
+  await model.close();
+}

@@ -38,6 +38,7 @@ export class EnvGroup extends Environment {
       rubric: new EnvGroupRubric(envs, memberOf),
     });
     this.envs = envs;
+    this.resumable = envs.every(({ resumable }) => resumable);
     this.envNames = envNames;
     this.#memberOf = memberOf;
     this.#byName = members;

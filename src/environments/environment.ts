@@ -66,6 +66,8 @@ export abstract class Environment implements Playable {
   /** Examples open at once in a whole run; null = as many as its requests need. */
   concurrency: number | null = null;
   scoreRollouts: boolean;
+  /** Whether all that a rollout needs is in its state, so that it can be gone on with from there between two turns. Only who plays turns can say so. */
+  resumable = false;
   readonly samplingArgs: JsonObject;
   /** What models are told of the tools, unless an example says otherwise (`info.tool_defs`). */
   toolDefs: readonly Tool[];

@@ -4,6 +4,8 @@ import { loggerOf } from "../logging/logger.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
 import { failureOfRollout, isRolloutErrorCode } from "../rollouts/failure.ts";
 import { runHandlers } from "../rollouts/handlers.ts";
+import type { KeptTurn } from "../rollouts/kept/kept-state.ts";
+import { isLeft, NotResumed, RolloutLeft } from "../rollouts/kept/left.ts";
 import { normaliseMessages } from "../rollouts/messages.ts";
 import { turnMonitor } from "./monitors.ts";
 import type { RolloutContext } from "./playable.ts";
@@ -20,6 +22,8 @@ export interface MultiTurnOptions extends EnvironmentOptions {
   readonly maxTotalCompletionTokens?: number;
   /** Time of one rollout from its first permit on, without scoring; null = no limit (default). */
   readonly timeoutSeconds?: number | null;
+  /** False where a rollout needs what is not in its state, as a connection; then it is never gone on with elsewhere. Default true. */
+  readonly resumable?: boolean;
 }
 
 /** What an environment answers: messages, or a text, as data sets write them. */
@@ -29,13 +33,25 @@ export type EnvResponse = string | readonly Message[];
 interface Play {
   readonly context: RolloutContext;
   readonly limit: TimeLimit;
-  /** When the model call under way got its permit, in Unix milliseconds. */
+  /** When the model call under way got its permit, before that when it was asked for, in Unix milliseconds. */
   calledAt: number;
   /** Whether the model has begun to answer, in any turn. */
   answered: boolean;
+  /** Milliseconds since its start in which nobody played it. */
+  awayMs: number;
+  /** It was gone on with, and has had no permit since. */
+  waits: boolean;
+  /** What is to be asked next, where that was kept. */
+  prompt: readonly Message[] | null;
+  /** Somebody keeps its turns; with `leaving` it stops at this one. */
+  kept: boolean;
+  leaving: boolean;
 }
 
 const log = loggerOf("rollout");
+
+/** Milliseconds that the rollout has taken, without the time in which nobody played it. */
+const elapsedOf = ({ timing }: State, { awayMs }: Play, now: number): number => now - timing.start_time * 1_000 - awayMs;
 
 const SILENT = {
   hint: "look whether the server answers, or give it longer; an answer that comes whole (with tools, or where the server does not stream) begins when it is there",
@@ -56,6 +72,7 @@ export abstract class MultiTurnEnv extends Environment {
     this.maxTurns = options.maxTurns ?? -1;
     this.maxTotalCompletionTokens = options.maxTotalCompletionTokens ?? -1;
     this.timeoutSeconds = options.timeoutSeconds ?? null;
+    this.resumable = options.resumable ?? true;
     this.addRubric(turnMonitor());
     this.onStop("has_error", (state) => state.error !== null, { priority: 100 });
     this.onStop("timeout_reached", (state) => state.timed_out, { priority: 90 });
@@ -72,6 +89,15 @@ export abstract class MultiTurnEnv extends Environment {
 
   /** Prepares the state before the first turn. */
   async setupState(_state: State): Promise<void> {}
+
+  /**
+   * Takes up again what the state names (a sandbox by its id), in place of `setupState`, in a rollout that another instance began and left
+   * between two turns. What it throws has the rollout begin anew.
+   */
+  async resumeState(_state: State): Promise<void> {}
+
+  /** Lets go of what the state names without ending it, in place of the cleanup handlers: the rollout goes on elsewhere. */
+  async leaveState(_state: State): Promise<void> {}
 
   /** Messages of the next model call: the prompt, or the last call's with its answer and the environment's. */
   async getPromptMessages(state: State): Promise<Message[]> {
@@ -115,19 +141,21 @@ export abstract class MultiTurnEnv extends Environment {
   }
 
   override async rollout(state: State, context: RolloutContext): Promise<State> {
-    const seconds = this.timeoutSeconds;
-    const limit = new TimeLimit(seconds !== null && seconds > 0 ? seconds * 1_000 : null, context.signal, context.sleep);
-    const play: Play = { context, limit, calledAt: 0, answered: false };
+    const play = this.#playOf(state, context);
+    const { limit } = play;
     this.#plays.set(state, play);
     this.enter(state, { ...context, signal: limit.signal });
     try {
-      const begin = context.now();
-      await this.#guarded(state, play, () => this.setupState(state));
-      marksOf(state).setup = { start: begin, end: context.now() };
-      while (!(await this.#stops(state, play))) await this.#guarded(state, play, () => this.#turn(state, play));
+      if (context.from === undefined) await this.#begin(state, play);
+      else await this.#goOn(state, play, context.from);
+      while (!(await this.#stops(state, play))) {
+        this.#keep(state, play, null);
+        await this.#guarded(state, play, () => this.#turn(state, play));
+        if (play.leaving) throw new RolloutLeft();
+      }
     } catch (thrown) {
       // A cancellation: what the environment holds is let go, and whoever cancelled hears of it.
-      await this.#cleanUp(state, context).catch(() => undefined);
+      await (play.kept && isLeft(thrown) ? this.leaveState(state) : this.#cleanUp(state, context)).catch(() => undefined);
       throw thrown;
     } finally {
       limit.close();
@@ -139,12 +167,61 @@ export abstract class MultiTurnEnv extends Environment {
     return state;
   }
 
+  #playOf(state: State, context: RolloutContext): Play {
+    const { from, signal, sleep, now } = context;
+    const elapsed = from?.elapsed_ms ?? 0;
+    const ms = this.timeoutSeconds === null || this.timeoutSeconds <= 0 ? null : Math.max(0, this.timeoutSeconds * 1_000 - elapsed);
+    const isResumed = from !== undefined;
+    return {
+      context,
+      limit: new TimeLimit(ms, signal, sleep),
+      calledAt: isResumed ? now() : 0,
+      answered: isResumed,
+      awayMs: isResumed ? now() - state.timing.start_time * 1_000 - elapsed : 0,
+      waits: isResumed,
+      prompt: from?.prompt ?? null,
+      kept: isResumed && context.onTurn !== undefined,
+      leaving: false,
+    };
+  }
+
+  async #begin(state: State, play: Play): Promise<void> {
+    const { now } = play.context;
+    const begin = now();
+    await this.#guarded(state, play, () => this.setupState(state));
+    marksOf(state).setup = { start: begin, end: now() };
+  }
+
+  /** The turn that was to come when it was kept; its stop conditions had been asked. */
+  async #goOn(state: State, play: Play, { prompt }: KeptTurn): Promise<void> {
+    try {
+      await this.resumeState(state);
+    } catch (cause) {
+      play.context.signal.throwIfAborted();
+      throw new NotResumed("a rollout cannot be gone on with", { cause });
+    }
+    play.prompt = prompt;
+    await this.#guarded(state, play, () => this.#turn(state, play));
+    if (play.leaving) throw new RolloutLeft();
+  }
+
+  /** Says where the rollout stands: between an answer and what the environment says to it, or before a call. */
+  #keep(state: State, play: Play, prompt: readonly Message[] | null): void {
+    const { onTurn, now } = play.context;
+    if (!this.resumable || onTurn === undefined || state.trajectory.length === 0) return;
+    play.kept = true;
+    if (onTurn(state, { prompt, elapsed_ms: elapsedOf(state, play, now()) }) === "leave") play.leaving = true;
+  }
+
   /** Time spent waiting for a first permit is the run's, not the rollout's. */
   protected override callBegins(state: State): void {
     const play = this.#plays.get(state);
     if (play === undefined) return;
-    play.calledAt = play.context.now();
-    if (state.trajectory.length === 0) state.timing.start_time = play.calledAt / 1_000;
+    const now = play.context.now();
+    if (state.trajectory.length === 0) state.timing.start_time = now / 1_000;
+    else if (play.waits) play.awayMs += now - play.calledAt;
+    play.waits = false;
+    play.calledAt = now;
     play.limit.start();
   }
 
@@ -159,17 +236,28 @@ export abstract class MultiTurnEnv extends Environment {
 
   async #turn(state: State, play: Play): Promise<void> {
     play.limit.signal.throwIfAborted();
+    if (play.leaving) return;
+    const prompt = play.prompt === null ? await this.#nextPrompt(state, play) : [...play.prompt];
+    play.prompt = null;
+    if (prompt === null || play.leaving) return;
     const { now } = play.context;
     const marks = marksOf(state);
-    const begin = now();
-    const prompt = await this.getPromptMessages(state);
-    if (state.trajectory.length > 0) marks.env.push({ start: begin, end: now() });
-    if (state.final_env_response !== null) return;
     play.calledAt = now();
     const response = await this.getModelResponse(state, prompt);
     play.answered = true;
     marks.model.push({ start: play.calledAt, end: now() });
     await this.addTrajectoryStep(state, this.#stepOf(state, prompt, response));
+  }
+
+  /** Null when the environment has said its final word. */
+  async #nextPrompt(state: State, play: Play): Promise<Message[] | null> {
+    const { now } = play.context;
+    const begin = now();
+    const prompt = await this.getPromptMessages(state);
+    if (state.trajectory.length > 0) marksOf(state).env.push({ start: begin, end: now() });
+    if (state.final_env_response !== null) return null;
+    this.#keep(state, play, prompt);
+    return prompt;
   }
 
   #stepOf(state: State, prompt: Message[], response: ModelResponse): TrajectoryStep {
@@ -235,7 +323,7 @@ export abstract class MultiTurnEnv extends Environment {
     else if (!completed) return false;
     state.is_completed = true;
     state.is_truncated ||= state.trajectory.some((step) => step.is_truncated);
-    state.timing.generation_ms = Math.max(0, play.context.now() - state.timing.start_time * 1_000);
+    state.timing.generation_ms = Math.max(0, elapsedOf(state, play, play.context.now()));
     state.timing.total_ms = state.timing.generation_ms;
     if (state.stop_condition === "has_error") log.info("a rollout ended in an error", { example_id: state.example_id, code: state.error?.code ?? null });
     return true;

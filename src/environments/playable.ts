@@ -4,6 +4,7 @@ import type { Failure } from "../errors/result.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import type { Parser } from "../parsers/parser.ts";
 import type { Rubric } from "../rubrics/rubric.ts";
+import type { KeptTurn } from "../rollouts/kept/kept-state.ts";
 import type { Client, RolloutInput, State, Tool } from "../rollouts/types.ts";
 
 /** Who a rollout may call and how long it may live. */
@@ -17,6 +18,13 @@ export interface RolloutContext {
   readonly now: () => number;
   /** Waits for time limits of a rollout; default: the runtime's timers. */
   readonly sleep?: Sleep;
+  /** Where a rollout stood that somebody else began, and is gone on with on its opened state; absent = it begins. */
+  readonly from?: KeptTurn;
+  /**
+   * Told after each answered turn that is not the last, and again before the next call, where the rollout can be gone on from. `leave` has it
+   * stop there and reject with `RolloutLeft`. Absent = nobody keeps it.
+   */
+  readonly onTurn?: (state: State, turn: KeptTurn) => "go-on" | "leave";
 }
 
 export interface StateRequest {
@@ -38,6 +46,8 @@ export interface Playable {
   readonly rewardRange: RewardRange;
   readonly scoreRollouts: boolean;
   readonly hasGroupRewards: boolean;
+  /** Whether a rollout can be gone on with from its state, by another instance elsewhere. */
+  readonly resumable: boolean;
   readonly toolDefs: readonly Tool[];
   metricNames(): string[];
   scoringProblem(independent: boolean): Failure | null;

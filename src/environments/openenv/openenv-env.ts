@@ -59,6 +59,8 @@ interface Running {
  */
 export class OpenEnvEnv extends MultiTurnEnv {
   readonly build: OpenEnvBuild;
+  /** A session is the server's, and ends with its connection. */
+  override readonly resumable = false;
   readonly #options: OpenEnvOptions;
   readonly #keeper: SandboxKeeper;
   readonly #sleep: Sleep;

@@ -99,6 +99,17 @@ export class SandboxEnv extends StatefulToolEnv {
     state.sandbox_id = id;
   }
 
+  /** The sandbox that the state names. One that has ended meanwhile is told by `ready`. */
+  override async resumeState(state: State): Promise<void> {
+    const id = String(state.sandbox_id);
+    await this.sandbox.ready(id, this.signalOf(state));
+    this.#keeper.adopt(id);
+  }
+
+  override async leaveState(state: State): Promise<void> {
+    this.#keeper.forget(String(state.sandbox_id));
+  }
+
   override updateToolArgs(name: string, args: Record<string, unknown>, _messages: readonly Message[], state: State): Record<string, unknown> {
     return name === "bash" ? { ...args, sandbox_id: state.sandbox_id, working_dir: state.working_dir ?? null } : args;
   }

@@ -22,6 +22,16 @@ export class SandboxKeeper {
     return this.#open.has(id);
   }
 
+  /** Takes over one that was opened elsewhere: from now on it is ended here. */
+  adopt(id: string): void {
+    this.#open.add(id);
+  }
+
+  /** Leaves one as it is: it is ended elsewhere. */
+  forget(id: string): void {
+    this.#open.delete(id);
+  }
+
   /** A new sandbox, perhaps not ready yet. Throws a `SandboxCreationError`. */
   async open(spec: SandboxSpec, signal: AbortSignal | null): Promise<string> {
     try {

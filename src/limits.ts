@@ -61,8 +61,8 @@ export const MAX_MANIFEST_BYTES = 4 * MIB;
 // Budgets of an executor: at most 16 MiB in all.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
-/** Age of a deployed segment: what an executor that dies loses of finished units, which is no more than five requests of a model that is as slow have open. */
-export const SEGMENT_AGE_MS = 25_000;
+/** Age of a deployed segment at most: the work that an executor which is killed loses beside what it has open. Longer than a lease, which is renewed meanwhile. */
+export const SEGMENT_AGE_MS = 60_000;
 /** Rows of a segment of rows that are taken over: nobody waits for them one by one. */
 export const ADOPTED_SEGMENT_ROWS = 2_048;
 export const INPUT_CHUNK_BYTES = 1 * MIB;

@@ -58,6 +58,19 @@ export interface GivesBack {
   readonly holds?: Holding;
 }
 
+/** Part of a call under a grant that renews its lease: what a beat tells. Absent from claims and commits of executors of before. */
+export interface Report {
+  /** Units of which at least one rollout has begun, and which are not committed. */
+  readonly started: readonly number[];
+  readonly vitals: Vitals;
+}
+
+/** Part of the answer: what that of a beat would say. Absent where the lease had ended, and from Runs of before, which beats alone renew. */
+export interface Renewal {
+  readonly renewed?: true;
+  readonly orders?: Orders;
+}
+
 /** An uploaded result folder, as `ImportSource` has it. */
 export interface FolderSource {
   readonly results: string;
@@ -85,7 +98,7 @@ export interface Grant extends TicketId, Holding {
   readonly config: RunConfig;
   /** Whether anything was answered in this generation of the run; absent = no, and from runs of before. */
   readonly answered?: boolean;
-  /** Milliseconds from the sending of an accepted join or beat until the lease ends. */
+  /** Milliseconds from the sending of an accepted join, claim, commit or beat until the lease ends. */
   readonly lease_ms: number;
   readonly beat_ms: number;
   /** Digest of the environment that the run is pinned to: who has another one says so (`otherCode`) instead of working. Absent: nothing is pinned. */
@@ -116,7 +129,7 @@ export interface JoinRequest {
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
 
-export interface ClaimRequest extends TicketId, GivesBack {
+export interface ClaimRequest extends TicketId, GivesBack, Pick<Report, "started">, Partial<Pick<Report, "vitals">> {
   /** Raised by one per new claim; the same `seq` gets the same answer. */
   readonly seq: number;
   /** Lanes without a unit. */
@@ -125,8 +138,6 @@ export interface ClaimRequest extends TicketId, GivesBack {
   readonly soon: number;
   /** Units of this ticket claimed and not yet committed, queued ones included. */
   readonly open: number;
-  /** As in `BeatRequest`: a claim reports too, so that a unit that kills its executor quickly is known to have been started. */
-  readonly started: readonly number[];
 }
 
 export interface Block extends UnitRange {
@@ -141,7 +152,8 @@ export interface Block extends UnitRange {
   readonly chunks: readonly InputChunk[];
 }
 /** `empty`: nothing to hand out at present (`pending` tells whether that may change while this ticket lives). */
-export type ClaimAnswer = Block | { readonly kind: "empty"; readonly pending: number } | { readonly kind: "lost" | "closed" | "gone" };
+export type ClaimDecision = Block | { readonly kind: "empty"; readonly pending: number } | { readonly kind: "lost" | "closed" | "gone" };
+export type ClaimAnswer = ClaimDecision & Renewal;
 
 export interface CommitUnit {
   readonly unit: number;
@@ -150,12 +162,12 @@ export interface CommitUnit {
   readonly rollouts: readonly RolloutSummary[];
   readonly unscored?: Unscored;
 }
-export interface CommitRequest extends TicketId, GivesBack {
+export interface CommitRequest extends TicketId, GivesBack, Partial<Report> {
   readonly segment: string;
   readonly units: readonly CommitUnit[];
 }
 /** How a commit crosses the border: its units as one JSON text, which costs about half of what as many objects do (docs/decisions/commit-as-text.md). */
-export interface CommitCall extends TicketId, GivesBack {
+export interface CommitCall extends TicketId, GivesBack, Partial<Report> {
   readonly segment: string;
   readonly units: string;
 }
@@ -179,7 +191,9 @@ export type InputsAnswer = { readonly kind: "inputs"; readonly chunks: readonly 
 /** `accepted` also when repeated with the same segment; `duplicate`: done from another; `stale`: not this ticket's any more. */
 export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";
 /** `orders`: what a beat would be told now, so that a cancelled run starts nothing more from what it has already claimed. */
-export type CommitAnswer = { readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders } | { readonly kind: "gone" };
+export type CommitAnswer =
+  | { readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders; readonly renewed?: true }
+  | { readonly kind: "gone" };
 export type Orders = "continue" | "drain" | "abort";
 
 /** What an executor sees of the model server, for the progress display; never part of a decision on units. */
@@ -196,11 +210,8 @@ export interface Vitals {
   /** Age of the oldest request in flight, in milliseconds, since clocks differ; absent from executors of before. */
   readonly oldest_ms?: number;
 }
-export interface BeatRequest extends TicketId, GivesBack {
-  /** Units of which at least one rollout has begun, and which are not committed. */
-  readonly started: readonly number[];
-  readonly vitals: Vitals;
-}
+/** Sent when no claim and no commit has renewed the lease for `beat_ms`. */
+export interface BeatRequest extends TicketId, GivesBack, Report {}
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */
 export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" };
 

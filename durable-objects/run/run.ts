@@ -61,10 +61,12 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#transit("join", request) ?? GONE;
   }
   async claim(request: P.ClaimRequest): Promise<P.ClaimAnswer> {
+    if (request.vitals !== undefined) this.#vitals.said(request.epoch, request.vitals);
     return this.#transit("claim", request) ?? GONE;
   }
   async commit(call: P.CommitCall): Promise<P.CommitAnswer> {
     const units = JSON.parse(call.units) as P.CommitUnit[];
+    if (call.vitals !== undefined) this.#vitals.said(call.epoch, call.vitals);
     const answer = this.#transit("commit", { ...call, units }) ?? GONE;
     if (answer.kind === "committed")
       this.#vitals.committed(

@@ -53,7 +53,7 @@ describe("a session", () => {
     const session = new Session(grant, { margin: 1_000, idle: 250 }, 0);
     const claimed = (effects: Effect[], answer: ClaimAnswer): Effect[] => {
       const claim = effects.find((effect) => effect.type === "claim");
-      return session.step({ type: "claimed", seq: claim?.type === "claim" ? claim.seq : 0, answer }, 1);
+      return session.step({ type: "claimed", seq: claim?.type === "claim" ? claim.seq : 0, sentAt: 1, answer }, 1);
     };
     return { session, grant, claimed };
   };

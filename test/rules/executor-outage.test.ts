@@ -58,7 +58,7 @@ describe("an executor whose rows cannot be stored", () => {
     expect(seen.calls).toBe(UNITS);
   });
 
-  it("begins nothing that is claimed already while its beats fail", async () => {
+  it("begins nothing that is claimed already while none of its calls is answered", async () => {
     let silent = false;
     let calls = 0;
     const { ticket } = ticketOnRuleRun({
@@ -70,7 +70,7 @@ describe("an executor whose rows cannot be stored", () => {
         return "yes";
       },
       onCall: async (name, send) => {
-        if (name === "beat" && silent) throw new Error("database or disk is full: SQLITE_FULL");
+        if (name !== "leave" && silent) throw new Error("database or disk is full: SQLITE_FULL");
         return send();
       },
     });

@@ -91,8 +91,8 @@ describe("commits of a slow model", () => {
   it("are fewer deployed: a segment is closed by the time of a unit, up to a bound", async () => {
     const { done, commits } = await commitsOf(DEPLOYED);
     expect(done).toBe(100);
-    // A unit ends every 6 s, and this lease of 10 s bounds what is kept back.
-    expect(commits).toBeLessThanOrEqual(50);
+    // A unit ends every 6 s, and is kept back for a minute at most.
+    expect(commits).toBeLessThanOrEqual(14);
   });
 
   it("come as soon as ever locally, where somebody watches", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { BeatRequest } from "../../durable-objects/run/protocol.ts";
+import type { Report } from "../../durable-objects/run/protocol.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { ticketOnRuleRun } from "../support/rule-ticket.ts";
 
@@ -82,7 +82,7 @@ describe("an executor whose claim is not answered", () => {
 });
 
 describe("an executor whose examples have several rollouts", () => {
-  it("says with its beats how many have finished while the others are under way, and not those that are committed", async () => {
+  it("says with its beats and claims how many have finished while the others are under way, and not those that are committed", async () => {
     const finished: (number | undefined)[] = [];
     let asked = 0;
     const { run, ticket } = ticketOnRuleRun({
@@ -95,14 +95,14 @@ describe("an executor whose examples have several rollouts", () => {
         return "yes";
       },
       async onCall(name, send, request) {
-        if (name === "beat") finished.push((request as BeatRequest).vitals.finished);
+        if (name === "beat" || name === "claim") finished.push((request as Report).vitals.finished);
         return send();
       },
     });
     const over = ticket.run();
     await vi.advanceTimersByTimeAsync(20_000);
     await over;
-    expect([...new Set(finished)].slice(0, 2)).toEqual([1, 2]);
+    expect([...new Set(finished)].slice(0, 3)).toEqual([0, 1, 2]);
     expect(finished).not.toContain(undefined);
     expect(run.head).toMatchObject({ status: "COMPLETED", done: 1 });
   });

@@ -2,16 +2,17 @@ import { hasCodeOf } from "../../src/executor/grant-code.ts";
 import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
-import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
+import { type GivesBack, type Grant, PROTOCOL, type Report } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
-import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
+import { Calls } from "./calls.ts";
 import { broken } from "./invariants.ts";
 import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
 
 const MARGIN_MS = 1_500;
-const RPC_TIMEOUT_MS = 1_500;
+/** What clocks of other rates make of a lease. */
+const DRIFT_MS = 100;
 const SLICE_MS = 60_000;
 
 interface Unit {
@@ -34,7 +35,7 @@ export class ExecutorNode {
   readonly #rate: number;
   readonly #offset: number;
   #alive = true;
-  #cutOff = false;
+  readonly #calls: Calls;
   #session: Session | null = null;
   #grant: Grant | null = null;
   readonly #units = new Map<number, Unit>();
@@ -62,6 +63,7 @@ export class ExecutorNode {
     this.#misplaced = world.random.chance(world.plan.misplaced);
     this.#bornAt = world.clock.now;
     this.#requests = new Requests(world);
+    this.#calls = new Calls(world, () => this.#alive);
     this.#waits = new RetryWaits(() => world.random.next());
   }
 
@@ -77,6 +79,8 @@ export class ExecutorNode {
   /** Units begun and not committed: what an outside observer may hold against them if this executor falls silent. */
   readonly #open = new Set<number>();
   #troubles = new Troubles();
+  /** Under the present grant nothing goes on any more. */
+  #stopped = false;
   #fallSilent(): void {
     for (const unit of this.#open) this.#world.silences.push({ unit, alone: this.#open.size === 1 });
   }
@@ -89,46 +93,31 @@ export class ExecutorNode {
     this.#world.executors.delete(this);
   }
 
-  /** A call to the Run: an answer later, or `null` after a time-out (request or answer lost, or cut off). */
-  #rpc<N extends TransitionName>(name: N, request: Request<N>, then: (answer: Answer<N> | null) => void): void {
-    const world = this.#world;
-    let settled = false;
-    const settle = (answer: Answer<N> | null): void => {
-      if (settled || !this.#alive) return;
-      settled = true;
-      then(answer);
-    };
-    world.clock.after(RPC_TIMEOUT_MS, () => settle(null));
-    if (this.#cutOff || world.outage) return;
-    world.message(() => {
-      let answer: Answer<N>;
-      try {
-        answer = world.run.call(name, request);
-      } catch (thrown) {
-        if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
-        return;
-      }
-      if (!this.#cutOff) world.message(() => settle(answer));
-    });
-  }
-
   #ticking(): void {
     if (!this.#alive) return;
     const world = this.#world;
     if (world.strikes(world.plan.fault.crash)) return this.crash();
     if (world.strikes(world.plan.fault.partition)) {
-      this.#cutOff = true;
+      this.#calls.cutOff = true;
       world.clock.after(world.random.int(1_000, 20_000), () => {
-        this.#cutOff = false;
+        this.#calls.cutOff = false;
       });
     }
-    if (world.calm) this.#cutOff = false;
+    if (world.calm) this.#calls.cutOff = false;
     this.#feed({ type: "tick" });
+    this.#checkFence();
     if (this.#session !== null && world.clock.now - this.#bornAt > SLICE_MS) this.#feed({ type: "stop", how: "drain" });
     // Another run has nothing: this one is to make room.
     if (this.#alive && this.#session !== null && world.strikes(world.plan.narrowing))
       this.#feed({ type: "narrow", requests: Math.max(1, Math.floor(this.#session.holdings.allowed.requests * 0.7)) });
     if (this.#alive) world.clock.after(100, () => this.#ticking());
+  }
+
+  /** Whatever was renewed by what and answered when: the work of a grant is over a margin before the Run ends its lease. */
+  #checkFence(): void {
+    const ends = this.#grant === null ? undefined : this.#world.leases.get(this.#grant.epoch);
+    if (this.#session === null || this.#stopped || ends === undefined) return;
+    if (this.#world.run.context().now > ends - MARGIN_MS + DRIFT_MS) broken("an executor works on in the margin of its lease");
   }
 
   /** Looks for work; leaves when there is none for a while. */
@@ -145,7 +134,7 @@ export class ExecutorNode {
       return;
     }
     const sentAt = this.#now();
-    this.#rpc(
+    this.#calls.make(
       "join",
       {
         protocol: PROTOCOL,
@@ -175,7 +164,7 @@ export class ExecutorNode {
     const { checks } = this.#code;
     this.#mark = checks && grant.marked === true ? this.#digest : undefined;
     if (!checks || grant.task.kind === "finalise" || hasCodeOf(grant, this.#digest)) return this.#begin(grant, sentAt);
-    this.#rpc("otherCode", { ...this.#ticket(grant), env_digest: this.#digest }, (answer) => {
+    this.#calls.make("otherCode", { ...this.#ticket(grant), env_digest: this.#digest }, (answer) => {
       if (answer?.kind === "ok") {
         this.#mark = this.#digest;
         return this.#begin(grant, sentAt);
@@ -202,11 +191,11 @@ export class ExecutorNode {
         env_sampling_args: {},
         open: true,
       };
-      this.#rpc("prepared", request, () => this.#end(grant));
+      this.#calls.make("prepared", request, () => this.#end(grant));
       return;
     }
     if (grant.task.kind === "finalise") {
-      this.#rpc("finalised", this.#ticket(grant), () => this.#end(grant));
+      this.#calls.make("finalised", this.#ticket(grant), () => this.#end(grant));
       return;
     }
     this.#grant = grant;
@@ -215,17 +204,23 @@ export class ExecutorNode {
     this.#answered = 0;
     this.#requests.open(grant);
     this.#troubles = new Troubles();
+    this.#stopped = false;
     this.#waits = new RetryWaits(() => this.#world.random.next());
     this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
 
   #end(grant: Grant): void {
-    this.#rpc("leave", this.#ticket(grant), () => this.#world.clock.after(50, () => this.#ask()));
+    this.#calls.make("leave", this.#ticket(grant), () => this.#world.clock.after(50, () => this.#ask()));
   }
 
   #ticket(grant: Grant) {
     return { protocol: PROTOCOL, ticket: grant.ticket, epoch: grant.epoch } as const;
+  }
+
+  /** What every call says that renews the lease. */
+  #said(started: readonly number[]): GivesBack & Report {
+    return { ...this.#session?.givesBack, started, vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered } };
   }
 
   #feed(event: SessionEvent): void {
@@ -236,11 +231,15 @@ export class ExecutorNode {
 
   #carryOut(effect: Effect, grant: Grant): void {
     const ticket = this.#ticket(grant);
+    const sentAt = this.#now();
     switch (effect.type) {
       case "claim":
-        return this.#rpc("claim", { ...ticket, ...this.#session?.givesBack, ...effect }, (answer) => {
+        return this.#calls.make("claim", { ...ticket, ...this.#said(effect.started), ...effect }, (answer) => {
+          if (this.#grant === grant && answer?.renewed === true) this.#troubles.heard(sentAt);
           this.#feed(
-            answer === null ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim", null) } : { type: "claimed", seq: effect.seq, answer },
+            answer === null
+              ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim", null) }
+              : { type: "claimed", seq: effect.seq, sentAt, answer },
           );
         });
       case "start":
@@ -253,20 +252,20 @@ export class ExecutorNode {
         return this.#store(effect.n, effect.units, grant);
       case "commit": {
         const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: this.#rows.get(unit) ?? [] }));
-        return this.#rpc("commit", { ...ticket, ...this.#session?.givesBack, segment: `${grant.ticket}-${grant.epoch}-${effect.n}`, units }, (answer) => {
+        const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
+        return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units }, (answer) => {
+          if (this.#grant === grant && answer?.kind === "committed" && answer.renewed === true) this.#troubles.heard(sentAt);
           if (answer !== null) for (const unit of effect.units) this.#open.delete(unit);
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
           this.#feed(
             answer === null
               ? { type: "commit-failed", n: effect.n, wait: this.#waits.after(`commit ${effect.n}`, null) }
-              : { type: "committed", n: effect.n, answer },
+              : { type: "committed", n: effect.n, sentAt, answer },
           );
         });
       }
       case "beat": {
-        const sentAt = this.#now();
-        const vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null, progress: this.#answered };
-        return this.#rpc("beat", { ...ticket, ...this.#session?.givesBack, started: effect.started, vitals }, (answer) => {
+        return this.#calls.make("beat", { ...ticket, ...this.#said(effect.started) }, (answer) => {
           if (this.#grant === grant) this.#troubles.noteBeat(sentAt, answer !== null);
           this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat", null) } : { type: "beaten", sentAt, answer });
         });
@@ -274,9 +273,10 @@ export class ExecutorNode {
       case "narrow":
         return this.#requests.narrow(effect.holding, () => this.#feed({ type: "narrowed", requests: effect.holding.requests }));
       case "abort":
+        this.#stopped = true;
         return this.#abort();
       case "leave":
-        return this.#rpc("leave", ticket, () => undefined);
+        return this.#calls.make("leave", ticket, () => undefined);
       case "over":
         if (this.#requests.inFlight > 0) broken("a session ended with requests in flight");
         this.#session = null;
@@ -365,7 +365,7 @@ export class ExecutorNode {
     this.#told = true;
     this.#feed({ type: "stop", how: "drain" });
     const failure = { code: "auth_failed", message: "no" } as const;
-    this.#rpc("fail", { ...this.#ticket(grant), failure, progress: this.#answered }, (answer) => {
+    this.#calls.make("fail", { ...this.#ticket(grant), failure, progress: this.#answered }, (answer) => {
       if (answer?.pause_ms === undefined) this.#feed({ type: "stop", how: "abort" });
       else this.#pause = answer.pause_ms;
     });

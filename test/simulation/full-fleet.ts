@@ -146,19 +146,20 @@ class FleetExecutor {
     };
     const carryOut = (effect: Effect): void => {
       const { givesBack } = session;
+      const sentAt = clock.now;
       if (effect.type === "claim")
-        soon(() => ({ type: "claimed", seq: effect.seq, answer: call((of) => of.call("claim", { ...id, ...givesBack, ...effect })) }));
+        soon(() => ({ type: "claimed", seq: effect.seq, sentAt, answer: call((of) => of.call("claim", { ...id, ...givesBack, ...effect })) }));
       if (effect.type === "beat")
         soon(() => ({
           type: "beaten",
-          sentAt: clock.now - 5,
+          sentAt,
           answer: call((of) => of.call("beat", { ...id, ...givesBack, started: effect.started, vitals })),
         }));
       if (effect.type === "store") soon(() => ({ type: "stored", n: effect.n }));
       if (effect.type === "commit") {
         const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: [summary()] }));
         const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
-        soon(() => ({ type: "committed", n: effect.n, answer: call((of) => of.call("commit", { ...id, ...givesBack, segment, units })) }));
+        soon(() => ({ type: "committed", n: effect.n, sentAt, answer: call((of) => of.call("commit", { ...id, ...givesBack, segment, units })) }));
       }
       if (effect.type === "start") {
         this.#world.count(1);

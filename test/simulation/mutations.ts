@@ -15,8 +15,26 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "let a late beat revive",
     file: "durable-objects/run/grants/tickets.ts",
-    find: 'if (context.now >= ticket.lease_until) return { kind: "lost" };',
+    find: "if (context.now >= ticket.lease_until) return null;",
     replace: "",
+  },
+  {
+    name: "let a late commit revive",
+    file: "durable-objects/run/grants/commits.ts",
+    find: "withoutRest(ticket, request));",
+    replace: "{ ...withoutRest(ticket, request), lease_until: context.now + context.timing.lease });",
+  },
+  {
+    name: "count the lease from the answer to a commit",
+    file: "src/executor/session/session.ts",
+    find: "this.#takeRenewal(event.sentAt, event.answer, effects);",
+    replace: "this.#takeRenewal(now, event.answer, effects);",
+  },
+  {
+    name: "count the lease from the answer to a claim",
+    file: "src/executor/session/session.ts",
+    find: "this.#takeClaim(event.sentAt, event.answer, now, effects);",
+    replace: "this.#takeClaim(now, event.answer, now, effects);",
   },
   { name: "claim without seq", file: "durable-objects/run/grants/claims.ts", find: "if (last !== null) return last;", replace: "" },
   {

@@ -1,6 +1,7 @@
 import type { NextAnswer, NextRequest, OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
+import type { RunContext } from "../../durable-objects/run/state/context.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Clockwork } from "./clockwork.ts";
 import type { Plan } from "./plan.ts";
@@ -39,6 +40,7 @@ export interface Scene {
   };
   readonly run: {
     readonly ledger: MemoryLedger;
+    context(): RunContext;
     call<N extends TransitionName>(name: N, request: Request<N>): Answer<N>;
   };
   readonly executors: { delete(executor: unknown): boolean };

@@ -22,6 +22,8 @@ export class Troubles {
   readonly #failing = new Set<string>();
   /** When the newest beat that was answered was sent. */
   #heardAt = Number.NEGATIVE_INFINITY;
+  /** When the newest beat was sent whose outcome is known. */
+  #beatSentAt = Number.NEGATIVE_INFINITY;
 
   note(call: string, succeeded: boolean): void {
     if (succeeded) this.#failing.delete(call);
@@ -31,7 +33,14 @@ export class Troubles {
   /** A beat that failed says nothing when a later one was answered. */
   noteBeat(sentAt: number, answered: boolean): void {
     this.note("beat", answered || sentAt < this.#heardAt);
+    this.#beatSentAt = sentAt;
     if (answered) this.#heardAt = Math.max(this.#heardAt, sentAt);
+  }
+
+  /** A claim or a commit that was sent then has renewed the lease, as a beat would. */
+  heard(sentAt: number): void {
+    if (sentAt >= this.#beatSentAt) this.#failing.delete("beat");
+    this.#heardAt = Math.max(this.#heardAt, sentAt);
   }
 
   mayBegin(unit: number): void {

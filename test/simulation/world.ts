@@ -109,7 +109,7 @@ export class World implements Scene {
     }
     // A straggler arrives long after its sender has given it up.
     const late = this.strikes(fault.late) ? this.random.int(1_000, 15_000) : 0;
-    const delay = this.calm ? 1 : late + this.random.pick([0, 1, 5, 50]);
+    const delay = this.calm ? 1 : late + this.random.pick([0, 1, 5, 50, 600]);
     this.clock.after(delay, deliver);
     if (this.strikes(fault.doubled)) this.clock.after(delay + this.random.int(0, 500), deliver);
   }

@@ -1,7 +1,7 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
-import type { ClaimAnswer, InputChunk, UnitRange } from "../../durable-objects/run/protocol.ts";
+import type { ClaimDecision, InputChunk, UnitRange } from "../../durable-objects/run/protocol.ts";
 
 /** The tables of a Run as maps. Values are copied on the way in and out, as a database would. */
 export class MemoryLedger implements Ledger {
@@ -60,13 +60,13 @@ export class MemoryLedger implements Ledger {
   putTicket(ticket: Ticket): void {
     this.ticketRows.set(ticket.id, JSON.stringify(ticket));
   }
-  putAnswered(ticket: Ticket, answer: ClaimAnswer): void {
+  putAnswered(ticket: Ticket, answer: ClaimDecision): void {
     this.putTicket(ticket);
     this.answers.set(ticket.id, JSON.stringify(answer));
   }
-  lastAnswer(ticket: number): ClaimAnswer | null {
+  lastAnswer(ticket: number): ClaimDecision | null {
     const text = this.answers.get(ticket);
-    return text === undefined ? null : (JSON.parse(text) as ClaimAnswer);
+    return text === undefined ? null : (JSON.parse(text) as ClaimDecision);
   }
   deleteTicket(id: number): void {
     this.ticketRows.delete(id);

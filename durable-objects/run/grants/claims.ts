@@ -6,11 +6,11 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import { isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
-import type { Block, ClaimAnswer, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
+import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "../course/repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
-import { liveTicket, withoutRest } from "./tickets.ts";
+import { liveTicket, ordersFor, renewed } from "./tickets.ts";
 
 /** Keep the stored answer of a claim, redo list included, well under the size of a row (MAX_ROW_BYTES). */
 const MAX_BLOCK_UNITS = 4_096;
@@ -65,7 +65,7 @@ function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: num
 }
 
 /** `alone`: it holds a suspect unit, and nothing else until that is done. */
-function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimAnswer {
+function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimDecision {
   if (head.phase !== "open" || task.kind !== "units") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
   if (alone || head.pending === 0) return { kind: "empty", pending: head.pending };
@@ -81,14 +81,21 @@ function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: bool
   return (request.free > 0 ? claimSuspect(ledger, head, request, request.open) : null) ?? { kind: "empty", pending: head.pending };
 }
 
-/** Hands out a block. The same `seq` gets the same answer; an older one is a straggler of the network and gets nothing. */
+/**
+ * Hands out a block, and renews the lease as a beat would. The same `seq` gets the same block; an older one is a straggler of the network and
+ * gets nothing.
+ */
 export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, context: RunContext): ClaimAnswer {
   const known = liveTicket(ledger, request);
-  if (known === null || context.now >= known.lease_until) return { kind: "lost" };
-  const ticket = withoutRest(known, request);
+  if (known === null || request.seq < known.seq) return { kind: "lost" };
+  const ticket = renewed(head, known, request, context);
+  if (ticket === null) return { kind: "lost" };
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
-  if (last !== null) return last;
-  if (request.seq < ticket.seq) return { kind: "lost" };
+  if (last !== null) ledger.putTicket(ticket);
+  return { ...(last ?? decided(ledger, head, ticket, request, context)), renewed: true, orders: ordersFor(ledger, head, context) };
+}
+
+function decided(ledger: Ledger, head: RunHead, ticket: Ticket, request: ClaimRequest, context: RunContext): ClaimDecision {
   if (ticket.seq === 0) {
     codeFound(ledger, head, context);
     loaded(ledger, head, context);
@@ -97,6 +104,6 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   const alone = ticket.alone && open;
   const answer = nextAnswer(ledger, head, ticket, alone, request, context);
   const holdsSuspect = answer.kind === "block" ? answer.alone : alone;
-  ledger.putAnswered({ ...ticket, seq: request.seq, started: request.started, alone: holdsSuspect }, answer);
+  ledger.putAnswered({ ...ticket, seq: request.seq, alone: holdsSuspect }, answer);
   return answer;
 }

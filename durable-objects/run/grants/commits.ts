@@ -8,7 +8,7 @@ import { endRun } from "../course/lifecycle.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "../protocol.ts";
 import type { RolloutSummary, Unscored } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../state/runs-of.ts";
-import { liveTicket, ordersFor, withoutRest } from "./tickets.ts";
+import { liveTicket, ordersFor, renewed, withoutRest } from "./tickets.ts";
 
 const present = (rollouts: readonly (RolloutSummary | null)[]): RolloutSummary[] => rollouts.filter((rollout) => rollout !== null);
 
@@ -42,7 +42,10 @@ function commitUnit(ledger: Ledger, head: RunHead, { ticket, claims, known }: Gr
   return "accepted";
 }
 
-/** Takes over the rows of a segment, unit by unit; one event for all that were accepted. */
+/**
+ * Takes over the rows of a segment, unit by unit; one event for all that were accepted. Renews the lease as a beat would; between the end of the
+ * lease and that of the grant rows are taken still.
+ */
 export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, context: RunContext): CommitAnswer {
   const ticket = liveTicket(ledger, request);
   const grounds = groundsOf(ledger, ticket, request.units);
@@ -53,10 +56,11 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
     if (head.done > doneBefore) fresh.push(unit);
     return verdict;
   });
-  const left = ticket === null ? null : withoutRest(ticket, request);
+  const living = ticket === null ? null : renewed(head, ticket, request, context);
+  const left = living ?? (ticket === null ? null : withoutRest(ticket, request));
   if (left !== null && left !== ticket) ledger.putTicket(left);
-  if (fresh.length > 0 && ticket !== null) recordCommit(ledger, head, ticket, request.segment, fresh, context);
-  return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context) };
+  if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);
+  return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...(living === null ? {} : { renewed: true }) };
 }
 
 /** Names of state keys that are remembered: those of one reward function, as a rule. They come from an environment's code. */

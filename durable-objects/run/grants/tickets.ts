@@ -20,6 +20,7 @@ import {
   type JoinRequest,
   type Orders,
   PROTOCOL,
+  type Report,
   type TicketId,
   type TicketTask,
 } from "../protocol.ts";
@@ -234,13 +235,23 @@ function startClock(ledger: Ledger, head: RunHead, context: RunContext): void {
   if (head.deadline_at === null && minutes !== null) head.deadline_at = context.now + minutes * 60_000;
 }
 
-/** Renews a lease that has not ended; a late beat revives nothing. */
+/**
+ * The grant with its lease renewed and what its executor says of it: a beat, a claim and a commit do the same. Null when the lease has ended: a
+ * late call revives nothing. The caller stores it.
+ */
+export function renewed(head: RunHead, ticket: Ticket, call: GivesBack & Partial<Report>, context: RunContext): Ticket | null {
+  if (context.now >= ticket.lease_until) return null;
+  const { started = ticket.started, vitals } = call;
+  const progressed = withProgress(head, withoutRest(ticket, call), vitals?.progress, context);
+  return { ...progressed, lease_until: context.now + context.timing.lease, started };
+}
+
+/** Only renews the lease, where nothing else did for a while. */
 export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, context: RunContext): BeatAnswer {
-  const ticket = liveTicket(ledger, request);
+  const known = liveTicket(ledger, request);
+  const ticket = known === null ? null : renewed(head, known, request, context);
   if (ticket === null) return { kind: "lost" };
-  if (context.now >= ticket.lease_until) return { kind: "lost" };
-  const progressed = withProgress(head, withoutRest(ticket, request), request.vitals.progress, context);
-  ledger.putTicket({ ...progressed, lease_until: context.now + context.timing.lease, started: request.started });
+  ledger.putTicket(ticket);
   return { kind: ordersFor(ledger, head, context) };
 }
 

@@ -1,6 +1,6 @@
 import { execute } from "../../counted-sql.ts";
 import type { Claim, Ticket } from "./ledger.ts";
-import type { ClaimAnswer, UnitRange } from "../protocol.ts";
+import type { ClaimDecision, UnitRange } from "../protocol.ts";
 
 /** `left`: units of it that are not settled; null until it is asked for. */
 interface OpenClaim extends Claim {
@@ -48,14 +48,14 @@ export class GrantTables {
     execute(this.#sql, "INSERT INTO ticket (id, value) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET value = excluded.value", ticket.id, value);
   }
 
-  putAnswered(ticket: Ticket, answer: ClaimAnswer): void {
+  putAnswered(ticket: Ticket, answer: ClaimDecision): void {
     this.#keep(ticket);
     execute(this.#sql, "INSERT OR REPLACE INTO ticket (id, value, answer) VALUES (?, ?, ?)", ticket.id, JSON.stringify(ticket), JSON.stringify(answer));
   }
 
-  lastAnswer(id: number): ClaimAnswer | null {
+  lastAnswer(id: number): ClaimDecision | null {
     const text = execute<{ answer: string | null }>(this.#sql, "SELECT answer FROM ticket WHERE id = ?", id)[0]?.answer ?? null;
-    return text === null ? null : (JSON.parse(text) as ClaimAnswer);
+    return text === null ? null : (JSON.parse(text) as ClaimDecision);
   }
 
   delete(id: number): void {

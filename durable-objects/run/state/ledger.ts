@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import type { RunHead } from "./head.ts";
-import type { ClaimAnswer, InputChunk, TicketTask, UnitRange } from "../protocol.ts";
+import type { ClaimDecision, InputChunk, TicketTask, UnitRange } from "../protocol.ts";
 import type { Place } from "../../../r2-layout/place.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
@@ -85,8 +85,8 @@ export interface Ledger {
   ticket(id: number): Ticket | null;
   putTicket(ticket: Ticket): void;
   /** Stores a ticket together with the answer to its claim `ticket.seq`. */
-  putAnswered(ticket: Ticket, answer: ClaimAnswer): void;
-  lastAnswer(ticket: number): ClaimAnswer | null;
+  putAnswered(ticket: Ticket, answer: ClaimDecision): void;
+  lastAnswer(ticket: number): ClaimDecision | null;
   deleteTicket(id: number): void;
 
   /** Lowest returned range, or null. Ranges never touch a done, claimed or suspect unit, nor each other. */

@@ -7,7 +7,7 @@ import { HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
-import type { ClaimAnswer, InputChunk, UnitRange } from "../protocol.ts";
+import type { ClaimDecision, InputChunk, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { RowCounts } from "./row-counts.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
@@ -122,10 +122,10 @@ export class SqlLedger implements Ledger {
   putTicket(ticket: Ticket): void {
     this.#grants.put(ticket);
   }
-  putAnswered(ticket: Ticket, answer: ClaimAnswer): void {
+  putAnswered(ticket: Ticket, answer: ClaimDecision): void {
     this.#grants.putAnswered(ticket, answer);
   }
-  lastAnswer(ticket: number): ClaimAnswer | null {
+  lastAnswer(ticket: number): ClaimDecision | null {
     return this.#grants.lastAnswer(ticket);
   }
   deleteTicket(id: number): void {

@@ -59,8 +59,8 @@ export class Flushes {
     this.#list = this.#list.filter((flush) => flush.n !== n);
   }
 
-  /** What is to be put or committed now. */
-  due(now: number): Effect[] {
+  /** What is to be put or committed now. `started`: what the Run is told with it. */
+  due(now: number, started: () => readonly number[]): Effect[] {
     const effects: Effect[] = [];
     for (const flush of this.#list) {
       const again = flush.retryAt !== null && now >= flush.retryAt;
@@ -68,7 +68,7 @@ export class Flushes {
       if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units });
       if (flush.state === "stored" || (flush.state === "committing" && again)) {
         flush.state = "committing";
-        effects.push({ type: "commit", n: flush.n, units: flush.units });
+        effects.push({ type: "commit", n: flush.n, units: flush.units, started: started() });
       }
     }
     return effects;

@@ -1,7 +1,16 @@
 import type { Grant, Holding } from "../../../durable-objects/run/protocol.ts";
 import { lanesFor } from "../../../durable-objects/run/grants/offers.ts";
+import { SEGMENT_AGE_MS } from "../../limits.ts";
 import type { UnitWork } from "./session-events.ts";
 import type { UnitTimes, Wall } from "./unit-times.ts";
+
+/** How far ahead units are claimed at least. A unit that is claimed and not begun just goes back. */
+const SOON_MS = 5_000;
+/** The same as mean unit times, where an executor ends and a claim has a price: of five lanes one claim is for ten units. */
+const SOON_UNITS = 2;
+const FLUSH_MIN_MS = 200;
+const FLUSH_MAX_MS = 5_000;
+const FEW_UNITS = 10;
 
 interface Open {
   readonly since: number;
@@ -27,9 +36,23 @@ export class Pacing {
     this.#times = times;
   }
 
-  /** Mean time of a unit; 0 while none has ended. */
-  get mean(): number {
-    return this.#times.mean;
+  /** Units expected to be begun in the time for which it is claimed ahead, at the present pace: none that would not be done before the wall. */
+  soon({ lanes }: Holding, now: number): number {
+    const { mean } = this.#times;
+    if (mean <= 0) return 0;
+    const ahead = this.#wall === null ? SOON_MS : Math.min(Math.max(SOON_MS, SOON_UNITS * mean), this.#wall.endsAt - mean - now);
+    return Math.max(0, Math.floor((lanes * ahead) / Math.max(1, mean)));
+  }
+
+  /**
+   * Age at which a buffer of so many units becomes a segment. Where somebody watches, half the mean unit time, and a few units wait longer for
+   * company. Deployed each commit has a price and nobody watches row by row: two mean unit times, so that what an executor that is
+   * killed loses of finished units is at most twice what it has open, and no more than `SEGMENT_AGE_MS` of its work.
+   */
+  flushAge(units: number): number {
+    const { mean } = this.#times;
+    if (this.#wall !== null) return Math.min(SEGMENT_AGE_MS, Math.max(FLUSH_MAX_MS, 2 * mean));
+    return Math.min(FLUSH_MAX_MS, Math.max(FLUSH_MIN_MS, units < FEW_UNITS ? mean * 2 : mean / 2));
   }
 
   begin({ unit, block }: UnitWork, now: number): void {

@@ -14,7 +14,7 @@ interface Failed {
 
 export type SessionEvent =
   | { readonly type: "tick" }
-  | { readonly type: "claimed"; readonly seq: number; readonly answer: ClaimAnswer }
+  | { readonly type: "claimed"; readonly seq: number; readonly sentAt: number; readonly answer: ClaimAnswer }
   | ({ readonly type: "claim-failed"; readonly seq: number } & Failed)
   /** The unit's rows are in the buffer; `full` when the buffer is. */
   | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
@@ -27,7 +27,7 @@ export type SessionEvent =
   /** The segment of flush `n` is in R2 (put, or found there with the same digest). */
   | { readonly type: "stored"; readonly n: number }
   | ({ readonly type: "store-failed"; readonly n: number } & Failed)
-  | { readonly type: "committed"; readonly n: number; readonly answer: CommitAnswer }
+  | { readonly type: "committed"; readonly n: number; readonly sentAt: number; readonly answer: CommitAnswer }
   | ({ readonly type: "commit-failed"; readonly n: number } & Failed)
   | { readonly type: "beaten"; readonly sentAt: number; readonly answer: BeatAnswer }
   | ({ readonly type: "beat-failed"; readonly sentAt: number } & Failed)
@@ -46,7 +46,8 @@ export type Effect =
   | { readonly type: "score"; readonly units: readonly number[] }
   /** Take everything buffered and put it as segment number `n`; repeated for the same `n` after a failure. */
   | { readonly type: "store"; readonly n: number; readonly units: readonly number[] }
-  | { readonly type: "commit"; readonly n: number; readonly units: readonly number[] }
+  /** `started` of this, of a claim and of a beat: what the Run is told to have begun. */
+  | { readonly type: "commit"; readonly n: number; readonly units: readonly number[]; readonly started: readonly number[] }
   | { readonly type: "beat"; readonly started: readonly number[] }
   /** Abort every request of this grant, now. */
   | { readonly type: "abort" }

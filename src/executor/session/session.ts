@@ -1,16 +1,10 @@
-import type { BeatAnswer, ClaimAnswer, GivesBack, Grant } from "../../../durable-objects/run/protocol.ts";
-import { SEGMENT_AGE_MS } from "../../limits.ts";
+import type { BeatAnswer, ClaimAnswer, GivesBack, Grant, Renewal } from "../../../durable-objects/run/protocol.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
+import { Lease } from "./lease.ts";
 import { Pacing } from "./pacing.ts";
 import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
 import { UnitTimes } from "./unit-times.ts";
-
-/** How far ahead units are claimed. A claim costs three rows, a unit that is claimed and not begun just goes back. */
-const SOON_MS = 5_000;
-const FLUSH_MIN_MS = 200;
-const FLUSH_MAX_MS = 5_000;
-const FEW_UNITS = 10;
 
 /**
  * The protocol of one grant, from the executor's side, as a pure machine: events in, effects out, no clock and no I/O of its
@@ -20,9 +14,7 @@ const FEW_UNITS = 10;
 export class Session {
   readonly grant: Grant;
   readonly #timing: SessionTiming;
-  #leaseFrom: number;
-  #beatSentAt: number;
-  #beatInFlight = false;
+  readonly #lease: Lease;
   #seq = 0;
   /** False while the answer to the newest `seq` is outstanding: a lost answer is asked for again under the same one. */
   #seqDone = true;
@@ -44,14 +36,10 @@ export class Session {
   #bufferedSince = 0;
   #full = false;
   readonly #flushes = new Flushes();
-  /** The last beat failed: whoever cannot be told of a unit may not be able to take its rows either. */
-  #unheard = false;
-  #beatRetryAt = Number.POSITIVE_INFINITY;
   /** Something of this grant was committed: storage takes what is given to it. */
   #proven = false;
   /** Units begun whose rows an earlier grant could not commit. */
   readonly #saving = new Set<number>();
-  #unreportedSince: number | null = null;
   #stopping: "drain" | "abort" | null = null;
   #fenced = false;
   #over = false;
@@ -62,8 +50,7 @@ export class Session {
     this.#holdings = new Holdings(grant);
     this.#timing = timing;
     this.#pacing = new Pacing(grant, timing.wall ?? null, timing.times ?? new UnitTimes());
-    this.#leaseFrom = sentAt;
-    this.#beatSentAt = sentAt;
+    this.#lease = new Lease(grant, timing.margin, sentAt);
   }
 
   get isOver(): boolean {
@@ -82,10 +69,9 @@ export class Session {
 
   /** When the driver must call `tick` at the latest. */
   nextTick(now: number): number {
-    const due = [this.#leaseFrom + this.grant.lease_ms - this.#timing.margin, this.#nextBeat(), ...this.#flushes.retries];
-    if (this.#buffered.length > 0) due.push(this.#bufferedSince + this.#flushAge());
-    if (this.#wantsClaim()) due.push(this.#claimAt);
-    if (this.#unreportedSince !== null) due.push(this.#unreportedSince + this.grant.beat_ms / 4);
+    const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries];
+    if (this.#buffered.length > 0) due.push(this.#bufferedSince + this.#pacing.flushAge(this.#buffered.length));
+    if (this.#wantsClaim(now)) due.push(this.#claimAt);
     return Math.max(now, Math.min(...due));
   }
 
@@ -102,7 +88,7 @@ export class Session {
       case "tick":
         return;
       case "claimed":
-        if (event.seq === this.#seq && this.#claimInFlight) this.#takeClaim(event.answer, now, effects);
+        if (event.seq === this.#seq && this.#claimInFlight) this.#takeClaim(event.sentAt, event.answer, now, effects);
         return;
       case "claim-failed":
         if (event.seq !== this.#seq || !this.#claimInFlight) return;
@@ -128,23 +114,18 @@ export class Session {
         return this.#flushes.failed(event.n, now + event.wait);
       case "committed":
         if (event.answer.kind === "gone") this.#stop("abort", effects);
-        else if (event.answer.orders !== "continue") this.#stop(event.answer.orders, effects);
+        else this.#takeRenewal(event.sentAt, event.answer, effects);
         this.#flushes.committed(event.n);
         this.#proven = true;
         // With nothing open there may be work that was refused a moment ago: a suspect unit, which is handed out alone.
         if (this.#open() === 0) this.#claimAt = Math.min(this.#claimAt, now);
         return;
       case "beaten":
-        this.#beatInFlight = false;
+        this.#lease.answered();
         this.#takeBeat(event.sentAt, event.answer, effects);
         return;
       case "beat-failed":
-        // A later one was answered.
-        if (event.sentAt < this.#leaseFrom) return;
-        this.#beatInFlight = false;
-        this.#unheard = true;
-        this.#beatRetryAt = now + event.wait;
-        return;
+        return this.#lease.failed(event.sentAt, now + event.wait);
       case "flush":
         this.#full = true;
         return;
@@ -157,7 +138,14 @@ export class Session {
     }
   }
 
-  #takeClaim(answer: ClaimAnswer, now: number, effects: Effect[]): void {
+  /** What the answer to a call that was sent then says beside its own. */
+  #takeRenewal(sentAt: number, { renewed, orders = "continue" }: Renewal, effects: Effect[]): void {
+    if (renewed === true) this.#lease.renew(sentAt);
+    if (orders !== "continue") this.#stop(orders, effects);
+  }
+
+  #takeClaim(sentAt: number, answer: ClaimAnswer, now: number, effects: Effect[]): void {
+    this.#takeRenewal(sentAt, answer, effects);
     this.#claimInFlight = false;
     this.#claimAt = now;
     this.#seqDone = true;
@@ -170,7 +158,8 @@ export class Session {
     }
     if (answer.kind === "empty") {
       this.#pendingElsewhere = answer.pending;
-      this.#claimAt = now + this.#timing.idle;
+      // What only another's end can bring is asked for with what a beat would say.
+      this.#claimAt = now + (answer.pending > 0 ? this.#timing.idle : Math.max(this.#timing.idle, this.grant.beat_ms));
       return;
     }
     this.#stop(answer.kind === "closed" ? "drain" : "abort", effects);
@@ -194,14 +183,8 @@ export class Session {
   }
 
   #takeBeat(sentAt: number, answer: BeatAnswer, effects: Effect[]): void {
-    this.#unheard = false;
-    if (answer.kind === "lost" || answer.kind === "gone") {
-      this.#fence(effects);
-      return;
-    }
-    this.#leaseFrom = Math.max(this.#leaseFrom, sentAt);
-    if (answer.kind === "drain") this.#stop("drain", effects);
-    if (answer.kind === "abort") this.#stop("abort", effects);
+    if (answer.kind === "lost" || answer.kind === "gone") this.#fence(effects);
+    else this.#takeRenewal(sentAt, { renewed: true, orders: answer.kind }, effects);
   }
 
   #stop(how: "drain" | "abort", effects: Effect[]): void {
@@ -214,24 +197,6 @@ export class Session {
   #fence(effects: Effect[]): void {
     this.#stop("abort", effects);
     this.#fenced = true;
-  }
-
-  /** Age at which the buffer is flushed: half the mean unit time; few units wait longer for company, since each flush has a price. */
-  #flushAge(): number {
-    const age = this.#buffered.length < FEW_UNITS ? this.#pacing.mean * 2 : this.#pacing.mean / 2;
-    return Math.min(this.#oldestFlush(), Math.max(FLUSH_MIN_MS, age));
-  }
-
-  /** Deployed a commit has a price and nobody watches row by row; what no lease holds any more is not kept back. */
-  #oldestFlush(): number {
-    const { wall, margin } = this.#timing;
-    return wall === undefined ? FLUSH_MAX_MS : Math.max(FLUSH_MIN_MS, Math.min(SEGMENT_AGE_MS, this.grant.lease_ms - margin));
-  }
-
-  /** Units expected to be begun within the next seconds at the present pace. */
-  #soon(): number {
-    const { mean } = this.#pacing;
-    return mean <= 0 ? 0 : Math.floor((this.#holdings.allowed.lanes * SOON_MS) / Math.max(1, mean));
   }
 
   #open(): number {
@@ -256,33 +221,28 @@ export class Session {
 
   /** What is finished now may not be stored: nothing is begun that would be paid for, until it is known that it can be. */
   get #isTroubled(): boolean {
-    return this.#unheard || this.#flushes.areFailing;
+    return this.#lease.isUnheard || this.#flushes.areFailing;
   }
 
-  #wantsClaim(): boolean {
+  #wantsClaim(now: number): boolean {
     if (this.#stopping !== null || this.#claimInFlight || this.#isTroubled) return false;
-    return this.#free() > 0 || this.#queue.length < this.#soon() / 2;
+    return this.#free() > 0 || this.#queue.length < this.#pacing.soon(this.#holdings.allowed, now) / 2;
   }
 
   #started(): number[] {
     return [...this.#running, ...this.#buffered, ...this.#flushes.units];
   }
 
-  #report(): number[] {
-    this.#unreportedSince = null;
-    return this.#started();
-  }
-
   #proceed(now: number, effects: Effect[]): void {
-    if (!this.#fenced && now >= this.#leaseFrom + this.grant.lease_ms - this.#timing.margin) this.#fence(effects);
+    if (!this.#fenced && now >= this.#lease.stopsAt) this.#fence(effects);
     // Nothing more would be done in time: others do it, and what is open goes on.
     if (this.#stopping === null && this.#room() > 0 && !this.#pacing.fits(this.#holdings.allowed, now)) this.#stop("drain", effects);
     if (this.#stopping === null) this.#startUnits(now, effects);
     this.#score(effects);
     this.#giveBackRest(effects);
     if (!this.#fenced) this.#flush(now, effects);
-    if (!this.#fenced) this.#keepLease(now, effects);
-    if (this.#wantsClaim() && now >= this.#claimAt) this.#claim(effects);
+    if (!this.#fenced && !this.#lease.isBeating(now) && now >= this.#lease.nextBeat) this.#beat(now, effects);
+    if (this.#wantsClaim(now) && now >= this.#claimAt) this.#claim(now, effects);
     this.#maybeLeave(effects);
   }
 
@@ -294,12 +254,11 @@ export class Session {
     while (this.#room() > 0 && this.#scoring.size === 0) {
       const work = this.#nextWork();
       // Its report must go out with it: no start while an earlier report is under way.
-      if (work === undefined || (work.block.wary && this.#isBeating(now))) break;
+      if (work === undefined || (work.block.wary && this.#lease.isBeating(now))) break;
       this.#queue.splice(this.#queue.indexOf(work), 1);
       this.#running.add(work.unit);
       this.#pacing.begin(work, now);
       if (this.#timing.saved?.(work.unit) === true) this.#saving.add(work.unit);
-      this.#unreportedSince ??= now;
       wary ||= work.block.wary;
       started.push({ type: "start", work });
     }
@@ -342,44 +301,27 @@ export class Session {
 
   #flush(now: number, effects: Effect[]): void {
     const idle = this.#running.size === 0 && this.#queue.length === 0;
-    const due = this.#full || idle || now >= this.#bufferedSince + this.#flushAge();
+    const due = this.#full || idle || now >= this.#bufferedSince + this.#pacing.flushAge(this.#buffered.length);
     if (this.#buffered.length > 0 && due && !this.#flushes.areAllTaken) {
       effects.push(this.#flushes.begin(this.#buffered));
       this.#buffered = [];
       this.#full = false;
     }
-    effects.push(...this.#flushes.due(now));
-  }
-
-  #keepLease(now: number, effects: Effect[]): void {
-    const unreported = this.#unreportedSince !== null && now >= this.#unreportedSince + this.grant.beat_ms / 4;
-    if (this.#isBeating(now)) return;
-    if (!unreported && now < this.#nextBeat()) return;
-    this.#beat(now, effects);
-  }
-
-  #nextBeat(): number {
-    return Math.min(this.#beatSentAt + this.grant.beat_ms, this.#beatRetryAt);
-  }
-
-  /** A beat that was not answered for so long is lost. */
-  #isBeating(now: number): boolean {
-    return this.#beatInFlight && now < this.#beatSentAt + this.grant.beat_ms;
+    effects.push(...this.#flushes.due(now, () => this.#started()));
   }
 
   #beat(now: number, effects: Effect[]): void {
-    this.#beatInFlight = true;
-    this.#beatSentAt = now;
-    this.#beatRetryAt = Number.POSITIVE_INFINITY;
-    effects.push({ type: "beat", started: this.#report() });
+    this.#lease.beat(now);
+    effects.push({ type: "beat", started: this.#started() });
   }
 
-  #claim(effects: Effect[]): void {
+  #claim(now: number, effects: Effect[]): void {
     if (this.#seqDone) this.#seq++;
     this.#seqDone = false;
     this.#claimInFlight = true;
     this.#asked = this.#free();
-    effects.push({ type: "claim", seq: this.#seq, free: this.#free(), soon: this.#soon(), open: this.#open(), started: this.#report() });
+    const soon = this.#pacing.soon(this.#holdings.allowed, now);
+    effects.push({ type: "claim", seq: this.#seq, free: this.#free(), soon, open: this.#open(), started: this.#started() });
   }
 
   /** Leaves when nothing is open and nothing more is to be had; a fenced session leaves as soon as its work is aborted. */

@@ -1,11 +1,11 @@
-import type { Redo } from "../../../durable-objects/run/protocol.ts";
+import type { Block, Redo } from "../../../durable-objects/run/protocol.ts";
 import { segmentKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import type { JsonObject, RunConfig } from "../../config/run-config.ts";
 import type { Playable } from "../../environments/playable.ts";
 import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
 import { summariseRow } from "../../rollouts/row.ts";
-import type { KeptRollout } from "../../environments/run-unit.ts";
+import type { KeptRollout, UnitRows } from "../../environments/run-unit.ts";
 import { scoreAgain, type ScoredAgain, scoresTogether } from "../../environments/score-again.ts";
 import type { Client, RolloutInput } from "../../rollouts/types.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -65,3 +65,8 @@ async function storedRows({ store }: ExecutorPorts, runId: string, { place, keep
     return keep.includes(index) ? [{ index, line, summary: { ...summariseRow(row), ...mark } }] : [];
   });
 }
+
+/** What stays of a unit of the block; undefined for one that is new. */
+export const redoOf = (unit: number, { redo }: Block): Redo | undefined => redo.find((each) => each.unit === unit);
+export const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
+export const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

@@ -1,4 +1,4 @@
-import type { Block, CommitUnit, Grant, Holding, Redo } from "../../../durable-objects/run/protocol.ts";
+import type { CommitUnit, GivesBack, Grant, Holding, Redo, Report } from "../../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
 import { onAbort } from "../../clients/on-abort.ts";
@@ -9,7 +9,7 @@ import { maskJson } from "../../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
 import { damageOf } from "../damage.ts";
 import { ticketOf } from "../keep-alive.ts";
-import { keptRows } from "./kept-rows.ts";
+import { keptRows, NOTHING_KEPT, redoOf, unscoredOf } from "./kept-rows.ts";
 import { poisonedRows } from "./poisoned.ts";
 import type { RunStub } from "../ports.ts";
 import { inOrder, runUnit, type UnitRows } from "../../environments/run-unit.ts";
@@ -132,10 +132,11 @@ export class UnitsTicket {
     switch (effect.type) {
       case "claim": {
         const { seq, free, soon, open, started } = effect;
+        const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .claim({ ...ticket, ...this.#session.givesBack, seq, free, soon, open, started })
-            .then((answer) => ({ type: "claimed", seq, answer }));
+            .claim({ ...ticket, ...this.#told(started), seq, free, soon, open })
+            .then((answer) => ({ type: "claimed", seq, sentAt, answer }));
         return this.#call("claim", call, (wait) => ({ type: "claim-failed", seq, wait }));
       }
       case "start":
@@ -152,14 +153,14 @@ export class UnitsTicket {
       case "commit":
         return this.#call(
           `commit ${effect.n}`,
-          () => this.#commit(effect.n),
+          () => this.#commit(effect.n, effect.started),
           (wait) => ({ type: "commit-failed", n: effect.n, wait }),
         );
       case "beat": {
         const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .beat({ ...ticket, ...this.#session.givesBack, started: effect.started, vitals: { ...this.#host.vitals(), finished: this.#finishedRollouts() } })
+            .beat({ ...ticket, ...this.#told(effect.started) })
             .then((answer) => ({ type: "beaten", sentAt, answer }));
         return this.#call("beat", call, (wait) => ({ type: "beat-failed", sentAt, wait }));
       }
@@ -177,6 +178,12 @@ export class UnitsTicket {
       case "over":
         return clearTimeout(this.#timer);
     }
+  }
+
+  /** What every call says that renews the lease. */
+  #told(started: readonly number[]): GivesBack & Report {
+    const finished = [...this.#finished.values()].reduce((sum, count) => sum + count, 0);
+    return { ...this.#session.givesBack, started, vitals: { ...this.#host.vitals(), finished } };
   }
 
   /** A stub for one call. */
@@ -220,7 +227,8 @@ export class UnitsTicket {
     return { type: "stored", n };
   }
 
-  async #commit(n: number): Promise<SessionEvent> {
+  async #commit(n: number, started: readonly number[]): Promise<SessionEvent> {
+    const sentAt = this.#host.ports.now();
     const contents = this.#segments.get(n);
     if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
     const { ticket, epoch } = this.#grant;
@@ -230,11 +238,11 @@ export class UnitsTicket {
     });
     const answer = await this.#run().commit({
       ...ticketOf(this.#grant),
-      ...this.#session.givesBack,
+      ...this.#told(started),
       segment: segmentName(ticket, epoch, n),
       units: JSON.stringify(units),
     });
-    return { type: "committed", n, answer };
+    return { type: "committed", n, sentAt, answer };
   }
 
   /** Only for the answer that counts: one that came too late must leave the rows to the attempt after it. */
@@ -305,10 +313,6 @@ export class UnitsTicket {
   #countRollout(unit: number): void {
     this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
     if (this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit });
-  }
-
-  #finishedRollouts(): number {
-    return [...this.#finished.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
@@ -393,7 +397,3 @@ export class UnitsTicket {
     this.#feed({ type: "stop", how: "abort" });
   }
 }
-
-const redoOf = (unit: number, { redo }: Block): Redo | undefined => redo.find((each) => each.unit === unit);
-const NOTHING_KEPT: ScoredAgain = { rows: [], unscored: null, aborted: false, firstErrors: [] };
-const unscoredOf = ({ unscored }: ScoredAgain): Pick<UnitRows, "unscored"> => (unscored === null ? {} : { unscored });

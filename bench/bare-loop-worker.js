@@ -3,8 +3,9 @@
  * engine is measured against.
  */
 export default {
-  async fetch(request) {
+  async fetch(request, env) {
     const { url, requests, concurrency } = await request.json();
+    const ask = env.NETWORK === undefined ? fetch : env.NETWORK.fetch.bind(env.NETWORK);
     let next = 0;
     let characters = 0;
     const lane = async () => {
@@ -14,7 +15,7 @@ export default {
           { role: "system", content: "Reverse the text character by character." },
           { role: "user", content: `Text number ${n} of the bare loop, about as long as a sentence.` },
         ];
-        const response = await fetch(`${url}/chat/completions`, {
+        const response = await ask(`${url}/chat/completions`, {
           method: "POST",
           headers: { "content-type": "application/json", authorization: "Bearer EMPTY" },
           body: JSON.stringify({ model: "bare-loop", messages, max_tokens: 512 }),

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Operations } from "../src/operations.ts";
+import { processorSeconds } from "./processor-time.ts";
 
 const COMMAND = fileURLToPath(new URL("../bin/edgewise.js", import.meta.url));
 const ENVIRONMENT = "reverse-text";
@@ -164,6 +165,17 @@ function start(place: Workplace, args: readonly string[], log: string): ChildPro
   }
 }
 
+/** Processor time of the runtime that serves this workplace, in seconds; null while none does. */
+export function runtimeSeconds(place: Workplace): number | null {
+  const owner = ownerOf(place);
+  try {
+    return owner === null ? null : processorSeconds(owner.workerd_pid);
+  } catch {
+    // It ended a moment ago.
+    return null;
+  }
+}
+
 async function lookAtRun(place: Workplace, runId: string): Promise<Evaluation | null> {
   const owner = ownerOf(place);
   return owner === null ? null : ((await get(owner, `/api/v1/evaluations/${runId}`)) as Evaluation | null);
@@ -212,10 +224,4 @@ function residentBytes(pid: number): number {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   if (kib === undefined) throw new Error(`no memory figure of process ${pid}`);
   return Number(kib) * 1024;
-}
-
-/** Linux only, too: user and system time in hundredths of a second (proc(5), fields 14 and 15). */
-function processorSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -40,6 +40,8 @@ export interface Env extends Cloudflare.Env {
   readonly OUTAGE_MS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
   readonly EMBEDDED?: Fetcher;
+  /** The network without what miniflare puts before it (`src/cli/service/runtime-network.ts`). */
+  readonly NETWORK?: Fetcher;
 }
 
 /** Boot id of a deployment: there is one boot that never ends. */

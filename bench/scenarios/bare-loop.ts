@@ -1,4 +1,4 @@
-import { bareLoopRate } from "../bare-loop.ts";
+import { runBareLoop } from "../bare-loop.ts";
 import { startModelProcess } from "../model-process.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -6,9 +6,11 @@ import type { Scenario } from "../scenario.ts";
 export const bareLoop: Scenario = async () => {
   const model = await startModelProcess();
   try {
-    const rates: number[] = [];
-    for (let round = 0; round < 3; round++) rates.push(await bareLoopRate(model, 10_000, 256));
-    return rates.map((value, round) => ({ scenario: "bare-loop", name: `round ${round + 1}`, value, unit: "requests/s" }));
+    const rates: { readonly name: string; readonly value: number }[] = [];
+    for (let round = 1; round <= 3; round++) {
+      for (const way of ["fetch", "direct"] as const) rates.push({ name: `round ${round}, ${way}`, value: (await runBareLoop(model, 10_000, 256, way)).rate });
+    }
+    return rates.map((rate) => ({ scenario: "bare-loop", ...rate, unit: "requests/s" }));
   } finally {
     await model.close();
   }

@@ -27,7 +27,8 @@ const NO_AI_BINDING =
   'Deploy with `[ai]` and `binding = "AI"` in wrangler.toml. Over HTTP these models answer at https://api.cloudflare.com/client/v4/accounts/ACCOUNT_ID/ai/v1, with a key.';
 
 /** The service's own settings and bindings are in the same environment as the keys and must not be sent to a model endpoint. */
-const OWN = /^(EDGEWISE_|CLOUDFLARE_|CF_|ROLLOUTS_|LOCAL$|LOCAL_SECRETS$|BOOT_ID$|COMMAND_SECRET$|PARENT$|EMBEDDED$|AI$|RUN$|DISPATCHER$|REGISTRY$|BUCKET$)/;
+const OWN =
+  /^(EDGEWISE_|CLOUDFLARE_|CF_|ROLLOUTS_|LOCAL$|LOCAL_SECRETS$|BOOT_ID$|COMMAND_SECRET$|PARENT$|EMBEDDED$|NETWORK$|AI$|RUN$|DISPATCHER$|REGISTRY$|BUCKET$)/;
 
 /** Whether a run may name `name` as the variable that holds its key. */
 export const isKeyVariable = (name: string): boolean => /^[A-Z][A-Z0-9_]{0,127}$/.test(name) && !OWN.test(name);

@@ -1,6 +1,7 @@
 /** What runs in the local runtime: the same `dist/worker.js` that is deployed, with smaller numbers, and the embedded model beside it. */
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
+import { directNetwork } from "./runtime-network.ts";
 import type { WorkerModule } from "./service.ts";
 
 export interface WorkerSettings {
@@ -65,6 +66,7 @@ export function serviceWorker({ bootId, commandSecret, executors, modules, secre
     serviceBindings: {
       PARENT: alive,
       EMBEDDED: EMBEDDED_NAME,
+      NETWORK: directNetwork(process.env),
     },
   };
 }

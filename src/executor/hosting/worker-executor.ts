@@ -47,6 +47,11 @@ async function parentLives(env: Env): Promise<boolean> {
   }
 }
 
+function reach({ EMBEDDED, NETWORK }: Env, url: string, init?: RequestInit): Promise<Response> {
+  if (EMBEDDED !== undefined && isEmbeddedUrl(url)) return EMBEDDED.fetch(url, init);
+  return NETWORK === undefined ? platformFetch(url, init) : NETWORK.fetch(url, init);
+}
+
 export function portsOf(env: Env): ExecutorPorts {
   return {
     id: crypto.randomUUID(),
@@ -60,7 +65,7 @@ export function portsOf(env: Env): ExecutorPorts {
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     secret: (name) => lookUpSecret(env, name),
-    fetch: (url, init) => (env.EMBEDDED !== undefined && isEmbeddedUrl(url) ? env.EMBEDDED.fetch(url, init) : platformFetch(url, init)),
+    fetch: (url, init) => reach(env, url, init),
     hub: { endpoint: env.HF_ENDPOINT || HUB_ENDPOINT, viewer: env.HF_DATASETS_SERVER || HUB_VIEWER, token: lookUpSecret(env, "HF_TOKEN") },
     placeProblem: (place) => calledPlaceProblem(keyPlacesOf(env), place),
     ai: env.AI ?? null,

@@ -19,9 +19,13 @@ function testConfiguration(): string {
   return `${folder}/wrangler.toml`;
 }
 
+/** Variables of the command that tests read: they do not see its environment. */
+const asked = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
+
 /** Durable Objects, queue consumer and HTTP door in real workerd, with the bindings of wrangler.toml. Storage is fresh per file. */
 export default defineConfig({
-  plugins: [cloudflareTest({ wrangler: { configPath: testConfiguration() } })],
+  plugins: [cloudflareTest({ wrangler: { configPath: testConfiguration() }, miniflare: { bindings: asked(["EDGEWISE_ISOLATION", "EDGEWISE_TEST_SEED"]) } })],
   test: {
     name: "workers",
     include: ["test/workers/**/*.test.ts"],

@@ -1,18 +1,28 @@
+import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
 import type { RunExecution } from "../durable-objects/run/protocol.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
+import { registryName } from "../src/teams/team-name.ts";
 
-/** Registry and Dispatcher are single objects. */
-export const REGISTRY_NAME = "registry";
+/** The Registry of the default team. */
+export const REGISTRY_NAME = registryName();
+/** There is one Dispatcher. */
 export const DISPATCHER_NAME = "dispatcher";
+/** And one Directory. */
+export const DIRECTORY_NAME = "directory";
 
-/** A stub for one conversation with a Run: after an exception take a new one, the old one stays broken. */
-export const runStub = (env: Env, runId: string): RunControl & RunExecution => counted<RunControl & RunExecution>(env.RUN.getByName(runId));
-export const registryStub = (env: Env): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(REGISTRY_NAME));
+/** A stub for one conversation with a Run, by its name (`runName`): after an exception take a new one, the old one stays broken. */
+export const runStub = (env: Env, name: string): RunControl & RunExecution => counted<RunControl & RunExecution>(env.RUN.getByName(name));
+/** `team`: whose runs it knows. */
+export const registryStub = (env: Env, team?: string): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(registryName(team)));
 export const dispatcherStub = (env: Env): DispatcherControl => counted<DispatcherControl>(env.DISPATCHER.getByName(DISPATCHER_NAME));
+
+/** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
+export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY">): DirectoryControl | null =>
+  env.DIRECTORY === undefined ? null : counted<DirectoryControl>(env.DIRECTORY.getByName(DIRECTORY_NAME));
 
 /** Every call on the stub is one billed request. */
 export function counted<Control extends object>(stub: object): Control {

@@ -1,11 +1,11 @@
 import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts";
-import { isRunId } from "../r2-layout/keys.ts";
 import { createApp } from "./api/app.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/load.ts";
 import { runExecutor } from "./executor/hosting/worker-executor.ts";
 import { count } from "./operations.ts";
+import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
 import type { WorkerOptions } from "./worker-options.ts";
@@ -30,7 +30,7 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
       if (batch.queue !== DEAD_LETTERS) return runExecutor(env, first?.body.slice_ms ?? null);
       for (const { body } of batch.messages) {
         console.warn(`dead letter for run ${String(body.run)}`);
-        if (isRunId(body.run)) await poke(env, body.run);
+        if (isRunName(body.run)) await poke(env, body.run);
       }
     },
 

@@ -1,7 +1,8 @@
 /**
- * What a project deploys its own environments with: `import { createWorker, Run, Dispatcher, Registry } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { createWorker, Directory, Dispatcher, Registry, Run } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
+import { Directory as DirectoryClass } from "../durable-objects/directory/directory.ts";
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
 import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
 import { Run as RunClass } from "../durable-objects/run/run.ts";
@@ -23,6 +24,7 @@ export interface WorkerHandlers {
   scheduled(...args: never[]): Promise<void>;
 }
 
+export const Directory: DurableObjectClass = DirectoryClass;
 export const Dispatcher: DurableObjectClass = DispatcherClass;
 export const Registry: DurableObjectClass = RegistryClass;
 export const Run: DurableObjectClass = RunClass;

@@ -6,6 +6,9 @@ import { type Env, isLocal } from "./env.ts";
 import { EdgewiseError, failureOf } from "./errors/result.ts";
 import { UPLOAD_GRACE_MS, WATCHDOG_RUNS } from "./limits.ts";
 import { count } from "./operations.ts";
+import { steadyNow } from "./steady-clock.ts";
+import { teamsInTurn } from "./team-turns.ts";
+import { runName, teamField, teamPrefix } from "./teams/team-name.ts";
 
 /** Runs asked at once, and in one page. */
 const AT_ONCE = 20;
@@ -24,24 +27,32 @@ export interface SweepLimits {
  */
 export async function sweepUploads(env: Env, limits: Partial<SweepLimits> = {}): Promise<void> {
   const { grace_ms = UPLOAD_GRACE_MS, most = isLocal(env) ? Number.POSITIVE_INFINITY : WATCHDOG_RUNS } = limits;
+  let left = most;
+  for (const team of await teamsInTurn(env, steadyNow())) left -= await sweepTeam(env, team, grace_ms, left);
+}
+
+/** How much of `most` it took. */
+async function sweepTeam(env: Env, team: string, grace_ms: number, most: number): Promise<number> {
+  let left = most;
   try {
-    for (let left = most; left > 0; ) {
-      const turn = await registryStub(env).sweepUploads({ grace_ms, limit: Math.min(left, AT_ONCE) });
-      if (turn.kind === "idle") return;
+    while (left > 0) {
+      const turn = await registryStub(env, team).sweepUploads({ grace_ms, limit: Math.min(left, AT_ONCE), ...teamField(team) });
+      if (turn.kind === "idle") break;
       left -= turn.kind === "ask" ? turn.runs.length : 1;
-      if (turn.kind === "ask") await askRuns(env, turn.round, turn.runs);
+      if (turn.kind === "ask") await askRuns(env, team, turn.round, turn.runs);
     }
   } catch (thrown) {
     console.warn(`sweep of uploads: ${failureOf(thrown).message}`);
   }
+  return Number.isFinite(most) ? most - left : 0;
 }
 
-async function askRuns(env: Env, round: number, runs: readonly string[]): Promise<void> {
-  const tell = (digests: readonly string[], through: string) => registryStub(env).markUploads({ round, digests, through });
-  const answers = await Promise.all(runs.map((id) => runStub(env, id).uploads()));
+async function askRuns(env: Env, team: string, round: number, runs: readonly string[]): Promise<void> {
+  const tell = (digests: readonly string[], through: string) => registryStub(env, team).markUploads({ round, digests, through });
+  const answers = await Promise.all(runs.map((run_id) => runStub(env, runName({ run_id, ...teamField(team) })).uploads()));
   // One after the other: a manifest may name 40,000 parts.
   for (const { manifest } of answers) {
-    const parts = manifest === null ? [] : await partsOf(env, manifest);
+    const parts = manifest === null ? [] : await partsOf(env, team, manifest);
     for (let at = 0; at < parts.length; at += TOLD) await tell(parts.slice(at, at + TOLD), "");
   }
   await tell(
@@ -51,8 +62,8 @@ async function askRuns(env: Env, round: number, runs: readonly string[]): Promis
 }
 
 /** Throws where a later version wrote it. One that is gone or damaged names no parts: its run will say so. */
-async function partsOf(env: Env, manifest: string): Promise<readonly string[]> {
-  const object = await env.BUCKET.get(datasetKey(manifest));
+async function partsOf(env: Env, team: string, manifest: string): Promise<readonly string[]> {
+  const object = await env.BUCKET.get(`${teamPrefix(team)}${datasetKey(manifest)}`);
   count("r2_class_b");
   if (object === null) return [];
   const read = readManifest(new Uint8Array(await object.arrayBuffer()));

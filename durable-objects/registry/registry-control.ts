@@ -57,6 +57,8 @@ export interface Reservation {
 
 /** Milliseconds and runs. */
 export interface SweepRequest {
+  /** Whose uploads; absent = the default team's. */
+  readonly team?: string;
   readonly grace_ms: number;
   readonly limit: number;
 }
@@ -78,6 +80,8 @@ export interface RegistryControl {
   /** Gives a reserved id back when the Run could not be created. */
   release(runId: string): Promise<void>;
   project(projection: RunProjection): Promise<void>;
+  /** Whether the id is that of a run of the team, or reserved for one. */
+  has(runId: string): Promise<boolean>;
   list(query: {
     readonly skip: number;
     readonly limit: number;

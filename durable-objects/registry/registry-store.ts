@@ -103,9 +103,9 @@ export class RegistryStore {
         if (known.body_digest !== body_digest)
           return fail("idempotency_conflict", "This idempotency key was used with another body.", "Take a new key for a new request.");
         const ids = this.#idsOf(idempotency_key, known.run_id);
-        return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.#isTaken(id)) });
+        return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.has(id)) });
       }
-      const ids = candidates.filter((id) => !this.#isTaken(id)).slice(0, wanted);
+      const ids = candidates.filter((id) => !this.has(id)).slice(0, wanted);
       const [first] = ids;
       if (first === undefined || ids.length < wanted) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
       for (const id of ids) this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", id, now);
@@ -195,7 +195,8 @@ export class RegistryStore {
     return rows.map(({ run_id }) => run_id);
   }
 
-  #isTaken(runId: string): boolean {
+  /** Whether a run has this id, or it is reserved for one. */
+  has(runId: string): boolean {
     return this.#rows("SELECT 1 FROM runs WHERE run_id = ?", runId).length > 0;
   }
 
@@ -211,7 +212,7 @@ export class RegistryStore {
     );
     this.#rows("DELETE FROM runs WHERE run_id = ?", runId);
     for (const { idempotency_key: key, run_id: first } of keys) {
-      if (this.#idsOf(key, first).some((id) => this.#isTaken(id))) continue;
+      if (this.#idsOf(key, first).some((id) => this.has(id))) continue;
       this.#rows("DELETE FROM keys WHERE idempotency_key = ?", key);
       this.#rows("DELETE FROM key_runs WHERE idempotency_key = ?", key);
     }

@@ -8,7 +8,7 @@ import { RegistryStore } from "./registry-store.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
 
-/** The one object that knows which runs there are; nothing that happens inside a run passes through it. */
+/** Knows which runs a team has; nothing that happens inside a run passes through it. */
 export class Registry extends DurableObject<Env> implements RegistryControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
@@ -27,6 +27,10 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
 
   async release(runId: string): Promise<void> {
     this.#store().release(runId);
+  }
+
+  async has(runId: string): Promise<boolean> {
+    return this.#store().has(runId);
   }
 
   async project(projection: RunProjection): Promise<void> {

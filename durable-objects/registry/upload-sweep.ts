@@ -1,8 +1,9 @@
 import { DATASET_PREFIX, datasetKey, uploadOf } from "../../r2-layout/keys.ts";
 import type { Env } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
+import { teamPrefix } from "../../src/teams/team-name.ts";
 import type { InUse, SweepRequest, SweepTurn } from "./registry-control.ts";
-import type { UploadStore } from "./upload-store.ts";
+import type { SweepRound, UploadStore } from "./upload-store.ts";
 
 /** Uploads looked at in one turn: as many as one call of R2 lists and deletes. */
 const PAGE = 1_000;
@@ -40,7 +41,7 @@ export class UploadSweep {
   }
 
   /** The next thing to do of the round that goes on, or of one that begins; at most one a grace. */
-  async turn({ grace_ms, limit }: SweepRequest, now: number): Promise<SweepTurn> {
+  async turn({ grace_ms, limit, team }: SweepRequest, now: number): Promise<SweepTurn> {
     let at = this.#store.round();
     if (at.phase === "done" || now - at.stepped_at > STALE_MS) {
       if (now - at.started_at < grace_ms || this.#listing) return IDLE;
@@ -57,18 +58,21 @@ export class UploadSweep {
     if (this.#listing) return IDLE;
     this.#listing = true;
     try {
-      return await this.#deletePage(at.round, at.after, at.started_at - grace_ms, now);
+      return await this.#deletePage(teamPrefix(team), at, grace_ms, now);
     } finally {
       this.#listing = false;
     }
   }
 
-  async #deletePage(round: number, after: string, since: number, now: number): Promise<SweepTurn> {
-    const page = await this.#env.BUCKET.list({ prefix: DATASET_PREFIX, limit: PAGE, ...(after === "" ? {} : { startAfter: after }) });
+  async #deletePage(own: string, { round, after, started_at }: SweepRound, graceMs: number, now: number): Promise<SweepTurn> {
+    const since = started_at - graceMs;
+    const page = await this.#env.BUCKET.list({ prefix: `${own}${DATASET_PREFIX}`, limit: PAGE, ...(after === "" ? {} : { startAfter: after }) });
     count("r2_class_a");
     const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < since);
-    const digests = old.map(({ key }) => uploadOf(key)).filter((digest) => digest !== null && !this.#store.keeps(digest, round, since)) as string[];
-    if (digests.length > 0) await this.#delete(digests);
+    const digests = old
+      .map(({ key }) => uploadOf(key.slice(own.length)))
+      .filter((digest) => digest !== null && !this.#store.keeps(digest, round, since)) as string[];
+    if (digests.length > 0) await this.#delete(own, digests);
     const at = this.#store.round();
     const last = page.objects.at(-1)?.key;
     const done = !page.truncated || last === undefined;
@@ -77,8 +81,8 @@ export class UploadSweep {
     return done ? IDLE : { kind: "more" };
   }
 
-  async #delete(digests: readonly string[]): Promise<void> {
-    const gone = this.#env.BUCKET.delete(digests.map(datasetKey));
+  async #delete(own: string, digests: readonly string[]): Promise<void> {
+    const gone = this.#env.BUCKET.delete(digests.map((digest) => `${own}${datasetKey(digest)}`));
     this.#going = { digests: new Set(digests), gone };
     try {
       await gone;

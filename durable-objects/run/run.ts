@@ -3,6 +3,7 @@ import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
+import { runName } from "../../src/teams/team-name.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
@@ -200,14 +201,14 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   }
 
   async #sweep(epoch: number): Promise<void> {
-    const { run_id } = this.#ledger.config();
+    const config = this.#ledger.config();
     let failed = false;
     try {
-      await sweepOrphans(this.env.BUCKET, run_id, epoch, (after, limit) => this.#ledger.segmentsAfter(after, limit));
+      await sweepOrphans(this.env.BUCKET, config, epoch, (after, limit) => this.#ledger.segmentsAfter(after, limit));
     } catch (thrown) {
       // The platform repeats an alarm that throws a few times, and then never again.
       failed = true;
-      console.warn(`run ${run_id}: segments not swept, tried again later: ${failureOf(thrown).message}`);
+      console.warn(`run ${runName(config)}: segments not swept, tried again later: ${failureOf(thrown).message}`);
     }
     this.#transit("swept", { epoch, failed });
   }
@@ -225,9 +226,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
       for (const prefix of removalPrefixes(config)) {
         if (!(await removePrefix(this.env.BUCKET, prefix))) return await this.ctx.storage.setAlarm(Date.now());
       }
-      await registryStub(this.env).forget(config.run_id);
+      await registryStub(this.env, config.team).forget(config.run_id);
     } catch (thrown) {
-      console.warn(`run ${config.run_id}: not removed yet, tried again later: ${failureOf(thrown).message}`);
+      console.warn(`run ${runName(config)}: not removed yet, tried again later: ${failureOf(thrown).message}`);
       return this.ctx.storage.setAlarm(Date.now() + cleanUpDelay(this.#ledger.failRemoval()));
     }
     await this.ctx.storage.deleteAll();
@@ -327,19 +328,20 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
 
   /** Sends what is due; what is not acknowledged is sent again by the alarm. */
   async #send(outbox: Outbox): Promise<void> {
-    const { run_id } = this.#ledger.config();
+    const config = this.#ledger.config();
+    const run = runName(config);
     try {
       if (outbox.offer !== null) {
-        await dispatcherStub(this.env).offer({ run: run_id, weight: 1, ...outbox.offer });
+        await dispatcherStub(this.env).offer({ run, weight: 1, ...outbox.offer });
         this.#transit("offered", outbox.offer.seq);
       }
       if (outbox.projection !== null) {
         const view = this.#view();
-        if (view !== null) await registryStub(this.env).project(projectionOf(view, outbox.projection));
+        if (view !== null) await registryStub(this.env, config.team).project(projectionOf(view, outbox.projection));
         this.#transit("projected", outbox.projection);
       }
     } catch (thrown) {
-      console.warn(`run ${run_id}: announcement not delivered, the alarm repeats it: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      console.warn(`run ${run}: announcement not delivered, the alarm repeats it: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     }
   }
 }

@@ -1,10 +1,15 @@
+import type { Caller } from "../teams/caller.ts";
+import type { Principals } from "./access/principals.ts";
 import type { AppPorts } from "./app-ports.ts";
 import type { RunWatches } from "./run-watch.ts";
 
 /** What every handler finds in its context. */
 export interface AppContext {
   readonly Variables: {
+    /** Of the team that the request is about. */
     readonly ports: AppPorts;
+    readonly caller: Caller;
+    readonly principals: Principals;
     /** Shared by all requests of this isolate. */
     readonly watches: RunWatches;
   };

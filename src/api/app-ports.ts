@@ -1,3 +1,4 @@
+import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { EnvironmentFacts } from "./resolve.ts";
@@ -37,9 +38,14 @@ export interface ObjectStore {
   ): Promise<Result<"created" | "exists">>;
 }
 
-/** Everything the HTTP door stands on, so that its rules run without the platform. */
+/** Everything the HTTP door stands on, so that its rules run without the platform. Ids, uploads and keys of requests are of one team. */
 export interface AppPorts {
   readonly facts: AppFacts;
+  readonly team: string;
+  /** The same for another team: there is no other way to what is its. */
+  inTeam(team: string): AppPorts;
+  /** Who there is; null in a deployment whose wrangler.toml names no Directory: its owner alone. */
+  readonly directory: DirectoryControl | null;
   readonly keys: KeySource;
   readonly registry: RegistryControl;
   readonly store: ObjectStore;

@@ -1,7 +1,12 @@
 import { Hono } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EdgewiseError } from "../errors/result.ts";
-import { challengeOf, checkAccess } from "./access.ts";
+import { may } from "../teams/caller.ts";
+import { challengeOf, checkAccess } from "./access/access.ts";
+import { Principals } from "./access/principals.ts";
+import { lacks, routeOf } from "./access/route-access.ts";
+import { teamOf } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { datasets } from "./datasets.ts";
@@ -19,7 +24,9 @@ import { logs } from "./logs.ts";
 import { openapi } from "./openapi.ts";
 import { dashboard } from "./pages/dashboard.ts";
 import { rows } from "./rows.ts";
-import { user } from "./user.ts";
+import { teams } from "./people/teams.ts";
+import { tokens } from "./people/tokens.ts";
+import { user } from "./people/user.ts";
 import { RunWatches } from "./run-watch.ts";
 import { samples } from "./samples.ts";
 
@@ -29,10 +36,12 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   const app = new Hono<AppContext & { Bindings: Bindings }>({ strict: false });
 
   const watches = new RunWatches();
+  const principals = new Principals();
 
   app.use(async (c, next) => {
     c.set("ports", portsOf(c.env));
     c.set("watches", watches);
+    c.set("principals", principals);
     await next();
   });
   /** Open to everyone: says that the service is there, and locally which boot of it. */
@@ -46,7 +55,14 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     return c.req.method === "GET" && (pathname === "/" || pathname === "/dashboard") ? c.redirect(`/dashboard/${search}`) : next();
   });
   app.use(async (c, next) => {
-    unwrap(await checkAccess(c.req.raw, c.var.ports.facts));
+    const { ports } = c.var;
+    const caller = unwrap(await checkAccess(c.req.raw, ports, principals));
+    const met = matchedRoutes(c).map(({ method, path }) => `${method} ${path}`);
+    const found = routeOf(met);
+    if (found === null) throw new EdgewiseError("not_found", "No such route.");
+    if (!may(caller, found.access.right)) throw lacks(caller, found.access.right);
+    c.set("caller", caller);
+    c.set("ports", ports.inTeam(await teamOf(c.req.raw, caller, found.route.split(" ")[1] ?? "", ports)));
     await next();
   });
 
@@ -58,6 +74,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/datasets`, datasets);
   app.route(`${v1}/environmentshub`, environments);
   app.route(`${v1}/user`, user);
+  app.route(`${v1}/tokens`, tokens);
+  app.route(`${v1}/teams`, teams);
   app.route(`${v1}/openapi.json`, openapi);
   app.route("/dashboard", dashboard);
   app.route("/dashboard/evaluations", files);

@@ -7,6 +7,7 @@ import { type JsonObject, placesOf } from "../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
 import { uploadDigestsIn } from "../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
+import { teamField } from "../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../limits.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
@@ -63,7 +64,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     if (runId === undefined || deleted.includes(runId)) continue;
     // Reserved by an earlier request that may have got no further.
     const done = existing && (await ports.run(runId).view()) !== null;
-    const failure = done ? null : await startRun(ports, { ...config, run_id: runId, created_at: now }, source, existing);
+    const failure = done ? null : await startRun(ports, { ...config, ...teamField(ports.team), run_id: runId, created_at: now }, source, existing);
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
   }

@@ -1,9 +1,7 @@
 import type { EnvironmentFacts } from "./resolve.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
+import { OWNER } from "../teams/caller.ts";
 import type { AppPorts } from "./app-ports.ts";
-
-/** Owner of the bundled environments, and the name of the one user there is. */
-export const OWNER = "edgewise";
 
 /** What may stand in an environment id: `name`, `owner/name`, `owner/name@version`. */
 export const ENVIRONMENT_ID = /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?(?:@[\w.+-]+)?$/;

@@ -2,8 +2,9 @@ import { Hono } from "hono";
 import { canonicalJson } from "../config/canonical-json.ts";
 import type { EnvironmentFacts } from "./resolve.ts";
 import { sha256Hex } from "../config/sha256.ts";
+import { OWNER } from "../teams/caller.ts";
 import type { AppContext } from "./app-context.ts";
-import { findByReference, OWNER } from "./environment-ids.ts";
+import { findByReference } from "./environment-ids.ts";
 import { unwrap } from "./errors.ts";
 
 /** `/environmentshub`: what the service can evaluate, as the `prime` client looks it up before a creation. */

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { PlanProblems } from "../config/plan-problems.ts";
 import { postedEvals } from "../config/posted-plan.ts";
 import { sha256Hex } from "../config/sha256.ts";
-import { isAttended } from "./access.ts";
+import { isAttended } from "./access/access.ts";
 import type { AppContext } from "./app-context.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
 import { createRuns } from "./create-runs.ts";

@@ -9,6 +9,7 @@ import { groupingProblem } from "../metrics/grouping.ts";
 import { erroredRollouts, type Totals } from "../metrics/totals.ts";
 import { withoutMarkup } from "../report/client-markup.ts";
 import { singleLine } from "../report/printable.ts";
+import type { TeamOf } from "../teams/team-name.ts";
 
 /** A run as the service shows it: the evaluation object that the `prime` client reads, and our own `edgewise` object inside it. */
 
@@ -98,7 +99,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
     },
     metrics: metricsOf(view.totals),
     total_samples: view.totals.rollouts,
-    team_id: config.hosted.team_id ?? null,
+    team_id: config.team ?? config.hosted.team_id ?? null,
     created_at: iso(view.created_at),
     updated_at: iso(view.updated_at),
     started_at: iso(view.started_at),
@@ -108,7 +109,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
 }
 
 /** A row of the list: what the projection knows, in the same shape. */
-export function listedEvaluation(run: RunProjection, origin: string): Record<string, unknown> {
+export function listedEvaluation(run: RunProjection & TeamOf, origin: string): Record<string, unknown> {
   return {
     ...commonFields(run, origin),
     status: run.status,
@@ -122,6 +123,7 @@ export function listedEvaluation(run: RunProjection, origin: string): Record<str
     },
     metrics: run.avg_reward === null ? {} : { reward: run.avg_reward },
     total_samples: run.done_rollouts,
+    team_id: run.team ?? null,
     created_at: iso(run.created_at),
     updated_at: iso(run.updated_at),
     edgewise: {
@@ -163,7 +165,6 @@ function commonFields(run: Pick<RunConfig, "run_id" | "name" | "env_id" | "model
     is_public: false,
     viewer_url: `${origin}/dashboard/evaluations/${run.run_id}`,
     user_id: null,
-    team_id: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { evaluationSettings } from "../config/evaluation-settings.ts";
-import { isAttended } from "./access.ts";
+import { isAttended } from "./access/access.ts";
+import { portsFor } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
 import { parseBody, readJsonText } from "./body.ts";
 import { plannedConfigs } from "./create-runs.ts";
@@ -11,6 +12,6 @@ export const settingsOfCreations = new Hono<AppContext>();
 
 settingsOfCreations.post("/", async (c) => {
   const body = parseBody(createBody, await readJsonText(c.req.raw));
-  const configs = await plannedConfigs(c.var.ports, body, isAttended(c.var.ports.facts, c.req.raw));
+  const configs = await plannedConfigs(await portsFor(c, body.team_id), body, isAttended(c.var.ports.facts, c.req.raw));
   return c.json({ evaluations: configs.map((config) => ({ num_examples: config.num_examples, settings: evaluationSettings(config) })) });
 });

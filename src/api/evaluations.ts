@@ -6,7 +6,9 @@ import { locationOf } from "../config/options.ts";
 import { placesOf } from "../config/run-config.ts";
 import { shownConfig } from "../config/shown-config.ts";
 import { lookUpSecret, resolveKey } from "../config/secrets.ts";
-import { isAttended } from "./access.ts";
+import { teamField } from "../teams/team-name.ts";
+import { isAttended } from "./access/access.ts";
+import { portsFor } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { check, parseBody, readJsonText } from "./body.ts";
@@ -21,17 +23,17 @@ import { emptyBody, listQuery, type ResumeBody, resumeBody } from "./schemas.ts"
 export const evaluations = new Hono<AppContext>();
 
 evaluations.get("/", async (c) => {
-  const { skip, limit, environment_name, suite_id } = check(listQuery, c.req.query(), "query");
+  const { skip, limit, environment_name, suite_id, team_id } = check(listQuery, c.req.query(), "query");
   // No run of this service belongs to a suite.
   if (suite_id !== undefined) return c.json({ evaluations: [], total: 0, skip, limit });
-  const { ports } = c.var;
+  const ports = await portsFor(c, team_id);
   const query = { skip, limit, environment_name: environment_name ?? null };
   const { runs, total } = await readTwice(
     () => ports.registry,
     (registry) => registry.list(query),
   );
   const { origin } = new URL(c.req.url);
-  return c.json({ evaluations: runs.map((run) => listedEvaluation(run, origin)), total, skip, limit });
+  return c.json({ evaluations: runs.map((run) => listedEvaluation({ ...run, ...teamField(ports.team) }, origin)), total, skip, limit });
 });
 
 evaluations.get("/:id", async (c) => {

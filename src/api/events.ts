@@ -31,7 +31,7 @@ events.get("/:id/events", async (c) => {
     "query",
   );
   const pace = { pollMs: ports.facts.pollMs, now: ports.now, sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)) };
-  const frames = eventFrames(() => ports.run(runId), opened, query.after, watches.of(runId, pace), pace);
+  const frames = eventFrames(() => ports.run(runId), opened, query.after, watches.of(`${ports.team}/${runId}`, pace), pace);
   return c.body(streamOf(frames), 200, { "content-type": "text/event-stream", "cache-control": "no-store" });
 });
 

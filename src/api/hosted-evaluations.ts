@@ -2,7 +2,8 @@ import { Hono } from "hono";
 import { sha256Hex } from "../config/sha256.ts";
 import type { AppContext } from "./app-context.ts";
 import { parseBody, readJsonText } from "./body.ts";
-import { isAttended } from "./access.ts";
+import { isAttended } from "./access/access.ts";
+import { portsFor } from "./access/team-of-request.ts";
 import { createRuns } from "./create-runs.ts";
 import { unwrap } from "./errors.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
@@ -16,8 +17,9 @@ hostedEvaluations.post("/", async (c) => {
   const { facts } = c.var.ports;
   const idempotencyKey = idempotencyKeyOf(c.req);
   const text = await readJsonText(c.req.raw);
-  const ids = await createRuns(c.var.ports, {
-    parts: [{ body: parseBody(createBody, text), place: null }],
+  const body = parseBody(createBody, text);
+  const ids = await createRuns(await portsFor(c, body.team_id), {
+    parts: [{ body, place: null }],
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(facts, c.req.raw),

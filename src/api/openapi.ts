@@ -14,13 +14,14 @@ openapi.get("/", (c) => c.json(openApiDocument(c.var.ports.facts.version)));
 type Schema = Record<string, unknown>;
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Errors that any request may meet: no token, and a service that cannot do its work now. */
-const EVERYWHERE = [401, 500, 503];
+/** Errors that any request may meet: no token, one that lacks a scope, and a service that cannot do its work now. */
+const EVERYWHERE = [401, 403, 500, 503];
 const MEANINGS: Readonly<Record<string, string>> = {
   200: "Done",
-  201: "Stored",
+  201: "Stored, or made",
   206: "The part that was asked for",
   401: "No token, or a wrong one",
+  403: "The token lacks the scope that the operation needs",
   404: "No such thing",
   409: "Not in this state, or a conflict",
   413: "Too large",
@@ -45,7 +46,13 @@ export function openApiDocument(version: string): Schema {
     security: [{ token: [] }],
     paths,
     components: {
-      securitySchemes: { token: { type: "http", scheme: "bearer", description: "EDGEWISE_TOKEN; the local service needs it only when it is set." } },
+      securitySchemes: {
+        token: {
+          type: "http",
+          scheme: "bearer",
+          description: "EDGEWISE_TOKEN, or a token of a team (createToken); the local service needs one only when EDGEWISE_TOKEN is set.",
+        },
+      },
       schemas: { Json: jsonSchema(z.json()), Error: jsonSchema(errorBody) },
     },
   };
@@ -74,6 +81,9 @@ const PATH_PARAMETERS: Readonly<Record<string, Schema>> = {
   file: { enum: OUTPUT_FILES },
   sha256: { pattern: "^[0-9a-f]{64}$" },
   version: { pattern: "^@." },
+  token: { pattern: "^[0-9a-f]{12}$" },
+  team: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
+  user: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
 };
 
 const pathParameters = (path: string): Schema[] =>

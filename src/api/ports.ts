@@ -1,8 +1,9 @@
 import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
-import { registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { directoryStub, registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { steadyNow } from "../steady-clock.ts";
+import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
@@ -10,8 +11,10 @@ import { R2ObjectStore } from "./r2-object-store.ts";
 /** Milliseconds between two looks at a run: locally a look costs nothing. */
 const POLL_MS = { local: 200, deployed: 1000, least: 20 };
 
-/** The ports of the HTTP door on the platform. */
-export function portsOf(env: Env): AppPorts {
+/** The ports of the HTTP door on the platform, of the default team. */
+export const portsOf = (env: Env): AppPorts => portsIn(env, DEFAULT_TEAM);
+
+function portsIn(env: Env, team: string): AppPorts {
   const local = isLocal(env);
   const pollMs = numberVar("EVENTS_POLL_MS", env.EVENTS_POLL_MS, local ? POLL_MS.local : POLL_MS.deployed);
   return {
@@ -24,13 +27,18 @@ export function portsOf(env: Env): AppPorts {
       version: VERSION,
       pollMs: Math.max(POLL_MS.least, pollMs),
     },
+    team,
+    inTeam: (other) => portsIn(env, other),
+    get directory() {
+      return directoryStub(env);
+    },
     keys: env,
     // As with `run`: one that met a restart stays broken.
     get registry() {
-      return registryStub(env);
+      return registryStub(env, team);
     },
-    store: new R2ObjectStore(env.BUCKET),
-    run: (runId) => runStub(env, runId),
+    store: new R2ObjectStore(env.BUCKET, teamPrefix(team)),
+    run: (runId) => runStub(env, runName({ run_id: runId, ...teamField(team) })),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),

@@ -5,29 +5,32 @@ import type { ObjectStore } from "./app-ports.ts";
 /** R2's own number for a body whose digest is not the one announced. */
 const CHECKSUM_MISMATCH = "(10037)";
 
+/** A part of the bucket: `prefix` stands before each of its keys. */
 export class R2ObjectStore implements ObjectStore {
   readonly #bucket: R2Bucket;
-  constructor(bucket: R2Bucket) {
+  readonly #prefix: string;
+  constructor(bucket: R2Bucket, prefix = "") {
     this.#bucket = bucket;
+    this.#prefix = prefix;
   }
 
   async size(key: string): Promise<number | null> {
     count("r2_class_b");
-    return (await this.#bucket.head(key))?.size ?? null;
+    return (await this.#bucket.head(this.#prefix + key))?.size ?? null;
   }
 
   async read(key: string, range?: { readonly offset: number; readonly length: number }): Promise<ReadableStream<Uint8Array> | null> {
     count("r2_class_b");
-    return (await this.#bucket.get(key, range === undefined ? {} : { range }))?.body ?? null;
+    return (await this.#bucket.get(this.#prefix + key, range === undefined ? {} : { range }))?.body ?? null;
   }
 
   async putText(key: string, text: string): Promise<void> {
     count("r2_class_a");
-    await this.#bucket.put(key, text);
+    await this.#bucket.put(this.#prefix + key, text);
   }
 
   async remove(key: string): Promise<void> {
-    await this.#bucket.delete(key);
+    await this.#bucket.delete(this.#prefix + key);
   }
 
   async create(
@@ -40,7 +43,7 @@ export class R2ObjectStore implements ObjectStore {
     // Whatever goes wrong in the pipe breaks the stream that R2 reads, and is heard of there.
     upload.body.pipeTo(writable).catch(() => undefined);
     try {
-      const object = await this.#bucket.put(key, readable, { sha256: upload.sha256, onlyIf: new Headers({ "if-none-match": "*" }) });
+      const object = await this.#bucket.put(this.#prefix + key, readable, { sha256: upload.sha256, onlyIf: new Headers({ "if-none-match": "*" }) });
       return ok(object === null ? "exists" : "created");
     } catch (error) {
       if (String(error).includes(CHECKSUM_MISMATCH)) return fail("digest_mismatch", "The body does not have the sha256 digest in the path.");

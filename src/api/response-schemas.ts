@@ -152,7 +152,7 @@ export const evaluationList = z.strictObject({
   evaluations: z.array(
     z.strictObject({
       ...common,
-      team_id: nothing,
+      team_id: text.nullable(),
       metadata: z.strictObject({ ...metadata, extra_env_kwargs: object }),
       edgewise: z.strictObject({ ...state, active: z.boolean(), waiting: waitsForCode.optional(), errored_rollouts: count.nullable() }),
     }),

@@ -144,7 +144,7 @@ export const listQuery = z.strictObject({
 /** Of the page that lists runs. */
 export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1) });
 
-/** What the `prime` client asks of the user; teams are not known here. */
+/** What the `prime` client asks of the user. */
 export const whoamiQuery = z.strictObject({ teamId: plainText(200).optional() });
 export const teamsQuery = z.strictObject({ offset: wholeNumber().default(0), limit: wholeNumber().default(50) });
 

@@ -84,6 +84,8 @@ export interface RunConfig {
   readonly results_shape?: ResultsShape;
   /** What the uploaded data set is called, by who uploaded it. */
   readonly dataset_name?: string;
+  /** Whose run it is (src/teams/team-name.ts); absent = the default team's. */
+  readonly team?: string;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** Stored as accepted (`allow_*` flags and other hosted fields); nothing in the engine reads them yet. */
@@ -142,6 +144,7 @@ const FIELD_ROLES = {
   stall_minutes: "command",
   results_shape: "identity",
   dataset_name: "identity",
+  team: "identity",
   verbose: "command",
   hosted: "identity",
   attended: "identity",

@@ -90,6 +90,7 @@ export const SERVICE_ERRORS = {
   body_too_large: 413,
   not_json: 415,
   unauthorized: 401,
+  forbidden: 403,
   not_found: 404,
   environment_not_found: 404,
   missing_key: 422,

@@ -8,6 +8,7 @@ import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
+import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
 import { datasetHost } from "./preparation/datasets.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
@@ -25,6 +26,7 @@ import { RetryWaits } from "./units/retry-waits.ts";
 import { SavedRows } from "./units/saved-rows.ts";
 import { type Service, Services, shareAt } from "./hosting/services.ts";
 import { Slice } from "./slice.ts";
+import { teamPorts } from "./team-ports.ts";
 import { StorageOutage } from "./units/storage-outage.ts";
 import type { TicketHost } from "./units/ticket-host.ts";
 import { UnitsTicket } from "./units/units-ticket.ts";
@@ -246,7 +248,8 @@ export class Executor {
     const runId = grant.config.run_id;
     const { task } = grant;
     if (task.kind === "finalise") {
-      await keepAlive(this.#ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(this.#ports, grant, task, signal, this.#slice));
+      const ports = this.#portsOf(grant);
+      await keepAlive(ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(ports, grant, task, signal, this.#slice));
       return true;
     }
     const mark = await this.#codeOf(grant);
@@ -263,6 +266,11 @@ export class Executor {
       }
     });
     return true;
+  }
+
+  /** Of the run's team: whatever is done under a grant is done with these. */
+  #portsOf(grant: Grant): ExecutorPorts {
+    return teamPorts(this.#ports, grant.config);
   }
 
   #printsOf(notes: RunNotes): EnvironmentLog {
@@ -295,15 +303,18 @@ export class Executor {
       return "broken";
     }
     if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
-    const { kind } = await this.#ports.run(grant.config.run_id).otherCode({ ...ticketOf(grant), env_digest: own });
+    const { kind } = await this.#portsOf(grant)
+      .run(grant.config.run_id)
+      .otherCode({ ...ticketOf(grant), env_digest: own });
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
   #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints }: Said): Promise<void> {
     const { run_id: runId } = grant.config;
-    return keepAlive(this.#ports, runId, grant, this.#stop.signal, async (signal) => {
+    const ports = this.#portsOf(grant);
+    return keepAlive(ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
-        await prepareRun(this.#ports, grant, task, environment, signal, () => briefly(this.#ports, end()));
+        await prepareRun(ports, grant, task, environment, signal, () => briefly(this.#ports, end()));
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
         if (signal.aborted) throw thrown;
@@ -311,7 +322,7 @@ export class Executor {
         // A Run of before would end for it, and asks again by itself.
         if (failed.passing === true && grant.tries_again !== true) throw thrown;
         await prints.flush();
-        await this.#ports.run(runId).fail({ ...ticketOf(grant), ...failed });
+        await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
       } finally {
         await briefly(this.#ports, end());
       }
@@ -324,9 +335,9 @@ export class Executor {
     const { end, ...rest } = code;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
-    const host = { ports: this.#ports, budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
+    const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
     const ticket = new UnitsTicket(
-      { ...host, saved: service.saved, outage: service.outage, times: this.#services.timesOf(grant.config.run_id) },
+      { ...host, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) },
       grant,
       sentAt,
     );
@@ -343,10 +354,11 @@ export class Executor {
   /** What cannot be loaded ends the run, naming why; what may pass is tried again, by whoever is granted it next. */
   async #load(grant: Grant, { notes, prints }: Said): Promise<Loaded | null> {
     const { config } = grant;
+    const ports = this.#portsOf(grant);
     const judges = new JudgeMeter();
     try {
       const context = {
-        datasets: datasetHost(this.#ports, (message) => notes.info(message)),
+        datasets: datasetHost(ports, (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
         key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
         client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
@@ -361,17 +373,18 @@ export class Executor {
   }
 
   async #cannotLoad(grant: Grant, thrown: unknown): Promise<void> {
-    const run = this.#ports.run(grant.config.run_id);
-    await run.fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed"), ...(isPassing(thrown) ? { passing: true } : {}) });
-    await this.#ports.run(grant.config.run_id).leave(ticketOf(grant));
+    const run = () => this.#portsOf(grant).run(grant.config.run_id);
+    await run().fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed"), ...(isPassing(thrown) ? { passing: true } : {}) });
+    await run().leave(ticketOf(grant));
   }
 
   async #open(grant: Grant, notes: RunNotes) {
     try {
       return await this.#endpoints.open(grant, notes);
     } catch (thrown) {
-      await this.#ports.run(grant.config.run_id).fail({ ...ticketOf(grant), failure: failureOf(thrown) });
-      await this.#ports.run(grant.config.run_id).leave(ticketOf(grant));
+      const run = () => this.#portsOf(grant).run(grant.config.run_id);
+      await run().fail({ ...ticketOf(grant), failure: failureOf(thrown) });
+      await run().leave(ticketOf(grant));
       return null;
     }
   }

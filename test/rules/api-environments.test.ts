@@ -34,9 +34,14 @@ describe("the lookup of an environment", () => {
 });
 
 describe("the user", () => {
-  it("is edgewise, whose slug stands before bundled environments, in no team", async () => {
+  it("is edgewise, whose slug stands before bundled environments, in the default team", async () => {
     const { body } = await look("/user/whoami?teamId=t");
     expect(answers.whoami.parse(body).data).toMatchObject({ id: "edgewise", slug: "edgewise", name: "edgewise" });
-    expect(answers.teams.parse((await look("/user/teams?offset=0&limit=100")).body)).toEqual({ data: [], total_count: 0, offset: 0, limit: 100 });
+    expect(answers.teams.parse((await look("/user/teams?offset=0&limit=100")).body)).toEqual({
+      data: [{ teamId: "default", slug: "default", name: "default" }],
+      total_count: 1,
+      offset: 0,
+      limit: 100,
+    });
   });
 });

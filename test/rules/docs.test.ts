@@ -148,6 +148,17 @@ describe(TABLES_OF_STORAGE, () => {
       expect(section(TABLES_OF_STORAGE, "## The Registry's tables")).toContain(`\`${index}\``);
   });
 
+  it("has every table and index of the Directory, with its columns", () => {
+    const source = read("durable-objects/directory/directory-tables.ts");
+    const part = section(TABLES_OF_STORAGE, "## The Directory's tables");
+    expect(rowsIn("## The Directory's tables").sort()).toEqual(tablesIn(source).sort());
+    for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g)) expect(part).toContain(`\`${index}\``);
+    for (const [, table = "", columns = ""] of source.matchAll(/CREATE TABLE (\w+) \(([^;]+)\)/g)) {
+      const line = part.split("\n").find((each) => each.startsWith(`| \`${table}\` |`)) ?? "";
+      for (const [, column = ""] of columns.matchAll(/(?:^|,)\s*(\w+) (?:INTEGER|TEXT)/g)) expect(line, `${table}.${column}`).toContain(`\`${column}\``);
+    }
+  });
+
   it.each([TABLES_OF_STORAGE, "r2-layout/README.md"])("R2 keys: %s has one row for each that is built", (path) => {
     const keys = [...read("r2-layout/keys.ts").matchAll(/export const (\w+Key) =/g)].map(([, name]) => name);
     const rows = [...rowsOf(path).keys()].filter((key) => /^(outputs|runs|datasets)\//.test(key));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { DirectoryControl, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
@@ -10,6 +11,9 @@ import type { EnvironmentFacts } from "../../src/api/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
+import type { Principal } from "../../src/teams/caller.ts";
+import { DEFAULT_TEAM } from "../../src/teams/team-name.ts";
+import { drawToken } from "../../src/teams/token-text.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
@@ -168,6 +172,9 @@ export class FakeRegistry implements RegistryControl {
   }
   async forget(): Promise<void> {}
   readonly used: string[] = [];
+  async has(runId: string): Promise<boolean> {
+    return this.taken.has(runId);
+  }
   async keepUploads(digests: readonly string[]): Promise<void> {
     this.used.push(...digests);
   }
@@ -175,6 +182,58 @@ export class FakeRegistry implements RegistryControl {
     return { kind: "idle" };
   }
   async markUploads(): Promise<void> {}
+}
+
+/** Who has which token; what else a Directory does is tested in the runtime. */
+export class FakeDirectory implements DirectoryControl {
+  /** By the digests of their texts. */
+  readonly tokens = new Map<string, Principal>();
+  asked = 0;
+  readonly names = new Set<string>([DEFAULT_TEAM]);
+
+  /** Text of a new token that is good for this. */
+  token(principal: Partial<Principal> = {}): string {
+    const text = drawToken("token");
+    this.tokens.set(createHash("sha256").update(text).digest("hex"), {
+      user: "ada",
+      teams: [DEFAULT_TEAM],
+      scopes: ["runs:write"],
+      token: "0123456789ab",
+      expires_at: null,
+      ...principal,
+    });
+    return text;
+  }
+  readonly #nothing = async () => fail("not_found", "There is no such thing.");
+  readonly createToken = this.#nothing;
+  readonly revokeToken = this.#nothing;
+  readonly createTeam = this.#nothing;
+  readonly putMember = this.#nothing;
+  readonly removeMember = this.#nothing;
+  async openSession(): Promise<void> {}
+  async endSession(): Promise<void> {}
+  async session(): Promise<null> {
+    return null;
+  }
+  async person(): Promise<null> {
+    return null;
+  }
+  async listTokens(): Promise<readonly TokenFacts[]> {
+    return [];
+  }
+  async listTeams(): Promise<readonly TeamFacts[]> {
+    return [];
+  }
+  async teamNames(): Promise<readonly string[]> {
+    return [];
+  }
+  async isTeam(team: string): Promise<boolean> {
+    return this.names.has(team);
+  }
+  async principal(digest: string): Promise<Principal | null> {
+    this.asked++;
+    return this.tokens.get(digest) ?? null;
+  }
 }
 
 /** Bytes of one piece of an object's body, as the platform hands them to a script. */
@@ -236,6 +295,7 @@ export interface Door {
   readonly runs: Map<string, FakeRun>;
   readonly registry: FakeRegistry;
   readonly store: MemoryStore;
+  readonly people: FakeDirectory;
   /** What the service's code is; a test may change it. */
   readonly codes: { digest: string };
   run(id: string): FakeRun;
@@ -265,7 +325,19 @@ export function openDoor(
   const codes = { digest: DIGEST_OF_CODE };
   const registry = new FakeRegistry();
   const store = new MemoryStore();
+  const people = new FakeDirectory();
+  /** Of the other teams, whose runs and uploads are apart. */
+  const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
+  const within = (team: string): AppPorts => {
+    if (team === DEFAULT_TEAM) return ports;
+    const known = teams.get(team) ?? { registry: new FakeRegistry(), store: new MemoryStore(), run: (id) => stubOf(run(`${team}/${id}`)) };
+    teams.set(team, known);
+    return { ...ports, ...known, team };
+  };
   const ports: AppPorts = {
+    team: DEFAULT_TEAM,
+    inTeam: within,
+    directory: people,
     facts: {
       local: true,
       boot: "boot-1",
@@ -296,5 +368,5 @@ export function openDoor(
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
   };
-  return { runs, registry, store, run, call, codes };
+  return { runs, registry, store, people, run, call, codes };
 }

@@ -1,6 +1,7 @@
 import { outputPrefix, runPrefix, segmentOf, segmentPrefix } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { count } from "../../../src/operations.ts";
+import { teamPrefix } from "../../../src/teams/team-name.ts";
 
 /** Keys removed per slice; the alarm comes back until nothing is left. */
 const SLICE = 1_000;
@@ -14,10 +15,8 @@ export async function removePrefix(bucket: R2Bucket, prefix: string): Promise<bo
 }
 
 /** Everything a run has in R2: its own folder, and its results folder (whoever wants to keep that has taken it away). */
-export const removalPrefixes = ({ run_id, env_id, model }: Pick<RunConfig, "run_id" | "env_id" | "model">): string[] => [
-  runPrefix(run_id),
-  outputPrefix(env_id, model, run_id),
-];
+export const removalPrefixes = ({ run_id, env_id, model, team }: Pick<RunConfig, "run_id" | "env_id" | "model" | "team">): string[] =>
+  [runPrefix(run_id), outputPrefix(env_id, model, run_id)].map((prefix) => `${teamPrefix(team)}${prefix}`);
 
 /** Names of segments held at once. */
 const WINDOW = 10_000;
@@ -30,12 +29,18 @@ export type Referenced = (after: string, limit: number) => readonly string[];
  * deletes, and commit: so only what grants up to `lastEpoch` wrote is looked at, all of which have ended. Rows can stop pointing to those,
  * and never begin to. Memory is bounded by a page and a window of names, however many segments there are.
  */
-export async function sweepOrphans(bucket: R2Bucket, runId: string, lastEpoch: number, referenced: Referenced): Promise<void> {
+export async function sweepOrphans(
+  bucket: R2Bucket,
+  { run_id: runId, team }: Pick<RunConfig, "run_id" | "team">,
+  lastEpoch: number,
+  referenced: Referenced,
+): Promise<void> {
+  const own = teamPrefix(team);
   // Names and keys have the same order: what follows a name in its key sorts before all that may follow in a name.
   let known = referenced("", WINDOW);
   let kept = new Set(known);
   const isOrphan = (key: string): boolean => {
-    const segment = segmentOf(runId, key);
+    const segment = segmentOf(runId, key.slice(own.length));
     if (segment === null || segment.epoch > lastEpoch) return false;
     for (let last = known.at(-1); last !== undefined && known.length === WINDOW && segment.name > last; last = known.at(-1)) {
       known = referenced(last, WINDOW);
@@ -45,7 +50,7 @@ export async function sweepOrphans(bucket: R2Bucket, runId: string, lastEpoch: n
   };
   let cursor: string | undefined;
   do {
-    const page = await bucket.list({ prefix: segmentPrefix(runId), limit: SLICE, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await bucket.list({ prefix: `${own}${segmentPrefix(runId)}`, limit: SLICE, ...(cursor === undefined ? {} : { cursor }) });
     count("r2_class_a");
     const orphans = page.objects.map(({ key }) => key).filter(isOrphan);
     if (orphans.length > 0) await bucket.delete(orphans);

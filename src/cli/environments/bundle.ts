@@ -45,7 +45,7 @@ export function workerModules(environments: readonly DescribedModule[]): readonl
     'import * as library from "./lib/index.js";',
     'import * as testing from "./lib/testing.js";',
     "const locked = () => beforeForeignCode([library, testing]);",
-    'export { Dispatcher, Registry, Run } from "./lib/worker.js";',
+    'export { Directory, Dispatcher, Registry, Run } from "./lib/worker.js";',
     `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
   ];
   return [

@@ -56,6 +56,7 @@ export function serviceWorker({ bootId, commandSecret, executors, modules, secre
       RUN: { className: "Run", useSQLite: true },
       DISPATCHER: { className: "Dispatcher", useSQLite: true },
       REGISTRY: { className: "Registry", useSQLite: true },
+      DIRECTORY: { className: "Directory", useSQLite: true },
     },
     r2Buckets: { BUCKET: "edgewise" },
     queueProducers: Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),

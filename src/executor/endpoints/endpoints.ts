@@ -14,6 +14,7 @@ import type { Client } from "../../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError, failureOf } from "../../errors/result.ts";
 import { JudgeMeter } from "../../rollouts/judge-usage.ts";
+import { runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
@@ -71,7 +72,7 @@ export class Endpoints {
    */
   async open(grant: Grant, notes: Notes): Promise<OpenEndpoint> {
     const { config } = grant;
-    const holder = `${config.run_id}/${grant.ticket}-${grant.epoch}`;
+    const holder = `${runName(config)}/${grant.ticket}-${grant.epoch}`;
     const places = placesOf(config).map((replica) => ({ replica, key: `${replica.base_url} ${replica.api_key_var}` }));
     const limiters = places.map(({ key }) => this.#ports.limiter(key));
     const permits = await Promise.all(limiters.map((limiter) => limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms })));

@@ -3,6 +3,7 @@ import { failureOf } from "../../errors/result.ts";
 import { adoptFolder } from "./adopt.ts";
 import { keepAlive, ticketOf } from "../keep-alive.ts";
 import type { ExecutorPorts } from "../ports.ts";
+import { teamPorts } from "../team-ports.ts";
 import { failureOfPreparation } from "./preparation-failure.ts";
 
 const AFTER_FAILURE_MS = 1_000;
@@ -40,17 +41,18 @@ export class Adoptions {
   /** Rows that cannot be taken over end the run; anything else that goes wrong is left to the next adoption. */
   async #take(grant: Grant, task: Extract<TicketTask, { kind: "adopt" }>): Promise<void> {
     const { run_id: runId } = grant.config;
+    const ports = teamPorts(this.#ports, grant.config);
     try {
-      await keepAlive(this.#ports, runId, grant, this.#stop, async (signal) => {
+      await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
         try {
-          await adoptFolder(this.#ports, grant, task, signal);
+          await adoptFolder(ports, grant, task, signal);
         } catch (thrown) {
           const failed = signal.aborted ? null : failureOfPreparation(thrown);
           if (failed === null || failed.passing === true) {
             await this.#ports.sleep(AFTER_FAILURE_MS, signal).catch(() => undefined);
             throw thrown;
           }
-          await this.#ports.run(runId).fail({ ...ticketOf(grant), ...failed });
+          await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
         }
       });
     } catch (thrown) {

@@ -1,13 +1,17 @@
-import { isLoopbackHost, parseUrl } from "../config/addresses.ts";
-import { fail, ok, type Result } from "../errors/result.ts";
-import type { AppFacts } from "./app-ports.ts";
+import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
+import { fail, ok, type Result } from "../../errors/result.ts";
+import { type Caller, ownerBy } from "../../teams/caller.ts";
+import { digestOfToken, isToken } from "../../teams/token-text.ts";
+import type { AppFacts, AppPorts } from "../app-ports.ts";
+import type { Principals } from "./principals.ts";
 
 /**
- * Who may call. Deployed: whoever has the token. Local: whoever is on this machine, but no web page in its browser other than the service's own:
+ * Who calls. Deployed: whoever has the owner's token, or one of a team. Local: whoever is on this machine (the owner, while no token is set), but no web page in its browser other than the service's own:
  * `Host` must be a loopback name (a page's own name can be made to resolve to 127.0.0.1), and what browsers say of the page that asks must name
  * this service. Another port of this machine is another page: whatever is developed or shown there is not the user.
  */
-export async function checkAccess(request: Request, facts: AppFacts): Promise<Result<null>> {
+export async function checkAccess(request: Request, ports: AppPorts, principals: Principals): Promise<Result<Caller>> {
+  const { facts } = ports;
   if (facts.local && !hostsOf(request).every(isLoopbackHost)) {
     return fail("unauthorized", "The local service answers only this machine, by a loopback name.", "Use localhost or the loopback address in the URL.");
   }
@@ -21,14 +25,19 @@ export async function checkAccess(request: Request, facts: AppFacts): Promise<Re
   if (facts.local && !(await provesItself(request, facts))) {
     return fail("unauthorized", "X-Edgewise-Attended is not the secret of this service.", "It is for the commands of edgewise; leave it out over HTTP.");
   }
-  if (facts.token === null) {
-    if (facts.local) return ok(null);
+  if (facts.token === null && !facts.local)
     return fail("unauthorized", "This deployment has no token yet and refuses every request.", "Type `wrangler secret put EDGEWISE_TOKEN`.");
+  const shown = tokenIn(request);
+  if (facts.token !== null && (await isSame(shown, facts.token))) return ok(ownerBy("owner"));
+  if (isToken("token", shown)) {
+    const principal = await principals.of(() => ports.directory, await digestOfToken(shown), ports.now());
+    if (principal !== null) return ok({ ...principal, owner: false, via: "token" });
+    return fail("unauthorized", "This token is none of this service's, or is revoked or over.", "`npx edgewise token list` shows those there are.");
   }
-  if (await isSame(tokenIn(request), facts.token)) return ok(null);
-  if (isForBrowser(request))
-    return fail("unauthorized", "The token is missing or wrong.", "Give the EDGEWISE_TOKEN as password; the user name does not matter.");
-  return fail("unauthorized", "The token is missing or wrong.", "Send `Authorization: Bearer <EDGEWISE_TOKEN>`.");
+  // Clients send whatever they have set for elsewhere.
+  if (facts.token === null) return ok(ownerBy("local"));
+  if (isForBrowser(request)) return fail("unauthorized", "The token is missing or wrong.", "Give a token as password; the user name does not matter.");
+  return fail("unauthorized", "The token is missing or wrong.", "Send `Authorization: Bearer <token>`: EDGEWISE_TOKEN, or one of `npx edgewise token create`.");
 }
 
 /** Looking at a run's page, and nothing else: a browser sends a password again by itself, also where another site made it ask. */

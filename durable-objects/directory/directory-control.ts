@@ -1,0 +1,78 @@
+import type { Result } from "../../src/errors/result.ts";
+import type { Principal } from "../../src/teams/caller.ts";
+import type { Scope } from "../../src/teams/scopes.ts";
+
+/** What crosses between the Directory and the HTTP door. Times are Unix milliseconds. */
+
+/** A token as lists show it: everything but its text, which nobody has. */
+export interface TokenFacts {
+  readonly id: string;
+  readonly name: string;
+  readonly user: string;
+  readonly teams: readonly string[];
+  readonly scopes: readonly Scope[];
+  readonly created_at: number;
+  readonly created_by: string;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  /** To the minute. */
+  readonly used_at: number | null;
+}
+
+export interface NewToken extends Pick<TokenFacts, "id" | "name" | "user" | "teams" | "scopes" | "created_by" | "expires_at"> {
+  readonly digest: string;
+}
+
+export interface MemberFacts {
+  readonly user: string;
+  readonly email: string | null;
+  /** What the person may do in teams of theirs: a token of theirs is good for no more. */
+  readonly scopes: readonly Scope[];
+}
+
+export interface TeamFacts {
+  readonly team: string;
+  readonly created_at: number;
+  readonly members: readonly MemberFacts[];
+}
+
+/** `null` in what changes: stays as it is, or for a new user the default. */
+export interface MemberChange {
+  readonly team: string;
+  readonly user: string;
+  readonly email: string | null;
+  readonly scopes: readonly Scope[] | null;
+}
+
+export interface NewSession {
+  readonly digest: string;
+  /** Of the token that was typed; the session ends with it. */
+  readonly of: { readonly token: string } | { readonly owner_digest: string };
+  readonly expires_at: number;
+}
+
+/** `owner_digest`: a session of the owner, good for as long as the owner's token has this digest. */
+export type SessionOf = { readonly principal: Principal } | { readonly owner_digest: string; readonly expires_at: number };
+
+export interface DirectoryControl {
+  /** Who a token of this digest stands for; null when there is none, it is revoked or over, or its user has none of its teams any more. */
+  principal(digest: string): Promise<Principal | null>;
+  session(digest: string): Promise<SessionOf | null>;
+  openSession(session: NewSession): Promise<void>;
+  endSession(digest: string): Promise<void>;
+  /** The user with this address, as Cloudflare Access names people. */
+  person(email: string): Promise<Principal | null>;
+  createToken(token: NewToken): Promise<Result<TokenFacts>>;
+  /** Those that are good in the team, or were, the newest first. */
+  listTokens(team: string): Promise<readonly TokenFacts[]>;
+  /** Takes the teams from the token; one that has none left is revoked. `null`: all of them. */
+  revokeToken(id: string, teams: readonly string[] | null): Promise<Result<TokenFacts>>;
+  listTeams(): Promise<readonly TeamFacts[]>;
+  isTeam(team: string): Promise<boolean>;
+  /** Names only, after `after`, in their order: the watchdog goes through them. */
+  teamNames(after: string, limit: number): Promise<readonly string[]>;
+  /** Nothing changes where the team is there. */
+  createTeam(team: string): Promise<Result<TeamFacts>>;
+  putMember(change: MemberChange): Promise<Result<TeamFacts>>;
+  removeMember(team: string, user: string): Promise<Result<TeamFacts>>;
+}

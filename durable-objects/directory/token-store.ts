@@ -1,0 +1,137 @@
+import { fail, ok, type Result } from "../../src/errors/result.ts";
+import type { Principal } from "../../src/teams/caller.ts";
+import { inBoth, type Scope, shortest } from "../../src/teams/scopes.ts";
+import { execute } from "../counted-sql.ts";
+import type { NewSession, NewToken, SessionOf, TokenFacts } from "./directory-control.ts";
+
+/** A use is written when the one before is so long ago: not each request is a write. */
+const USED_MS = 60_000;
+/** Tokens of one team, revoked ones among them: a list stays a page. */
+export const MAX_TOKENS = 1_000;
+
+interface TokenRow extends Record<string, SqlStorageValue> {
+  readonly id: string;
+  readonly name: string;
+  readonly user: string;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly created_by: string;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly used_at: number | null;
+}
+interface SessionRow extends Record<string, SqlStorageValue> {
+  readonly token: string | null;
+  readonly owner_digest: string | null;
+  readonly expires_at: number;
+}
+
+const noToken = <T>(): Result<T> => fail("not_found", "There is no such token.", "`npx edgewise token list` shows those there are.");
+
+/** Tokens and sessions. */
+export class TokenStore {
+  readonly #storage: DurableObjectStorage;
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  principal(digest: string, now: number): Principal | null {
+    const [row] = this.#rows<TokenRow>("SELECT * FROM token WHERE digest = ?", digest);
+    return row === undefined ? null : this.#principalOf(row, now);
+  }
+
+  session(digest: string, now: number): SessionOf | null {
+    const [row] = this.#rows<SessionRow>("SELECT token, owner_digest, expires_at FROM session WHERE digest = ?", digest);
+    if (row === undefined || row.expires_at <= now) return null;
+    if (row.owner_digest !== null) return { owner_digest: row.owner_digest, expires_at: row.expires_at };
+    const [token] = this.#rows<TokenRow>("SELECT * FROM token WHERE id = ?", row.token);
+    const principal = token === undefined ? null : this.#principalOf(token, now);
+    if (principal === null) return null;
+    return { principal: { ...principal, expires_at: Math.min(row.expires_at, principal.expires_at ?? row.expires_at) } };
+  }
+
+  openSession({ digest, of, expires_at }: NewSession, now: number): void {
+    this.#storage.transactionSync(() => {
+      this.#rows("DELETE FROM session WHERE expires_at <= ?", now);
+      const [token, owner] = "token" in of ? [of.token, null] : [null, of.owner_digest];
+      this.#rows("INSERT INTO session VALUES (?, ?, ?, ?)", digest, token, owner, expires_at);
+    });
+  }
+
+  endSession(digest: string): void {
+    this.#rows("DELETE FROM session WHERE digest = ?", digest);
+  }
+
+  create({ id, digest, name, user, teams, scopes, created_by, expires_at }: NewToken, now: number): Result<TokenFacts> {
+    return this.#storage.transactionSync(() => {
+      for (const team of teams) {
+        if (this.#rows("SELECT 1 FROM member WHERE user = ? AND team = ?", user, team).length === 0)
+          return fail(
+            "not_found",
+            `There is no user ${JSON.stringify(user)} in the team ${JSON.stringify(team)}.`,
+            "`npx edgewise team add TEAM USER` adds one.",
+          );
+        const [{ count } = { count: 0 }] = this.#rows<{ count: number }>("SELECT count(*) AS count FROM token_team WHERE team = ?", team);
+        if (count >= MAX_TOKENS) return fail("invalid_request", `The team ${JSON.stringify(team)} has had ${MAX_TOKENS} tokens, and no more are made.`);
+      }
+      const [{ scopes: allowed } = { scopes: "[]" }] = this.#rows<{ scopes: string }>("SELECT scopes FROM user WHERE user = ?", user);
+      const excess = scopes.filter((scope) => !inBoth([scope], JSON.parse(allowed) as Scope[]).includes(scope));
+      if (excess.length > 0) return fail("forbidden", `The user ${JSON.stringify(user)} may not have ${excess.join(", ")}.`);
+      const written = JSON.stringify(shortest(scopes));
+      this.#rows("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", id, digest, name, user, written, now, created_by, expires_at);
+      for (const [position, team] of teams.entries()) this.#rows("INSERT INTO token_team VALUES (?, ?, ?)", id, team, position);
+      return this.#facts(id);
+    });
+  }
+
+  inTeam(team: string): TokenFacts[] {
+    const rows = this.#rows<TokenRow>(
+      "SELECT token.* FROM token_team JOIN token ON token.id = token_team.token WHERE token_team.team = ? ORDER BY token.created_at DESC, token.id",
+      team,
+    );
+    return rows.map((row) => this.#factsOf(row));
+  }
+
+  revoke(id: string, teams: readonly string[] | null, now: number): Result<TokenFacts> {
+    return this.#storage.transactionSync(() => {
+      const good = this.#teamsOf(id);
+      const taken = teams === null ? good : good.filter((team) => teams.includes(team));
+      if (taken.length === 0) return noToken();
+      // The last team stays named: where it was good is part of what is known of it.
+      if (taken.length === good.length) this.#rows("UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", now, id);
+      else for (const team of taken) this.#rows("DELETE FROM token_team WHERE token = ? AND team = ?", id, team);
+      return this.#facts(id);
+    });
+  }
+
+  #principalOf(row: TokenRow, now: number): Principal | null {
+    if (row.revoked_at !== null || (row.expires_at !== null && row.expires_at <= now)) return null;
+    const teams = this.#rows<{ team: string }>(
+      "SELECT token_team.team FROM token_team JOIN member ON member.team = token_team.team AND member.user = ? WHERE token = ? ORDER BY position",
+      row.user,
+      row.id,
+    ).map(({ team }) => team);
+    const [user] = this.#rows<{ scopes: string }>("SELECT scopes FROM user WHERE user = ?", row.user);
+    if (user === undefined || teams.length === 0) return null;
+    if (row.used_at === null || now - row.used_at >= USED_MS) this.#rows("UPDATE token SET used_at = ? WHERE id = ?", now, row.id);
+    const scopes = inBoth(JSON.parse(row.scopes) as Scope[], JSON.parse(user.scopes) as Scope[]);
+    return { user: row.user, teams, scopes, token: row.id, expires_at: row.expires_at };
+  }
+
+  #facts(id: string): Result<TokenFacts> {
+    const [row] = this.#rows<TokenRow>("SELECT * FROM token WHERE id = ?", id);
+    return row === undefined ? noToken() : ok(this.#factsOf(row));
+  }
+
+  #factsOf({ id, name, user, scopes, created_at, created_by, expires_at, revoked_at, used_at }: TokenRow): TokenFacts {
+    return { id, name, user, teams: this.#teamsOf(id), scopes: JSON.parse(scopes) as Scope[], created_at, created_by, expires_at, revoked_at, used_at };
+  }
+
+  #teamsOf(id: string): string[] {
+    return this.#rows<{ team: string }>("SELECT team FROM token_team WHERE token = ? ORDER BY position", id).map(({ team }) => team);
+  }
+
+  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
+    return execute<Row>(this.#storage.sql, statement, ...values);
+  }
+}

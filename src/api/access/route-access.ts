@@ -1,0 +1,68 @@
+import { EdgewiseError } from "../../errors/result.ts";
+import type { Caller, Right } from "../../teams/caller.ts";
+
+export interface RouteAccess {
+  readonly right: Right;
+  /** What the audit calls it; absent where nothing changes. */
+  readonly does?: string;
+}
+
+const reads: RouteAccess = { right: "runs:read" };
+const known: RouteAccess = { right: "caller" };
+const writes = (does: string): RouteAccess => ({ right: "runs:write", does });
+const administers = (does?: string): RouteAccess => (does === undefined ? { right: "admin" } : { right: "admin", does });
+const owns = (does: string): RouteAccess => ({ right: "owner", does });
+
+/**
+ * Who may ask for what: every route, as it is mounted, and what its caller needs. One that is not here is refused, so that nobody adds a route and
+ * forgets this. `GET` holds for `HEAD` too.
+ */
+export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
+  "POST /api/v1/hosted-evaluations": writes("run.create"),
+  "PATCH /api/v1/hosted-evaluations/:id/cancel": writes("run.cancel"),
+  "GET /api/v1/hosted-evaluations/:id/logs": reads,
+  "POST /api/v1/evaluation-configs": writes("run.create"),
+  "POST /api/v1/evaluation-settings": reads,
+  "GET /api/v1/evaluations": reads,
+  "GET /api/v1/evaluations/:id": reads,
+  "DELETE /api/v1/evaluations/:id": writes("run.delete"),
+  "POST /api/v1/evaluations/:id/interrupt": writes("run.interrupt"),
+  "POST /api/v1/evaluations/:id/resume": writes("run.resume"),
+  "GET /api/v1/evaluations/:id/events": reads,
+  "GET /api/v1/evaluations/:id/rows": reads,
+  "GET /api/v1/evaluations/:id/samples": reads,
+  "GET /api/v1/evaluations/:id/files/:file": reads,
+  "PUT /api/v1/datasets/:digest": writes("upload.put"),
+  "GET /api/v1/datasets/:digest": { right: "runs:write" },
+  "GET /api/v1/environmentshub/:owner/:name/:version{@.+}": known,
+  "GET /api/v1/user/whoami": known,
+  "GET /api/v1/user/teams": known,
+  "GET /api/v1/tokens": administers(),
+  "POST /api/v1/tokens": administers("token.create"),
+  "DELETE /api/v1/tokens/:token": administers("token.revoke"),
+  "GET /api/v1/teams": administers(),
+  "PUT /api/v1/teams/:team": owns("team.create"),
+  "PUT /api/v1/teams/:team/members/:user": owns("member.put"),
+  "DELETE /api/v1/teams/:team/members/:user": owns("member.remove"),
+  "GET /api/v1/openapi.json": known,
+  "GET /dashboard": reads,
+  "GET /dashboard/evaluations/:id": reads,
+  "GET /dashboard/evaluations/:id/files/:file": reads,
+  "GET /internal/operations": { right: "owner" },
+  "ALL /embedded/*": { right: "runs:write" },
+};
+
+/** Of the routes that a request met, as `METHOD path`, the one that answers it. */
+export function routeOf(met: readonly string[]): { readonly route: string; readonly access: RouteAccess } | null {
+  const route = met.find((each) => Object.hasOwn(ROUTE_ACCESS, each));
+  const access = route === undefined ? undefined : ROUTE_ACCESS[route];
+  return route === undefined || access === undefined ? null : { route, access };
+}
+
+/** The refusal of a caller who lacks the right. */
+export const lacks = ({ scopes }: Pick<Caller, "scopes">, right: Right): EdgewiseError =>
+  right === "owner"
+    ? new EdgewiseError("forbidden", "This is for the owner of the service alone.", { hint: "Use EDGEWISE_TOKEN." })
+    : new EdgewiseError("forbidden", `This needs the scope ${right}; the token has ${scopes.join(", ") || "none"}.`, {
+        hint: `\`npx edgewise token create NAME --scope ${right}\` makes one that has it.`,
+      });

@@ -1,0 +1,64 @@
+import type { Context } from "hono";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import type { Caller } from "../../teams/caller.ts";
+import { DEFAULT_TEAM, isTeam } from "../../teams/team-name.ts";
+import type { AppContext } from "../app-context.ts";
+import type { AppPorts } from "../app-ports.ts";
+import { readTwice } from "../read-twice.ts";
+
+/** Which of the caller's teams a request is about; any other, there or not, is not found. */
+
+const HEADER = "x-edgewise-team";
+
+const noTeam = ({ teams }: Caller): EdgewiseError =>
+  new EdgewiseError("not_found", "Team not found.", { hint: `This caller works in ${teams.join(", ")}; leave the team out for ${teams[0]}.` });
+
+/** The caller's team of this name. */
+export function ownTeam(caller: Caller, wanted: string): string {
+  if (caller.teams.includes(wanted)) return wanted;
+  throw noTeam(caller);
+}
+
+/**
+ * The ports of the team that a body or query names as the `prime` client does. The owner's client may be set up for the vendor's service: a team
+ * that nobody has here is noted, as it was before there were teams. One that there is would be misunderstood, and is refused.
+ */
+export async function portsFor(c: Context<AppContext>, teamId: string | null | undefined): Promise<AppPorts> {
+  const { caller, ports } = c.var;
+  if (teamId === undefined || teamId === null) return ports;
+  if (!caller.owner) return ports.inTeam(ownTeam(caller, teamId));
+  if (teamId !== DEFAULT_TEAM && isTeam(teamId) && (await isThere(ports, teamId))) throw noTeam(caller);
+  return ports;
+}
+
+const isThere = (ports: AppPorts, team: string): Promise<boolean> =>
+  readTwice(
+    () => ports.directory,
+    async (directory) => directory !== null && (await directory.isTeam(team)),
+  );
+
+/** The team that the request is about by its header, by the run that it names, or as the caller's first. */
+export async function teamOf(request: Request, caller: Caller, route: string, ports: AppPorts): Promise<string> {
+  const [first = DEFAULT_TEAM, ...others] = caller.teams;
+  const named = request.headers.get(HEADER);
+  if (named !== null) return ownTeam(caller, named);
+  const runId = others.length === 0 ? null : runIn(route, new URL(request.url).pathname);
+  if (runId === null) return first;
+  const having = await Promise.all(
+    caller.teams.map((team) =>
+      readTwice(
+        () => ports.inTeam(team).registry,
+        (registry) => registry.has(runId),
+      ),
+    ),
+  );
+  return caller.teams[having.indexOf(true)] ?? first;
+}
+
+/** The run that a path names; null where its route has none, or it is no id. */
+function runIn(route: string, pathname: string): string | null {
+  const at = route.split("/").indexOf(":id");
+  const id = at < 0 ? "" : (pathname.split("/")[at] ?? "");
+  return isRunId(id) ? id : null;
+}

@@ -8,17 +8,28 @@ export interface SegmentUnit {
   readonly length: number;
 }
 
+/** Where kept rollouts of a unit lie that is not done: a line for each (kept-line.ts), in the order of `rollouts`. */
+export interface SegmentPiece extends SegmentUnit {
+  readonly rollouts: readonly number[];
+}
+
 export interface SegmentContents {
   readonly bytes: Uint8Array;
   readonly units: readonly SegmentUnit[];
+  readonly pieces: readonly SegmentPiece[];
   readonly rows: number;
+}
+
+export interface KeptRolloutLine {
+  readonly rollout: number;
+  readonly line: string;
 }
 
 const FIRST_CAPACITY = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
- * Rows of finished units on their way into a segment. Holds at most SEGMENT_BYTES, or a single unit that is larger than that:
+ * Rows of finished units, and kept rollouts of others, on their way into a segment. Holds at most SEGMENT_BYTES, or a single unit that is larger than that:
  * `add` refuses a unit that would go beyond, and the caller takes what is there first.
  */
 export class SegmentBuffer {
@@ -27,6 +38,7 @@ export class SegmentBuffer {
   #length = 0;
   #rows = 0;
   #units: SegmentUnit[] = [];
+  #pieces: SegmentPiece[] = [];
   readonly #mostRows: number;
 
   constructor(mostRows = SEGMENT_ROWS) {
@@ -34,7 +46,7 @@ export class SegmentBuffer {
   }
 
   get isEmpty(): boolean {
-    return this.#units.length === 0;
+    return this.#length === 0;
   }
 
   /** Time to flush, whatever the age of what is in it. */
@@ -60,24 +72,42 @@ export class SegmentBuffer {
    * and add again. Throws RangeError for a unit without rows or a row that is not one line.
    */
   add(unit: number, lines: readonly string[]): boolean {
+    const place = this.#place(unit, lines);
+    if (place !== null) this.#units.push(place);
+    return place !== null;
+  }
+
+  /** Appends kept rollouts of a unit, in their order as many as there is room for, and returns how many. To be called once for a unit. */
+  addPiece(unit: number, rollouts: readonly KeptRolloutLine[]): number {
+    const offset = this.#length;
+    const taken: number[] = [];
+    for (const { rollout, line } of rollouts) {
+      if (this.#place(unit, [line]) === null) break;
+      taken.push(rollout);
+    }
+    if (taken.length > 0) this.#pieces.push({ unit, offset, length: this.#length - offset, rollouts: taken });
+    return taken.length;
+  }
+
+  #place(unit: number, lines: readonly string[]): SegmentUnit | null {
     if (lines.length === 0) throw new RangeError(`unit ${unit} has no rows`);
     if (lines.some((line) => line.includes("\n"))) throw new RangeError(`a row of unit ${unit} is not a single line`);
     const encoded = this.#encoder.encode(`${lines.join("\n")}\n`);
-    if (!this.isEmpty && this.#length + encoded.byteLength > SEGMENT_BYTES) return false;
+    if (!this.isEmpty && this.#length + encoded.byteLength > SEGMENT_BYTES) return null;
     this.#append(encoded);
-    this.#units.push({ unit, offset: this.#length - encoded.byteLength, length: encoded.byteLength });
     this.#rows += lines.length;
-    return true;
+    return { unit, offset: this.#length - encoded.byteLength, length: encoded.byteLength };
   }
 
   /** Everything collected; the buffer is empty afterwards and shares no memory with what was taken. Null when there is nothing. */
   take(): SegmentContents | null {
     if (this.isEmpty) return null;
-    const contents = { bytes: this.#bytes.subarray(0, this.#length), units: this.#units, rows: this.#rows };
+    const contents = { bytes: this.#bytes.subarray(0, this.#length), units: this.#units, pieces: this.#pieces, rows: this.#rows };
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     this.#rows = 0;
     this.#units = [];
+    this.#pieces = [];
     return contents;
   }
 

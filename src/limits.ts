@@ -63,6 +63,12 @@ export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
 /** Age of a deployed segment at most: the work that an executor which is killed loses beside what it has open. Longer than a lease, which is renewed meanwhile. */
 export const SEGMENT_AGE_MS = 60_000;
+/**
+ * Age at which a generated rollout is kept whose unit is not done: locally, and deployed, where each segment has a price. It is what an executor that is
+ * killed loses beside what is in flight.
+ */
+export const KEEP_AGE_MS = 2_000;
+export const DEPLOYED_KEEP_AGE_MS = 30_000;
 /** Rows of a segment of rows that are taken over: nobody waits for them one by one. */
 export const ADOPTED_SEGMENT_ROWS = 2_048;
 export const INPUT_CHUNK_BYTES = 1 * MIB;

@@ -40,6 +40,12 @@ export interface Redo {
   readonly other_prompts?: readonly number[];
 }
 
+/** Where generated rollouts of a unit that is not done lie: a kept state per line, each with its index, of which those in `rollouts` count. */
+export interface Piece extends Place {
+  readonly unit: number;
+  readonly rollouts: readonly number[];
+}
+
 /** What a grant lets be under way at once. It only ever falls while the grant lives. */
 export interface Holding {
   /** Units open at once. */
@@ -149,6 +155,8 @@ export interface Block extends UnitRange {
   /** Some of it was open when an executor fell silent: each start is reported at once, so that a unit that kills quickly is found out. */
   readonly wary: boolean;
   readonly redo: readonly Redo[];
+  /** Rollouts that are generated already, by unit; absent = none, and to executors of before, which generate them again. */
+  readonly pieces?: readonly Piece[];
   readonly chunks: readonly InputChunk[];
 }
 /** `empty`: nothing to hand out at present (`pending` tells whether that may change while this ticket lives). */
@@ -162,14 +170,19 @@ export interface CommitUnit {
   readonly rollouts: readonly RolloutSummary[];
   readonly unscored?: Unscored;
 }
+/** Generated rollouts of a unit that is not done, in the segment of the commit. */
+export type CommitPiece = Omit<Piece, "segment">;
 export interface CommitRequest extends TicketId, GivesBack, Partial<Report> {
   readonly segment: string;
   readonly units: readonly CommitUnit[];
+  /** Absent = none, and from executors of before. */
+  readonly pieces?: readonly CommitPiece[];
 }
 /** How a commit crosses the border: its units as one JSON text, which costs about half of what as many objects do (docs/decisions/commit-as-text.md). */
 export interface CommitCall extends TicketId, GivesBack, Partial<Report> {
   readonly segment: string;
   readonly units: string;
+  readonly pieces?: string;
 }
 /** A unit taken over from a result folder: rollouts that the folder lacks are null, and its rows hold the others in order. */
 export interface AdoptedUnit extends Omit<CommitUnit, "rollouts"> {

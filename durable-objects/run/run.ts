@@ -66,9 +66,11 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#transit("claim", request) ?? GONE;
   }
   async commit(call: P.CommitCall): Promise<P.CommitAnswer> {
+    const { pieces, ...rest } = call;
     const units = JSON.parse(call.units) as P.CommitUnit[];
+    const kept = pieces === undefined ? {} : { pieces: JSON.parse(pieces) as P.CommitPiece[] };
     if (call.vitals !== undefined) this.#vitals.said(call.epoch, call.vitals);
-    const answer = this.#transit("commit", { ...call, units }) ?? GONE;
+    const answer = this.#transit("commit", { ...rest, units, ...kept }) ?? GONE;
     if (answer.kind === "committed")
       this.#vitals.committed(
         call.epoch,

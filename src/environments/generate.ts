@@ -143,7 +143,12 @@ export async function runGroup(
   if (first === undefined) return [];
   if (inputs.some(({ example_id }) => example_id !== first.example_id)) throw new RangeError("the inputs of a group are of different examples");
   return await underOneSignal(options.signal, async (signal) => {
-    const { states, fatal } = await playUnit(environment, first, inputs.length, playOptions(connected(client, new FirstAnswer()), model, options, signal));
+    const { states, fatal } = await playUnit(
+      environment,
+      first,
+      inputs.map((_, index) => index),
+      playOptions(connected(client, new FirstAnswer()), model, options, signal),
+    );
     if (fatal !== null) throw thrownOf(fatal);
     signal.throwIfAborted();
     return [...(states ?? [])];

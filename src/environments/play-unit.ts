@@ -18,10 +18,14 @@ export interface PlayOptions {
   readonly maxRetries: number;
   /** Score each rollout by itself as soon as it ends. */
   readonly independent: boolean;
+  /** Rollouts that are generated already, by index. One that has its reward is scored too, where each is scored by itself. */
+  readonly generated?: ReadonlyMap<number, State>;
   /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
   readonly scoringTurn?: () => Promise<void>;
   /** Called when a rollout has been generated, whatever it ended in. */
-  readonly onRollout?: () => void;
+  readonly onRollout?: (index: number, state: State) => void;
+  /** Called when the first of the rollouts is about to be scored: its state is about to change. */
+  readonly onScoring?: () => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
   /** Time in which the unit is to be done, from its first permit on, else it ends with `timeout` rows. Milliseconds; null = none. */
@@ -41,21 +45,26 @@ export interface PlayedUnit {
 }
 
 /**
- * Plays `count` rollouts of one example side by side and scores them. Whatever goes wrong in a rollout is in its state; rejects only
+ * Plays the rollouts `indices` of one example side by side and scores them, those among them that are generated already. Whatever goes wrong in a rollout is in its state; rejects only
  * for a fault of this library. The engine and `Environment.generate` both stand on this.
  */
-export async function playUnit(environment: Playable, input: RolloutInput, count: number, options: PlayOptions): Promise<PlayedUnit> {
+export async function playUnit(environment: Playable, input: RolloutInput, indices: readonly number[], options: PlayOptions): Promise<PlayedUnit> {
   const problem = environment.scoringProblem(options.independent);
   if (problem !== null) return { states: null, fatal: problem, aborted: false };
   if (options.signal.aborted) return { states: null, fatal: null, aborted: true };
-  const scope = new UnitScope({ ...options, alone: count === 1 });
+  const scope = new UnitScope({ ...options, alone: indices.length === 1 });
   try {
-    const states = await playAll(environment, input, count, { ...options, client: scope.timed(options.client) }, scope);
+    const states = await playAll(environment, input, indices, { ...options, client: scope.timed(options.client) }, scope);
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
-    if (!options.independent) await scoreStates(environment, states, options, scope);
-    else if (options.scoringTurn !== undefined) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
+    if (!options.independent) {
+      options.onScoring?.();
+      await scoreStates(environment, states, options, scope);
+    } else if (options.scoringTurn !== undefined) {
+      options.onScoring?.();
+      await Promise.all(states.map((state) => scoreAlone(environment, state, options, scope)));
+    }
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     return { states, fatal: null, aborted: false };
   } finally {
@@ -64,15 +73,22 @@ export async function playUnit(environment: Playable, input: RolloutInput, count
 }
 
 /** The finished states; null when the unit was cancelled or met a fatal refusal. */
-async function playAll(environment: Playable, input: RolloutInput, count: number, options: PlayOptions, scope: UnitScope): Promise<State[] | null> {
+async function playAll(
+  environment: Playable,
+  input: RolloutInput,
+  indices: readonly number[],
+  options: PlayOptions,
+  scope: UnitScope,
+): Promise<State[] | null> {
   const settled = await Promise.allSettled(
-    Array.from({ length: count }, async () => {
-      const state = await playWithRetries(environment, input, options, scope);
-      options.onRollout?.();
+    indices.map(async (index) => {
+      const known = options.generated?.get(index);
+      const state = known ?? (await playWithRetries(environment, input, options, scope));
+      if (known === undefined) options.onRollout?.(index, state);
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
         scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
-      else if (options.independent && options.scoringTurn === undefined) await scoreStates(environment, [state], options, scope);
+      else if (options.independent && options.scoringTurn === undefined) await scoreAlone(environment, state, options, scope);
       return state;
     }),
   );
@@ -81,6 +97,10 @@ async function playAll(environment: Playable, input: RolloutInput, count: number
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
   });
+}
+
+async function scoreAlone(environment: Playable, state: State, options: PlayOptions, scope: UnitScope): Promise<void> {
+  if (state.reward === null) await scoreStates(environment, [state], options, scope);
 }
 
 /** Wait before further attempt number `retry` (from 0): doubling seconds and a little more, up to a minute. */

@@ -57,7 +57,7 @@ const NO_ROWS = { lines: [], summaries: [], firstErrors: [] };
  */
 export async function runUnit(environment: Playable, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
   const indices = environment.hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
-  const { states, fatal, aborted } = await playUnit(environment, input, indices.length, options);
+  const { states, fatal, aborted } = await playUnit(environment, input, indices, options);
   if (states === null) return { ...NO_ROWS, fatal, aborted };
   const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options));
   const kept = environment.hasGroupRewards ? [] : options.kept;

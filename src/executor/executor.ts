@@ -335,7 +335,8 @@ export class Executor {
     const { end, ...rest } = code;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
-    const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, beforeLeave, ...opened };
+    const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
+    const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, note, beforeLeave, ...opened };
     const ticket = new UnitsTicket(
       { ...host, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) },
       grant,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
-import { SCHEMA } from "../../durable-objects/run/state/schema.ts";
+import { PIECE_TABLE, SCHEMA } from "../../durable-objects/run/state/schema.ts";
 import type { Option } from "../../src/config/option.ts";
 import { OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../src/errors/codes.ts";
@@ -23,6 +23,7 @@ const DOCS: readonly string[] = [
     .map((name) => `docs/${String(name)}`)
     .filter((path) => path.endsWith(".md")),
 ];
+const TABLES_OF_RUN = SCHEMA + PIECE_TABLE;
 const TABLES_OF_STORAGE = "docs/storage-schema.md";
 const ARCHITECTURE = "docs/architecture.md";
 
@@ -127,10 +128,10 @@ describe(TABLES_OF_STORAGE, () => {
       .flatMap((line) => /^\| `(\w+)` \|/.exec(line)?.[1] ?? []);
 
   it("has every table of a Run, with its columns", () => {
-    const tables = tablesIn(SCHEMA);
+    const tables = tablesIn(TABLES_OF_RUN);
     expect(rowsIn("## The Run's tables").slice(0, tables.length)).toEqual(tables);
     const lines = section(TABLES_OF_STORAGE, "## The Run's tables").split("\n");
-    for (const [, table = "", columns = ""] of SCHEMA.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]+)\)/g)) {
+    for (const [, table = "", columns = ""] of TABLES_OF_RUN.matchAll(/CREATE TABLE IF NOT EXISTS (\w+) \(([^;]+)\)/g)) {
       const line = lines.find((each) => each.startsWith(`| \`${table}\` |`)) ?? "";
       for (const [, column = ""] of columns.matchAll(/(?:^|,)\s*(\w+) (?:INTEGER|TEXT)/g)) expect(line, `${table}.${column}`).toContain(`\`${column}\``);
     }
@@ -138,7 +139,7 @@ describe(TABLES_OF_STORAGE, () => {
 
   it("has every record of a Run", () => {
     const records = [...read("durable-objects/run/state/sql-ledger.ts").matchAll(/#(?:putR|r)ecord\("(\w+)"/g)].map(([, key = ""]) => key);
-    expect(new Set(rowsIn("## The Run's tables").slice(tablesIn(SCHEMA).length))).toEqual(new Set(records));
+    expect(new Set(rowsIn("## The Run's tables").slice(tablesIn(TABLES_OF_RUN).length))).toEqual(new Set(records));
   });
 
   it("has every table and index of the Registry", () => {

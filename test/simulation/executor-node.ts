@@ -9,17 +9,12 @@ import { broken } from "./invariants.ts";
 import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
+import { beginUnit, type Unit } from "./unit-state.ts";
 
 const MARGIN_MS = 1_500;
 /** What clocks of other rates make of a lease. */
 const DRIFT_MS = 100;
 const SLICE_MS = 60_000;
-
-interface Unit {
-  readonly left: Set<number>;
-  readonly summaries: RolloutSummary[];
-  refused: boolean;
-}
 
 /**
  * One invocation of an executor as the simulator plays it: the real session machine, and round it a driver whose every call may
@@ -42,6 +37,8 @@ export class ExecutorNode {
   readonly #requests: Requests;
   readonly #bucket = new Bucket();
   readonly #rows = new Map<number, readonly RolloutSummary[]>();
+  /** What the model said under the present grant, by unit and rollout. */
+  readonly #answers = new Map<string, RolloutSummary>();
   /** Of the present grant. */
   #waits: RetryWaits;
   readonly #bornAt: number;
@@ -201,6 +198,7 @@ export class ExecutorNode {
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
     this.#told = false;
+    this.#answers.clear();
     this.#answered = 0;
     this.#requests.open(grant);
     this.#troubles = new Troubles();
@@ -249,11 +247,12 @@ export class ExecutorNode {
         for (const unit of effect.units) this.#world.clock.after(this.#world.random.int(1, 500), () => this.#finish(unit));
         return;
       case "store":
-        return this.#store(effect.n, effect.units, grant);
+        return this.#store(effect, grant);
       case "commit": {
         const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: this.#rows.get(unit) ?? [] }));
+        const pieces = effect.pieces.map((piece) => ({ ...piece, offset: 0, length: 10 }));
         const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
-        return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units }, (answer) => {
+        return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units, pieces }, (answer) => {
           if (this.#grant === grant && answer?.kind === "committed" && answer.renewed === true) this.#troubles.heard(sentAt);
           if (answer !== null) for (const unit of effect.units) this.#open.delete(unit);
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
@@ -288,35 +287,24 @@ export class ExecutorNode {
     }
   }
 
-  #store(n: number, units: readonly number[], grant: Grant): void {
+  #store({ n, units, pieces }: Extract<Effect, { type: "store" }>, grant: Grant): void {
     this.#world.clock.after(this.#world.random.int(1, 30), () => {
       if (!this.#alive) return;
-      const stored = this.#bucket.put(this.#world, `${grant.ticket}-${grant.epoch}-${n}`, units, this.#rows);
+      const stored = this.#bucket.put(this.#world, `${grant.ticket}-${grant.epoch}-${n}`, { units, rows: this.#rows, pieces, said: this.#answers });
       if (this.#grant !== grant) return;
       if (!stored) this.#troubles.note(`segment ${n}`, false);
       this.#feed(stored ? { type: "stored", n } : { type: "store-failed", n, wait: this.#waits.after(`segment ${n}`, null) });
     });
   }
 
-  #start({ unit, block }: UnitWork, grant: Grant): void {
+  #start(work: UnitWork, grant: Grant): void {
     const world = this.#world;
+    const { unit, block } = work;
     this.#troubles.mayBegin(unit);
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
-    const r = grant.config.rollouts_per_example;
-    const redo = block.redo.find((each) => each.unit === unit);
-    const state: Unit = { left: new Set(Array.from({ length: r }, (_, index) => index)), summaries: [], refused: false };
+    const state = beginUnit(world, work, grant.config.rollouts_per_example, this.#made);
     this.#units.set(unit, state);
     this.#open.add(unit);
-    for (const index of redo?.keep ?? []) {
-      const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
-      if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
-      state.left.delete(index);
-      state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null, ...this.#made } : kept;
-    }
-    if (block.poisoned) {
-      for (const index of state.left) state.summaries[index] = { ...summary(0, "poisoned", world.generated()), ...this.#made };
-      state.left.clear();
-    }
     if (!block.poisoned && world.plan.killers.has(unit))
       world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
     if (block.poisoned) world.clock.after(1, () => this.#finish(unit));
@@ -332,8 +320,13 @@ export class ExecutorNode {
   /** All answers of a unit are there. */
   #generated(unit: number, grant: Grant): void {
     if (!this.#alive || !this.#units.has(unit)) return;
-    if (grant.config.no_interleave_scoring === true) this.#feed({ type: "unit-generated", unit });
-    else this.#finish(unit);
+    if (grant.config.no_interleave_scoring === true) return this.#feed({ type: "unit-generated", unit });
+    const state = this.#units.get(unit);
+    const { scoringMs } = this.#world.plan;
+    if (scoringMs === 0) this.#feed({ type: "unit-scoring", unit });
+    this.#world.clock.after(this.#world.random.int(0, scoringMs), () => {
+      if (this.#units.get(unit) === state) this.#finish(unit);
+    });
   }
 
   /** One model request under the gate of the grant. */
@@ -349,7 +342,13 @@ export class ExecutorNode {
       else {
         this.#answered++;
         const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
-        state.summaries[index] = { ...summary(unit % 3, error, world.generated()), ...this.#made };
+        const said = { ...summary(unit % 3, error, world.generated()), ...this.#made };
+        state.summaries[index] = said;
+        if (error !== "provider_error") {
+          this.#answers.set(`${unit}/${index}`, said);
+          this.#feed({ type: "rollout-ended", unit, rollout: index, keeps: true });
+          if (this.#units.get(unit) !== state) return this.#requests.admit();
+        }
       }
       this.#requests.admit();
       if (state.left.size > 0) return;

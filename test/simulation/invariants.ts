@@ -24,6 +24,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkUnits(ledger, head);
   checkAnswers(world, ledger);
   checkRepairs(world, head);
+  checkPieces(world, ledger);
   checkPoison(world, ledger);
   checkBlame(world, ledger);
   checkLeases(world, ledger, context.now);
@@ -122,6 +123,33 @@ function checkAnswers(world: Scene, ledger: MemoryLedger): void {
         broken(`rollout ${key}, which ended with ${before.error}, was generated again`);
       world.answers.set(key, rollout);
     }
+  }
+}
+
+/** A generated rollout stays, and stays the same, from the commit that kept it until its unit is done; then it is the unit's. */
+function checkPieces(world: Scene, ledger: MemoryLedger): void {
+  const live = new Set<string>();
+  for (const { unit, segment, rollouts } of ledger.piecesIn({ lo: 0, hi: Number.POSITIVE_INFINITY })) {
+    for (const rollout of rollouts) {
+      const key = `${unit}/${rollout}`;
+      if (live.has(key)) broken(`rollout ${key} is kept twice`);
+      live.add(key);
+      const answer = world.segments.get(`${segment}/${key}`)?.[0]?.input_tokens;
+      if (answer === undefined) broken(`rollout ${key} is said to be kept where it is not`);
+      if (answer !== (world.kept.get(key) ?? answer)) broken(`rollout ${key} was kept, and is another now`);
+      world.kept.set(key, answer);
+    }
+  }
+  for (const [key, answer] of world.kept) {
+    const [unit = 0, rollout = 0] = key.split("/").map(Number);
+    const done = ledger.done(unit);
+    if (done === null || done.owed) {
+      if (!live.has(key)) broken(`rollout ${key} was kept, and is lost`);
+      continue;
+    }
+    world.kept.delete(key);
+    const row = done.rollouts[rollout];
+    if (row?.input_tokens !== answer && row?.error !== "poisoned") broken(`rollout ${key}, which was kept, was generated again`);
   }
 }
 

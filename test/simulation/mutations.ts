@@ -117,4 +117,22 @@ export const MUTATIONS: readonly Mutation[] = [
     find: 'if (before !== null && before.segment === segment) return "accepted";',
     replace: 'if (before !== null && before.segment === segment) {\n    head.totals = addUnit(head.totals, unit.rollouts);\n    return "accepted";\n  }',
   },
+  {
+    name: "hand a unit out without what is generated of it",
+    file: "durable-objects/run/grants/claims.ts",
+    find: "const pieces = ledger.piecesIn(range);",
+    replace: "const pieces = ledger.piecesIn({ lo: 0, hi: 0 });",
+  },
+  {
+    name: "forget what is generated when a grant ends",
+    file: "durable-objects/run/grants/tickets.ts",
+    find: "for (const claim of claims) returnUnits(ledger, head, claim);",
+    replace: "for (const claim of claims) {\n    returnUnits(ledger, head, claim);\n    ledger.dropPieces([claim.lo]);\n  }",
+  },
+  {
+    name: "leave what is generated behind in a resume",
+    file: "durable-objects/run/course/resume.ts",
+    find: "ledger.renewPieces(head.generation);",
+    replace: "",
+  },
 ];

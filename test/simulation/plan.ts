@@ -30,6 +30,8 @@ export interface Plan {
   /** Share of executors that the model server refuses while faults are on. */
   readonly misplaced: number;
   readonly scorerError: number;
+  /** What scoring a unit takes at most; 0 = it is done at once, and what waits for it is not kept. Milliseconds. */
+  readonly scoringMs: number;
   /** How often an executor is told to give some of its requests to another run, per opportunity while faults are on. */
   readonly narrowing: number;
   /** Units an executor holds unscored where scoring is postponed. */
@@ -45,7 +47,7 @@ export interface Plan {
 
 export function drawPlan(random: Random): Plan {
   const n = random.int(1, 40);
-  const r = random.pick([1, 1, 1, 2, 3, 4]);
+  const r = random.pick([1, 1, 2, 3, 4, 8]);
   const calmAt = random.int(20_000, 240_000);
   const nasty = random.pick([0, 0.02, 0.1]);
   const deploys = random.chance(0.5) ? (["deploy", "deploy"] as const) : [];
@@ -107,6 +109,7 @@ export function drawPlan(random: Random): Plan {
     infraError: random.pick([0, 0, 0.1]),
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),
+    scoringMs: random.pick([0, 0, 500, 5_000]),
     late: random.pick([0, 0.2, 0.5]),
     unchecked: random.pick([0, 0, 0.2]),
     narrowing: random.pick([0, 0, 0.02, 0.2]),

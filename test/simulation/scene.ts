@@ -28,10 +28,12 @@ export interface Scene {
   readonly blocks: Map<string, string>;
   /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
   readonly silences: { readonly unit: number; readonly alone: boolean }[];
-  /** Rows by segment and unit. */
+  /** Rows by segment and unit; of kept rollouts what the model said, by segment, unit and rollout. */
   readonly segments: Map<string, readonly RolloutSummary[]>;
   /** What is done of each rollout, by unit and index: which answer of the model it is, and how it ended. */
   readonly answers: Map<string, RolloutSummary>;
+  /** Rollouts that were kept and whose units were not done then: which answer of the model each is. */
+  readonly kept: Map<string, number>;
   /** Answers that infrastructure had ended when the newest generation began, each by its number: what that generation is to draw again. */
   repairs: { readonly generation: number; readonly owed: ReadonlyMap<string, number> };
   readonly dispatcher: {

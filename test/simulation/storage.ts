@@ -1,18 +1,36 @@
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { LoosePiece } from "../../src/executor/session/session-events.ts";
 import { broken } from "./invariants.ts";
 import type { Scene } from "./scene.ts";
 
+/** What goes into one segment: units with their rows, and rollouts of other units. */
+interface Contents {
+  readonly units: readonly number[];
+  readonly rows: ReadonlyMap<number, readonly RolloutSummary[]>;
+  readonly pieces: readonly LoosePiece[];
+  /** By unit and rollout. */
+  readonly said: ReadonlyMap<string, RolloutSummary>;
+}
+
 /** Segments as one executor puts them. */
 export class Bucket {
-  readonly #there = new Map<string, readonly number[]>();
+  readonly #there = new Map<string, string>();
 
   /** Create-only put: may fail, or take effect and fail; the driver then finds it there. False when it failed. */
-  put(world: Scene, segment: string, units: readonly number[], rows: ReadonlyMap<number, readonly RolloutSummary[]>): boolean {
+  put(world: Scene, segment: string, { units, rows, pieces, said }: Contents): boolean {
+    const holds = JSON.stringify([units, pieces]);
     const fails = world.outage || world.strikes(world.plan.fault.putFails);
     const there = this.#there.get(segment);
-    if (there !== undefined && there.join() !== units.join()) broken("a segment was written twice with different rows");
-    if (!fails || (!world.outage && world.random.chance(0.5))) this.#there.set(segment, units);
+    if (there !== undefined && there !== holds) broken("a segment was written twice with different rows");
+    if (!fails || (!world.outage && world.random.chance(0.5))) this.#there.set(segment, holds);
     for (const unit of units) world.segments.set(`${segment}/${unit}`, rows.get(unit) ?? []);
+    for (const { unit, rollouts } of pieces) {
+      for (const rollout of rollouts) {
+        const answer = said.get(`${unit}/${rollout}`);
+        if (answer === undefined) broken(`rollout ${rollout} of unit ${unit} is kept, and was never generated`);
+        world.segments.set(`${segment}/${unit}/${rollout}`, [answer]);
+      }
+    }
     return !fails;
   }
 }

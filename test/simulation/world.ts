@@ -69,6 +69,7 @@ export class World implements Scene {
   readonly silences: { readonly unit: number; readonly alone: boolean }[] = [];
   readonly segments = new Map<string, readonly RolloutSummary[]>();
   readonly answers = new Map<string, RolloutSummary>();
+  readonly kept = new Map<string, number>();
   repairs: Scene["repairs"] = { generation: 1, owed: new Map() };
   boot = "boot-1";
   runtime = "runtime-1";

@@ -267,6 +267,46 @@ export function ledgerConformance(withLedger: WithLedger): void {
     });
   });
 
+  describe("pieces", () => {
+    const part = (unit: number, rollouts: number[]) => ({ unit, offset: 10 * unit, length: 10, rollouts });
+    const pieceOf = (segment: string, unit: number, rollouts: number[]) => ({ segment, ...part(unit, rollouts) });
+
+    check("are found by unit, whatever segment they are in, until their unit is done", ({ ledger, reopened }) => {
+      expect([ledger.piecesIn({ lo: 0, hi: 9 }), ledger.keptRollouts()]).toEqual([[], 0]);
+      ledger.putHead(head());
+      ledger.putPieces("1-1-2", [part(3, [0, 2]), part(5, [1])]);
+      ledger.putPieces("1-1-3", [part(3, [1])]);
+      for (const each of [ledger, reopened()]) {
+        expect(each.piecesIn({ lo: 0, hi: 9 })).toEqual([pieceOf("1-1-2", 3, [0, 2]), pieceOf("1-1-3", 3, [1]), pieceOf("1-1-2", 5, [1])]);
+        expect(each.piecesIn({ lo: 4, hi: 6 })).toEqual([pieceOf("1-1-2", 5, [1])]);
+        expect([each.piecesIn({ lo: 4, hi: 5 }), each.keptRollouts()]).toEqual([[], 4]);
+      }
+      ledger.putDone(done(3));
+      ledger.dropPieces([3, 4]);
+      for (const each of [ledger, reopened()]) expect([each.piecesIn({ lo: 0, hi: 9 }), each.keptRollouts()]).toEqual([[pieceOf("1-1-2", 5, [1])], 1]);
+    });
+
+    check("go on in a new generation, but for those of units that are done; without that they count no more", ({ ledger, reopened }) => {
+      ledger.putHead(head());
+      ledger.putPieces("1-1-2", [part(3, [0]), part(5, [1])]);
+      ledger.putDone(done(3));
+      ledger.dropPieces([3]);
+      ledger.renewPieces(2);
+      ledger.putHead({ ...head(), generation: 2 });
+      ledger.putDone(done(3, { owed: true }));
+      for (const each of [ledger, reopened()]) expect(each.piecesIn({ lo: 0, hi: 9 })).toEqual([pieceOf("1-1-2", 5, [1])]);
+      ledger.putHead({ ...head(), generation: 3 });
+      expect([reopened().piecesIn({ lo: 0, hi: 9 }), reopened().keptRollouts()]).toEqual([[], 0]);
+    });
+
+    check("go with the inputs", ({ ledger, reopened }) => {
+      ledger.putHead(head());
+      ledger.putPieces("1-1-2", [part(3, [0])]);
+      ledger.clearInputs();
+      for (const each of [ledger, reopened()]) expect(each.keptRollouts()).toBe(0);
+    });
+  });
+
   describe("input chunks", () => {
     check("are those that touch a range", ({ ledger }) => {
       const chunks = [0, 10, 20].map((lo) => ({ lo, hi: lo + 10, digest: `d${lo}`, bytes: 1_000 }));
@@ -288,6 +328,7 @@ export function ledgerConformance(withLedger: WithLedger): void {
         ledger.putDone(done(n, { rollouts: [summary({ metrics: { [`metric ${n}`]: n } })] }));
         ledger.putSuspect({ unit: n, lapses: 1, alone: 0, waiting: true });
         ledger.putChunks([{ lo: n, hi: n + 1, digest: `d${n}`, bytes: 1 }]);
+        ledger.putPieces(`1-${n}-1`, [{ unit: 50 + n, offset: 0, length: 1, rollouts: [0] }]);
         ledger.putEvent(event(n));
       };
       transaction(() => fill(1));
@@ -298,6 +339,7 @@ export function ledgerConformance(withLedger: WithLedger): void {
           ledger.deleteReturned(1);
           ledger.deleteClaimsOf(1);
           ledger.deleteSuspect(1);
+          ledger.dropPieces([51]);
           throw new Error("power cut");
         }),
       ).toThrow("power cut");
@@ -311,6 +353,7 @@ export function ledgerConformance(withLedger: WithLedger): void {
         expect([...each.doneFrom(0)].map(({ unit }) => unit)).toEqual([1]);
         expect(each.waitingSuspects().map(({ unit }) => unit)).toEqual([1]);
         expect(each.chunksIn({ lo: 0, hi: 9 })).toHaveLength(1);
+        expect(each.piecesIn({ lo: 50, hi: 60 }).map(({ unit }) => unit)).toEqual([51]);
       }
       // The event's number is free again.
       transaction(() => ledger.putEvent(event(2)));

@@ -1,7 +1,7 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
-import type { ClaimDecision, InputChunk, UnitRange } from "../../durable-objects/run/protocol.ts";
+import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../durable-objects/run/protocol.ts";
 
 /** The tables of a Run as maps. Values are copied on the way in and out, as a database would. */
 export class MemoryLedger implements Ledger {
@@ -14,12 +14,14 @@ export class MemoryLedger implements Ledger {
   readonly dones = new Map<number, Done>();
   readonly suspects = new Map<number, Suspect>();
   readonly chunks = new Map<number, InputChunk>();
+  /** By segment and unit. */
+  readonly pieces = new Map<string, Piece & { readonly generation: number }>();
   readonly events: CommitEvent[] = [];
 
   /** Runs `change` as a transaction: a throw leaves everything as it was. */
   transaction<T>(change: () => T): T {
-    const copies = [this.ticketRows, this.answers, this.returned, this.claims, this.dones, this.suspects, this.chunks].map(
-      (map) => [map as Map<number, unknown>, new Map(map as Map<number, unknown>)] as const,
+    const copies = [this.ticketRows, this.answers, this.returned, this.claims, this.dones, this.suspects, this.chunks, this.pieces].map(
+      (map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const,
     );
     const { stored, text } = this;
     const events = this.events.length;
@@ -154,11 +156,35 @@ export class MemoryLedger implements Ledger {
     this.suspects.delete(unit);
   }
 
+  piecesIn(range: UnitRange): readonly Piece[] {
+    const inside = this.#livePieces().filter(({ unit }) => unit >= range.lo && unit < range.hi);
+    return inside.sort((a, b) => a.unit - b.unit || (a.segment < b.segment ? -1 : 1)).map(({ generation: _, ...piece }) => piece);
+  }
+  keptRollouts(): number {
+    return this.#livePieces().reduce((sum, { rollouts }) => sum + rollouts.length, 0);
+  }
+  putPieces(segment: string, pieces: readonly CommitPiece[]): void {
+    const generation = this.head()?.generation ?? 0;
+    for (const piece of pieces) this.pieces.set(`${segment}/${piece.unit}`, { ...piece, segment, generation });
+  }
+  dropPieces(units: readonly number[]): void {
+    for (const [key, { unit }] of this.pieces) if (units.includes(unit)) this.pieces.delete(key);
+  }
+  renewPieces(generation: number): void {
+    const live = this.#livePieces();
+    this.pieces.clear();
+    for (const piece of live) this.pieces.set(`${piece.segment}/${piece.unit}`, { ...piece, generation });
+  }
+  #livePieces() {
+    const generation = this.head()?.generation ?? 0;
+    return [...this.pieces.values()].filter((piece) => piece.generation === generation && this.dones.get(piece.unit)?.owed !== false);
+  }
+
   chunksIn(range: UnitRange): readonly InputChunk[] {
     return [...this.chunks.values()].filter((chunk) => chunk.lo < range.hi && chunk.hi > range.lo).sort((a, b) => a.lo - b.lo);
   }
   clearInputs(): void {
-    for (const table of [this.chunks, this.returned, this.suspects]) table.clear();
+    for (const table of [this.chunks, this.returned, this.suspects, this.pieces]) table.clear();
   }
   putChunks(chunks: readonly InputChunk[]): void {
     for (const chunk of chunks) this.chunks.set(chunk.lo, chunk);

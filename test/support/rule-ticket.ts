@@ -1,12 +1,14 @@
 import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
-import type { CommitCall, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
+import type { CommitCall, CommitPiece, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
 import type { Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { Gate } from "../../src/clients/gate.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import type { Client } from "../../src/rollouts/types.ts";
-import { ok } from "../../src/errors/result.ts";
+import type { RunConfig } from "../../src/config/run-config.ts";
+import type { Environment } from "../../src/environments/environment.ts";
+import { EdgewiseError, ok } from "../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../src/executor/ports.ts";
 import { SavedRows } from "../../src/executor/units/saved-rows.ts";
 import { Slice } from "../../src/executor/slice.ts";
@@ -16,6 +18,14 @@ import { UnitsTicket } from "../../src/executor/units/units-ticket.ts";
 import { RuleRun } from "./rule-run.ts";
 
 export interface TicketOptions {
+  /** One that is there already, with what its executors stored; default: a new one. */
+  readonly run?: RuleRun;
+  readonly objects?: Map<string, Uint8Array>;
+  /** Default: answers are taken as they are, and score nothing. */
+  readonly environment?: Environment;
+  readonly config?: Partial<RunConfig>;
+  readonly saved?: SavedRows;
+  readonly onNote?: (message: string) => void;
   readonly units: number;
   readonly lanes: number;
   /** Per example; default 1. */
@@ -29,15 +39,22 @@ export interface TicketOptions {
   readonly budget?: Partial<ExecutorBudget>;
 }
 
+const commitOf = ({ units, pieces, ...rest }: CommitCall) => ({
+  ...rest,
+  units: JSON.parse(units) as CommitUnit[],
+  ...(pieces === undefined ? {} : { pieces: JSON.parse(pieces) as CommitPiece[] }),
+});
+
 const unlimited = Number.POSITIVE_INFINITY;
 
 /** One grant of units, carried out by the real executor before a Run, a storage and a model in memory. */
-export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: changes, rollouts = 1 }: TicketOptions): {
+export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: changes, rollouts = 1, ...given }: TicketOptions): {
   run: RuleRun;
   grant: Grant;
   ticket: UnitsTicket;
 } {
-  const run = RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts });
+  const run = given.run ?? RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config });
+  const objects = given.objects ?? new Map<string, Uint8Array>();
   const grant = run.grant("executor", lanes);
   const gate = new Gate(grant.requests);
   const client: Client = {
@@ -56,15 +73,21 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     (_, unit) => `${JSON.stringify({ example_id: unit, prompt: [{ role: "user", content: "q" }], task: "t" })}\n`,
   ).join("");
   const store = {
-    async create(_key: string, segment: Uint8Array) {
+    async create(key: string, segment: Uint8Array) {
       await onPut?.(segment);
+      objects.set(key, segment);
       return "stored" as const;
+    },
+    async read(key: string, offset: number, length: number) {
+      const object = objects.get(key);
+      if (object === undefined) throw new EdgewiseError("storage_damaged", `${key} is missing in storage`);
+      return object.subarray(offset, offset + length);
     },
     readAll: async () => new TextEncoder().encode(inputs),
   } as Partial<ExecutorStore> as ExecutorStore;
   const stub = new Proxy({} as RunStub, {
     get: (_, name: TransitionName) => async (request: object) => {
-      const whole = name === "commit" ? { ...request, units: JSON.parse((request as CommitCall).units) as CommitUnit[] } : request;
+      const whole = name === "commit" ? commitOf(request as CommitCall) : request;
       const send = (): unknown => run.call(name, whole as Request<TransitionName>);
       return onCall === undefined ? send() : onCall(name, send, whole);
     },
@@ -109,7 +132,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     connections: null,
     ...changes,
   };
-  const environment = new SingleTurnEnv({ dataset: async function* () {} });
+  const environment = given.environment ?? new SingleTurnEnv({ dataset: async function* () {} });
   const vitals = () => ({ in_flight: 0, retries: 0, waiting: 0, paused_until: null });
   const ticket = new UnitsTicket(
     {
@@ -123,7 +146,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       vitals,
       narrow: async () => undefined,
       noteFirst: () => undefined,
-      saved: new SavedRows(),
+      note: (_level, message) => given.onNote?.(message),
+      saved: given.saved ?? new SavedRows(),
       outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),
       times: new UnitTimes(),
       beforeLeave: async () => undefined,

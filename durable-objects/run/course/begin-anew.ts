@@ -3,9 +3,9 @@ import type { ResumeRequest } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 
-/** Whether the run has rows, or is to get some from a folder: then it stays with the data that they are of. */
+/** Whether the run has rows or generated rollouts, or is to get some from a folder: then it stays with the data that they are of. */
 export function hasBegun(ledger: Ledger, head: RunHead): boolean {
-  if (head.import !== null) return true;
+  if (head.import !== null || ledger.keptRollouts() > 0) return true;
   for (const _ of ledger.doneFrom(0)) return true;
   return false;
 }

@@ -124,5 +124,10 @@ export function leftErrors(head: RunHead, request: ResumeRequest, owed: Owed): s
   return [`${rollouts}: the environment's code has not changed, and would fail in the same way. With a mended reward function a resume scores them again.`];
 }
 
-export const described = ({ rollouts, scores }: Owed): string =>
-  [...(rollouts > 0 || scores === 0 ? [`${rollouts} rollouts owed`] : []), ...(scores > 0 ? [`${scores} to be scored again`] : [])].join(", ");
+/** `kept`: of the rollouts, those that are generated already. */
+export const described = ({ rollouts, scores }: Owed, kept: number): string =>
+  [
+    ...(rollouts > 0 || scores === 0 ? [`${rollouts} rollouts owed`] : []),
+    ...(kept > 0 ? [`${kept} of them generated already`] : []),
+    ...(scores > 0 ? [`${scores} to be scored again`] : []),
+  ].join(", ");

@@ -123,6 +123,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const owed = owedInAll(head, config, debts, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
   const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };
+  const kept = ledger.keptRollouts();
   const warnings: string[] = leftErrors(head, request, all);
   if (config.base_url !== before.base_url)
     warnings.push(`base_url changes from ${before.base_url} to ${config.base_url}; earlier rollouts were made at the former.`);
@@ -151,6 +152,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   delete head.lost_preparations;
   delete head.loading;
   head.generation++;
+  ledger.renewPieces(head.generation);
   head.boot = request.boot;
   head.interrupted = false;
   head.wary = [];
@@ -167,7 +169,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   head.pulse = freshPulse(context.now);
   head.code_wait = null;
   markChanged(head, context);
-  logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${described(all)}`);
+  logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${described(all, kept)}`);
   for (const warning of warnings) logEvent(ledger, head, context, "WARNING", warning);
   if (code === "changed" && offered !== null) warnings.push(pinCode(ledger, head, offered, context));
   return ok(resumed);

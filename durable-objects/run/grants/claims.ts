@@ -50,7 +50,16 @@ function otherPrompts(rollouts: readonly (RolloutSummary | null)[]): Pick<Redo, 
 
 function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {
   ledger.putClaim({ ...range, ticket: ticket.ticket, epoch: ticket.epoch });
-  return { kind: "block", ...range, ...kind, wary: isWary(head, range), redo: redosOf(ledger, head, range), chunks: ledger.chunksIn(range) };
+  const pieces = ledger.piecesIn(range);
+  return {
+    kind: "block",
+    ...range,
+    ...kind,
+    wary: isWary(head, range),
+    redo: redosOf(ledger, head, range),
+    ...(pieces.length === 0 ? {} : { pieces }),
+    chunks: ledger.chunksIn(range),
+  };
 }
 
 /** A poisoned unit goes to anyone (it is not run); a suspect one only to a ticket that has nothing else open. */

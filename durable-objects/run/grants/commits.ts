@@ -5,6 +5,7 @@ import type { RunHead } from "../state/head.ts";
 import { observeHealth } from "./health.ts";
 import type { Claim, DonePlace, Ledger, Ticket } from "../state/ledger.ts";
 import { endRun } from "../course/lifecycle.ts";
+import { keepPieces } from "./pieces.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "../protocol.ts";
 import type { RolloutSummary, Unscored } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../state/runs-of.ts";
@@ -60,6 +61,7 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
   const left = living ?? (ticket === null ? null : withoutRest(ticket, request));
   if (left !== null && left !== ticket) ledger.putTicket(left);
   if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);
+  if (ticket !== null) keepPieces(ledger, head, ticket, request.segment, request.pieces ?? []);
   return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...(living === null ? {} : { renewed: true }) };
 }
 
@@ -84,6 +86,7 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
     units.map(({ unit }) => unit),
   );
   const committed = new Set(units.map(({ unit }) => unit));
+  ledger.dropPieces([...committed]);
   for (const range of runsOf([...committed])) {
     for (const { unit } of ledger.suspectsIn(range)) if (committed.has(unit)) ledger.deleteSuspect(unit);
   }

@@ -39,11 +39,20 @@ export function makePending(ledger: Ledger, head: RunHead, units: readonly numbe
   head.pending += units.length;
 }
 
+/** Places of kept rollouts that one block names at most, unless its first unit alone has more: its answer is stored in one row. */
+const MOST_PIECES = 2_000;
+
+/** The end of the units from `lo` on, up to `hi`, of which a block can name all pieces. */
+function endOfPieces(ledger: Ledger, { lo, hi }: UnitRange): number {
+  const beyond = ledger.piecesIn({ lo, hi })[MOST_PIECES];
+  return beyond === undefined ? hi : Math.max(lo + 1, beyond.unit);
+}
+
 /** Takes up to `size` adjacent units from the front of what is pending: returned ranges first, then the untouched tail. */
 export function takeUnits(ledger: Ledger, head: RunHead, size: number): UnitRange | null {
   const returned = ledger.firstReturned();
   if (returned !== null) {
-    const hi = Math.min(returned.hi, returned.lo + size);
+    const hi = endOfPieces(ledger, { lo: returned.lo, hi: Math.min(returned.hi, returned.lo + size) });
     ledger.deleteReturned(returned.lo);
     if (hi < returned.hi) ledger.putReturned({ lo: hi, hi: returned.hi });
     head.pending -= hi - returned.lo;

@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import type { RunHead } from "./head.ts";
-import type { ClaimDecision, InputChunk, TicketTask, UnitRange } from "../protocol.ts";
+import type { ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRange } from "../protocol.ts";
 import type { Place } from "../../../r2-layout/place.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
@@ -127,6 +127,16 @@ export interface Ledger {
   putSuspect(suspect: Suspect): void;
   suspectsIn(range: UnitRange): readonly Suspect[];
   deleteSuspect(unit: number): void;
+
+  /** Generated rollouts of the units of `[lo, hi)` that are not done, by unit. */
+  piecesIn(range: UnitRange): readonly Piece[];
+  /** How many rollouts there are in all pieces. */
+  keptRollouts(): number;
+  putPieces(segment: string, pieces: readonly CommitPiece[]): void;
+  /** Of units that are done now. */
+  dropPieces(units: readonly number[]): void;
+  /** Carries what there is for units that are not done over into a new generation; pieces of no other generation count. */
+  renewPieces(generation: number): void;
 
   chunksIn(range: UnitRange): readonly InputChunk[];
   putChunks(chunks: readonly InputChunk[]): void;

@@ -17,3 +17,11 @@ CREATE TABLE IF NOT EXISTS event (seq INTEGER PRIMARY KEY, time INTEGER NOT NULL
   message TEXT NOT NULL, rollouts INTEGER NOT NULL, units TEXT, segment TEXT);
 CREATE INDEX IF NOT EXISTS event_log ON event (seq) WHERE type = 'log';
 `;
+
+/**
+ * Of generated rollouts whose units are not done. No change of version: code of before does without it, and generates them again. Made when
+ * something is first written to it, since most runs never need it.
+ */
+export const PIECE_TABLE = `
+CREATE TABLE IF NOT EXISTS piece (segment TEXT PRIMARY KEY, generation INTEGER NOT NULL, parts TEXT NOT NULL) WITHOUT ROWID;
+`;

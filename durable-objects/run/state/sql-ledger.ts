@@ -7,7 +7,8 @@ import { HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
-import type { ClaimDecision, InputChunk, UnitRange } from "../protocol.ts";
+import { PieceTable } from "./piece-table.ts";
+import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { RowCounts } from "./row-counts.ts";
 import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
@@ -45,6 +46,7 @@ const storedByAnother = (what: string, version: string, known: number): Edgewise
 export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
   readonly #grants: GrantTables;
+  readonly #pieces: PieceTable;
   #names: readonly string[] | null = null;
   /** As they are stored: a head is parsed anew each time it is asked for, since transitions change theirs; a config never changes. */
   readonly #records = new Map<string, string | null>();
@@ -56,6 +58,7 @@ export class SqlLedger implements Ledger {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
+    this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
   }
 
   /** Creates the tables; called before a first write only, so that calls on a run that never was write nothing. */
@@ -241,10 +244,27 @@ export class SqlLedger implements Ledger {
       from = last.unit + 1;
     }
   }
-  /** Segments that hold rows which count, of those after `after` in order the first `limit`; every other one is an orphan. */
+  /** Segments that hold rows which count, or kept rollouts, of those after `after` in order the first `limit`; every other one is an orphan. */
   segmentsAfter(after: string, limit: number): readonly string[] {
     const rows = this.#rows<{ segment: string }>("SELECT DISTINCT segment FROM done WHERE segment > ? ORDER BY segment LIMIT ?", after, limit);
-    return rows.map(({ segment }) => segment);
+    const both = new Set([...rows.map(({ segment }) => segment), ...this.#pieces.segmentsAfter(after, limit)]);
+    return [...both].sort().slice(0, limit);
+  }
+
+  piecesIn(range: UnitRange): readonly Piece[] {
+    return this.#pieces.in(range);
+  }
+  keptRollouts(): number {
+    return this.#pieces.count();
+  }
+  putPieces(segment: string, pieces: readonly CommitPiece[]): void {
+    this.#pieces.put(segment, pieces);
+  }
+  dropPieces(units: readonly number[]): void {
+    this.#pieces.drop(units);
+  }
+  renewPieces(generation: number): void {
+    this.#pieces.renew(generation);
   }
 
   suspect(unit: number): Suspect | null {
@@ -273,6 +293,7 @@ export class SqlLedger implements Ledger {
 
   clearInputs(): void {
     for (const table of ["chunk", "returned", "suspect"]) this.#rows(`DELETE FROM ${table}`);
+    this.#pieces.clear();
   }
 
   putEvent({ seq, time, type, level, message, rollouts, units, segment }: CommitEvent): void {
@@ -328,6 +349,7 @@ export class SqlLedger implements Ledger {
     this.#config = null;
     this.#exists = false;
     this.#grants.forget();
+    this.#pieces.forget();
     this.rowCounts.forget();
   }
 

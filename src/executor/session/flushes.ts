@@ -1,4 +1,4 @@
-import type { Effect } from "./session-events.ts";
+import type { Effect, LoosePiece } from "./session-events.ts";
 
 /** Segments on their way to storage at once; with the buffer and the inputs they are what an executor holds. */
 export const MAX_FLUSHES = 2;
@@ -6,6 +6,7 @@ export const MAX_FLUSHES = 2;
 interface Flush {
   readonly n: number;
   readonly units: readonly number[];
+  readonly pieces: readonly LoosePiece[];
   state: "storing" | "stored" | "committing";
   /** When its last attempt is repeated; null = it has not failed. */
   retryAt: number | null;
@@ -39,10 +40,10 @@ export class Flushes {
     return this.#list.flatMap(({ retryAt }) => (retryAt === null ? [] : [retryAt]));
   }
 
-  begin(units: readonly number[]): Effect {
-    const flush: Flush = { n: this.#next++, units, state: "storing", retryAt: null, failing: false };
+  begin({ units, pieces }: Pick<Flush, "units" | "pieces">): Effect {
+    const flush: Flush = { n: this.#next++, units, pieces, state: "storing", retryAt: null, failing: false };
     this.#list.push(flush);
-    return { type: "store", n: flush.n, units };
+    return { type: "store", n: flush.n, units, pieces };
   }
 
   stored(n: number): void {
@@ -65,10 +66,10 @@ export class Flushes {
     for (const flush of this.#list) {
       const again = flush.retryAt !== null && now >= flush.retryAt;
       if (again) flush.retryAt = null;
-      if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units });
+      if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units, pieces: flush.pieces });
       if (flush.state === "stored" || (flush.state === "committing" && again)) {
         flush.state = "committing";
-        effects.push({ type: "commit", n: flush.n, units: flush.units, started: started() });
+        effects.push({ type: "commit", n: flush.n, units: flush.units, pieces: flush.pieces, started: started() });
       }
     }
     return effects;

@@ -57,7 +57,8 @@ export class Pacing {
 
   begin({ unit, block }: UnitWork, now: number): void {
     const kept = block.redo.find((redo) => redo.unit === unit)?.keep.length ?? 0;
-    const rollouts = Math.max(0, this.#grant.config.rollouts_per_example - kept);
+    const generated = (block.pieces ?? []).reduce((sum, piece) => sum + (piece.unit === unit ? piece.rollouts.length : 0), 0);
+    const rollouts = Math.max(0, this.#grant.config.rollouts_per_example - kept - generated);
     this.#open.set(unit, { since: now, rollouts, left: rollouts });
   }
 

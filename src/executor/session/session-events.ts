@@ -7,6 +7,12 @@ export interface UnitWork {
   readonly block: Block;
 }
 
+/** Generated rollouts of a unit that has no rows. */
+export interface LoosePiece {
+  readonly unit: number;
+  readonly rollouts: readonly number[];
+}
+
 /** A call that failed: how long to leave it alone (retry-waits.ts). Milliseconds. */
 interface Failed {
   readonly wait: number;
@@ -18,8 +24,12 @@ export type SessionEvent =
   | ({ readonly type: "claim-failed"; readonly seq: number } & Failed)
   /** The unit's rows are in the buffer; `full` when the buffer is. */
   | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
-  /** One of its rollouts is generated; told only where there is a `wall`. */
-  | { readonly type: "rollout-ended"; readonly unit: number }
+  /** One of its rollouts is generated, and with `keeps` to be kept; told where there is a `wall`, or it has to wait for its scores. */
+  | { readonly type: "rollout-ended"; readonly unit: number; readonly rollout: number; readonly keeps: boolean }
+  /** Its rows come in a moment, and its rollouts with them. */
+  | { readonly type: "unit-scoring"; readonly unit: number }
+  /** Rollouts that there was no room for in the segment that was to take them. */
+  | ({ readonly type: "rollouts-left" } & LoosePiece)
   /** All its rollouts are generated, and wait to be scored (only with `hold`). */
   | { readonly type: "unit-generated"; readonly unit: number }
   /** Given up without rows (aborted). */
@@ -44,10 +54,16 @@ export type Effect =
   | { readonly type: "start"; readonly work: UnitWork }
   /** Score these units, which wait for it: nothing is generated meanwhile. */
   | { readonly type: "score"; readonly units: readonly number[] }
-  /** Take everything buffered and put it as segment number `n`; repeated for the same `n` after a failure. */
-  | { readonly type: "store"; readonly n: number; readonly units: readonly number[] }
+  /** Take everything buffered, and these rollouts, and put it as segment number `n`; repeated for the same `n` after a failure. */
+  | { readonly type: "store"; readonly n: number; readonly units: readonly number[]; readonly pieces: readonly LoosePiece[] }
   /** `started` of this, of a claim and of a beat: what the Run is told to have begun. */
-  | { readonly type: "commit"; readonly n: number; readonly units: readonly number[]; readonly started: readonly number[] }
+  | {
+      readonly type: "commit";
+      readonly n: number;
+      readonly units: readonly number[];
+      readonly pieces: readonly LoosePiece[];
+      readonly started: readonly number[];
+    }
   | { readonly type: "beat"; readonly started: readonly number[] }
   /** Abort every request of this grant, now. */
   | { readonly type: "abort" }

@@ -1,4 +1,5 @@
 import type { BeatAnswer, ClaimAnswer, GivesBack, Grant, Renewal } from "../../../durable-objects/run/protocol.ts";
+import { Batch } from "./batch.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
 import { Lease } from "./lease.ts";
@@ -32,9 +33,7 @@ export class Session {
   /** The newest claim found nothing for a free lane: what is running is all there is for now. */
   #dry = false;
   #asked = 0;
-  #buffered: number[] = [];
-  #bufferedSince = 0;
-  #full = false;
+  readonly #batch: Batch;
   readonly #flushes = new Flushes();
   /** Something of this grant was committed: storage takes what is given to it. */
   #proven = false;
@@ -50,6 +49,7 @@ export class Session {
     this.#holdings = new Holdings(grant);
     this.#timing = timing;
     this.#pacing = new Pacing(grant, timing.wall ?? null, timing.times ?? new UnitTimes());
+    this.#batch = new Batch(timing, this.#pacing);
     this.#lease = new Lease(grant, timing.margin, sentAt);
   }
 
@@ -70,7 +70,7 @@ export class Session {
   /** When the driver must call `tick` at the latest. */
   nextTick(now: number): number {
     const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries];
-    if (this.#buffered.length > 0) due.push(this.#bufferedSince + this.#pacing.flushAge(this.#buffered.length));
+    if (!this.#flushes.areAllTaken) due.push(this.#batch.dueAt);
     if (this.#wantsClaim(now)) due.push(this.#claimAt);
     return Math.max(now, Math.min(...due));
   }
@@ -99,7 +99,15 @@ export class Session {
         this.#finishUnit(event.unit, event.full, now);
         return;
       case "rollout-ended":
-        return this.#pacing.rolloutEnded(event.unit);
+        if (!this.#running.has(event.unit)) return;
+        this.#pacing.rolloutEnded(event.unit);
+        if (event.keeps) this.#batch.addRollout(event.unit, event.rollout, now);
+        return;
+      case "unit-scoring":
+        return this.#batch.letGo(event.unit);
+      case "rollouts-left":
+        for (const rollout of event.rollouts) this.#batch.addRollout(event.unit, rollout, Number.NEGATIVE_INFINITY);
+        return;
       case "unit-generated":
         if (this.#running.has(event.unit)) this.#unscored.add(event.unit);
         return;
@@ -127,8 +135,7 @@ export class Session {
       case "beat-failed":
         return this.#lease.failed(event.sentAt, now + event.wait);
       case "flush":
-        this.#full = true;
-        return;
+        return this.#batch.fill();
       case "narrow":
         return this.#narrow(event.requests, effects);
       case "narrowed":
@@ -170,9 +177,7 @@ export class Session {
     if (!this.#running.has(unit)) return;
     this.#pacing.finish(unit, now);
     this.#end(unit);
-    if (this.#buffered.length === 0) this.#bufferedSince = now;
-    this.#buffered.push(unit);
-    this.#full ||= full;
+    this.#batch.addUnit(unit, full, now);
   }
 
   #end(unit: number): void {
@@ -190,7 +195,9 @@ export class Session {
   #stop(how: "drain" | "abort", effects: Effect[]): void {
     this.#queue = [];
     if (how === "abort" && this.#stopping !== "abort") effects.push({ type: "abort" });
-    if (this.#stopping !== "abort") this.#stopping = how;
+    if (this.#stopping === how || this.#stopping === "abort") return;
+    this.#stopping = how;
+    this.#batch.hurry();
   }
 
   /** The lease is over or about to be: nothing of this grant may go on, and nothing it has is worth committing later. */
@@ -200,7 +207,7 @@ export class Session {
   }
 
   #open(): number {
-    return this.#queue.length + this.#running.size + this.#buffered.length + this.#flushes.units.length;
+    return this.#queue.length + this.#running.size + this.#batch.units.length + this.#flushes.units.length;
   }
 
   #free(): number {
@@ -230,7 +237,7 @@ export class Session {
   }
 
   #started(): number[] {
-    return [...this.#running, ...this.#buffered, ...this.#flushes.units];
+    return [...this.#running, ...this.#batch.units, ...this.#flushes.units];
   }
 
   #proceed(now: number, effects: Effect[]): void {
@@ -248,7 +255,7 @@ export class Session {
 
   #startUnits(now: number, effects: Effect[]): void {
     // Storage is slower than the model: no new units until it has caught up, or rows would pile up in memory.
-    if (this.#isTroubled || (this.#full && this.#flushes.areAllTaken)) return;
+    if (this.#isTroubled || (this.#batch.isFull && this.#flushes.areAllTaken)) return;
     const started: Effect[] = [];
     let wary = false;
     while (this.#room() > 0 && this.#scoring.size === 0) {
@@ -301,12 +308,7 @@ export class Session {
 
   #flush(now: number, effects: Effect[]): void {
     const idle = this.#running.size === 0 && this.#queue.length === 0;
-    const due = this.#full || idle || now >= this.#bufferedSince + this.#pacing.flushAge(this.#buffered.length);
-    if (this.#buffered.length > 0 && due && !this.#flushes.areAllTaken) {
-      effects.push(this.#flushes.begin(this.#buffered));
-      this.#buffered = [];
-      this.#full = false;
-    }
+    if (this.#batch.isDue(now, idle) && !this.#flushes.areAllTaken) effects.push(this.#flushes.begin(this.#batch.take(now, idle)));
     effects.push(...this.#flushes.due(now, () => this.#started()));
   }
 
@@ -327,7 +329,7 @@ export class Session {
   /** Leaves when nothing is open and nothing more is to be had; a fenced session leaves as soon as its work is aborted. */
   #maybeLeave(effects: Effect[]): void {
     const working = this.#running.size > 0;
-    const holding = !this.#fenced && (this.#queue.length > 0 || this.#buffered.length > 0 || !this.#flushes.isEmpty);
+    const holding = !this.#fenced && (this.#queue.length > 0 || !this.#batch.isEmpty || !this.#flushes.isEmpty);
     if (working || holding) return;
     if (this.#stopping === null && !this.#isExhausted) return;
     this.#over = true;

@@ -7,16 +7,19 @@ export interface FinishedUnit extends Omit<UnitRows, "lines"> {
   readonly terms: string;
 }
 
+const NONE: ReadonlyMap<number, string> = new Map();
+
 /**
- * Rows of finished units whose grant ended before they were committed, as when neither they nor a beat could be stored: they are
- * paid for. Under its next grant the executor commits those that it is given again, instead of asking the model. Holds what one
+ * Rows of finished units, and generated rollouts of others, whose grant ended before they were committed, as when neither they nor a beat could be
+ * stored: they are paid for. Under its next grant the executor commits those that it is given again, instead of asking the model. Holds what one
  * grant held at its end: two segments, a buffer, and a unit for each lane that waited for room.
  */
 export class SavedRows {
   readonly #units = new Map<number, FinishedUnit & UnitRows>();
+  readonly #rollouts = new Map<number, { readonly terms: string; readonly texts: ReadonlyMap<number, string> }>();
 
   get isEmpty(): boolean {
-    return this.#units.size === 0;
+    return this.#units.size === 0 && this.#rollouts.size === 0;
   }
 
   has(unit: number): boolean {
@@ -43,7 +46,19 @@ export class SavedRows {
     return saved !== undefined && saved.terms === terms ? saved : null;
   }
 
+  /** Kept states of generated rollouts of `unit`, by index. */
+  keepRollouts(unit: number, terms: string, texts: ReadonlyMap<number, string>): void {
+    if (texts.size > 0) this.#rollouts.set(unit, { terms, texts });
+  }
+
+  takeRollouts(unit: number, terms: string): ReadonlyMap<number, string> {
+    const saved = this.#rollouts.get(unit);
+    this.#rollouts.delete(unit);
+    return saved !== undefined && saved.terms === terms ? saved.texts : NONE;
+  }
+
   clear(): void {
+    this.#rollouts.clear();
     this.#units.clear();
   }
 }

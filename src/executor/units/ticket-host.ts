@@ -24,6 +24,8 @@ export interface TicketHost {
   readonly narrow: (holding: Holding) => Promise<void>;
   /** Says something once per run and executor: the first error of a code. */
   readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
+  /** Says something once per run and executor. */
+  readonly note: (level: "INFO" | "WARNING", message: string) => void;
   /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */
   readonly saved: SavedRows;
   readonly outage: StorageOutage;

@@ -1,24 +1,27 @@
-import type { CommitUnit, GivesBack, Grant, Holding, Redo, Report } from "../../../durable-objects/run/protocol.ts";
+import type { CommitUnit, GivesBack, Grant, Holding, Report } from "../../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
 import { onAbort } from "../../clients/on-abort.ts";
-import type { ScoredAgain } from "../../environments/score-again.ts";
-import type { RolloutInput } from "../../rollouts/types.ts";
+import type { State } from "../../rollouts/types.ts";
 import { EdgewiseError, failureOf, type Failure } from "../../errors/result.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
 import { damageOf } from "../damage.ts";
 import { ticketOf } from "../keep-alive.ts";
-import { keptRows, NOTHING_KEPT, redoOf, unscoredOf } from "./kept-rows.ts";
-import { poisonedRows } from "./poisoned.ts";
+import { redoOf } from "./kept-rows.ts";
+import type { LooseBase } from "./loose-rollouts.ts";
+import { RolloutKeeper } from "./rollout-keeper.ts";
 import type { RunStub } from "../ports.ts";
-import { inOrder, runUnit, type UnitRows } from "../../environments/run-unit.ts";
+import type { UnitRows } from "../../environments/run-unit.ts";
 import type { FinishedUnit } from "./saved-rows.ts";
 import { Session } from "../session/session.ts";
-import type { Effect, SessionEvent, UnitWork } from "../session/session-events.ts";
+import type { Effect, LoosePiece, SessionEvent, UnitWork } from "../session/session-events.ts";
 import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { timingOf } from "./ticket-timing.ts";
+import { rowsOf } from "./unit-rows.ts";
+
+const NOTHING: SegmentContents = { bytes: new Uint8Array(0), units: [], pieces: [], rows: 0 };
 
 /**
  * Carries out the effects of one session: claims, runs units, writes segments, commits, beats. Knows nothing of why; every rule is
@@ -39,6 +42,7 @@ export class UnitsTicket {
   /** Rows that wait for room in the buffer. */
   readonly #waiting = new Map<number, readonly string[]>();
   readonly #segments = new Map<number, SegmentContents>();
+  readonly #keeper: RolloutKeeper;
   readonly #abort = new AbortController();
   /** Rollouts that have finished, of units that are not committed. */
   readonly #finished = new Map<number, number>();
@@ -59,6 +63,7 @@ export class UnitsTicket {
     this.#host = host;
     this.#grant = grant;
     this.#calls = new TicketCalls(host);
+    this.#keeper = new RolloutKeeper({ now: host.ports.now, note: host.note, feed: (event) => this.#feed(event) });
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
     this.#session = new Session(grant, timingOf(host, grant), sentAt);
     onAbort(this.#abort.signal, () => {
@@ -147,7 +152,7 @@ export class UnitsTicket {
       case "store":
         return this.#call(
           `segment ${effect.n}`,
-          () => this.#store(effect.n),
+          () => this.#store(effect.n, effect.pieces),
           (wait) => ({ type: "store-failed", n: effect.n, wait }),
         );
       case "commit":
@@ -217,9 +222,10 @@ export class UnitsTicket {
     this.#over.reject(thrown);
   }
 
-  async #store(n: number): Promise<SessionEvent> {
-    const contents = this.#segments.get(n) ?? this.#buffer.take();
-    if (contents === null) throw new EdgewiseError("internal", "a flush without rows");
+  async #store(n: number, pieces: readonly LoosePiece[]): Promise<SessionEvent> {
+    const contents = this.#segments.get(n) ?? this.#pack(pieces);
+    // Rollouts that cannot be kept.
+    if (contents === null) return { type: "stored", n };
     this.#segments.set(n, contents);
     const { config, ticket, epoch } = this.#grant;
     const stored = await this.#host.ports.store.create(segmentKey(config.run_id, segmentName(ticket, epoch, n)), contents.bytes);
@@ -227,10 +233,16 @@ export class UnitsTicket {
     return { type: "stored", n };
   }
 
+  #pack(pieces: readonly LoosePiece[]): SegmentContents | null {
+    const left = this.#keeper.moveInto(this.#buffer, pieces);
+    const contents = this.#buffer.take();
+    for (const piece of left) this.#feed({ type: "rollouts-left", ...piece });
+    return contents;
+  }
+
   async #commit(n: number, started: readonly number[]): Promise<SessionEvent> {
     const sentAt = this.#host.ports.now();
-    const contents = this.#segments.get(n);
-    if (contents === undefined) throw new EdgewiseError("internal", "a commit without a segment");
+    const contents = this.#segments.get(n) ?? NOTHING;
     const { ticket, epoch } = this.#grant;
     const units = contents.units.map((place): CommitUnit => {
       const { summaries = [], unscored } = this.#facts.get(place.unit) ?? {};
@@ -241,6 +253,7 @@ export class UnitsTicket {
       ...this.#told(started),
       segment: segmentName(ticket, epoch, n),
       units: JSON.stringify(units),
+      ...(contents.pieces.length === 0 ? {} : { pieces: JSON.stringify(contents.pieces) }),
     });
     return { type: "committed", n, sentAt, answer };
   }
@@ -260,6 +273,7 @@ export class UnitsTicket {
     const { saved } = this.#host;
     const buffered = this.#buffer.take();
     for (const contents of [...this.#segments.values(), ...(buffered === null ? [] : [buffered])]) saved.keepSegment(contents, this.#facts);
+    this.#keeper.saveInto(saved, this.#segments.values());
     for (const [unit, lines] of this.#waiting) {
       const facts = this.#facts.get(unit);
       if (facts !== undefined) saved.keep(unit, facts, lines);
@@ -286,6 +300,7 @@ export class UnitsTicket {
     try {
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
+      this.#keeper.finish(unit);
       const lines = rows.lines.map(maskJson);
       const { summaries, unscored } = rows;
       this.#facts.set(unit, { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) });
@@ -307,12 +322,14 @@ export class UnitsTicket {
 
   #drop(unit: number): void {
     this.#finished.delete(unit);
+    this.#keeper.drop(unit);
     this.#feed({ type: "unit-dropped", unit });
   }
 
-  #countRollout(unit: number): void {
+  #endRollout(unit: number, rollout: number, state: State, base: LooseBase, last: boolean): void {
     this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
-    if (this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit });
+    const told = this.#keeper.add(unit, rollout, state, base, last);
+    if (!told && this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit, rollout, keeps: false });
   }
 
   /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
@@ -325,63 +342,29 @@ export class UnitsTicket {
     this.#waiting.delete(unit);
   }
 
-  /** Null when the unit has no rows: aborted, or a refusal that ended the run. */
   async #rowsOf(work: UnitWork): Promise<UnitRows | null> {
-    const { unit, block } = work;
-    const saved = this.#host.saved.take(unit, this.#termsOf(work));
+    const { unit } = work;
+    const terms = this.#termsOf(work);
+    const saved = this.#host.saved.take(unit, terms);
     if (saved !== null) return saved;
-    const { ports, budget, slice, environment, judges, clientOf } = this.#host;
-    const { config } = this.#grant;
-    const r = config.rollouts_per_example;
-    const input = await this.#inputs.of(unit, block.chunks);
-    const redo = redoOf(unit, block);
-    const nothingRuns = redo?.keep.length === r;
-    const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
-    const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await this.#redo(redo, unit, input, block.poisoned);
-    if (kept.aborted) return null;
-    for (const { code, message } of kept.firstErrors) this.#host.noteFirst(code, message);
-    if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
-    if (block.poisoned) return poisonedRows(this.#host, this.#grant, input, kept.rows);
-    const held = new Set(kept.rows.map(({ index }) => index));
-    const rollouts = Array.from({ length: r }, (_, index) => index).filter((index) => !held.has(index));
-    slice.startRollouts(rollouts.length);
-    if (slice.isOver) this.stop("drain");
-    const outcome = await runUnit(environment, input, {
-      unit,
-      rollouts,
-      kept: kept.rows,
-      rolloutsPerExample: r,
-      client: clientOf(unit),
-      model: config.model,
-      sampling_args: config.sampling_args,
-      maxRetries: config.max_retries,
-      onRollout: () => this.#countRollout(unit),
-      independent: config.independent_scoring,
-      ...this.#turnOf(unit),
-      stateColumns: config.state_columns,
-      shape: config.results_shape,
-      envDigest: this.#host.envDigest,
-      judges,
+    const { no_interleave_scoring, rollouts_per_example: r } = this.#grant.config;
+    const waits = no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
+    let left = r;
+    return rowsOf(this.#host, this.#grant, this.#inputs, work, {
       signal: this.#abort.signal,
-      deadlineMs: budget.unitDeadline,
-      now: ports.now,
-      sleep: ports.sleep,
-      random: ports.random,
+      generated: this.#host.saved.takeRollouts(unit, terms),
+      ...waits,
+      onGenerated: (rollouts) => {
+        left -= rollouts;
+        if (rollouts > 0) this.#finished.set(unit, rollouts);
+      },
+      onRollout: (rollout, state, base) => {
+        this.#endRollout(unit, rollout, state, { ...base, terms }, --left === 0 && no_interleave_scoring !== true);
+      },
+      onScoring: () => this.#keeper.beginScoring(unit),
+      onFull: () => this.stop("drain"),
+      refused: (failure) => this.#fail(failure),
     });
-    for (const { code, message } of outcome.firstErrors) this.#host.noteFirst(code, message);
-    if (outcome.fatal !== null) await this.#fail(outcome.fatal);
-    return outcome.fatal !== null || outcome.aborted ? null : { ...outcome, ...unscoredOf(kept) };
-  }
-
-  /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
-  #redo(redo: Redo, unit: number, input: RolloutInput, poisoned: boolean): Promise<ScoredAgain> {
-    const { ports, budget, environment, envDigest, judges, clientOf } = this.#host;
-    const work = { environment, envDigest, judges, input, redo: poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...this.#turnOf(unit) };
-    return keptRows(ports, this.#grant.config, work, { signal: this.#abort.signal, deadlineMs: budget.unitDeadline });
-  }
-
-  #turnOf(unit: number): { readonly scoringTurn?: () => Promise<void> } {
-    return this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
   }
 
   /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */

@@ -1,0 +1,99 @@
+import type { Grant, Redo } from "../../../durable-objects/run/protocol.ts";
+import type { ScoredAgain } from "../../environments/score-again.ts";
+import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/run-unit.ts";
+import type { Failure } from "../../errors/result.ts";
+import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
+import type { RolloutInput, State } from "../../rollouts/types.ts";
+import type { UnitWork } from "../session/session-events.ts";
+import type { Inputs } from "./inputs.ts";
+import { keptRows, NOTHING_KEPT, redoOf, unscoredOf } from "./kept-rows.ts";
+import { keptStates } from "./kept-states.ts";
+import { poisonedRows } from "./poisoned.ts";
+import type { TicketHost } from "./ticket-host.ts";
+
+/** What the ticket that holds a unit hears of it, and what ends the unit. */
+export interface UnitWatch {
+  readonly signal: AbortSignal;
+  /** Rollouts that are generated already, as this executor has them. */
+  readonly generated: ReadonlyMap<number, string>;
+  readonly scoringTurn?: () => Promise<void>;
+  readonly onRollout: (rollout: number, state: State, base: KeptBase) => void;
+  /** So many rollouts were generated before. */
+  readonly onGenerated: (rollouts: number) => void;
+  readonly onScoring: () => void;
+  /** No rollout of the run may be begun any more. */
+  readonly onFull: () => void;
+  readonly refused: (failure: Failure) => Promise<void>;
+}
+
+/**
+ * The rows of one unit: what is done of it stays, what is generated is scored, and the rest is played. Null when it has none: aborted, or a
+ * refusal that ended the run. Rejects when storage does not answer.
+ */
+export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, work: UnitWork, watch: UnitWatch): Promise<UnitRows | null> {
+  const { unit, block } = work;
+  const { environment } = host;
+  const r = grant.config.rollouts_per_example;
+  const input = await inputs.of(unit, block.chunks);
+  const redo = redoOf(unit, block);
+  const nothingRuns = redo?.keep.length === r;
+  const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
+  const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await keptOf(host, grant, redo, work, input, watch);
+  if (kept.aborted) return null;
+  for (const { code, message } of kept.firstErrors) host.noteFirst(code, message);
+  if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
+  if (block.poisoned) return poisonedRows(host, grant, input, kept.rows);
+  const outcome = await play(host, grant, work, input, kept, watch);
+  for (const { code, message } of outcome.firstErrors) host.noteFirst(code, message);
+  if (outcome.fatal !== null) await watch.refused(outcome.fatal);
+  return outcome.fatal !== null || outcome.aborted ? null : { ...outcome, ...unscoredOf(kept) };
+}
+
+/** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
+function keptOf(host: TicketHost, { config }: Grant, redo: Redo, { unit, block }: UnitWork, input: RolloutInput, watch: UnitWatch): Promise<ScoredAgain> {
+  const { ports, budget, environment, envDigest, judges, clientOf } = host;
+  const { scoringTurn, signal } = watch;
+  const turn = scoringTurn === undefined ? {} : { scoringTurn };
+  const work = { environment, envDigest, judges, input, redo: block.poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...turn };
+  return keptRows(ports, config, work, { signal, deadlineMs: budget.unitDeadline });
+}
+
+async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, input: RolloutInput, kept: ScoredAgain, watch: UnitWatch): Promise<UnitOutcome> {
+  const { ports, budget, slice, environment, judges, clientOf, note } = host;
+  const { config } = grant;
+  const held = new Set(kept.rows.map(({ index }) => index));
+  const base = { input, tools: environment.toolDefs };
+  const pieces = (block.pieces ?? []).filter((piece) => piece.unit === unit);
+  const generated = await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
+    note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
+  );
+  const rollouts = Array.from({ length: config.rollouts_per_example }, (_, index) => index).filter((index) => !held.has(index));
+  const missing = rollouts.filter((index) => !generated.has(index)).length;
+  watch.onGenerated(rollouts.length - missing);
+  slice.startRollouts(missing);
+  if (slice.isOver) watch.onFull();
+  return runUnit(environment, input, {
+    unit,
+    rollouts,
+    kept: kept.rows,
+    generated,
+    rolloutsPerExample: config.rollouts_per_example,
+    client: clientOf(unit),
+    model: config.model,
+    sampling_args: config.sampling_args,
+    maxRetries: config.max_retries,
+    onRollout: (rollout, state) => watch.onRollout(rollout, state, base),
+    onScoring: watch.onScoring,
+    independent: config.independent_scoring,
+    ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
+    stateColumns: config.state_columns,
+    shape: config.results_shape,
+    envDigest: host.envDigest,
+    judges,
+    signal: watch.signal,
+    deadlineMs: budget.unitDeadline,
+    now: ports.now,
+    sleep: ports.sleep,
+    random: ports.random,
+  });
+}

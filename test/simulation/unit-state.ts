@@ -1,0 +1,38 @@
+import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { UnitWork } from "../../src/executor/session/session-events.ts";
+import { broken } from "./invariants.ts";
+import type { Scene } from "./scene.ts";
+import { summary } from "./storage.ts";
+
+/** A unit as the simulated executor has it open. */
+export interface Unit {
+  /** Rollouts to be generated. */
+  readonly left: Set<number>;
+  readonly summaries: RolloutSummary[];
+  refused: boolean;
+}
+
+/** Where a unit begins: rows that stay, rollouts that are generated already and are scored by this executor, and the rest. `made`: what its rows say of its code. */
+export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: number, made: Pick<RolloutSummary, "metrics" | "env_digest">): Unit {
+  const state: Unit = { left: new Set(Array.from({ length: rollouts }, (_, index) => index)), summaries: [], refused: false };
+  const redo = block.redo.find((each) => each.unit === unit);
+  for (const index of redo?.keep ?? []) {
+    const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
+    if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
+    state.left.delete(index);
+    state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null, ...made } : kept;
+  }
+  for (const piece of block.poisoned ? [] : (block.pieces ?? [])) {
+    for (const index of piece.unit === unit ? piece.rollouts : []) {
+      const said = world.segments.get(`${piece.segment}/${unit}/${index}`)?.[0];
+      if (said === undefined) broken(`rollout ${index} of unit ${unit} is kept where there is none`);
+      if (!state.left.delete(index)) continue;
+      state.summaries[index] = { ...said, error: world.strikes(world.plan.scorerError) ? "scorer_error" : null, ...made };
+    }
+  }
+  if (block.poisoned) {
+    for (const index of state.left) state.summaries[index] = { ...summary(0, "poisoned", world.generated()), ...made };
+    state.left.clear();
+  }
+  return state;
+}

@@ -3,10 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** A run created and watched over HTTP, as a program does it. */
 export interface HttpRun {
   readonly url: string;
-  readonly modelUrl: string;
+  /** Absent = the service's own. */
+  readonly modelUrl?: string;
   readonly examples: number;
   readonly concurrency: number;
+  /** Of a service that asks for it. */
+  readonly token?: string;
 }
+
+const bearer = (token: string | undefined): Record<string, string> => (token === undefined ? {} : { authorization: `Bearer ${token}` });
 
 export interface Settled {
   readonly status: string;
@@ -15,15 +20,20 @@ export interface Settled {
 }
 
 /** Of `reverse-text`, one rollout per example; gives its id. */
-export async function create({ url, modelUrl, examples, concurrency }: HttpRun): Promise<string> {
+export async function create({ url, modelUrl, examples, concurrency, token }: HttpRun): Promise<string> {
   const body = {
     environment_ids: ["reverse-text"],
     inference_model: "scripted",
-    eval_config: { num_examples: examples, rollouts_per_example: 1, max_concurrent: concurrency, api_base_url: modelUrl },
+    eval_config: {
+      num_examples: examples,
+      rollouts_per_example: 1,
+      max_concurrent: concurrency,
+      ...(modelUrl === undefined ? {} : { api_base_url: modelUrl }),
+    },
   };
   const response = await fetch(`${url}/api/v1/hosted-evaluations`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...bearer(token) },
     body: JSON.stringify(body),
   });
   const answer = (await response.json()) as { evaluation_id?: string };
@@ -42,8 +52,8 @@ export async function settled(url: string, id: string, everyMs: number): Promise
   }
 }
 
-export async function getJson(url: string): Promise<unknown> {
-  const response = await fetch(url);
+export async function getJson(url: string, token?: string): Promise<unknown> {
+  const response = await fetch(url, { headers: bearer(token) });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return response.json();
 }

@@ -11,6 +11,7 @@ import { isMet, type Measure, tableOf } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
 import { bareLoop } from "./scenarios/bare-loop.ts";
 import { coldStart } from "./scenarios/cold-start.ts";
+import { crowd } from "./scenarios/crowd.ts";
 import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
 import { folder } from "./scenarios/folder.ts";
@@ -35,12 +36,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   followers,
   paging,
   dispatcher,
+  crowd,
   "run-load": runLoad,
   "bare-loop": bareLoop,
   scale,
 };
-/** `bare-loop` alone is part of `throughput`; `scale` takes a quarter of an hour. */
-const DEFAULT = Object.keys(SCENARIOS).filter((name) => name !== "bare-loop" && name !== "scale");
+/** `bare-loop` alone is part of `throughput`; `crowd` takes minutes, and `scale` a quarter of an hour. */
+const DEFAULT = Object.keys(SCENARIOS).filter((name) => !["bare-loop", "crowd", "scale"].includes(name));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

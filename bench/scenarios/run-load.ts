@@ -18,7 +18,7 @@ export const runLoad: Scenario = async (places) => {
   const measures: Measure[] = [];
   const rates: number[] = [];
   for (const executors of EXECUTORS) {
-    const service = await startWithDeployedNumbers(places(`run-load-${executors}`).state, 0, script);
+    const service = await startWithDeployedNumbers(places(`run-load-${executors}`).state, 0, { script });
     try {
       const load: Load = { executors, units: UNITS, batch: BATCH, ms: MS, look: false };
       const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });
@@ -38,7 +38,7 @@ export const runLoad: Scenario = async (places) => {
 
 /** What it costs others when a run of a million done units is looked through. */
 async function lookedThrough(script: string, state: string): Promise<Measure[]> {
-  const service = await startWithDeployedNumbers(state, 0, script);
+  const service = await startWithDeployedNumbers(state, 0, { script });
   try {
     const load: Load = { executors: 8, units: UNITS, batch: 4_000, ms: 300_000, look: true };
     const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });

@@ -23,7 +23,19 @@ describe("wake-ups of several queues", () => {
   });
 
   it("reach each local queue, which has one consumer and serves every run", () => {
-    expect([sizes({ local: true, queues: 3 }, 1), sizes({ local: true, queues: 1, expected: 9_999 }, 1)]).toEqual([[1, 1, 1], [1]]);
+    expect([sizes({ local: true, queues: 3 }, 1), sizes({ local: true, queues: 1, fleet: 0, expected: 9_999 }, 1)]).toEqual([[1, 1, 1], [1]]);
+  });
+
+  it("are one to a local queue at a time, however many runs ask, and none where each has its executor and another to come", () => {
+    const many = Array.from({ length: 1_000 }, () => 7);
+    const local = (fleet: number, expected: number): number[] => sizes({ local: true, queues: 3, fleet, expected }, ...many);
+    expect([local(0, 0), local(2, 9), local(3, 2), local(3, 3)]).toEqual([
+      [1, 1, 1],
+      [1, 1, 1],
+      [1, 1, 1],
+      [0, 0, 0],
+    ]);
+    expect(sizes({ local: true, queues: 3 })).toEqual([0, 0, 0]);
   });
 
   it("let the first consumer of every queue but one look again after a second, while the fleet is small and more are wanted", () => {
@@ -33,7 +45,7 @@ describe("wake-ups of several queues", () => {
     expect(again({ fleet: 0 }, 8)).toEqual([[undefined, undefined], first, first, first]);
     expect(again({ fleet: 0 }, 4)).toEqual([[undefined], [undefined], [undefined], [undefined]]);
     expect(again({ fleet: 8 }, 8).flat()).toEqual(Array.from({ length: 8 }, () => undefined));
-    expect(again({ fleet: 0, local: true }, 8).flat()).toEqual(Array.from({ length: 8 }, () => undefined));
+    expect(again({ fleet: 0, local: true }, 8).flat()).toEqual([undefined, undefined, undefined, undefined]);
   });
 });
 

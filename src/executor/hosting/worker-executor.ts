@@ -32,7 +32,8 @@ import { engineLog, printsTo } from "./worker-console.ts";
 /** As it is before the code of an environment runs, which could put itself in its place and read the keys. */
 const platformFetch = fetch;
 
-const PARENT_LOOK_MS = 1_000;
+/** Below the silence after which executors stop: a command that is busy answers late, and is there. */
+const PARENT_LOOK_MS = 4_000;
 /** Time to flush and leave before the platform ends the invocation. */
 const WALL_MARGIN_MS = 30_000;
 

@@ -21,7 +21,7 @@ export interface UnitOptions extends PlayOptions {
   readonly unit: number;
   /** Rollout indices to run. */
   readonly rollouts: readonly number[];
-  /** Rows of the others. Ignored where rollouts are scored as a group: then all of them run. */
+  /** Rows of the others. Ignored where rollouts are scored as a group: then all of them run (repair-group.ts keeps them). */
   readonly kept: readonly KeptRollout[];
   readonly rolloutsPerExample: number;
   readonly stateColumns: readonly string[];
@@ -68,7 +68,7 @@ const allIndices = (count: number): number[] => Array.from({ length: count }, (_
 
 type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest"> & { readonly judges?: JudgeMeter | undefined };
 
-function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest, judges }: FreshOptions): KeptRollout {
+export function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest, judges }: FreshOptions): KeptRollout {
   const options = { rolloutIndex: index, stateColumns, shape, envDigest, judges: judges?.take(state) };
   try {
     const { row, line } = rowOf(state, options);

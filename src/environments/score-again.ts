@@ -4,6 +4,7 @@ import type { JsonObject } from "../config/run-config.ts";
 import type { Playable } from "./playable.ts";
 import { readForeignRow } from "../rollouts/foreign-row.ts";
 import { turn } from "./play-unit.ts";
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { type JudgeMeter, NO_JUDGES } from "../rollouts/judge-usage.ts";
 import { addJudges } from "../metrics/totals.ts";
 import { rescoredLine } from "../rollouts/rescored-row.ts";
@@ -49,7 +50,7 @@ export interface ScoredAgain {
   readonly firstErrors: UnitOutcome["firstErrors"];
 }
 
-interface Stored extends StoredState {
+export interface Stored extends StoredState {
   readonly kept: KeptRollout;
   readonly row: JsonObject;
   /** Of the rollout itself, not of its scoring. */
@@ -68,11 +69,7 @@ export const scoresTogether = (environment: Playable, { independent, stateColumn
 export async function scoreAgain(environment: Playable, input: RolloutInput, rows: readonly KeptRollout[], options: ScoreAgainOptions): Promise<ScoredAgain> {
   const { client, model, stateColumns, independent, signal } = options;
   const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
-  const all = rows.map((kept): Stored => {
-    const row = readForeignRow(kept.line).value;
-    const stored = storedState(input, row, stateColumns, { client, model, samplingArgs });
-    return { ...stored, kept, row, hadError: stored.own.error !== null };
-  });
+  const all = rows.map((kept) => storedOf(input, kept, stateColumns, { client, model, samplingArgs }));
   const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
   try {
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
@@ -87,21 +84,33 @@ export async function scoreAgain(environment: Playable, input: RolloutInput, row
   }
   const lacking = all.filter(({ lacks }) => lacks.size > 0);
   const none = lacking.length > 0 && scoresTogether(environment, options);
-  const scored = all.map((stored) => (none || stored.lacks.size > 0 ? null : rescored(stored, options)));
+  const scored = all.map((stored) =>
+    none || stored.lacks.size > 0 ? null : rescored(stored, { ...options, judges: options.judges?.take(stored.state) ?? NO_JUDGES }),
+  );
   const firstErrors = firstErrorsOf(all.flatMap(({ own, hadError }, at) => (scored[at] === null || hadError ? [] : [own])));
   const left = scored.filter((row) => row === null).length;
   const state = [...new Set(lacking.flatMap(({ lacks }) => [...lacks]))];
   return { rows: all.map(({ kept }, at) => scored[at] ?? kept), unscored: left === 0 ? null : { rollouts: left, state }, aborted: false, firstErrors };
 }
 
-/** The row with its new scores; null where there are none, or no room for them. */
-function rescored({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest, judges }: ScoreAgainOptions): KeptRollout | null {
+/** The state of a rollout from its row, to be scored again. Throws for what is no row. */
+export function storedOf(input: RolloutInput, kept: KeptRollout, stateColumns: readonly string[], options: Parameters<typeof storedState>[3]): Stored {
+  const row = readForeignRow(kept.line).value;
+  const stored = storedState(input, row, stateColumns, options);
+  return { ...stored, kept, row, hadError: stored.own.error !== null };
+}
+
+/** The row with its new scores; null where there are none, or no room for them. `judges`: what this scoring took of them. */
+export function rescored(
+  { kept, row, own, state, hadError }: Stored,
+  { stateColumns, envDigest, judges }: Pick<ScoreAgainOptions, "stateColumns" | "envDigest"> & { readonly judges: JudgeUsage },
+): KeptRollout | null {
   // Scoring that ran out of time has said nothing of the rollout.
   if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
   const line = rescoredLine(kept.line, row, own, {
     stateColumns,
     envDigest,
-    judges: addJudges(kept.summary.judges, judges?.take(state) ?? NO_JUDGES),
+    judges: addJudges(kept.summary.judges, judges),
     scoring: marksOf(state).scoring,
     keepsError: hadError,
   });

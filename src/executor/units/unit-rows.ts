@@ -1,5 +1,6 @@
 import type { Grant, Redo } from "../../../durable-objects/run/protocol.ts";
 import type { ScoredAgain } from "../../environments/score-again.ts";
+import { repairGroup } from "../../environments/repair-group.ts";
 import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/run-unit.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
@@ -37,8 +38,9 @@ export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, wor
   const input = await inputs.of(unit, block.chunks);
   const redo = redoOf(unit, block);
   const nothingRuns = redo?.keep.length === r;
-  const scoresApart = nothingRuns || !environment.hasGroupRewards || block.poisoned;
-  const kept = redo === undefined || !scoresApart ? NOTHING_KEPT : await keptOf(host, grant, redo, work, input, watch);
+  // Rollouts that are judged together are, once the others are there.
+  const scores = nothingRuns || !environment.hasGroupRewards;
+  const kept = redo === undefined ? NOTHING_KEPT : await keptOf(host, grant, scores ? redo : { ...redo, score: [] }, work, input, watch);
   if (kept.aborted) return null;
   for (const { code, message } of kept.firstErrors) host.noteFirst(code, message);
   if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };
@@ -72,7 +74,8 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   watch.onGenerated(rollouts.length - missing);
   slice.startRollouts(missing);
   if (slice.isOver) watch.onFull();
-  return runUnit(environment, input, {
+  const run = environment.hasGroupRewards && kept.rows.length > 0 ? repairGroup : runUnit;
+  return run(environment, input, {
     unit,
     rollouts,
     kept: kept.rows,

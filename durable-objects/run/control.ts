@@ -63,6 +63,8 @@ export interface RunView {
   readonly failure: Failure | null;
   readonly units: { readonly total: number; readonly done: number; readonly open: number; readonly pending: number };
   readonly totals: Totals;
+  /** Rollouts that are generated and kept, of units that are not done, and those of them whose unit nobody holds; absent = none. */
+  readonly kept?: { readonly rollouts: number; readonly waiting: number };
   readonly vitals: Vitals;
   /** Live tickets, and what they add up to. */
   readonly executors: number;

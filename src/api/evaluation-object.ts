@@ -36,7 +36,8 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     open_units: units.open,
     done_rollouts: units.done * r,
     total_rollouts: units.total * r,
-    finished_rollouts: Math.min(units.total * r, units.done * r + (view.vitals.finished ?? 0)),
+    finished_rollouts: Math.min(units.total * r, units.done * r + (view.vitals.finished ?? 0) + (view.kept?.waiting ?? 0)),
+    kept_rollouts: view.kept?.rollouts ?? 0,
     /** Rollouts of units that are not done; a repaired unit counts whole until it is done again. */
     owed_rollouts: (units.total - units.done) * r,
     reward: mean(totals.reward_sum, totals.rollouts),

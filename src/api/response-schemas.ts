@@ -81,6 +81,9 @@ export const runState = z.strictObject({
   total_units: count,
   open_units: count,
   finished_rollouts: count.describe("Those that are done, and those that have finished in units that are not."),
+  kept_rollouts: count.describe(
+    "Rollouts that are generated and kept, of examples that are not done: no average counts them yet, and a resume does not generate them again.",
+  ),
   owed_rollouts: count,
   errors: z.record(z.string(), count),
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { CommitPiece, Grant, Piece } from "../../durable-objects/run/protocol.ts";
+import { viewOf } from "../../durable-objects/run/reading/view.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 
+const VITALS = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
 const four = (changes = {}) => RuleRun.open(10, { rollouts_per_example: 4, ...changes });
 const UNIT = [summary(), summary(), summary(), summary()];
 
@@ -40,6 +42,21 @@ describe("a generated rollout of a unit that is not done", () => {
     expect(run.ledger.keptRollouts()).toBe(2);
     expect(run.commit(grant, [0], UNIT)).toEqual(["accepted"]);
     expect([run.head.totals.rollouts, run.ledger.keptRollouts()]).toEqual([4, 0]);
+  });
+
+  it("is shown beside what is done, and apart from what whoever holds its unit says has finished", () => {
+    const run = four();
+    const [first, second] = [run.grant("a"), run.grant("b")];
+    const [one, two] = [run.block(first, 1), run.block(second, 1)];
+    keep(run, first, [{ unit: one.lo, rollouts: [0, 3] }]);
+    keep(run, second, [{ unit: two.lo, rollouts: [1] }]);
+    const shown = () => {
+      const { kept, totals } = viewOf(run.ledger, run.head, VITALS, run.context);
+      return [kept, totals.rollouts];
+    };
+    expect(shown()).toEqual([{ rollouts: 3, waiting: 0 }, 0]);
+    run.leave(first);
+    expect(shown()).toEqual([{ rollouts: 3, waiting: 2 }, 0]);
   });
 
   it("stays as it was kept first, also when the commit is repeated", () => {

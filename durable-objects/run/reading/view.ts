@@ -24,6 +24,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     failure: head.failure,
     units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending: head.pending },
     totals: head.totals,
+    ...keptOf(ledger, head),
     vitals,
     executors: ledger.tickets().length,
     grants: head.epoch,
@@ -50,6 +51,15 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
 }
 
 const loadingOf = ({ count, failure, retry_at }: NonNullable<RunHead["loading"]>): LoadingAgain => ({ attempts: count, message: failure.message, retry_at });
+
+function keptOf(ledger: Ledger, { n }: RunHead): Pick<RunView, "kept"> {
+  const rollouts = ledger.keptRollouts();
+  if (rollouts === 0) return {};
+  const all = { lo: 0, hi: n ?? 0 };
+  const claims = ledger.claimsIn(all);
+  const waiting = ledger.piecesIn(all).filter(({ unit }) => !claims.some(({ lo, hi }) => lo <= unit && unit < hi));
+  return { kept: { rollouts, waiting: waiting.reduce((sum, piece) => sum + piece.rollouts.length, 0) } };
+}
 
 /** The name of the file that was uploaded, or what the environment calls what it was given. */
 export const datasetNameOf = ({ dataset_name }: RunConfig, head: RunHead): string | null => dataset_name ?? head.dataset_name ?? null;

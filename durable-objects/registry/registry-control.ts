@@ -1,3 +1,4 @@
+import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
@@ -75,6 +76,11 @@ export interface InUse {
 }
 
 export interface RegistryControl {
+  /** The number of the entry. */
+  noteAudit(entry: NewAuditEntry): Promise<number>;
+  endAudit(end: AuditEnd): Promise<void>;
+  /** Entries after this number, oldest first. */
+  listAudit(after: number, limit: number): Promise<readonly AuditEntry[]>;
   /** One transaction: ids and, when given, their idempotency key. */
   reserve(request: ReserveRequest): Promise<Result<Reservation>>;
   /** Gives a reserved id back when the Run could not be created. */

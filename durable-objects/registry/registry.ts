@@ -4,6 +4,8 @@ import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
 import type { InUse, RegistryControl, Reservation, ReserveRequest, RunProjection, SweepRequest, SweepTurn } from "./registry-control.ts";
+import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
+import { AuditStore } from "./audit-store.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
@@ -12,11 +14,23 @@ import { UploadSweep } from "./upload-sweep.ts";
 export class Registry extends DurableObject<Env> implements RegistryControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
+  readonly #audited: AuditStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#opened = RegistryStore.open(ctx.storage);
+    this.#audited = new AuditStore(ctx.storage);
     this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.env);
+  }
+
+  async noteAudit(entry: NewAuditEntry): Promise<number> {
+    return this.#audit().note(entry);
+  }
+  async endAudit(end: AuditEnd): Promise<void> {
+    this.#audit().end(end);
+  }
+  async listAudit(after: number, limit: number): Promise<readonly AuditEntry[]> {
+    return this.#audit().after(after, limit);
   }
 
   async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
@@ -62,6 +76,11 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
 
   async markUploads(inUse: InUse): Promise<void> {
     this.#sweep().mark(inUse, steadyNow());
+  }
+
+  #audit(): AuditStore {
+    this.#store();
+    return this.#audited;
   }
 
   #sweep(): UploadSweep {

@@ -1,5 +1,6 @@
 import type { Caller } from "../teams/caller.ts";
 import type { Principals } from "./access/principals.ts";
+import type { RequestAudit } from "./access/request-audit.ts";
 import type { AppPorts } from "./app-ports.ts";
 import type { RunWatches } from "./run-watch.ts";
 
@@ -10,6 +11,8 @@ export interface AppContext {
     readonly ports: AppPorts;
     readonly caller: Caller;
     readonly principals: Principals;
+    /** Of a request that changes something. */
+    readonly audit: RequestAudit;
     /** Shared by all requests of this isolate. */
     readonly watches: RunWatches;
   };

@@ -24,6 +24,7 @@ evaluationConfigs.post("/", async (c) => {
     bodyDigest: await sha256Hex(text),
     attended: isAttended(c.var.ports.facts, c.req.raw),
   });
+  c.var.audit.made(...ids);
   return c.json({ evaluations: ids.map((id, index) => ({ evaluation_id: id, label: evals[index]?.label ?? "" })), warnings });
 });
 

@@ -18,12 +18,15 @@ hostedEvaluations.post("/", async (c) => {
   const idempotencyKey = idempotencyKeyOf(c.req);
   const text = await readJsonText(c.req.raw);
   const body = parseBody(createBody, text);
-  const ids = await createRuns(await portsFor(c, body.team_id), {
+  const ports = await portsFor(c, body.team_id);
+  await c.var.audit.begin(ports);
+  const ids = await createRuns(ports, {
     parts: [{ body, place: null }],
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(facts, c.req.raw),
   });
+  c.var.audit.made(...ids);
   return c.json({ evaluation_id: ids[0], evaluation_ids: ids });
 });
 

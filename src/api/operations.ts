@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import * as answers from "./response-schemas.ts";
 import * as requests from "./schemas.ts";
@@ -231,6 +232,15 @@ export const OPERATIONS: readonly Operation[] = [
     id: "removeMember",
     summary: "Take a user out of a team: tokens of theirs are no longer good there; the owner's",
     answers: { 200: people.teamAnswer },
+    errors: [404, 422],
+  },
+  {
+    method: "get",
+    path: "/audit",
+    id: "listAudit",
+    summary: "Who did what in a team, oldest first; what somebody set about is noted before it is done",
+    query: auditQuery,
+    answers: { 200: auditPage },
     errors: [404, 422],
   },
   { method: "get", path: "/openapi.json", id: "getOpenApi", summary: "This document", answers: { 200: ["application/json"] }, errors: [] },

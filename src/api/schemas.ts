@@ -123,7 +123,7 @@ export const emptyBody = z.strictObject({});
 export const WIRE = new Map<unknown, { readonly type: "integer"; readonly minimum: number; readonly maximum: number }>();
 
 /** A whole number in a query: digits only, up to the largest exact integer. */
-function wholeNumber(least = 0, most = 999_999_999_999_999) {
+export function wholeNumber(least = 0, most = 999_999_999_999_999) {
   const wanted = most === 999_999_999_999_999 ? `must be a whole number of at least ${least}` : `must be a whole number between ${least} and ${most}`;
   const digits = z.string().refine((text) => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most, wanted);
   const schema = digits.transform(Number);

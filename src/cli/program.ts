@@ -5,7 +5,7 @@ import { CliError, EXIT, type ExitCode } from "./terminal/cli-error.ts";
 import type { CommandContext } from "./service/command-context.ts";
 import { envCommand } from "./commands/env-command.ts";
 import { evalCommand } from "./commands/eval-command.ts";
-import { teamCommand, tokenCommand } from "./commands/people-commands.ts";
+import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 import { reportError } from "./terminal/terminal.ts";
@@ -18,7 +18,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   };
   const program = new Command("edgewise").description("Evaluate language models: runs that survive any crash and end in verifiers-compatible files.");
   program.version(VERSION, "-V, --version");
-  for (const make of [evalCommand, envCommand, serveCommand, tokenCommand, teamCommand, pruneCommand]) program.addCommand(make(context, done));
+  for (const make of [evalCommand, envCommand, serveCommand, tokenCommand, teamCommand, auditCommand, pruneCommand]) program.addCommand(make(context, done));
   let refusing = program;
   prepare(program, context, (command) => {
     refusing = command;

@@ -29,6 +29,22 @@ beforeEach(async () => {
     if (`${request.method} ${path}` === "POST /tokens") return sendJson(response, 201, { data: { ...TOKEN, token: "ew_secret" } });
     if (`${request.method} ${path}` === "GET /tokens") return sendJson(response, 200, { data: [TOKEN] });
     if (request.method === "DELETE" && path.startsWith("/tokens/")) return sendJson(response, 200, { data: { ...TOKEN, revoked_at: TOKEN.created_at } });
+    if (path === "/audit") {
+      const entry = {
+        time: TOKEN.created_at,
+        user: "ada",
+        via: "token",
+        token: TOKEN.id,
+        origin: "192.0.2.7",
+        action: "run.delete",
+        status: 200,
+        ended_at: null,
+      };
+      const first = { ...entry, seq: 4, target: "0000abcd\u001b[2J" };
+      const last = { ...entry, seq: 9, token: null, via: "owner", target: null, status: null };
+      const page = request.query.get("after") === "4" ? { data: [last], next: 9, more: false } : { data: [first], next: 4, more: true };
+      return sendJson(response, 200, page);
+    }
     if (path.startsWith("/teams")) {
       const team = { team: "acme", created_at: TOKEN.created_at, members: [{ user: "ada", email: "ada@example.com", scopes: ["admin"] }] };
       return sendJson(response, 200, { data: path === "/teams" ? [team] : team });
@@ -133,4 +149,21 @@ it("edgewise team makes teams, and adds and removes their users", async () => {
     ["DELETE /api/v1/teams/acme/members/bob", null],
     ["GET /api/v1/teams", null],
   ]);
+});
+
+it("edgewise audit prints all pages, a line for each entry, or an object on a line to be kept elsewhere", async () => {
+  const { code, stdout } = await run("audit", "--team", "acme");
+  expect(code).toBe(0);
+  expect(stdout.split("\n").slice(0, 2)).toEqual([
+    expect.stringMatching(/^2026-11-22 08:00:00Z {2}ada \(token 0123456789ab\) from 192\.0\.2\.7: run\.delete 0000abcd.*, 200$/),
+    "2026-11-22 08:00:00Z  ada (owner) from 192.0.2.7: run.delete, no end known",
+  ]);
+  expect(stdout).not.toContain("\u001b");
+  const json = (await run("audit", "--after", "4", "-o", "json")).stdout.trim().split("\n");
+  expect(json.map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([9]);
+  expect(
+    asked()
+      .map(([line]) => line)
+      .filter((line) => String(line).includes("audit")),
+  ).toEqual(["GET /api/v1/audit?after=0&team_id=acme", "GET /api/v1/audit?after=4&team_id=acme", "GET /api/v1/audit?after=4"]);
 });

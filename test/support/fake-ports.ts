@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DirectoryControl, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
+import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
@@ -172,6 +173,17 @@ export class FakeRegistry implements RegistryControl {
   }
   async forget(): Promise<void> {}
   readonly used: string[] = [];
+  /** What was noted, and what came of it. */
+  readonly audited: (NewAuditEntry & { status?: number; made?: string | null })[] = [];
+  async noteAudit(entry: NewAuditEntry): Promise<number> {
+    return this.audited.push({ ...entry });
+  }
+  async endAudit({ seq, status, target }: AuditEnd): Promise<void> {
+    Object.assign(this.audited[seq - 1] ?? {}, { status, made: target });
+  }
+  async listAudit(): Promise<readonly AuditEntry[]> {
+    return [];
+  }
   async has(runId: string): Promise<boolean> {
     return this.taken.has(runId);
   }

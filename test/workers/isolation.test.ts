@@ -97,6 +97,8 @@ function variants(route: string, { run, digest, token, team, key }: Names): Aske
       ];
     case "GET /api/v1/user/whoami":
       return [{ method, path: `${at}?teamId=${team}` }];
+    // Their own, unnamed, has what they asked for themselves.
+    case "GET /api/v1/audit":
     case "GET /api/v1/tokens":
       return [
         { method, path: `${at}?team_id=${team}` },

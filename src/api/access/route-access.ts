@@ -5,6 +5,8 @@ export interface RouteAccess {
   readonly right: Right;
   /** What the audit calls it; absent where nothing changes. */
   readonly does?: string;
+  /** The body says for which team: the handler begins its note in the audit. */
+  readonly inBody?: true;
 }
 
 const reads: RouteAccess = { right: "runs:read" };
@@ -18,7 +20,7 @@ const owns = (does: string): RouteAccess => ({ right: "owner", does });
  * forgets this. `GET` holds for `HEAD` too.
  */
 export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
-  "POST /api/v1/hosted-evaluations": writes("run.create"),
+  "POST /api/v1/hosted-evaluations": { ...writes("run.create"), inBody: true },
   "PATCH /api/v1/hosted-evaluations/:id/cancel": writes("run.cancel"),
   "GET /api/v1/hosted-evaluations/:id/logs": reads,
   "POST /api/v1/evaluation-configs": writes("run.create"),
@@ -38,12 +40,13 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/user/whoami": known,
   "GET /api/v1/user/teams": known,
   "GET /api/v1/tokens": administers(),
-  "POST /api/v1/tokens": administers("token.create"),
+  "POST /api/v1/tokens": { ...administers("token.create"), inBody: true },
   "DELETE /api/v1/tokens/:token": administers("token.revoke"),
   "GET /api/v1/teams": administers(),
   "PUT /api/v1/teams/:team": owns("team.create"),
   "PUT /api/v1/teams/:team/members/:user": owns("member.put"),
   "DELETE /api/v1/teams/:team/members/:user": owns("member.remove"),
+  "GET /api/v1/audit": administers(),
   "GET /api/v1/openapi.json": known,
   "GET /dashboard": reads,
   "GET /dashboard/evaluations/:id": reads,
@@ -58,6 +61,15 @@ export function routeOf(met: readonly string[]): { readonly route: string; reado
   const access = route === undefined ? undefined : ROUTE_ACCESS[route];
   return route === undefined || access === undefined ? null : { route, access };
 }
+
+/** What a path names, such as `0000abcd` or `acme/ada`; null where its route names nothing. */
+export function targetOf(route: string, url: string): string | null {
+  const path = new URL(url).pathname.split("/");
+  const named = (route.split(" ")[1] ?? "").split("/").flatMap((part, at) => (part.startsWith(":") ? [path[at] ?? ""] : []));
+  return named.length === 0 ? null : named.join("/").slice(0, MAX_TARGET);
+}
+/** Characters that are kept of what a path names, whatever it is. */
+const MAX_TARGET = 200;
 
 /** The refusal of a caller who lacks the right. */
 export const lacks = ({ scopes }: Pick<Caller, "scopes">, right: Right): EdgewiseError =>

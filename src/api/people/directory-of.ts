@@ -3,6 +3,7 @@ import type { DirectoryControl } from "../../../durable-objects/directory/direct
 import { EdgewiseError } from "../../errors/result.ts";
 import { ownTeam } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
+import { readTwice } from "../read-twice.ts";
 
 /** A fresh stub of the Directory. Throws where the deployment has none. */
 export function directoryOf(c: Context<AppContext>): DirectoryControl {
@@ -13,6 +14,17 @@ export function directoryOf(c: Context<AppContext>): DirectoryControl {
   });
 }
 
-/** The team that is administered: any for the owner, one of their own for others. */
-export const administered = (c: Context<AppContext>, wanted: string | undefined): string =>
-  wanted === undefined ? c.var.ports.team : c.var.caller.owner ? wanted : ownTeam(c.var.caller, wanted);
+export const isThere = (c: Context<AppContext>, team: string): Promise<boolean> =>
+  readTwice(
+    () => directoryOf(c),
+    (directory) => directory.isTeam(team),
+  );
+
+/** The team that is administered: any that there is for the owner, one of their own for others. */
+export async function administered(c: Context<AppContext>, wanted: string | undefined): Promise<string> {
+  const { caller, ports } = c.var;
+  if (wanted === undefined || wanted === ports.team) return ports.team;
+  if (!caller.owner) return ownTeam(caller, wanted);
+  if (await isThere(c, wanted)) return wanted;
+  throw new EdgewiseError("not_found", "There is no such team.", { hint: "`npx edgewise team list` shows those there are." });
+}

@@ -24,7 +24,7 @@ const shown = ({ created_at, expires_at, revoked_at, used_at, ...facts }: TokenF
 
 tokens.get("/", async (c) => {
   const { team_id } = check(teamQuery, c.req.query(), "query");
-  const team = administered(c, team_id);
+  const team = await administered(c, team_id);
   const all = await readTwice(
     () => directoryOf(c),
     (directory) => directory.listTokens(team),
@@ -33,15 +33,19 @@ tokens.get("/", async (c) => {
 });
 
 tokens.post("/", async (c) => {
-  const { caller, ports } = c.var;
+  const { audit, caller, ports } = c.var;
   const { name, scopes, expires_in, user, teams } = parseBody(tokenBody, await readJsonText(c.req.raw));
   const text = drawToken("token");
+  const id = crypto.randomUUID().replaceAll("-", "").slice(0, 12);
+  const good = await Promise.all([...new Set(teams ?? [ports.team])].map((team) => administered(c, team)));
+  for (const team of good) await audit.begin(ports.inTeam(team));
+  audit.made(id);
   const made = await directoryOf(c).createToken({
-    id: crypto.randomUUID().replaceAll("-", "").slice(0, 12),
+    id,
     digest: await digestOfToken(text),
     name,
     user: user ?? caller.user,
-    teams: [...new Set(teams ?? [ports.team])].map((team) => administered(c, team)),
+    teams: good,
     scopes,
     created_by: caller.user,
     expires_at: expires_in === undefined ? null : ports.now() + (lifetime(expires_in) ?? 0),
@@ -50,9 +54,11 @@ tokens.post("/", async (c) => {
 });
 
 tokens.delete("/:token", async (c) => {
-  const { caller, principals } = c.var;
+  const { audit, caller, ports, principals } = c.var;
   const id = c.req.param("token");
   const facts = unwrap(await directoryOf(c).revokeToken(id, caller.owner ? null : caller.teams));
   principals.forget();
+  // Where it was good is known only now.
+  for (const team of facts.teams) await audit.begin(ports.inTeam(team));
   return c.json({ data: shown(facts) });
 });

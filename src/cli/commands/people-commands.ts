@@ -1,4 +1,4 @@
-/** `token` and `team`: who may use a service, and what for. */
+/** `token`, `team` and `audit`: who may use a service, what for, and who did. */
 import { Command, Option } from "commander";
 import { LIFETIME_RULE, lifetime } from "../../teams/lifetime.ts";
 import { SCOPES } from "../../teams/scopes.ts";
@@ -93,6 +93,23 @@ export function teamCommand(context: CommandContext, done: Done): Command {
     .addOption(outputOption())
     .action(async (name: string, user: string, { output }: { output: Output }) => change({ method: "DELETE", team: name, user, output }));
   return team;
+}
+
+export function auditCommand(context: CommandContext, done: Done): Command {
+  return new Command("audit")
+    .description("show who did what in a team, oldest first")
+    .addOption(new Option("--team <TEAM>", "of this team").argParser(slugOf("--team")))
+    .addOption(new Option("--after <N>", "entries after this number, as `seq` has it").default(0).argParser(entryNumber))
+    .addOption(new Option("-o, --output <FORM>", "json is one object per line, to be kept elsewhere").choices(["table", "json"]).default("table"))
+    .action(async ({ team, after, output }: { team?: string; after: number; output: Output }) => {
+      const { showAudit } = await import("../people/audit.ts");
+      done(await showAudit(context, { team, after, output }));
+    });
+}
+
+function entryNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw usageError(`--after: must be a whole number, not ${JSON.stringify(text)}`);
 }
 
 interface CreateFlags {

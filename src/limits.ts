@@ -61,6 +61,8 @@ export const MAX_MANIFEST_BYTES = 4 * MIB;
 // Budgets of an executor: at most 16 MiB in all.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
+/** Segments up to this size are merged while the run goes on: so many reads for a part of `results.jsonl` take as long as its bytes do. */
+export const SMALL_SEGMENT_BYTES = SEGMENT_BYTES / 16;
 /** Age of a deployed segment at most: the work that an executor which is killed loses beside what it has open. Longer than a lease, which is renewed meanwhile. */
 export const SEGMENT_AGE_MS = 60_000;
 /**

@@ -96,6 +96,8 @@ export type TicketTask =
   | { readonly kind: "units" }
   /** Rows of a result folder are to be taken over, beside the units that it lacks; those of the parts before `part`, and of `part` up to the example `through`, are. */
   | { readonly kind: "adopt"; readonly source: FolderSource; readonly part: number; readonly through?: number }
+  /** Small segments are to be merged into larger ones, beside the units. */
+  | { readonly kind: "merge" }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
 
 export interface Grant extends TicketId, Holding {
@@ -131,6 +133,8 @@ export interface JoinRequest {
   readonly checks_code?: boolean;
   /** It takes rows of a result folder over beside its units, under a ticket of their own; absent from executors of before. */
   readonly adopts?: boolean;
+  /** It merges small segments beside its units, under a ticket of their own; absent from executors of before. */
+  readonly merges?: boolean;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
@@ -316,6 +320,25 @@ export interface FinalisedRequest extends TicketId {
 }
 export type Ack = { readonly kind: "ok" | "lost" | "gone" };
 
+/** Under a `merge` ticket: what is to be merged next. `through`: of the last plan, all of which is done; null = there was none. */
+export interface MergePlanRequest extends TicketId {
+  readonly through: number | null;
+}
+/** A small segment with the bytes of it that count, from its first one on. */
+export interface MergeSource {
+  readonly segment: string;
+  readonly length: number;
+}
+/** `sources`: in the order in which their rows are in `results.jsonl`. `none`: nothing more for now. */
+export type MergePlanAnswer =
+  | { readonly kind: "plan"; readonly through: number; readonly sources: readonly MergeSource[] }
+  | { readonly kind: "none" | "lost" | "gone" };
+/** `target` is stored, and holds the sources one behind the other. */
+export interface MergedRequest extends TicketId {
+  readonly target: string;
+  readonly sources: readonly MergeSource[];
+}
+
 /** The Run's methods for executors. */
 export interface RunExecution {
   join(request: JoinRequest): Promise<JoinAnswer>;
@@ -332,6 +355,8 @@ export interface RunExecution {
   fail(request: FailRequest): Promise<FailAnswer>;
   /** `ok`: go on, with marked rows; `lost`: the grant has ended. */
   otherCode(request: OtherCodeRequest): Promise<Ack>;
+  mergePlan(request: MergePlanRequest): Promise<MergePlanAnswer>;
+  merged(request: MergedRequest): Promise<Ack>;
   window(request: TicketId): Promise<WindowAnswer>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;

@@ -106,6 +106,12 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async fail(request: P.FailRequest): Promise<P.Ack> {
     return this.#transit("fail", request) ?? GONE;
   }
+  async mergePlan(request: P.MergePlanRequest): Promise<P.MergePlanAnswer> {
+    return this.#transit("mergePlan", request) ?? GONE;
+  }
+  async merged(request: P.MergedRequest): Promise<P.Ack> {
+    return this.#transit("merged", request) ?? GONE;
+  }
   async window(request: P.TicketId): Promise<P.WindowAnswer> {
     return this.#transit("window", request) ?? GONE;
   }

@@ -16,6 +16,7 @@ import { advance, showProgress } from "./course/lifecycle.ts";
 import { refreshOffer } from "./grants/offers.ts";
 import { announced, offered, type Outbox, projected, takeOutbox } from "./sending/outbox.ts";
 import { prepared } from "./course/preparation.ts";
+import { merged, mergePlan } from "./course/merging.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note } from "./grants/requests.ts";
 import { repairSlice } from "./course/repair.ts";
@@ -46,6 +47,8 @@ export const TRANSITIONS = {
   note: (ledger: Ledger, head: RunHead, request: P.NoteRequest, context: RunContext) => note(ledger, head, request, context),
   otherCode: (ledger: Ledger, head: RunHead, request: P.OtherCodeRequest, context: RunContext) => otherCode(ledger, head, request, context),
   fail: (ledger: Ledger, head: RunHead, request: P.FailRequest, context: RunContext) => failRun(ledger, head, request, context),
+  mergePlan: (ledger: Ledger, head: RunHead, request: P.MergePlanRequest, context: RunContext) => mergePlan(ledger, head, request, context),
+  merged: (ledger: Ledger, head: RunHead, request: P.MergedRequest) => merged(ledger, head, request),
   window: (ledger: Ledger, head: RunHead, request: P.TicketId) => window(ledger, head, request),
   upload: (ledger: Ledger, head: RunHead, request: P.UploadRequest) => upload(ledger, head, request),
   part: (ledger: Ledger, head: RunHead, request: P.PartRequest) => part(ledger, head, request),

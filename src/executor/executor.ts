@@ -15,7 +15,7 @@ import { Endpoints } from "./endpoints/endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./hosting/environment-log.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
-import { Adoptions } from "./preparation/adoptions.ts";
+import { Beside } from "./beside.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./endpoints/notes.ts";
@@ -69,7 +69,7 @@ export class Executor {
   readonly #endpoints: Endpoints;
   readonly #lifeline: Lifeline;
   readonly #services = new Services();
-  readonly #adoptions: Adoptions;
+  readonly #beside: Beside;
   readonly #stop = new AbortController();
   #refused: { run: string; seq: number }[] = [];
   #joins = 0;
@@ -80,7 +80,7 @@ export class Executor {
     this.#budget = budget;
     this.#slice = new Slice(budget, ports.now);
     this.#endpoints = new Endpoints(ports, this.#slice, budget);
-    this.#adoptions = new Adoptions(ports, this.#stop.signal, () => this.#wake());
+    this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#wake());
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
 
@@ -95,12 +95,12 @@ export class Executor {
       const free = this.#free();
       for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
       if (answer.yield !== null) void this.#services.makeRoom(answer.yield).then(() => this.#wake());
-      idle = this.#services.size > 0 || this.#adoptions.busy ? 0 : idle + 1;
+      idle = this.#services.size > 0 || this.#beside.busy ? 0 : idle + 1;
       if (idle > 0 && idle < IDLE_LOOKS) await this.#ports.sleep(Math.min(200, this.#budget.poll));
       if (idle === 0) await this.#pause(this.#budget.poll);
     }
     await this.#finish(services);
-    await this.#adoptions.over();
+    await this.#beside.over();
     this.#lifeline.end();
     await this.#next(true);
   }
@@ -224,11 +224,12 @@ export class Executor {
       runtime: this.#ports.runtime,
       checks_code: true,
       adopts: true,
+      merges: true,
     });
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";
-    if (answer.task.kind === "adopt") {
-      this.#adoptions.begin(answer, answer.task);
+    if (answer.task.kind === "adopt" || answer.task.kind === "merge") {
+      this.#beside.begin(answer, answer.task);
       return "worked";
     }
     const { notes, prints } = said;

@@ -6,6 +6,8 @@ import { type GivesBack, type Grant, PROTOCOL, type Report } from "../../durable
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { Calls } from "./calls.ts";
 import { broken } from "./invariants.ts";
+import { mergeAll, ROW_BYTES } from "./merging.ts";
+import { preparation } from "./preparation.ts";
 import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
@@ -141,6 +143,7 @@ export class ExecutorNode {
         boot: world.boot,
         runtime: world.runtime,
         checks_code: this.#code.checks,
+        merges: true,
       },
       (answer) => {
         if (answer !== null) this.#joins++;
@@ -160,7 +163,7 @@ export class ExecutorNode {
   #compare(grant: Grant, sentAt: number, offer: { readonly run: string; readonly seq: number }): void {
     const { checks } = this.#code;
     this.#mark = checks && grant.marked === true ? this.#digest : undefined;
-    if (!checks || grant.task.kind === "finalise" || hasCodeOf(grant, this.#digest)) return this.#begin(grant, sentAt);
+    if (!checks || grant.env_digest === undefined || hasCodeOf(grant, this.#digest)) return this.#begin(grant, sentAt);
     this.#calls.make("otherCode", { ...this.#ticket(grant), env_digest: this.#digest }, (answer) => {
       if (answer?.kind === "ok") {
         this.#mark = this.#digest;
@@ -175,25 +178,19 @@ export class ExecutorNode {
   #begin(grant: Grant, sentAt: number): void {
     this.#empty = 0;
     if (grant.task.kind === "prepare") {
-      const n = this.#world.run.ledger.config().num_examples;
-      const chunk = { lo: grant.task.pinned?.count ?? 0, hi: n, digest: "d", bytes: 100 * n };
-      const request = {
-        ...this.#ticket(grant),
-        attempt: grant.task.attempt,
-        chunks: [chunk],
-        count: n,
-        digest: "d",
-        env_digest: this.#code.checks ? this.#digest : "e",
-        pass_threshold: 0.5,
-        env_sampling_args: {},
-        open: true,
-      };
+      const digest = this.#code.checks ? this.#digest : "e";
+      const request = { ...this.#ticket(grant), ...preparation(this.#world.run.ledger.config().num_examples, grant.task, digest) };
       this.#calls.make("prepared", request, () => this.#end(grant));
       return;
     }
     if (grant.task.kind === "finalise") {
       this.#calls.make("finalised", this.#ticket(grant), () => this.#end(grant));
       return;
+    }
+    if (grant.task.kind === "merge") {
+      const call = this.#calls.make.bind(this.#calls);
+      const after = (ms: number, then: () => void) => this.#world.clock.after(ms, () => this.#alive && then());
+      return mergeAll(this.#world, { ticket: this.#ticket(grant), call, after, end: () => this.#end(grant) });
     }
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
@@ -249,7 +246,7 @@ export class ExecutorNode {
       case "store":
         return this.#store(effect, grant);
       case "commit": {
-        const units = effect.units.map((unit) => ({ unit, offset: 0, length: 10, rollouts: this.#rows.get(unit) ?? [] }));
+        const units = effect.units.map((unit, index) => ({ unit, offset: index * ROW_BYTES, length: ROW_BYTES, rollouts: this.#rows.get(unit) ?? [] }));
         const pieces = effect.pieces.map((piece) => ({ ...piece, offset: 0, length: 10 }));
         const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
         return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units, pieces }, (answer) => {

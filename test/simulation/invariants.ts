@@ -1,12 +1,13 @@
 import { coversCode } from "../../src/config/env-digest.ts";
 import { countDebts, debtsOfTotals } from "../../durable-objects/run/course/owed.ts";
 import type { RunContext } from "../../durable-objects/run/state/context.ts";
-import { isIdle, wanted } from "../../durable-objects/run/grants/offers.ts";
+import { isBeside, isIdle, wanted } from "../../durable-objects/run/grants/offers.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/grants/suspects.ts";
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
+import { misplaced } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 
 export function broken(message: string): never {
@@ -19,6 +20,8 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   if (head === null) broken("the head is gone");
   checkGrants(world, ledger);
   checkTotals(ledger, head);
+  const astray = misplaced(world, ledger);
+  if (astray !== null) broken(astray);
   const debts = debtsOfTotals(head, ledger.config());
   if (debts !== null && JSON.stringify(debts) !== JSON.stringify(countDebts(ledger))) broken("what a resume owes is not what the totals say");
   checkUnits(ledger, head);
@@ -54,7 +57,8 @@ function checkGrants(world: Scene, ledger: MemoryLedger): void {
   const { max_concurrent_generation: generation = 0, num_workers = Number.POSITIVE_INFINITY } = ledger.config();
   const generating = tickets.reduce((sum, ticket) => sum + (ticket.generation ?? 0), 0);
   if (generation > 0 && generating > generation) broken(`tickets may generate ${generating} at once, the limit is ${generation}`);
-  if (tickets.length > num_workers) broken(`${tickets.length} executors share a run for ${num_workers}`);
+  const working = tickets.filter((ticket) => !isBeside(ticket)).length;
+  if (working > num_workers) broken(`${working} executors share a run for ${num_workers}`);
   let end = -1;
   for (const claim of [...ledger.claims.values()].sort((a, b) => a.lo - b.lo)) {
     if (claim.lo < end) broken(`unit ${claim.lo} is claimed twice`);

@@ -10,6 +10,18 @@ export interface Mutation {
 }
 
 export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "forget where in its target a merged segment begins",
+    file: "durable-objects/run/course/merging.ts",
+    find: "start: start - length,",
+    replace: "start: 0,",
+  },
+  {
+    name: "look for kept rollouts where they were before a merge",
+    file: "durable-objects/run/grants/claims.ts",
+    find: "return relocated(ledger, ledger.owedIn(range)).map(",
+    replace: "return ledger.owedIn(range).map(",
+  },
   { name: "skip the epoch check", file: "durable-objects/run/grants/tickets.ts", find: "if (ticket?.epoch !== id.epoch) return null;", replace: "" },
   { name: "keep the epoch on a new grant", file: "durable-objects/run/grants/tickets.ts", find: "head.epoch++;", replace: "head.epoch ||= 1;" },
   {

@@ -3,6 +3,7 @@ import { nextWake } from "../../durable-objects/run/sending/wake.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
+import { sweep } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 
 export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
@@ -23,7 +24,7 @@ export class RunNode {
   }
 
   context() {
-    return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING, slice: 3 };
+    return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING, slice: 3, merge_after: 6 };
   }
 
   /** One transaction; throws when a crash strikes before its effect (nothing is stored) or after it (the answer is lost). */
@@ -31,6 +32,7 @@ export class RunNode {
     const world = this.#world;
     if (world.strikes(world.plan.fault.lost)) throw new Error("request lost");
     const doneBefore = this.ledger.head()?.done ?? 0;
+    if (name === "resume") sweep(world, this.ledger);
     const done = this.ledger.transaction(() => transit(this.ledger, name, request, this.context()));
     if (done === null) throw new Error(`${name}: gone`);
     checkRun(world, this.ledger, this.context());

@@ -30,6 +30,8 @@ export interface Scene {
   readonly silences: { readonly unit: number; readonly alone: boolean }[];
   /** Rows by segment and unit; of kept rollouts what the model said, by segment, unit and rollout. */
   readonly segments: Map<string, readonly RolloutSummary[]>;
+  /** What is stored under a segment's name: of each piece the segment that it was committed in, and its unit. */
+  readonly objects: Map<string, readonly string[]>;
   /** What is done of each rollout, by unit and index: which answer of the model it is, and how it ended. */
   readonly answers: Map<string, RolloutSummary>;
   /** Rollouts that were kept and whose units were not done then: which answer of the model each is. */

@@ -22,7 +22,13 @@ export class Bucket {
     const fails = world.outage || world.strikes(world.plan.fault.putFails);
     const there = this.#there.get(segment);
     if (there !== undefined && there !== holds) broken("a segment was written twice with different rows");
-    if (!fails || (!world.outage && world.random.chance(0.5))) this.#there.set(segment, holds);
+    if (!fails || (!world.outage && world.random.chance(0.5))) {
+      this.#there.set(segment, holds);
+      world.objects.set(
+        segment,
+        units.map((unit) => `${segment}/${unit}`),
+      );
+    }
     for (const unit of units) world.segments.set(`${segment}/${unit}`, rows.get(unit) ?? []);
     for (const { unit, rollouts } of pieces) {
       for (const rollout of rollouts) {

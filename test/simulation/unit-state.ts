@@ -1,6 +1,7 @@
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { UnitWork } from "../../src/executor/session/session-events.ts";
 import { broken } from "./invariants.ts";
+import { pieceAt } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 import { summary } from "./storage.ts";
 
@@ -17,7 +18,7 @@ export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: num
   const state: Unit = { left: new Set(Array.from({ length: rollouts }, (_, index) => index)), summaries: [], refused: false };
   const redo = block.redo.find((each) => each.unit === unit);
   for (const index of redo?.keep ?? []) {
-    const kept = world.segments.get(`${redo?.place.segment}/${unit}`)?.[index];
+    const kept = redo === undefined ? undefined : world.segments.get(pieceAt(world, redo.place) ?? "")?.[index];
     if (kept === undefined) broken(`rollout ${index} of unit ${unit} is to be kept, and has no row`);
     state.left.delete(index);
     state.summaries[index] = redo?.score?.includes(index) && !block.poisoned && world.random.chance(0.7) ? { ...kept, error: null, ...made } : kept;

@@ -68,6 +68,7 @@ export class World implements Scene {
   /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
   readonly silences: { readonly unit: number; readonly alone: boolean }[] = [];
   readonly segments = new Map<string, readonly RolloutSummary[]>();
+  readonly objects: Scene["objects"] = new Map();
   readonly answers = new Map<string, RolloutSummary>();
   readonly kept = new Map<string, number>();
   repairs: Scene["repairs"] = { generation: 1, owed: new Map() };

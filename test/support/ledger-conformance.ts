@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { newHead } from "../../durable-objects/run/state/head.ts";
-import type { CommitEvent, Done, Ledger, Ticket } from "../../durable-objects/run/state/ledger.ts";
+import type { CommitEvent, Done, Ledger, Moved, Ticket } from "../../durable-objects/run/state/ledger.ts";
 import type { Block } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
@@ -314,6 +314,38 @@ export function ledgerConformance(withLedger: WithLedger): void {
       expect(ledger.chunksIn({ lo: 9, hi: 11 })).toEqual(chunks.slice(0, 2));
       expect(ledger.chunksIn({ lo: 10, hi: 20 })).toEqual(chunks.slice(1, 2));
       expect(ledger.chunksIn({ lo: 30, hi: 40 })).toEqual([]);
+    });
+  });
+
+  describe("moved segments", () => {
+    const move = (segment: string, changes: Partial<Moved> = {}): Moved => ({ segment, target: "9-9-1", start: 1_000, length: 200, ...changes });
+
+    check("are remembered by the first that was said of them, and say where rows are", ({ ledger, transaction, reopened }) => {
+      expect(ledger.movedOf(["1-1-1"])).toEqual(new Map());
+      ledger.putDones([done(0), done(1), done(2), done(3, { segment: "1-1-2", offset: 0 })]);
+      ledger.putMoved([move("1-1-1"), move("7-7-7")]);
+      ledger.putMoved([move("1-1-1", { target: "9-9-2" })]);
+      expect(() =>
+        transaction(() => {
+          ledger.putMoved([move("1-1-2")]);
+          throw new Error("no");
+        }),
+      ).toThrow("no");
+      for (const each of [ledger, reopened()]) {
+        expect(each.movedOf(["1-1-1", "1-1-2", "1-1-1"])).toEqual(new Map([["1-1-1", move("1-1-1")]]));
+        // What was not copied, since it was committed later, is where it was.
+        expect([...each.placesFrom(0)].map(({ segment, offset }) => `${segment} ${offset}`)).toEqual(["9-9-1 1000", "9-9-1 1100", "1-1-1 200", "1-1-2 0"]);
+        expect([...each.placesFrom(2)].map(({ unit }) => unit)).toEqual([2, 3]);
+        expect(each.placesIn({ lo: 0, hi: 2 }).map(({ segment, offset }) => `${segment} ${offset}`)).toEqual(["1-1-1 0", "1-1-1 100"]);
+        expect(each.done(1)).toEqual(done(1));
+      }
+    });
+
+    check("are found by the events of their commits, oldest first", ({ ledger, reopened }) => {
+      ledger.putEvent(event(1));
+      for (const seq of [2, 3, 4]) ledger.putEvent(event(seq, { type: "commit", units: [seq], segment: `1-1-${seq}` }));
+      for (const each of [ledger, reopened()])
+        expect(each.commitsAfter(2, 1).map(({ seq, units, segment }) => [seq, units, segment])).toEqual([[3, [3], "1-1-3"]]);
     });
   });
 

@@ -1,6 +1,7 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
-import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
+import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
+import { relocated } from "../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../durable-objects/run/protocol.ts";
 
 /** The tables of a Run as maps. Values are copied on the way in and out, as a database would. */
@@ -16,11 +17,12 @@ export class MemoryLedger implements Ledger {
   readonly chunks = new Map<number, InputChunk>();
   /** By segment and unit. */
   readonly pieces = new Map<string, Piece & { readonly generation: number }>();
+  readonly moved = new Map<string, Moved>();
   readonly events: CommitEvent[] = [];
 
   /** Runs `change` as a transaction: a throw leaves everything as it was. */
   transaction<T>(change: () => T): T {
-    const copies = [this.ticketRows, this.answers, this.returned, this.claims, this.dones, this.suspects, this.chunks, this.pieces].map(
+    const copies = [this.ticketRows, this.answers, this.returned, this.claims, this.dones, this.suspects, this.chunks, this.pieces, this.moved].map(
       (map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const,
     );
     const { stored, text } = this;
@@ -134,7 +136,7 @@ export class MemoryLedger implements Ledger {
     return rows;
   }
   placesFrom(unit: number): Iterable<DonePlace> {
-    return this.placesIn({ lo: unit, hi: Number.POSITIVE_INFINITY });
+    return relocated(this, this.placesIn({ lo: unit, hi: Number.POSITIVE_INFINITY }));
   }
   doneFrom(unit: number): Iterable<Done> {
     return [...this.dones.values()].filter((done) => done.unit >= unit).sort((a, b) => a.unit - b.unit);
@@ -190,7 +192,17 @@ export class MemoryLedger implements Ledger {
     for (const chunk of chunks) this.chunks.set(chunk.lo, chunk);
   }
 
+  putMoved(moves: readonly Moved[]): void {
+    for (const move of moves) if (!this.moved.has(move.segment)) this.moved.set(move.segment, move);
+  }
+  movedOf(segments: readonly string[]): ReadonlyMap<string, Moved> {
+    return new Map([...this.moved].filter(([segment]) => segments.includes(segment)));
+  }
+
   putEvent(event: CommitEvent): void {
     this.events.push(event);
+  }
+  commitsAfter(after: number, limit: number): readonly CommitEvent[] {
+    return this.events.filter(({ seq, units }) => seq > after && units.length > 0).slice(0, limit);
   }
 }

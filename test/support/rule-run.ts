@@ -31,6 +31,8 @@ export class RuleRun {
   executors = Number.POSITIVE_INFINITY;
   /** Rollouts that one turn may look at. */
   slice = 4_096;
+  /** Events after which small segments are looked for. */
+  mergeAfter = 1_024;
   outbox: Outbox | null = null;
   #joins = 0;
   #segments = 0;
@@ -49,7 +51,15 @@ export class RuleRun {
   }
 
   get context() {
-    return { now: this.now, boot: this.boot, runtime: this.runtime, timing: this.timing, executors: this.executors, slice: this.slice };
+    return {
+      now: this.now,
+      boot: this.boot,
+      runtime: this.runtime,
+      timing: this.timing,
+      executors: this.executors,
+      slice: this.slice,
+      merge_after: this.mergeAfter,
+    };
   }
   get head(): RunHead {
     const head = this.ledger.head();
@@ -77,6 +87,7 @@ export class RuleRun {
       readonly runtime?: string;
       readonly checks_code?: boolean;
       readonly adopts?: boolean;
+      readonly merges?: boolean;
     } = {},
   ): JoinAnswer {
     return this.call("join", {
@@ -89,12 +100,19 @@ export class RuleRun {
       runtime: changes.runtime ?? this.runtime,
       checks_code: changes.checks_code ?? true,
       ...(changes.adopts === true ? { adopts: true } : {}),
+      ...(changes.merges === true ? { merges: true } : {}),
     });
   }
   /** A grant to take rows of a folder over. */
   adopter(executor = "adopting"): Grant {
     const answer = this.join(executor, { adopts: true });
     if (answer.kind !== "grant" || answer.task.kind !== "adopt") throw new Error(`nothing to take over: ${answer.kind}`);
+    return answer;
+  }
+  /** A grant to merge small segments. */
+  merger(executor: string): Grant {
+    const answer = this.join(executor, { merges: true });
+    if (answer.kind !== "grant" || answer.task.kind !== "merge") throw new Error(`nothing to merge: ${answer.kind}`);
     return answer;
   }
   grant(executor: string, free = 4, streams = 1): Grant {

@@ -4,6 +4,7 @@ import { loaded } from "./load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
+import { relocated } from "../state/relocated.ts";
 import { isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
 import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
@@ -30,7 +31,7 @@ export function blockSize(request: { free: number; soon: number }, pending: numb
 
 function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
   const terms = termsOf(head);
-  return ledger.owedIn(range).map(({ unit, segment, offset, length, rollouts }) => {
+  return relocated(ledger, ledger.owedIn(range)).map(({ unit, segment, offset, length, rollouts }) => {
     const debts = rollouts.map((rollout) => debtOf(rollout, terms));
     const score = debts.flatMap((debt, index) => (debt === "scores" ? [index] : []));
     return {

@@ -1,9 +1,13 @@
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import type { RunContext } from "../state/context.ts";
+import { wantsMerger } from "../course/merge-need.ts";
 import { mayFinalise } from "../course/finalise-attempts.ts";
 import { isLoadingHeldUp } from "./loading.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
+
+/** Whether a grant is for work beside the units, which takes no requests and no place of an executor for them. */
+export const isBeside = ({ task }: Ticket): boolean => task.kind === "adopt" || task.kind === "merge";
 
 /** An unattended run works under any boot; an attended one only under the boot that created or resumed it. */
 export function isSuspended(config: RunConfig, head: RunHead, context: RunContext): boolean {
@@ -35,7 +39,7 @@ export const freeGeneration = ({ max_concurrent_generation = 0 }: RunConfig, tic
 export function freeWorkers({ num_workers }: RunConfig, tickets: readonly Ticket[], { executors = Number.POSITIVE_INFINITY }: RunContext): number {
   return num_workers === undefined
     ? Number.POSITIVE_INFINITY
-    : Math.max(0, Math.min(num_workers, executors) - tickets.filter(({ task }) => task.kind !== "adopt").length);
+    : Math.max(0, Math.min(num_workers, executors) - tickets.filter((ticket) => !isBeside(ticket)).length);
 }
 
 /** Lanes not granted to any live ticket, where the environment says how many there are in all; else Infinity. */
@@ -61,11 +65,11 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
   // One executor is enough to see whether anybody has the run's code by now.
   const units = Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
-  return Math.max(units, wantsAdopter(head, tickets) ? 1 : 0);
+  return Math.max(units, wantsAdopter(head, tickets) || wantsMerger(head, tickets, context) ? 1 : 0);
 }
 
 /** Whether the run wants lanes and has none at all: executors that are full make room for it. */
-export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().every(({ task }) => task.kind === "adopt");
+export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().every(isBeside);
 
 /** Whether rows of a folder are to be taken over beside the units, and nobody does it. */
 export const wantsAdopter = (head: RunHead, tickets: readonly Ticket[]): boolean =>

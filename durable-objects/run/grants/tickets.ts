@@ -4,11 +4,12 @@ import { mayWork } from "./code.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent } from "../state/events.ts";
 import { failAttempt, mayFinalise } from "../course/finalise-attempts.ts";
+import { wantsMerger } from "../course/merge-need.ts";
 import type { RunHead } from "../state/head.ts";
 import { noteAnswer } from "./health.ts";
 import { keepProgress } from "../sending/heartbeat.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
-import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
+import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isBeside, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
 import { isLoadingHeldUp } from "./loading.ts";
 import { returnUnits } from "./pending.ts";
 import {
@@ -105,8 +106,8 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     ...(head.health.answered === true ? { answered: true } : {}),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
-    // Final files are written, and rows taken over, without the environment.
-    ...(head.env_digest === null || ticket.task.kind === "finalise" || ticket.task.kind === "adopt" ? {} : { env_digest: head.env_digest }),
+    // Final files are written, rows taken over and segments merged without the environment.
+    ...(head.env_digest === null || ticket.task.kind === "finalise" || isBeside(ticket) ? {} : { env_digest: head.env_digest }),
     ...(head.env_digests === undefined ? {} : { marked: true }),
     tries_again: true,
   };
@@ -119,13 +120,14 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
   return id;
 }
 
-function taskFor(head: RunHead, adopts: boolean): TicketTask {
+function taskFor(head: RunHead, beside: "adopt" | "merge" | null): TicketTask {
+  if (beside === "merge") return { kind: "merge" };
   const { import: source, import_part: part = 0, import_through: through } = head;
   const folder =
     source === null
       ? null
       : { results: source.results, ...(source.in_parts === true ? { in_parts: true as const } : {}), dataset_digest: source.dataset_digest };
-  if (adopts && folder !== null) return { kind: "adopt", source: folder, part, ...(through === undefined ? {} : { through }) };
+  if (beside === "adopt" && folder !== null) return { kind: "adopt", source: folder, part, ...(through === undefined ? {} : { through }) };
   if (head.phase === "preparing") {
     const pinned = head.n === null || head.dataset_digest === null ? null : { count: head.n, digest: head.dataset_digest };
     const examples = source?.num_examples;
@@ -179,6 +181,12 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
   };
 }
 
+/** Work beside the units that the run wants done, of what the executor does. */
+function besideFor(ledger: Ledger, head: RunHead, { adopts, merges }: JoinRequest, context: RunContext): "adopt" | "merge" | null {
+  if (adopts === true && wantsAdopter(head, ledger.tickets())) return "adopt";
+  return merges === true && wantsMerger(head, ledger.tickets(), context) ? "merge" : null;
+}
+
 /** A request of a process that has ended may still be on its way. */
 const isOfThisLife = ({ boot, runtime }: JoinRequest, context: RunContext): boolean =>
   boot === context.boot && (runtime === undefined || runtime === context.runtime);
@@ -200,10 +208,10 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     ledger.putTicket(renewed);
     return grantOf(ledger, head, renewed, context);
   }
-  // It asks anew: its earlier session is over, only the leave was lost. What takes rows over goes on beside it.
-  for (const ticket of own) if (ticket.task.kind !== "adopt") endTicket(ledger, head, ticket);
-  const adopts = request.adopts === true && wantsAdopter(head, ledger.tickets());
-  const allowed = adopts ? { lanes: 0, requests: 0 } : allowance(ledger, head, request, context);
+  // It asks anew: its earlier session is over, only the leave was lost. What takes rows over, or merges them, goes on beside it.
+  for (const ticket of own) if (!isBeside(ticket)) endTicket(ledger, head, ticket);
+  const beside = besideFor(ledger, head, request, context);
+  const allowed = beside !== null ? { lanes: 0, requests: 0 } : allowance(ledger, head, request, context);
   if (allowed === null) return { kind: "none" };
   head.epoch++;
   if (head.phase !== "open") head.attempt++;
@@ -214,7 +222,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     joined: request.seq,
     boot: request.boot,
     ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
-    task: taskFor(head, adopts),
+    task: taskFor(head, beside),
     ...allowed,
     progressed_at: context.now,
     lease_until: context.now + context.timing.lease,

@@ -1,5 +1,6 @@
 import type { CommittedPage, CommittedRows } from "../control.ts";
 import type { CommitEvent, Ledger } from "../state/ledger.ts";
+import { relocated } from "../state/relocated.ts";
 import { runsOf } from "../state/runs-of.ts";
 
 /** Rows of a commit that still count: not superseded by a repair, and not waiting for one. */
@@ -8,7 +9,7 @@ function rowsOf(ledger: Ledger, event: CommitEvent): CommittedRows {
   const places = runsOf(event.units).flatMap((range) =>
     ledger.placesIn(range).filter((done) => accepted.has(done.unit) && !done.owed && done.segment === event.segment),
   );
-  return { seq: event.seq, places };
+  return { seq: event.seq, places: relocated(ledger, places) };
 }
 
 /** Commits among `events` (oldest first, all that follow `after`) until `bytes` are named; `drained` = there are no later ones. */

@@ -89,6 +89,8 @@ export interface RunHead {
   import_through?: number;
   /** Units that the folder has rows of which are not taken over yet (adoption.ts). Absent = there is nothing to take over, or nothing is pinned yet. */
   held?: number;
+  /** Newest event up to which small segments were merged (course/merging.ts); absent = none was looked at. */
+  merged_through?: number;
   finalise: FinaliseState;
   /** `idle`: nobody works for the run; absent = somebody does, or nothing is wanted. */
   offer: { want: number; executors?: number; idle?: boolean; seq: number; due: boolean; retry_at: number; tries: number };

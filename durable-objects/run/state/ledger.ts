@@ -45,6 +45,7 @@ export interface Claim extends UnitRange {
   readonly epoch: number;
 }
 
+/** Its place is the one that it was committed with. */
 export interface Done extends Place {
   readonly unit: number;
   /** Null: a rollout that an adopted folder lacks; such a unit is owed. */
@@ -62,6 +63,14 @@ export interface Suspect {
   readonly alone: number;
   /** Waiting to be claimed, apart from the ordinary pending ranges. */
   readonly waiting: boolean;
+}
+
+/** The first `length` bytes of `segment` are at `start` of `target` as well, which holds those of many. */
+export interface Moved {
+  readonly segment: string;
+  readonly target: string;
+  readonly start: number;
+  readonly length: number;
 }
 
 export interface CommitEvent extends StoredEvent {
@@ -111,13 +120,13 @@ export interface Ledger {
   putDone(done: Done): void;
   /** The same for all units of a commit at once. */
   putDones(dones: readonly Done[]): void;
-  /** Where the rows of the done units of `[lo, hi)` are, ascending. */
+  /** In which segment the done units of `[lo, hi)` were committed, and where in it, ascending. `relocated` tells where that is now. */
   placesIn(range: UnitRange): readonly DonePlace[];
   /** Units of `[lo, hi)` that are done and not owed, ascending. */
   settledIn(range: UnitRange): readonly number[];
   /** Done rows of `[lo, hi)` that are owed to a repair, ascending. */
   owedIn(range: UnitRange): readonly Done[];
-  /** Where the rows of all done units from `unit` on are, ascending; a lazy scan that unpacks nothing. */
+  /** Where the rows of all done units from `unit` on are now, ascending; a lazy scan that unpacks nothing. */
   placesFrom(unit: number): Iterable<DonePlace>;
   /** All done rows from `unit` on, ascending; a lazy scan. */
   doneFrom(unit: number): Iterable<Done>;
@@ -143,5 +152,12 @@ export interface Ledger {
   /** Forgets the pinned inputs and everything that is known of units which are not done. */
   clearInputs(): void;
 
+  /** Remembers copies; of a segment that has one already the first counts. */
+  putMoved(moves: readonly Moved[]): void;
+  /** Of these segments those that were copied, by name. */
+  movedOf(segments: readonly string[]): ReadonlyMap<string, Moved>;
+
   putEvent(event: CommitEvent): void;
+  /** Events with rows and `seq > after`, oldest first. */
+  commitsAfter(after: number, limit: number): readonly CommitEvent[];
 }

@@ -3,6 +3,9 @@
  * older tables do without it, more slowly.
  */
 export const SCHEMA_VERSION = 1;
+/** Of a run in which segments were merged (moved-table.ts): it has that table too, and versions before it would not find its rows. */
+export const MOVED_SCHEMA_VERSION = 2;
+export const KNOWN_SCHEMAS: readonly string[] = [String(SCHEMA_VERSION), String(MOVED_SCHEMA_VERSION)];
 
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -2,16 +2,18 @@ import { packUnit, unpackUnit } from "../../../r2-layout/done-codec.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
+import { EventTable } from "./event-table.ts";
 import { GrantTables } from "./grant-tables.ts";
 import { HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
-import type { Claim, CommitEvent, Done, DonePlace, Ledger, Suspect, Ticket } from "./ledger.ts";
+import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "./ledger.ts";
 import { PieceTable } from "./piece-table.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import { MovedTable } from "./moved-table.ts";
 import { RowCounts } from "./row-counts.ts";
-import { SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 
 type Value = SqlStorageValue;
 interface DoneRecord extends Record<string, Value> {
@@ -47,6 +49,8 @@ export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
   readonly #grants: GrantTables;
   readonly #pieces: PieceTable;
+  readonly #moved: MovedTable;
+  readonly #events: EventTable;
   #names: readonly string[] | null = null;
   /** As they are stored: a head is parsed anew each time it is asked for, since transitions change theirs; a config never changes. */
   readonly #records = new Map<string, string | null>();
@@ -57,6 +61,8 @@ export class SqlLedger implements Ledger {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#moved = new MovedTable(sql);
+    this.#events = new EventTable(sql);
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
     this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
   }
@@ -73,7 +79,7 @@ export class SqlLedger implements Ledger {
     const table = this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'record'");
     if (table.length === 0) return false;
     const version = this.#record("schema");
-    if (version !== null && version !== String(SCHEMA_VERSION)) throw storedByAnother("was stored with schema", version, SCHEMA_VERSION);
+    if (version !== null && !KNOWN_SCHEMAS.includes(version)) throw storedByAnother("was stored with schema", version, MOVED_SCHEMA_VERSION);
     this.#exists = version !== null;
     return this.#exists;
   }
@@ -207,7 +213,7 @@ export class SqlLedger implements Ledger {
   samplePlaces(lo: number, hi: number): readonly SamplePlace[] {
     const r = this.config().rollouts_per_example;
     return this.#rows<{ unit: number; segment: string; offset: number; length: number; missing: number }>(
-      `SELECT unit, segment, start AS "offset", length, coalesce(json_array_length(missing), 0) AS missing FROM done WHERE unit >= ? AND unit < ? ORDER BY unit`,
+      `SELECT unit, segment, start AS "offset", length, coalesce(json_array_length(missing), 0) AS missing FROM ${this.#moved.located} WHERE unit >= ? AND unit < ? ORDER BY unit`,
       lo,
       hi,
     ).map(({ missing, ...place }) => ({ ...place, rows: r - missing }));
@@ -228,7 +234,11 @@ export class SqlLedger implements Ledger {
   }
   *placesFrom(unit: number): Iterable<DonePlace> {
     for (let from = unit; ; ) {
-      const page = this.#rows<DoneRecord>("SELECT unit, segment, start, length, owed FROM done WHERE unit >= ? ORDER BY unit LIMIT ?", from, PAGE);
+      const page = this.#rows<DoneRecord>(
+        `SELECT unit, segment, start, length, owed FROM ${this.#moved.located} WHERE unit >= ? ORDER BY unit LIMIT ?`,
+        from,
+        PAGE,
+      );
       yield* page.map(placeOf);
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;
@@ -246,7 +256,8 @@ export class SqlLedger implements Ledger {
   }
   /** Segments that hold rows which count, or kept rollouts, of those after `after` in order the first `limit`; every other one is an orphan. */
   segmentsAfter(after: string, limit: number): readonly string[] {
-    const rows = this.#rows<{ segment: string }>("SELECT DISTINCT segment FROM done WHERE segment > ? ORDER BY segment LIMIT ?", after, limit);
+    const select = `SELECT DISTINCT segment FROM ${this.#moved.located} WHERE segment > ? ORDER BY segment LIMIT ?`;
+    const rows = this.#rows<{ segment: string }>(select, after, limit);
     const both = new Set([...rows.map(({ segment }) => segment), ...this.#pieces.segmentsAfter(after, limit)]);
     return [...both].sort().slice(0, limit);
   }
@@ -296,46 +307,32 @@ export class SqlLedger implements Ledger {
     this.#pieces.clear();
   }
 
-  putEvent({ seq, time, type, level, message, rollouts, units, segment }: CommitEvent): void {
-    const accepted = units.length === 0 ? null : JSON.stringify(units);
-    this.#rows(
-      "INSERT INTO event (seq, time, type, level, message, rollouts, units, segment) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      seq,
-      time,
-      type,
-      level,
-      message,
-      rollouts,
-      accepted,
-      segment,
-    );
+  putMoved(moves: readonly Moved[]): void {
+    // A version that knows nothing of it would look for rows where they no longer are: it refuses this run by name.
+    if (!this.#moved.exists) this.#putRecord("schema", String(MOVED_SCHEMA_VERSION));
+    this.#moved.put(moves);
+  }
+  movedOf(segments: readonly string[]): ReadonlyMap<string, Moved> {
+    return this.#moved.of(segments);
+  }
+
+  putEvent(event: CommitEvent): void {
+    this.#events.put(event);
   }
   /** Events with `seq > after`, oldest first, without what only followers of rows need. */
   eventsAfter(after: number, limit: number): StoredEvent[] {
-    const rows = this.#rows<Record<string, Value>>(
-      "SELECT seq, time, type, level, message, rollouts FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
-      after,
-      limit,
-    );
-    return rows as unknown as StoredEvent[];
+    return this.#events.after(after, limit);
   }
   /** The newest log events, oldest first. */
   logTail(limit: number): StoredEvent[] {
-    const rows = this.#rows<Record<string, Value>>(
-      "SELECT seq, time, type, level, message, rollouts FROM event WHERE type = 'log' ORDER BY seq DESC LIMIT ?",
-      limit,
-    );
-    return rows.reverse() as unknown as StoredEvent[];
+    return this.#events.logTail(limit);
   }
   commitsAfter(after: number, limit: number): CommitEvent[] {
-    const rows = this.#rows<Record<string, Value>>("SELECT * FROM event WHERE seq > ? AND units IS NOT NULL ORDER BY seq LIMIT ?", after, limit);
-    return rows.map((row) => ({ ...(row as unknown as CommitEvent), units: JSON.parse(String(row.units)) as number[] }));
+    return this.#events.commitsAfter(after, limit);
   }
-
   /** Time and segment of an event: two copies of a run that went on apart agree in no later one. */
   markOf(seq: number): string | null {
-    const [event] = this.#rows<{ time: number; segment: string | null }>("SELECT time, segment FROM event WHERE seq = ?", seq);
-    return event === undefined ? null : `${event.time}.${event.segment ?? ""}`;
+    return this.#events.markOf(seq);
   }
 
   #metricNames(): readonly string[] {
@@ -350,6 +347,7 @@ export class SqlLedger implements Ledger {
     this.#exists = false;
     this.#grants.forget();
     this.#pieces.forget();
+    this.#moved.forget();
     this.rowCounts.forget();
   }
 

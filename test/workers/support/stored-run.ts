@@ -18,19 +18,26 @@ export interface StoredOptions {
   /** Row of a rollout, with its line feed; ASCII. */
   readonly lineOf: (unit: number, rollout: number) => string;
   readonly rollouts?: number;
+  /** Units of one segment. */
+  readonly segmentUnits?: number;
+  /** Events of the commits are there too. */
+  readonly events?: true;
   /** What is not done waits to be handed out again. */
   readonly isDone?: (unit: number) => boolean;
 }
 
 /** A run of `units` whose done ones are in the ledger and in R2, as many executors would have left them. Nothing works on it. */
-export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = () => true }: StoredOptions): Promise<RunConfig> {
+export async function storedRun(
+  units: number,
+  { lineOf, rollouts = 1, segmentUnits = SEGMENT_UNITS, events, isDone = () => true }: StoredOptions,
+): Promise<RunConfig> {
   setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
   const config = await createRun({ num_examples: units, rollouts_per_example: rollouts });
   const encoder = new TextEncoder();
   const places: Done[] = [];
   const puts: (() => Promise<unknown>)[] = [];
   const summary: RolloutSummary = { reward: 1, error: null, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} };
-  for (const [index, members] of segmentsOf(units).entries()) {
+  for (const [index, members] of segmentsOf(units, segmentUnits).entries()) {
     const segment = segmentName(1, 1, index + 1);
     let text = "";
     for (const unit of members.filter(isDone)) {
@@ -58,9 +65,26 @@ export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = 
       if (head === null) throw new Error("the run is gone");
       ledger.putDones(places);
       for (const place of places) head.totals = addUnit(head.totals, place.rollouts as Parameters<typeof addUnit>[1]);
+      if (events === true) {
+        for (const segment of new Set(places.map((place) => place.segment))) {
+          const members = places.filter((place) => place.segment === segment).map(({ unit }) => unit);
+          const counts = { rollouts: members.length * rollouts, units: members, segment };
+          ledger.putEvent({ seq: ++head.seq, time: 1, type: "commit", level: "DEBUG", message: "committed", ...counts });
+        }
+      }
       const open = Array.from({ length: units }, (_, unit) => unit).filter((unit) => !isDone(unit));
       for (const range of runsOf(open)) ledger.putReturned(range);
-      ledger.putHead({ ...head, status: "RUNNING", phase: "open", n: units, pinned_for: units, cursor: units, pending: open.length, done: places.length });
+      ledger.putHead({
+        ...head,
+        epoch: Math.max(1, head.epoch),
+        status: "RUNNING",
+        phase: "open",
+        n: units,
+        pinned_for: units,
+        cursor: units,
+        pending: open.length,
+        done: places.length,
+      });
     }),
   );
   // The object remembers what it has read itself.
@@ -70,14 +94,12 @@ export async function storedRun(units: number, { lineOf, rollouts = 1, isDone = 
 }
 
 /** Units in the order in which executors that claim in turns would write them: each its own blocks, finished in any order. */
-function segmentsOf(units: number): number[][] {
+function segmentsOf(units: number, ofOne: number): number[][] {
   const written: number[][] = Array.from({ length: EXECUTORS }, () => []);
   for (let lo = 0, turn = 0; lo < units; lo += CLAIM, turn++) {
     const block = Array.from({ length: Math.min(CLAIM, units - lo) }, (_, index) => lo + index);
     // Any fixed disorder will do.
     written[turn % EXECUTORS]?.push(...block.sort((a, b) => ((a * 37) % CLAIM) - ((b * 37) % CLAIM)));
   }
-  return written.flatMap((mine) =>
-    Array.from({ length: Math.ceil(mine.length / SEGMENT_UNITS) }, (_, n) => mine.slice(n * SEGMENT_UNITS, (n + 1) * SEGMENT_UNITS)),
-  );
+  return written.flatMap((mine) => Array.from({ length: Math.ceil(mine.length / ofOne) }, (_, n) => mine.slice(n * ofOne, (n + 1) * ofOne)));
 }

@@ -1,0 +1,69 @@
+import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
+import { failureOf } from "../errors/result.ts";
+import { adoptFolder } from "./preparation/adopt.ts";
+import { keepAlive, ticketOf } from "./keep-alive.ts";
+import { mergeSegments } from "./merge.ts";
+import type { ExecutorPorts } from "./ports.ts";
+import { failureOfPreparation } from "./preparation/preparation-failure.ts";
+import type { Slice } from "./slice.ts";
+import { teamPorts } from "./team-ports.ts";
+
+const AFTER_FAILURE_MS = 1_000;
+
+/** What an executor does under tickets of their own beside the units of a run: taking a folder over, merging small segments. */
+export type BesideTask = Extract<TicketTask, { kind: "adopt" | "merge" }>;
+
+export class Beside {
+  readonly #ports: ExecutorPorts;
+  readonly #slice: Slice;
+  readonly #stop: AbortSignal;
+  readonly #onEnd: () => void;
+  readonly #open = new Set<Promise<void>>();
+
+  /** `stop`: the executor is to end now. `onEnd`: one of them is over. */
+  constructor(ports: ExecutorPorts, slice: Slice, stop: AbortSignal, onEnd: () => void) {
+    this.#ports = ports;
+    this.#slice = slice;
+    this.#stop = stop;
+    this.#onEnd = onEnd;
+  }
+
+  get busy(): boolean {
+    return this.#open.size > 0;
+  }
+
+  async over(): Promise<void> {
+    await Promise.all(this.#open);
+  }
+
+  begin(grant: Grant, task: BesideTask): void {
+    const work = this.#work(grant, task).finally(() => {
+      this.#open.delete(work);
+      this.#onEnd();
+    });
+    this.#open.add(work);
+  }
+
+  /** Rows that cannot be taken over end the run; anything else that goes wrong is left to the next ticket. */
+  async #work(grant: Grant, task: BesideTask): Promise<void> {
+    const { run_id: runId } = grant.config;
+    const ports = teamPorts(this.#ports, grant.config);
+    try {
+      await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
+        try {
+          if (task.kind === "adopt") await adoptFolder(ports, grant, task, signal);
+          else await mergeSegments(ports, grant, signal, this.#slice);
+        } catch (thrown) {
+          const failed = signal.aborted || task.kind === "merge" ? null : failureOfPreparation(thrown);
+          if (failed === null || failed.passing === true) {
+            await this.#ports.sleep(AFTER_FAILURE_MS, signal).catch(() => undefined);
+            throw thrown;
+          }
+          await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
+        }
+      });
+    } catch (thrown) {
+      this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`);
+    }
+  }
+}

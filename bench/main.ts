@@ -16,6 +16,7 @@ import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
 import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
+import { merging } from "./scenarios/merging.ts";
 import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
@@ -40,9 +41,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "run-load": runLoad,
   "bare-loop": bareLoop,
   scale,
+  merging,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd` takes minutes, and `scale` a quarter of an hour. */
-const DEFAULT = Object.keys(SCENARIOS).filter((name) => !["bare-loop", "crowd", "scale"].includes(name));
+/** `bare-loop` alone is part of `throughput`; `crowd` and `merging` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "scale"];
+const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

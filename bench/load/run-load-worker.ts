@@ -6,8 +6,10 @@ import { runStub } from "../../durable-objects/stubs.ts";
 import { type ClaimRequest, PROTOCOL, type TicketId } from "../../durable-objects/run/protocol.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { bootOf, type Env } from "../../src/env.ts";
+import { finalReads, mergeAll } from "./final-reads-worker.ts";
 import type { Answered, Load } from "./load.ts";
 
+export { Directory } from "../../durable-objects/directory/directory.ts";
 export { Dispatcher } from "../../durable-objects/dispatcher/dispatcher.ts";
 export { Registry } from "../../durable-objects/registry/registry.ts";
 export { Run } from "../../durable-objects/run/run.ts";
@@ -52,18 +54,21 @@ async function work(run: RunStub, executor: string, boot: string, load: Load, en
   const id: TicketId = { protocol: PROTOCOL, ticket: grant.ticket, epoch: grant.epoch };
   let calls = 1;
   let units = 0;
+  const { bytes = 1_000 } = load;
   for (let seq = 1; Date.now() < end; seq += 1) {
     const request: ClaimRequest = { ...id, seq, free: 5, soon: load.batch - 5, open: 0, started: [] };
     const block = await run.claim(request);
     calls += 1;
-    if (block.kind !== "block") break;
-    const done = Array.from({ length: block.hi - block.lo }, (_, k) => ({ unit: block.lo + k, offset: k * 1_000, length: 1_000, rollouts: [SUMMARY] }));
+    // Some is left to do, where what comes after is looked at.
+    if (block.kind !== "block" || (load.final === true && block.lo >= load.units - load.executors * load.batch)) break;
+    const done = Array.from({ length: block.hi - block.lo }, (_, k) => ({ unit: block.lo + k, offset: k * bytes, length: bytes, rollouts: [SUMMARY] }));
     await run.beat({ ...id, started: done.map(({ unit }) => unit), vitals: VITALS });
     const answer = await run.commit({ ...id, segment: `${grant.ticket}-${grant.epoch}-${seq}`, units: JSON.stringify(done) });
     if (answer.kind !== "committed" || answer.verdicts.some((verdict) => verdict !== "accepted")) throw new Error("a commit was not taken");
     calls += 2;
     units += done.length;
   }
+  if (load.final === true) await run.leave(id);
   return { calls, units };
 }
 
@@ -96,7 +101,10 @@ export default {
     const from = Date.now();
     const worked = await Promise.all(Array.from({ length: load.executors }, (_, k) => work(run, `executor-${k}`, boot, load, from + load.ms)));
     const sum = (of: "calls" | "units"): number => worked.reduce((total, each) => total + each[of], 0);
-    const answered: Answered = { calls: sum("calls"), ms: Date.now() - from, units: sum("units"), look: load.look ? await look(run) : null };
+    const counts = { calls: sum("calls"), ms: Date.now() - from, units: sum("units") };
+    const merges = load.merge === true ? await mergeAll(run, boot) : null;
+    const final = load.final === true ? await finalReads(run, boot) : null;
+    const answered: Answered = { ...counts, look: load.look ? await look(run) : null, merges, final };
     return Response.json(answered);
   },
   /** Nobody is woken here. */

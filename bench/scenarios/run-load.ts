@@ -1,7 +1,6 @@
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { startWithDeployedNumbers } from "../deployed-numbers.ts";
 import type { Answered, Load } from "../load/load.ts";
+import { loadWorker } from "../load/bundled-load.ts";
 import type { Measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -14,7 +13,7 @@ const EXECUTORS = [5, 250] as const;
 
 /** How many calls of executors one Run answers in a second, with few and with all executors that a queue can have, and a million units. */
 export const runLoad: Scenario = async (places) => {
-  const script = await bundled();
+  const script = await loadWorker();
   const measures: Measure[] = [];
   const rates: number[] = [];
   for (const executors of EXECUTORS) {
@@ -51,15 +50,4 @@ async function lookedThrough(script: string, state: string): Promise<Measure[]> 
   } finally {
     await service.close();
   }
-}
-
-async function bundled(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("../load/run-load-worker.ts", import.meta.url))],
-    ...{ bundle: true, format: "esm", write: false, target: "es2024", platform: "browser", keepNames: true, logLevel: "warning" },
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*"],
-    define: { EDGEWISE_VERSION: '"bench"', EDGEWISE_CODE: "null", "process.env.NODE_ENV": '"production"' },
-  });
-  return outputFiles[0]?.text ?? "";
 }

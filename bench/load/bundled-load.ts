@@ -1,0 +1,14 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+/** The Worker of `run-load-worker.ts`, as one script. */
+export async function loadWorker(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("run-load-worker.ts", import.meta.url))],
+    ...{ bundle: true, format: "esm", write: false, target: "es2024", platform: "browser", keepNames: true, logLevel: "warning" },
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*", "node:*"],
+    define: { EDGEWISE_VERSION: '"bench"', EDGEWISE_CODE: "null", "process.env.NODE_ENV": '"production"' },
+  });
+  return outputFiles[0]?.text ?? "";
+}

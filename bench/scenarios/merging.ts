@@ -9,6 +9,8 @@ const LOAD = { executors: 250, units: 400_000, batch: 20, bytes: 4_000, ms: 1_20
 /** What a read of R2 takes until its bytes are there, and reads at once of one invocation. Our assumption; the platform's own times are not known here. */
 const READ_MS = 50;
 const READS_AT_ONCE = 5;
+/** Nobody is asked anything; with it the service is no local one, which merges only where an executor is free. */
+const NO_MODEL = "127.0.0.1:9";
 
 /** What merging small segments while a run goes on spares its end, and what it costs. */
 export const merging: Scenario = async (places) => {
@@ -17,7 +19,7 @@ export const merging: Scenario = async (places) => {
   const measures: Measure[] = [];
   const reads: number[] = [];
   for (const merge of [false, true]) {
-    const service = await startWithDeployedNumbers(places(`merging-${merge}`).state, 0, script);
+    const service = await startWithDeployedNumbers(places(`merging-${merge}`).state, 0, { script, model: NO_MODEL });
     try {
       const load: Load = { ...LOAD, merge };
       const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });

@@ -13,6 +13,9 @@ const AFTER_FAILURE_MS = 1_000;
 /** What an executor does under tickets of their own beside the units of a run: taking a folder over, merging small segments. */
 export type BesideTask = Extract<TicketTask, { kind: "adopt" | "merge" }>;
 
+/** What of it an executor says that it does when it joins. */
+export const BESIDES = { adopts: true, merges: true } as const;
+
 export class Beside {
   readonly #ports: ExecutorPorts;
   readonly #slice: Slice;

@@ -15,7 +15,7 @@ import { Endpoints } from "./endpoints/endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./hosting/environment-log.ts";
 import { finaliseRun } from "./finalise.ts";
 import { hasCodeOf } from "./grant-code.ts";
-import { Beside } from "./beside.ts";
+import { Beside, BESIDES } from "./beside.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./endpoints/notes.ts";
@@ -223,8 +223,7 @@ export class Executor {
       boot: this.#ports.boot,
       runtime: this.#ports.runtime,
       checks_code: true,
-      adopts: true,
-      merges: true,
+      ...BESIDES,
     });
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";

@@ -16,11 +16,16 @@ export interface DeployedOptions {
   readonly script?: string;
   /** `host:port` that stands behind every address. With it nothing says that the service is local: slices end, and callers show `TOKEN`. */
   readonly model?: string;
+  /** The same without a model: `script` has its own. */
+  readonly deployed?: boolean;
 }
 
 export const TOKEN = "token-of-the-bench";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+const LOCAL = { LOCAL: "1", BOOT_ID: "bench" };
+const ELSEWHERE = { EDGEWISE_TOKEN: TOKEN, API_BASE_URL: "https://model.example.com/v1", PRIME_API_KEY: "key-of-the-bench" };
 
 /**
  * The built Worker on this machine with the numbers of a deployment (`[vars]` of wrangler.toml): executors of a few lanes instead of
@@ -30,12 +35,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export async function startWithDeployedNumbers(
   state: string,
   executors: number,
-  { script, model }: DeployedOptions = {},
+  { script, model, deployed = model !== undefined }: DeployedOptions = {},
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const settings = readConfig({ config: join(root, "wrangler.toml") }) as unknown as Settings;
   const built = { type: "ESModule" as const, path: join(root, "dist/worker.js") };
-  const local = { LOCAL: "1", BOOT_ID: "bench" };
-  const elsewhere = { EDGEWISE_TOKEN: TOKEN, API_BASE_URL: "https://model.example.com/v1", PRIME_API_KEY: "key-of-the-bench" };
   const queues = Array.from({ length: executors }, (_, k) => `rollouts-${k}`);
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
@@ -50,7 +53,7 @@ export async function startWithDeployedNumbers(
       modulesRoot: join(root, "dist"),
       modules: [...(script === undefined ? [] : [{ type: "ESModule" as const, path: join(root, "dist/main.js"), contents: script }]), built],
       compatibilityDate: settings.compatibility_date,
-      bindings: { ...settings.vars, ...(model === undefined ? local : elsewhere) },
+      bindings: { ...settings.vars, ...(deployed ? ELSEWHERE : LOCAL) },
       durableObjects: Object.fromEntries(settings.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: true }])),
       r2Buckets: Object.fromEntries(settings.r2_buckets.map(({ binding, bucket_name: bucket }) => [binding, bucket])),
       queueProducers: Object.fromEntries(queues.map((queueName, k) => [`ROLLOUTS_${k}`, { queueName }])),

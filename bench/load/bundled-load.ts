@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** The Worker of `run-load-worker.ts`, as one script. */
-export async function loadWorker(): Promise<string> {
+/** A Worker of this folder as one script. */
+export async function loadWorker(file = "run-load-worker.ts"): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL("run-load-worker.ts", import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(file, import.meta.url))],
     ...{ bundle: true, format: "esm", write: false, target: "es2024", platform: "browser", keepNames: true, logLevel: "warning" },
     conditions: ["workerd", "worker", "browser"],
     external: ["cloudflare:*", "node:*"],

@@ -1,47 +1,58 @@
-import type { Operations } from "../../src/operations.ts";
 import { startWithDeployedNumbers } from "../deployed-numbers.ts";
-import { create, getJson, settled } from "../http-run.ts";
+import { loadWorker } from "../load/bundled-load.ts";
+import type { Counted, Priced } from "../load/priced.ts";
 import type { Measure } from "../measure.ts";
-import { spanOf, startModelProcess } from "../model-process.ts";
-import { difference, dollarsPerMillion, durationDollarsPerMillion, OPERATIONS, perThousand } from "../prices.ts";
+import { costRow, COST_HEAD, dollarsPerMillion, perThousand, workingDollarsPerMillion } from "../prices.ts";
 import type { Scenario } from "../scenario.ts";
 
-const LATENCY_MS = 1_000;
-const EXECUTORS = 8;
-const REQUESTS_PER_EXECUTOR = 5;
-const CONCURRENCY = EXECUTORS * REQUESTS_PER_EXECUTOR;
-const ROLLOUTS = 1_000;
-/** Run, Dispatcher and Registry. */
-const OBJECTS_AWAKE = 3;
-/** Lanes of a run at the platform's own maximum of executors, at which the objects' time is shared by most rollouts. */
-const CONCURRENCY_AT_SCALE = 250 * REQUESTS_PER_EXECUTOR;
+const MODEL_MS = [200, 1_000, 5_000, 30_000, 120_000] as const;
+const LANES = [8, 50, 200, 500] as const;
+/** What was promised, by model time: dollars per million rollouts. */
+const MOST: Readonly<Record<number, number>> = { 1000: 3, 30000: 5 };
+/**
+ * Units of a cell: rounds of its lanes, more of them where a round is short, since the beginning of a run is not to weigh much; no more than this
+ * machine plays before its own `fetch` gives up.
+ */
+const unitsOf = (modelMs: number, lanes: number): number => Math.min(3_000, Math.max(500, (modelMs <= 1_000 ? 12 : 6) * lanes));
+/** Of this many rounds the beginning is too large a part to measure what was promised by. */
+const FEW_ROUNDS = 6;
+/** As wrangler.toml has them. */
+const QUEUES = 4;
 
-/** What a million rollouts cost on the platform, counted with a deployment's numbers and a model that takes a second. */
+/**
+ * What a million rollouts cost on the platform, by model time and lanes: the operations of runs at r = 1 in a whole deployment on a simulated
+ * clock, counted where they are made. Nobody looks at the runs meanwhile.
+ */
 export const operations: Scenario = async (places) => {
-  const model = await startModelProcess(LATENCY_MS);
-  const service = await startWithDeployedNumbers(places("operations").state, EXECUTORS);
+  const script = await loadWorker("priced-worker.ts");
+  const measures: Measure[] = [];
+  const rows: string[] = [];
+  for (const model_ms of MODEL_MS) {
+    for (const lanes of LANES) {
+      const cell: Priced = { model_ms, lanes, units: unitsOf(model_ms, lanes) };
+      const { operations: counted } = await countedIn(places(`operations-${model_ms}-${lanes}`).state, script, cell);
+      const dollars = dollarsPerMillion(counted, cell.units) + workingDollarsPerMillion(counted, cell.units);
+      rows.push(costRow(cell, perThousand(counted, cell.units)));
+      const most = model_ms <= 1_000 && cell.units <= FEW_ROUNDS * lanes ? undefined : MOST[model_ms];
+      measures.push({
+        ...{ scenario: "operations", name: `model of ${model_ms / 1_000} s, ${lanes} lanes`, value: dollars, unit: "$ per million rollouts" },
+        ...(most === undefined ? {} : { target: { at_most: most } }),
+      });
+    }
+  }
+  console.error(`${COST_HEAD}\n${rows.join("\n")}`);
+  return measures;
+};
+
+async function countedIn(state: string, script: string, cell: Priced): Promise<Counted> {
+  const service = await startWithDeployedNumbers(state, QUEUES, { script, deployed: true });
   try {
-    const before = (await getJson(`${service.url}/internal/operations`)) as Operations;
-    const id = await create({ url: service.url, modelUrl: model.url, examples: ROLLOUTS, concurrency: CONCURRENCY });
-    // One look in two seconds is what a viewer costs, too.
-    const { status } = await settled(service.url, id, 2_000);
-    if (status !== "COMPLETED") throw new Error(`the run ended ${status}`);
-    const counted = difference((await getJson(`${service.url}/internal/operations`)) as Operations, before);
-    const rate = (ROLLOUTS * 1000) / spanOf(await model.stats());
-    const measure = (name: string, value: number, unit: string): Measure => ({ scenario: "operations", name, value, unit });
-    const thousand = perThousand(counted, ROLLOUTS);
-    return [
-      ...OPERATIONS.map((name) => measure(name, thousand[name], "per 1,000 rollouts")),
-      { ...measure("all operations", dollarsPerMillion(counted, ROLLOUTS), "$ per million rollouts"), target: { at_most: 3 } },
-      measure(`objects in memory at -c ${CONCURRENCY} and ${LATENCY_MS} ms a call`, durationDollarsPerMillion(OBJECTS_AWAKE, rate), "$ per million rollouts"),
-      measure(
-        `objects in memory at -c ${CONCURRENCY_AT_SCALE}`,
-        durationDollarsPerMillion(OBJECTS_AWAKE, (rate * CONCURRENCY_AT_SCALE) / CONCURRENCY),
-        "$ per million rollouts",
-      ),
-    ];
+    const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(cell) });
+    if (!answer.ok) throw new Error(`${JSON.stringify(cell)}: ${(await answer.text()).slice(0, 500)}`);
+    const counted = (await answer.json()) as Counted;
+    if (counted.done !== cell.units) throw new Error(`${JSON.stringify(cell)}: the model was asked ${counted.done} times`);
+    return counted;
   } finally {
     await service.close();
-    await model.close();
   }
-};
+}

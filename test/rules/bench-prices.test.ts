@@ -1,6 +1,7 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isMet, type Measure, median, tableOf } from "../../bench/measure.ts";
-import { difference, dollarsPerMillion, durationDollarsPerMillion, perThousand } from "../../bench/prices.ts";
+import { COST_HEAD, costRow, difference, dollarsPerMillion, durationDollarsPerMillion, perThousand, workingDollarsPerMillion } from "../../bench/prices.ts";
 import type { Operations } from "../../src/operations.ts";
 
 const none: Operations = { do_requests: 0, do_rows_read: 0, do_rows_written: 0, queue_operations: 0, r2_class_a: 0, r2_class_b: 0 };
@@ -31,6 +32,41 @@ describe("prices", () => {
   it("charges an object 128 MB for as long as it is in memory", () => {
     // One object for an hour: about 461 GB-s, 0.006 dollars.
     expect(durationDollarsPerMillion(1, 1_000_000 / 3_600)).toBeCloseTo(0.00576, 6);
+  });
+});
+
+describe("the table of what a run costs", () => {
+  const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
+  const rows =
+    page
+      .slice(page.indexOf(COST_HEAD) + COST_HEAD.length + 1)
+      .split("\n\n")[0]
+      ?.split("\n") ?? [];
+  const dollarsAt = (seconds: number): number[] => rows.filter((row) => row.startsWith(`| ${seconds} s |`)).map((row) => Number(row.split("|").at(-2)));
+
+  it("has its dollars from its counts and the prices", () => {
+    expect(page).toContain(COST_HEAD);
+    expect(rows).toHaveLength(20);
+    for (const row of rows) {
+      const [model = 0, lanes = 0, ...counts] = row
+        .split("|")
+        .slice(1, -2)
+        .map((cell) => Number.parseFloat(cell));
+      const [do_requests = 0, do_rows_written = 0, do_rows_read = 0, queue_operations = 0, r2_class_a = 0, r2_class_b = 0] = counts;
+      const thousand = { do_requests, do_rows_written, do_rows_read, queue_operations, r2_class_a, r2_class_b };
+      expect(row).toBe(costRow({ model_ms: model * 1_000, lanes }, thousand));
+    }
+  });
+
+  it("has at most 3 dollars for a model of a second, and 5 for one of 30", () => {
+    // The last has 500 lanes, and is over after six seconds.
+    expect(Math.max(...dollarsAt(1).slice(0, 3))).toBeLessThanOrEqual(3);
+    expect(Math.max(...dollarsAt(30))).toBeLessThanOrEqual(5);
+  });
+
+  it("charges an object for the time that it works on calls", () => {
+    // A million calls of 10 ms are 1,280 GB-s.
+    expect(workingDollarsPerMillion({ ...none, do_requests: 1 }, 1)).toBeCloseTo(0.016, 6);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ClaimAnswer, Grant } from "../../durable-objects/run/protocol.ts";
 import { Gate } from "../../src/clients/gate.ts";
 import { Holdings } from "../../src/executor/session/holdings.ts";
+import { UnitTimes } from "../../src/executor/session/unit-times.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect } from "../../src/executor/session/session-events.ts";
 import { RuleRun } from "../support/rule-run.ts";
@@ -58,6 +59,21 @@ describe("a session", () => {
     return { session, grant, claimed };
   };
   const started = (effects: readonly Effect[]): number => effects.filter(({ type }) => type === "start").length;
+
+  it("that drains keeps what it has where its units are over soon, so that no part of it becomes a grant of its own", () => {
+    const narrowedAfter = (unitMs: number): boolean => {
+      const run = RuleRun.open(40);
+      const grant = run.grant("a", 4);
+      const times = new UnitTimes();
+      times.took(unitMs);
+      const session = new Session(grant, { margin: 1_000, idle: 250, wall: { endsAt: 870_000, deadline: null }, times }, 0);
+      session.step({ type: "tick" }, 0);
+      session.step({ type: "claimed", seq: 1, sentAt: 0, answer: run.claim(grant, 1) }, 1);
+      session.step({ type: "stop", how: "drain" }, 2);
+      return session.step({ type: "unit-dropped", unit: 0 }, 3).some(({ type }) => type === "narrow");
+    };
+    expect([30_000, 150_000, 150_001].map(narrowedAfter)).toEqual([false, false, true]);
+  });
 
   it("that makes room begins nothing above what it keeps, and drops nothing", () => {
     const run = RuleRun.open(40);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { ClaimAnswer } from "../../durable-objects/run/protocol.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import type { ExecutorBudget } from "../../src/executor/ports.ts";
 import { UnitTimes } from "../../src/executor/session/unit-times.ts";
@@ -74,29 +75,34 @@ describe("an executor whose invocation ends", () => {
   });
 });
 
-describe("commits of a slow model", () => {
-  const commitsOf = async (budget: Partial<ExecutorBudget>): Promise<{ readonly done: number; readonly commits: number }> => {
+describe("calls on the Run for a slow model", () => {
+  const callsOf = async (budget: Partial<ExecutorBudget>): Promise<{ readonly done: number; readonly commits: number; readonly blocks: number }> => {
     let commits = 0;
+    let blocks = 0;
     let asked = 0;
     // Lanes that are out of step, as they are after a while.
     const seconds = (): number => (asked++ < 5 ? 6 * asked : 30);
     const onCall: TicketOptions["onCall"] = async (name, send) => {
       if (name === "commit") commits++;
-      return send();
+      const answer = await send();
+      if (name === "claim" && (answer as ClaimAnswer).kind === "block") blocks++;
+      return answer;
     };
     const { done } = await invocation(seconds, { units: 100, onCall, budget });
-    return { done, commits };
+    return { done, commits, blocks };
   };
 
-  it("are fewer deployed: a segment is closed by the time of a unit, up to a bound", async () => {
-    const { done, commits } = await commitsOf(DEPLOYED);
+  it("are fewer deployed: segments are closed and blocks are claimed by the time of a unit, up to a bound", async () => {
+    const { done, commits, blocks } = await callsOf(DEPLOYED);
     expect(done).toBe(100);
     // A unit ends every 6 s, and is kept back for a minute at most.
     expect(commits).toBeLessThanOrEqual(14);
+    // One is for ten units, but for the first, and the last ones, of which a fair share is less.
+    expect(blocks).toBeLessThanOrEqual(20);
   });
 
   it("come as soon as ever locally, where somebody watches", async () => {
-    const { done, commits } = await commitsOf({});
+    const { done, commits } = await callsOf({});
     expect([done, commits]).toEqual([100, 100]);
   });
 });

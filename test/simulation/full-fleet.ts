@@ -4,7 +4,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { Services, shareAt } from "../../src/executor/hosting/services.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent } from "../../src/executor/session/session-events.ts";
-import { SLICE_MS } from "../../src/limits.ts";
+import { CONSUMER_WALL_MS, SLICE_MS } from "../../src/limits.ts";
 import { RuleRun, summary } from "../support/rule-run.ts";
 import { Clockwork } from "./clockwork.ts";
 import { Random } from "./random.ts";
@@ -12,6 +12,7 @@ import { Random } from "./random.ts";
 /** As a deployment has it. */
 const REQUESTS = 5;
 const POLL_MS = 10_000;
+const WALL_MS = CONSUMER_WALL_MS - 30_000;
 const START = 1_000_000;
 
 export interface FullFleet {
@@ -132,7 +133,11 @@ class FleetExecutor {
   #work(run: string, grant: Grant): void {
     const { clock, plan, random } = this.#world;
     let running = 0;
-    const session = new Session(grant, { margin: 1_500, idle: 250 }, clock.now);
+    const session = new Session(
+      grant,
+      { margin: 1_500, idle: 250, wall: { endsAt: this.#born + WALL_MS, deadline: null }, times: this.#services.timesOf(run) },
+      clock.now,
+    );
     const feed = (event: SessionEvent): void => {
       for (const effect of session.step(event, clock.now)) carryOut(effect);
     };

@@ -8,6 +8,8 @@ import type { UnitTimes, Wall } from "./unit-times.ts";
 const SOON_MS = 5_000;
 /** The same as mean unit times, where an executor ends and a claim has a price: of five lanes one claim is for ten units. */
 const SOON_UNITS = 2;
+/** What a slice leaves before its wall. The lanes are idle for half of it on average, so for a tenth of a slice at most. */
+const SOON_OVER_MS = 150_000;
 const FLUSH_MIN_MS = 200;
 const FLUSH_MAX_MS = 5_000;
 const FEW_UNITS = 10;
@@ -53,6 +55,14 @@ export class Pacing {
     const { mean } = this.#times;
     if (this.#wall !== null) return Math.min(SEGMENT_AGE_MS, Math.max(FLUSH_MAX_MS, 2 * mean));
     return Math.min(FLUSH_MAX_MS, Math.max(FLUSH_MIN_MS, units < FEW_UNITS ? mean * 2 : mean / 2));
+  }
+
+  /**
+   * What is open has ended before it is worth sharing out what it does not need any more: whoever takes a part of it has no more than that for its
+   * whole slice, and asks and tells as often as with all of it.
+   */
+  get isOverSoon(): boolean {
+    return this.#wall !== null && this.#times.areKnown && this.#times.mean <= SOON_OVER_MS;
   }
 
   begin({ unit, block }: UnitWork, now: number): void {

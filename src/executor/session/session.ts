@@ -21,6 +21,8 @@ export class Session {
   #seqDone = true;
   #claimInFlight = false;
   #claimAt = 0;
+  /** The same while no lane is free for what is claimed. */
+  #aheadAt = 0;
   /** Pending units the Run spoke of in its last empty answer; 0 = nothing to wait for. */
   #pendingElsewhere = 1;
   #queue: UnitWork[] = [];
@@ -71,7 +73,7 @@ export class Session {
   nextTick(now: number): number {
     const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries];
     if (!this.#flushes.areAllTaken) due.push(this.#batch.dueAt);
-    if (this.#wantsClaim(now)) due.push(this.#claimAt);
+    if (this.#wantsClaim(now)) due.push(this.#nextClaim);
     return Math.max(now, Math.min(...due));
   }
 
@@ -165,8 +167,10 @@ export class Session {
     }
     if (answer.kind === "empty") {
       this.#pendingElsewhere = answer.pending;
-      // What only another's end can bring is asked for with what a beat would say.
-      this.#claimAt = now + (answer.pending > 0 ? this.#timing.idle : Math.max(this.#timing.idle, this.grant.beat_ms));
+      // What only another's end can bring, and what no lane is free for, is asked for with what a beat would say.
+      const beat = Math.max(this.#timing.idle, this.grant.beat_ms);
+      if (this.#asked > 0) this.#claimAt = now + (answer.pending > 0 ? this.#timing.idle : beat);
+      this.#aheadAt = now + beat;
       return;
     }
     this.#stop(answer.kind === "closed" ? "drain" : "abort", effects);
@@ -236,6 +240,10 @@ export class Session {
     return this.#free() > 0 || this.#queue.length < this.#pacing.soon(this.#holdings.allowed, now) / 2;
   }
 
+  get #nextClaim(): number {
+    return this.#free() > 0 ? this.#claimAt : Math.max(this.#claimAt, this.#aheadAt);
+  }
+
   #started(): number[] {
     return [...this.#running, ...this.#batch.units, ...this.#flushes.units];
   }
@@ -249,7 +257,7 @@ export class Session {
     this.#giveBackRest(effects);
     if (!this.#fenced) this.#flush(now, effects);
     if (!this.#fenced && !this.#lease.isBeating(now) && now >= this.#lease.nextBeat) this.#beat(now, effects);
-    if (this.#wantsClaim(now) && now >= this.#claimAt) this.#claim(now, effects);
+    if (this.#wantsClaim(now) && now >= this.#nextClaim) this.#claim(now, effects);
     this.#maybeLeave(effects);
   }
 
@@ -286,9 +294,10 @@ export class Session {
     if (this.#holdings.narrow(requests)) effects.push({ type: "narrow", holding: this.#holdings.allowed });
   }
 
-  /** What begins nothing more needs no more than its open units may ask for. */
+  /** What begins nothing more needs no more than its open units may ask for, and waits for those only where that is not long. */
   #giveBackRest(effects: Effect[]): void {
-    if (this.#stopping !== null || this.#isExhausted) this.#narrow(this.#running.size * this.grant.config.rollouts_per_example, effects);
+    if (this.#isExhausted || (this.#stopping !== null && !this.#pacing.isOverSoon))
+      this.#narrow(this.#running.size * this.grant.config.rollouts_per_example, effects);
   }
 
   /** Nothing is left to begin, here or for a claim. */

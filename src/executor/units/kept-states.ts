@@ -43,7 +43,7 @@ export async function keptStates(
       }
     }
   };
-  await Promise.all(Array.from({ length: READS_AT_ONCE }, read));
+  await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, pieces.length) }, read));
   return states;
 }
 

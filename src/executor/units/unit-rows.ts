@@ -27,6 +27,8 @@ export interface UnitWatch {
   readonly refused: (failure: Failure) => Promise<void>;
 }
 
+const NOTHING_GENERATED: ReadonlyMap<number, State> = new Map();
+
 /**
  * The rows of one unit: what is done of it stays, what is generated is scored, and the rest is played. Null when it has none: aborted, or a
  * refusal that ended the run. Rejects when storage does not answer.
@@ -66,9 +68,13 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   const held = new Set(kept.rows.map(({ index }) => index));
   const base = { input, tools: environment.toolDefs };
   const pieces = (block.pieces ?? []).filter((piece) => piece.unit === unit);
-  const generated = await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
-    note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
-  );
+  // Mostly there are none, and nothing is to be waited for.
+  const isFresh = pieces.length === 0 && watch.generated.size === 0;
+  const generated = isFresh
+    ? NOTHING_GENERATED
+    : await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
+        note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
+      );
   const rollouts = Array.from({ length: config.rollouts_per_example }, (_, index) => index).filter((index) => !held.has(index));
   const missing = rollouts.filter((index) => !generated.has(index)).length;
   watch.onGenerated(rollouts.length - missing);

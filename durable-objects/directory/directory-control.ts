@@ -44,24 +44,9 @@ export interface MemberChange {
   readonly scopes: readonly Scope[] | null;
 }
 
-export interface NewSession {
-  readonly digest: string;
-  /** Of the token that was typed; the session ends with it. */
-  readonly of: { readonly token: string } | { readonly owner_digest: string };
-  readonly expires_at: number;
-}
-
-/** `owner_digest`: a session of the owner, good for as long as the owner's token has this digest. */
-export type SessionOf = { readonly principal: Principal } | { readonly owner_digest: string; readonly expires_at: number };
-
 export interface DirectoryControl {
   /** Who a token of this digest stands for; null when there is none, it is revoked or over, or its user has none of its teams any more. */
   principal(digest: string): Promise<Principal | null>;
-  session(digest: string): Promise<SessionOf | null>;
-  openSession(session: NewSession): Promise<void>;
-  endSession(digest: string): Promise<void>;
-  /** The user with this address, as Cloudflare Access names people. */
-  person(email: string): Promise<Principal | null>;
   createToken(token: NewToken): Promise<Result<TokenFacts>>;
   /** Those that are good in the team, or were, the newest first. */
   listTokens(team: string): Promise<readonly TokenFacts[]>;

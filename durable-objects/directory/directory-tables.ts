@@ -8,7 +8,7 @@ export const DIRECTORY_SCHEMA = 1;
 
 /**
  * `token`: by the digest of its text, which nobody has; one that is revoked stays, as the audit names it. `token_team`: where it is good.
- * `session`: of a browser; of a token, or of the owner's while that has `owner_digest`. Lists of scopes are JSON.
+ * Lists of scopes are JSON.
  */
 const TABLES = `
   CREATE TABLE team (team TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
@@ -29,8 +29,6 @@ const TABLES = `
   ) WITHOUT ROWID;
   CREATE TABLE token_team (token TEXT NOT NULL, team TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (token, team)) WITHOUT ROWID;
   CREATE INDEX token_by_team ON token_team (team, token);
-  CREATE TABLE session (digest TEXT PRIMARY KEY, token TEXT, owner_digest TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID;
-  CREATE INDEX session_by_end ON session (expires_at);
 `;
 
 /** Makes the tables where there are none, with the default team and the owner in it. Tables of a version this code does not know are left alone. */

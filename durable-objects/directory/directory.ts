@@ -3,12 +3,12 @@ import type { Env } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import type { Principal } from "../../src/teams/caller.ts";
-import type { DirectoryControl, MemberChange, NewSession, NewToken, SessionOf, TeamFacts, TokenFacts } from "./directory-control.ts";
+import type { DirectoryControl, MemberChange, NewToken, TeamFacts, TokenFacts } from "./directory-control.ts";
 import { openDirectory } from "./directory-tables.ts";
 import { TeamStore } from "./team-store.ts";
 import { TokenStore } from "./token-store.ts";
 
-/** The one object that knows who there is: teams, users, tokens and sessions. What a team has is its Registry's. */
+/** The one object that knows who there is: teams, users and tokens. What a team has is its Registry's. */
 export class Directory extends DurableObject<Env> implements DirectoryControl {
   readonly #opened: Result<null>;
   readonly #teamsStored: TeamStore;
@@ -23,18 +23,6 @@ export class Directory extends DurableObject<Env> implements DirectoryControl {
 
   async principal(digest: string): Promise<Principal | null> {
     return this.#tokens.principal(digest, steadyNow());
-  }
-  async session(digest: string): Promise<SessionOf | null> {
-    return this.#tokens.session(digest, steadyNow());
-  }
-  async openSession(session: NewSession): Promise<void> {
-    this.#tokens.openSession(session, steadyNow());
-  }
-  async endSession(digest: string): Promise<void> {
-    this.#tokens.endSession(digest);
-  }
-  async person(email: string): Promise<Principal | null> {
-    return this.#teams.person(email);
   }
   async createToken(token: NewToken): Promise<Result<TokenFacts>> {
     return this.#tokens.create(token, steadyNow());

@@ -2,7 +2,7 @@ import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { Principal } from "../../src/teams/caller.ts";
 import { inBoth, type Scope, shortest } from "../../src/teams/scopes.ts";
 import { execute } from "../counted-sql.ts";
-import type { NewSession, NewToken, SessionOf, TokenFacts } from "./directory-control.ts";
+import type { NewToken, TokenFacts } from "./directory-control.ts";
 
 /** A use is written when the one before is so long ago: not each request is a write. */
 const USED_MS = 60_000;
@@ -20,15 +20,10 @@ interface TokenRow extends Record<string, SqlStorageValue> {
   readonly revoked_at: number | null;
   readonly used_at: number | null;
 }
-interface SessionRow extends Record<string, SqlStorageValue> {
-  readonly token: string | null;
-  readonly owner_digest: string | null;
-  readonly expires_at: number;
-}
 
 const noToken = <T>(): Result<T> => fail("not_found", "There is no such token.", "`npx edgewise token list` shows those there are.");
 
-/** Tokens and sessions. */
+/** Tokens, by their digests. */
 export class TokenStore {
   readonly #storage: DurableObjectStorage;
   constructor(storage: DurableObjectStorage) {
@@ -38,28 +33,6 @@ export class TokenStore {
   principal(digest: string, now: number): Principal | null {
     const [row] = this.#rows<TokenRow>("SELECT * FROM token WHERE digest = ?", digest);
     return row === undefined ? null : this.#principalOf(row, now);
-  }
-
-  session(digest: string, now: number): SessionOf | null {
-    const [row] = this.#rows<SessionRow>("SELECT token, owner_digest, expires_at FROM session WHERE digest = ?", digest);
-    if (row === undefined || row.expires_at <= now) return null;
-    if (row.owner_digest !== null) return { owner_digest: row.owner_digest, expires_at: row.expires_at };
-    const [token] = this.#rows<TokenRow>("SELECT * FROM token WHERE id = ?", row.token);
-    const principal = token === undefined ? null : this.#principalOf(token, now);
-    if (principal === null) return null;
-    return { principal: { ...principal, expires_at: Math.min(row.expires_at, principal.expires_at ?? row.expires_at) } };
-  }
-
-  openSession({ digest, of, expires_at }: NewSession, now: number): void {
-    this.#storage.transactionSync(() => {
-      this.#rows("DELETE FROM session WHERE expires_at <= ?", now);
-      const [token, owner] = "token" in of ? [of.token, null] : [null, of.owner_digest];
-      this.#rows("INSERT INTO session VALUES (?, ?, ?, ?)", digest, token, owner, expires_at);
-    });
-  }
-
-  endSession(digest: string): void {
-    this.#rows("DELETE FROM session WHERE digest = ?", digest);
   }
 
   create({ id, digest, name, user, teams, scopes, created_by, expires_at }: NewToken, now: number): Result<TokenFacts> {

@@ -205,7 +205,7 @@ export class FakeDirectory implements DirectoryControl {
 
   /** Text of a new token that is good for this. */
   token(principal: Partial<Principal> = {}): string {
-    const text = drawToken("token");
+    const text = drawToken();
     this.tokens.set(createHash("sha256").update(text).digest("hex"), {
       user: "ada",
       teams: [DEFAULT_TEAM],
@@ -222,14 +222,6 @@ export class FakeDirectory implements DirectoryControl {
   readonly createTeam = this.#nothing;
   readonly putMember = this.#nothing;
   readonly removeMember = this.#nothing;
-  async openSession(): Promise<void> {}
-  async endSession(): Promise<void> {}
-  async session(): Promise<null> {
-    return null;
-  }
-  async person(): Promise<null> {
-    return null;
-  }
   async listTokens(): Promise<readonly TokenFacts[]> {
     return [];
   }

@@ -29,7 +29,7 @@ export async function checkAccess(request: Request, ports: AppPorts, principals:
     return fail("unauthorized", "This deployment has no token yet and refuses every request.", "Type `wrangler secret put EDGEWISE_TOKEN`.");
   const shown = tokenIn(request);
   if (facts.token !== null && (await isSame(shown, facts.token))) return ok(ownerBy("owner"));
-  if (isToken("token", shown)) {
+  if (isToken(shown)) {
     const principal = await principals.of(() => ports.directory, await digestOfToken(shown), ports.now());
     if (principal !== null) return ok({ ...principal, owner: false, via: "token" });
     return fail("unauthorized", "This token is none of this service's, or is revoked or over.", "`npx edgewise token list` shows those there are.");

@@ -35,7 +35,7 @@ tokens.get("/", async (c) => {
 tokens.post("/", async (c) => {
   const { audit, caller, ports } = c.var;
   const { name, scopes, expires_in, user, teams } = parseBody(tokenBody, await readJsonText(c.req.raw));
-  const text = drawToken("token");
+  const text = drawToken();
   const id = crypto.randomUUID().replaceAll("-", "").slice(0, 12);
   const good = await Promise.all([...new Set(teams ?? [ports.team])].map((team) => administered(c, team)));
   for (const team of good) await audit.begin(ports.inTeam(team));

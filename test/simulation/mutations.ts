@@ -48,7 +48,12 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "this.#takeClaim(event.sentAt, event.answer, now, effects);",
     replace: "this.#takeClaim(now, event.answer, now, effects);",
   },
-  { name: "claim without seq", file: "durable-objects/run/grants/claims.ts", find: "if (last !== null) return last;", replace: "" },
+  {
+    name: "claim without seq",
+    file: "durable-objects/run/grants/claims.ts",
+    find: "request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null",
+    replace: "null",
+  },
   {
     name: "no release on leave",
     file: "durable-objects/run/grants/tickets.ts",

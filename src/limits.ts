@@ -58,7 +58,17 @@ export const FOLDER_PART_BYTES = 8 * MIB;
 /** The list of those parts: 100 bytes for each, so that the largest folder has 300 GB. */
 export const MAX_MANIFEST_BYTES = 4 * MIB;
 
-// Budgets of an executor: at most 16 MiB in all.
+/** D workers/platform/limits: memory of an isolate, which concurrent invocations of a Worker may share. */
+export const ISOLATE_MEMORY = 128 * MIB;
+/**
+ * What the executors of one isolate hold together. A byte that counts may be there twice, as text and encoded on its way to storage; the
+ * last quarter is for the code (4 MiB of text), answers and conversations that turn out larger than expected, and requests of the door.
+ */
+export const ISOLATE_BYTES = (ISOLATE_MEMORY * 3) / 8;
+/** A row of a run of which no unit has finished in the isolate yet: a long conversation. So many rollouts that nothing is known of wait for no one: 384. */
+export const UNKNOWN_ROW_BYTES = 128 * KIB;
+
+// Budgets of an executor: at most 16 MiB in all, and within what its isolate has left.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;
 /** Segments up to this size are merged while the run goes on: so many reads for a part of `results.jsonl` take as long as its bytes do. */
@@ -88,6 +98,12 @@ export const STREAMS_PER_CONNECTION = 4;
 export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STREAMS_PER_CONNECTION);
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
+/** A part that is being filled, and what is read for it at once (r2-layout/read-part.ts). */
+export const FINALISE_BYTES = PART_BYTES + 2 * SEGMENT_BYTES;
+/** Chunks on their way, and what a reader of a data set has of it unpacked. */
+export const PREPARE_BYTES = 16 * MIB;
+/** A segment of rows that are taken over, and the example that is read. */
+export const ADOPT_BYTES = 2 * SEGMENT_BYTES;
 
 // Slice of an executor.
 export const SLICE_MS = 12 * 60_000;

@@ -1,4 +1,5 @@
 import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
+import { ADOPT_BYTES, FINALISE_BYTES } from "../limits.ts";
 import { failureOf } from "../errors/result.ts";
 import { adoptFolder } from "./preparation/adopt.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
@@ -54,8 +55,8 @@ export class Beside {
     try {
       await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
         try {
-          if (task.kind === "adopt") await adoptFolder(ports, grant, task, signal);
-          else await mergeSegments(ports, grant, signal, this.#slice);
+          if (task.kind === "adopt") await ports.bytes.within(ADOPT_BYTES, signal, () => adoptFolder(ports, grant, task, signal));
+          else await ports.bytes.within(FINALISE_BYTES, signal, () => mergeSegments(ports, grant, signal, this.#slice));
         } catch (thrown) {
           const failed = signal.aborted || task.kind === "merge" ? null : failureOfPreparation(thrown);
           if (failed === null || failed.passing === true) {

@@ -7,7 +7,7 @@ import { isPassing } from "../errors/passing.ts";
 import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
-import { STREAMS_PER_CONNECTION } from "../limits.ts";
+import { PREPARE_BYTES, STREAMS_PER_CONNECTION } from "../limits.ts";
 import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
 import { datasetHost } from "./preparation/datasets.ts";
@@ -102,6 +102,7 @@ export class Executor {
     await this.#finish(services);
     await this.#beside.over();
     this.#lifeline.end();
+    this.#ports.bytes.close();
     await this.#next(true);
   }
 
@@ -177,7 +178,7 @@ export class Executor {
     const { local } = this.#ports;
     const notes = new RunNotes(this.#ports, runId);
     const outage = new StorageOutage(this.#ports, runId, (message) => notes.warning(message, message));
-    const service: Service = { requests: free, streams: 1, yielding: false, ticket: null, saved: new SavedRows(), outage };
+    const service: Service = { requests: free, streams: 1, yielding: false, ticket: null, saved: new SavedRows(this.#ports.bytes), outage };
     this.#services.put(runId, service);
     const said = { notes, prints: this.#printsOf(notes) };
     const waits = new RetryWaits(this.#ports.random);
@@ -205,6 +206,7 @@ export class Executor {
     } catch (thrown) {
       this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`);
     } finally {
+      service.saved.clear();
       this.#services.delete(runId);
       this.#wake();
     }
@@ -269,9 +271,7 @@ export class Executor {
   }
 
   /** Of the run's team: whatever is done under a grant is done with these. */
-  #portsOf(grant: Grant): ExecutorPorts {
-    return teamPorts(this.#ports, grant.config);
-  }
+  readonly #portsOf = (grant: Grant): ExecutorPorts => teamPorts(this.#ports, grant.config);
 
   #printsOf(notes: RunNotes): EnvironmentLog {
     const { sleep, log } = this.#ports;
@@ -314,7 +314,7 @@ export class Executor {
     const ports = this.#portsOf(grant);
     return keepAlive(ports, runId, grant, this.#stop.signal, async (signal) => {
       try {
-        await prepareRun(ports, grant, task, environment, signal, () => briefly(this.#ports, end()));
+        await ports.bytes.within(PREPARE_BYTES, signal, () => prepareRun(ports, grant, task, environment, signal, () => briefly(this.#ports, end())));
       } catch (thrown) {
         // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
         if (signal.aborted) throw thrown;

@@ -4,6 +4,7 @@ import { readPart } from "../../r2-layout/read-part.ts";
 import { failureOf } from "../errors/result.ts";
 import { evalLog } from "../report/eval-log.ts";
 import { metadataText, type RunMetadata } from "../report/metadata.ts";
+import { FINALISE_BYTES } from "../limits.ts";
 import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
@@ -88,7 +89,7 @@ async function writeFiles(ports: ExecutorPorts, grant: Grant, task: FinaliseTask
  */
 export async function finaliseRun(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal, slice: Slice): Promise<void> {
   try {
-    await writeFiles(ports, grant, task, signal, slice);
+    await ports.bytes.within(FINALISE_BYTES, signal, () => writeFiles(ports, grant, task, signal, slice));
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const damage = damageOf(thrown);

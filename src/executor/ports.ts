@@ -7,6 +7,7 @@ import type { EndpointKey } from "../config/secrets.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
+import type { ExecutorBytes } from "./isolate-bytes.ts";
 import type { Printer } from "../logging/environment-line.ts";
 
 /** Outcome of a create-only put: `other` = the key holds something else. */
@@ -50,6 +51,8 @@ export interface ExecutorPorts {
   /** A fresh stub per call: after an exception the old one stays broken. */
   readonly run: (runId: string) => RunStub;
   readonly store: ExecutorStore;
+  /** What this executor holds of the memory of its isolate. */
+  readonly bytes: ExecutorBytes;
   /** The limiter of one endpoint key (`{base_url} {key variable}`). */
   readonly limiter: (endpoint: string) => Limiter;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;

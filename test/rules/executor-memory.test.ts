@@ -3,6 +3,7 @@ import { sleep } from "../../src/clients/sleep.ts";
 import { Inputs } from "../../src/executor/units/inputs.ts";
 import type { ExecutorStore } from "../../src/executor/ports.ts";
 import { INPUT_CACHE_BYTES, MIB, SEGMENT_BYTES, SEGMENT_ROWS } from "../../src/limits.ts";
+import { unboundedBytes } from "../support/fake-ports.ts";
 import { ticketOnRuleRun } from "../support/rule-ticket.ts";
 
 /** One segment being filled and two on their way (session.ts), beside the inputs. */
@@ -93,7 +94,7 @@ describe("cached inputs", () => {
       if (fail(++reads)) throw new Error("R2 is busy");
       return new TextEncoder().encode('{"example_id":0}\n{"example_id":1}\n');
     };
-    return { inputs: new Inputs({ readAll } as Partial<ExecutorStore> as ExecutorStore, "0000abcd"), reads: () => reads };
+    return { inputs: new Inputs({ readAll } as Partial<ExecutorStore> as ExecutorStore, "0000abcd", unboundedBytes()), reads: () => reads };
   }
 
   it("are at most as many bytes as the budget says, the least recently used leave first", async () => {

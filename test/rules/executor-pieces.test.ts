@@ -1,3 +1,4 @@
+import { unboundedBytes } from "../support/fake-ports.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { linesAt } from "../../r2-layout/segment.ts";
 import { segmentKey } from "../../r2-layout/keys.ts";
@@ -37,7 +38,7 @@ const env = (rubric: Rubric, changes: { afterwards?: (state: State) => void } = 
 class Line {
   readonly objects = new Map<string, Uint8Array>();
   readonly notes: string[] = [];
-  readonly saved = new SavedRows();
+  readonly saved = new SavedRows(unboundedBytes());
   run: RuleRun | undefined;
   calls = 0;
   readonly #options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment">;

@@ -1,3 +1,4 @@
+import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-bytes.ts";
 import { createHash } from "node:crypto";
 import type { DirectoryControl, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
@@ -374,3 +375,6 @@ export function openDoor(
   };
   return { runs, registry, store, people, run, call, codes };
 }
+
+/** For tests of anything else: nobody waits for memory. */
+export const unboundedBytes = (): ExecutorBytes => new IsolateBytes(Number.POSITIVE_INFINITY).open({ now: () => 0, sleep: async () => undefined });

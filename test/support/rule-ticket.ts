@@ -1,3 +1,4 @@
+import { unboundedBytes } from "./fake-ports.ts";
 import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitPiece, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
@@ -92,6 +93,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       return onCall === undefined ? send() : onCall(name, send, whole);
     },
   });
+  const bytes = unboundedBytes();
   const ports: ExecutorPorts = {
     id: "executor",
     boot: run.boot,
@@ -101,6 +103,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     envDigest: async () => null,
     run: () => stub,
     store,
+    bytes,
     limiter: () => PASS_THROUGH,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
     secret: () => null,
@@ -147,7 +150,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       narrow: async () => undefined,
       noteFirst: () => undefined,
       note: (_level, message) => given.onNote?.(message),
-      saved: given.saved ?? new SavedRows(),
+      saved: given.saved ?? new SavedRows(bytes),
       outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),
       times: new UnitTimes(),
       beforeLeave: async () => undefined,

@@ -13,6 +13,7 @@ import {
   CONSUMER_WALL_MS,
   FIRST_ANSWER_MS,
   HELD_ROLLOUTS,
+  ISOLATE_BYTES,
   MAX_CONNECTIONS,
   OUTAGE_MS,
   SLICE_MS,
@@ -25,12 +26,17 @@ import { blotter, mask } from "../../errors/masking.ts";
 import { countTime, steadyNow } from "../../steady-clock.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
+import { IsolateBytes } from "../isolate-bytes.ts";
 import { maskedRun } from "./masked-run.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { engineLog, printsTo } from "./worker-console.ts";
 
 /** As it is before the code of an environment runs, which could put itself in its place and read the keys. */
 const platformFetch = fetch;
+
+/** Of this isolate, whatever executors the platform puts into it. The memory of the local runtime is the machine's. */
+const ISOLATE = new IsolateBytes(ISOLATE_BYTES);
+const UNBOUNDED = new IsolateBytes(Number.POSITIVE_INFINITY);
 
 /** Below the silence after which executors stop: a command that is busy answers late, and is there. */
 const PARENT_LOOK_MS = 4_000;
@@ -63,6 +69,7 @@ export function portsOf(env: Env): ExecutorPorts {
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),
     run: (runId) => maskedRun(runStub(env, runId)),
     store: bucketStore(env.BUCKET),
+    bytes: (isLocal(env) ? UNBOUNDED : ISOLATE).open({ now: steadyNow, sleep }),
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     secret: (name) => lookUpSecret(env, name),

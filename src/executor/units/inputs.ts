@@ -3,11 +3,13 @@ import { inputsKey } from "../../../r2-layout/keys.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { INPUT_CACHE_BYTES } from "../../limits.ts";
+import type { ExecutorBytes, HeldBytes } from "../isolate-bytes.ts";
 import type { ExecutorStore } from "../ports.ts";
 
 interface Cached {
   readonly lines: Promise<readonly string[]>;
   readonly bytes: number;
+  readonly held: HeldBytes;
 }
 
 /** Pinned inputs of one run, by unit. Keeps at most INPUT_CACHE_BYTES of chunks, the least recently used leave first. */
@@ -15,9 +17,11 @@ export class Inputs {
   readonly #store: ExecutorStore;
   readonly #runId: string;
   readonly #cache = new Map<string, Cached>();
+  readonly #isolate: ExecutorBytes;
   #bytes = 0;
 
-  constructor(store: ExecutorStore, runId: string) {
+  constructor(store: ExecutorStore, runId: string, isolate: ExecutorBytes) {
+    this.#isolate = isolate;
     this.#store = store;
     this.#runId = runId;
   }
@@ -44,14 +48,26 @@ export class Inputs {
       return known.lines;
     }
     const lines = this.#read(chunk);
-    this.#cache.set(chunk.digest, { lines, bytes: chunk.bytes });
+    this.#cache.set(chunk.digest, { lines, bytes: chunk.bytes, held: this.#isolate.add(chunk.bytes) });
     this.#bytes += chunk.bytes;
-    for (const [digest, { bytes }] of this.#cache) {
+    for (const digest of this.#cache.keys()) {
       if (this.#bytes <= INPUT_CACHE_BYTES || this.#cache.size === 1) break;
-      this.#cache.delete(digest);
-      this.#bytes -= bytes;
+      this.#forget(digest);
     }
     return lines;
+  }
+
+  /** Holds nothing any more; whatever is asked for next is read anew. */
+  drop(): void {
+    for (const digest of [...this.#cache.keys()]) this.#forget(digest);
+  }
+
+  #forget(digest: string): void {
+    const cached = this.#cache.get(digest);
+    if (cached === undefined) return;
+    this.#cache.delete(digest);
+    this.#bytes -= cached.bytes;
+    cached.held.release();
   }
 
   async #read(chunk: InputChunk): Promise<readonly string[]> {
@@ -61,7 +77,7 @@ export class Inputs {
       if (bytes === null) throw new EdgewiseError("storage_damaged", `${key} is missing in storage`);
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes).split("\n");
     } catch (thrown) {
-      if (this.#cache.delete(chunk.digest)) this.#bytes -= chunk.bytes;
+      this.#forget(chunk.digest);
       throw thrown;
     }
   }

@@ -1,4 +1,5 @@
 import { linesAt, type SegmentContents } from "../../../r2-layout/segment.ts";
+import type { ExecutorBytes, HeldBytes } from "../isolate-bytes.ts";
 import type { UnitRows } from "../../environments/run-unit.ts";
 
 /** Everything of a finished unit's rows but the rows themselves. */
@@ -15,8 +16,13 @@ const NONE: ReadonlyMap<number, string> = new Map();
  * grant held at its end: two segments, a buffer, and a unit for each lane that waited for room.
  */
 export class SavedRows {
-  readonly #units = new Map<number, FinishedUnit & UnitRows>();
+  readonly #units = new Map<number, FinishedUnit & UnitRows & { readonly held: HeldBytes }>();
   readonly #rollouts = new Map<number, { readonly terms: string; readonly texts: ReadonlyMap<number, string> }>();
+  readonly #isolate: ExecutorBytes;
+
+  constructor(isolate: ExecutorBytes) {
+    this.#isolate = isolate;
+  }
 
   get isEmpty(): boolean {
     return this.#units.size === 0 && this.#rollouts.size === 0;
@@ -27,7 +33,9 @@ export class SavedRows {
   }
 
   keep(unit: number, finished: FinishedUnit, lines: readonly string[]): void {
-    this.#units.set(unit, { ...finished, lines });
+    this.#units.get(unit)?.held.release();
+    const held = this.#isolate.add(lines.reduce((sum, line) => sum + line.length, 0));
+    this.#units.set(unit, { ...finished, lines, held });
   }
 
   /** The same of all units of a segment that `finished` knows. */
@@ -42,8 +50,10 @@ export class SavedRows {
   /** Takes the rows of `unit` out; null when there are none, or none that are what is asked for now. */
   take(unit: number, terms: string): UnitRows | null {
     const saved = this.#units.get(unit);
+    if (saved === undefined) return null;
     this.#units.delete(unit);
-    return saved !== undefined && saved.terms === terms ? saved : null;
+    saved.held.release();
+    return saved.terms === terms ? saved : null;
   }
 
   /** Kept states of generated rollouts of `unit`, by index. */
@@ -59,6 +69,7 @@ export class SavedRows {
 
   clear(): void {
     this.#rollouts.clear();
+    for (const { held } of this.#units.values()) held.release();
     this.#units.clear();
   }
 }

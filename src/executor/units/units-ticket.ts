@@ -20,6 +20,7 @@ import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { timingOf } from "./ticket-timing.ts";
 import { rowsOf } from "./unit-rows.ts";
+import { UnitsRoom } from "./units-room.ts";
 
 const NOTHING: SegmentContents = { bytes: new Uint8Array(0), units: [], pieces: [], rows: 0 };
 
@@ -46,6 +47,7 @@ export class UnitsTicket {
   readonly #abort = new AbortController();
   /** Rollouts that have finished, of units that are not committed. */
   readonly #finished = new Map<number, number>();
+  readonly #room: UnitsRoom;
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
@@ -70,12 +72,17 @@ export class UnitsTicket {
       for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
       this.#turns.clear();
     });
-    this.#inputs = new Inputs(host.ports.store, grant.config.run_id);
+    const { run_id, rollouts_per_example } = grant.config;
+    this.#inputs = new Inputs(host.ports.store, run_id, host.ports.bytes);
+    this.#room = new UnitsRoom(host.ports.bytes, this.#inputs, run_id, rollouts_per_example);
   }
 
   run(): Promise<void> {
     this.#feed({ type: "tick" });
-    return this.#over.promise;
+    this.#room.watch(() => {
+      if (!this.#buffer.isEmpty) this.#feed({ type: "flush" });
+    });
+    return this.#over.promise.finally(() => this.#room.end());
   }
 
   /** Bytes held for rows and inputs; bounded whatever the run's size (tested). */
@@ -264,6 +271,7 @@ export class UnitsTicket {
     for (const { unit } of this.#segments.get(n)?.units ?? []) {
       this.#facts.delete(unit);
       this.#finished.delete(unit);
+      this.#room.gone(unit);
     }
     this.#segments.delete(n);
   }
@@ -298,10 +306,14 @@ export class UnitsTicket {
   async #runUnit(work: UnitWork): Promise<void> {
     const { unit } = work;
     try {
+      // Rows that are there already make no room by waiting, nor do units that are scored when all of them are generated.
+      const waits = this.#grant.config.no_interleave_scoring !== true && !this.#host.saved.has(unit);
+      await this.#room.begin(unit, waits, this.#abort.signal);
       const rows = await this.#rowsOf(work);
       if (rows === null) return this.#drop(unit);
       this.#keeper.finish(unit);
       const lines = rows.lines.map(maskJson);
+      this.#room.finished(unit, lines);
       const { summaries, unscored } = rows;
       this.#facts.set(unit, { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) });
       // Rows that do not fit beside what is buffered send that on its way first.
@@ -309,7 +321,7 @@ export class UnitsTicket {
         this.#feed({ type: "flush" });
         await this.#untilAdded(unit, lines);
       }
-      this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull });
+      this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull || this.#room.isWanted });
     } catch (thrown) {
       const damage = damageOf(thrown);
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
@@ -321,6 +333,7 @@ export class UnitsTicket {
   }
 
   #drop(unit: number): void {
+    this.#room.gone(unit);
     this.#finished.delete(unit);
     this.#keeper.drop(unit);
     this.#feed({ type: "unit-dropped", unit });

@@ -1,6 +1,7 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { AiBinding } from "../../../src/clients/client.ts";
 import { Executor } from "../../../src/executor/executor.ts";
+import { IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../../../src/executor/ports.ts";
 import { budgetOf, portsOf } from "../../../src/executor/hosting/worker-executor.ts";
 import { whenSettled } from "./runs.ts";
@@ -30,6 +31,8 @@ export interface FleetOptions {
   readonly haste?: number;
   /** Digest of every environment, for an executor of another version. */
   readonly envDigest?: string;
+  /** Memory that these executors share; default as much as they like. */
+  readonly isolate?: IsolateBytes;
   /** In place of the binding that a deployment may have. */
   readonly ai?: AiBinding;
 }
@@ -62,11 +65,13 @@ export class Invocation {
     this.#death.abort(new Error("killed"));
   }
 
-  #ports({ model, onRun, onStore, onFetch, ai, envDigest, haste = 1 }: FleetOptions): ExecutorPorts {
+  #ports({ model, onRun, onStore, onFetch, ai, envDigest, isolate, haste = 1 }: FleetOptions): ExecutorPorts {
     const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
+    ports.bytes.close();
     return {
       ...ports,
       id: this.id,
+      bytes: (isolate ?? new IsolateBytes(unlimited)).open({ now: ports.now, sleep: (ms, signal) => this.#alive(() => ports.sleep(ms, signal)) }),
       ...(envDigest === undefined ? {} : { envDigest: async () => envDigest }),
       dispatcher: () => this.#mortal(ports.dispatcher()),
       run: (runId) => this.#mortal(ports.run(runId), onRun),

@@ -11,6 +11,8 @@ export interface SegmentUnit {
 /** Where kept rollouts of a unit lie that is not done: a line for each (kept-line.ts), in the order of `rollouts`. */
 export interface SegmentPiece extends SegmentUnit {
   readonly rollouts: readonly number[];
+  /** Of the lines, those of rollouts that stand between two turns; they are not among `rollouts`. */
+  readonly begun?: readonly number[];
 }
 
 export interface SegmentContents {
@@ -23,6 +25,8 @@ export interface SegmentContents {
 export interface KeptRolloutLine {
   readonly rollout: number;
   readonly line: string;
+  /** It stands between two turns. */
+  readonly isBegun?: boolean;
 }
 
 const FIRST_CAPACITY = 64 * 1024;
@@ -81,12 +85,14 @@ export class SegmentBuffer {
   addPiece(unit: number, rollouts: readonly KeptRolloutLine[]): number {
     const offset = this.#length;
     const taken: number[] = [];
-    for (const { rollout, line } of rollouts) {
+    const begun: number[] = [];
+    for (const { rollout, line, isBegun = false } of rollouts) {
       if (this.#place(unit, [line]) === null) break;
-      taken.push(rollout);
+      (isBegun ? begun : taken).push(rollout);
     }
-    if (taken.length > 0) this.#pieces.push({ unit, offset, length: this.#length - offset, rollouts: taken });
-    return taken.length;
+    const count = taken.length + begun.length;
+    if (count > 0) this.#pieces.push({ unit, offset, length: this.#length - offset, rollouts: taken, ...(begun.length === 0 ? {} : { begun }) });
+    return count;
   }
 
   #place(unit: number, lines: readonly string[]): SegmentUnit | null {

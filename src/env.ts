@@ -38,6 +38,8 @@ export interface Env extends Cloudflare.Env {
   readonly CODE_WAIT_MS?: string;
   /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */
   readonly OUTAGE_MS?: string;
+  /** Time of a rollout that may be lost with its executor, in milliseconds; default ten seconds. */
+  readonly KEEP_TURNS_MS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
   readonly EMBEDDED?: Fetcher;
   /** The network without what miniflare puts before it (`src/cli/service/runtime-network.ts`). */

@@ -81,6 +81,8 @@ export const SEGMENT_AGE_MS = 60_000;
  */
 export const KEEP_AGE_MS = 2_000;
 export const DEPLOYED_KEEP_AGE_MS = 30_000;
+/** Time of a rollout of several turns that is lost with an executor that is killed, beside the call in flight: beyond it, where the rollout stands is kept. */
+export const KEEP_TURNS_MS = 10_000;
 /** Rows of a segment of rows that are taken over: nobody waits for them one by one. */
 export const ADOPTED_SEGMENT_ROWS = 2_048;
 export const INPUT_CHUNK_BYTES = 1 * MIB;

@@ -44,6 +44,8 @@ export interface Redo {
 export interface Piece extends Place {
   readonly unit: number;
   readonly rollouts: readonly number[];
+  /** Of the other lines, those that are the newest there is of a rollout that stands between two turns; absent = none. */
+  readonly begun?: readonly number[];
 }
 
 /** What a grant lets be under way at once. It only ever falls while the grant lives. */

@@ -3,7 +3,9 @@ import type { JsonObject } from "../config/run-config.ts";
 import { ROLLOUT_ERRORS } from "../errors/codes.ts";
 import type { Failure } from "../errors/result.ts";
 import { failureOfRollout } from "../rollouts/failure.ts";
-import type { Playable } from "./playable.ts";
+import type { KeptTurn, OpenedState } from "../rollouts/kept/kept-state.ts";
+import { isLeft, isNotResumed } from "../rollouts/kept/left.ts";
+import type { Playable, RolloutContext } from "./playable.ts";
 import { scoreStates } from "./score-states.ts";
 import { createState } from "../rollouts/state.ts";
 import type { Client, RolloutInput, State } from "../rollouts/types.ts";
@@ -20,6 +22,13 @@ export interface PlayOptions {
   readonly independent: boolean;
   /** Rollouts that are generated already, by index. One that has its reward is scored too, where each is scored by itself. */
   readonly generated?: ReadonlyMap<number, State>;
+  /** Rollouts that were begun elsewhere and stand between two turns, by index. */
+  readonly begun?: ReadonlyMap<number, OpenedState>;
+  /**
+   * Told where a rollout can be gone on from. `leave` has it stop there, and the unit is without states then. `unkept`: nobody keeps it, and the
+   * unit's time goes on. Absent = nobody keeps any.
+   */
+  readonly onTurn?: (index: number, state: State, turn: KeptTurn) => "kept" | "unkept" | "leave";
   /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
   readonly scoringTurn?: () => Promise<void>;
   /** Called when a rollout has been generated, whatever it ended in. */
@@ -28,7 +37,7 @@ export interface PlayOptions {
   readonly onScoring?: () => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
-  /** Time in which the unit is to be done, from its first permit on, else it ends with `timeout` rows. Milliseconds; null = none. */
+  /** Time in which the unit is to be done, from its first permit or the last turn that was kept on, else it ends with `timeout` rows. Milliseconds; null = none. */
   readonly deadlineMs: number | null;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -83,7 +92,7 @@ async function playAll(
   const settled = await Promise.allSettled(
     indices.map(async (index) => {
       const known = options.generated?.get(index);
-      const state = known ?? (await playWithRetries(environment, input, options, scope));
+      const state = known ?? (await playWithRetries(environment, input, index, options, scope));
       if (known === undefined) options.onRollout?.(index, state);
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
@@ -93,6 +102,7 @@ async function playAll(
     }),
   );
   if (scope.fatal !== null || scope.cancelled) return null;
+  if (settled.some((outcome) => outcome.status === "rejected" && isLeft(outcome.reason))) return null;
   return settled.map((outcome) => {
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
@@ -106,9 +116,11 @@ async function scoreAlone(environment: Playable, state: State, options: PlayOpti
 /** Wait before further attempt number `retry` (from 0): doubling seconds and a little more, up to a minute. */
 const retryDelay = (retry: number, random: number): number => Math.min(60_000, 1_000 * 2 ** retry + 1_000 * random);
 
-async function playWithRetries(environment: Playable, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
+async function playWithRetries(environment: Playable, input: RolloutInput, index: number, options: PlayOptions, scope: UnitScope): Promise<State> {
   for (let retry = 0; ; retry++) {
-    const state = await play(environment, input, options, scope);
+    const begun = retry === 0 ? options.begun?.get(index) : undefined;
+    const state =
+      (begun === undefined ? null : await goOn(environment, begun, index, options, scope)) ?? (await play(environment, input, index, options, scope));
     if (state.error === null || !ROLLOUT_ERRORS[state.error.code].rollout || retry >= options.maxRetries || scope.signal.aborted) return state;
     try {
       await options.sleep(retryDelay(retry, options.random()), scope.signal);
@@ -120,12 +132,39 @@ async function playWithRetries(environment: Playable, input: RolloutInput, optio
   }
 }
 
-async function play(environment: Playable, input: RolloutInput, options: PlayOptions, scope: UnitScope): Promise<State> {
-  const state = newState(environment, input, options);
+/** Null when it cannot be gone on with: it is begun anew then. */
+async function goOn(environment: Playable, { state, turn }: OpenedState, index: number, options: PlayOptions, scope: UnitScope): Promise<State | null> {
+  if (turn === null || !environment.resumable) return null;
+  state.client = options.client;
   try {
-    await scope.rollout(environment.rollout(state, { signal: scope.signal, now: options.now, sleep: options.sleep }));
+    return await playOn(environment, state, { ...contextOf(environment, index, options, scope), from: turn }, scope);
   } catch (thrown) {
-    if (scope.signal.aborted && scope.lateness === null) throw thrown;
+    if (scope.signal.aborted || !isNotResumed(thrown)) throw thrown;
+    return null;
+  }
+}
+
+const play = (environment: Playable, input: RolloutInput, index: number, options: PlayOptions, scope: UnitScope): Promise<State> =>
+  playOn(environment, newState(environment, input, options), contextOf(environment, index, options, scope), scope);
+
+function contextOf({ resumable }: Playable, index: number, { now, sleep, onTurn }: PlayOptions, scope: UnitScope): RolloutContext {
+  const context = { signal: scope.signal, now, sleep };
+  if (onTurn === undefined || !resumable) return context;
+  return {
+    ...context,
+    onTurn: (state, turn) => {
+      const answer = onTurn(index, state, turn);
+      if (answer === "kept") scope.turned();
+      return answer === "leave" ? "leave" : "go-on";
+    },
+  };
+}
+
+async function playOn(environment: Playable, state: State, context: RolloutContext, scope: UnitScope): Promise<State> {
+  try {
+    await scope.rollout(environment.rollout(state, context));
+  } catch (thrown) {
+    if ((scope.signal.aborted && scope.lateness === null) || isLeft(thrown) || isNotResumed(thrown)) throw thrown;
     state.error ??= failureOfRollout(scope.lateness ?? thrown);
     state.stop_condition ??= "has_error";
     state.is_completed = true;

@@ -103,6 +103,13 @@ export class UnitScope {
     return this.#bound(work(given.signal), graceMs, (reason) => given.abort(reason));
   }
 
+  /** A turn of one of its rollouts is kept: whatever ends the unit now, no more than the next one is lost. Its time begins anew. */
+  turned(): void {
+    if (this.#deadlineMs === null || this.signal.aborted) return;
+    this.#timer?.abort("a turn is kept");
+    this.#startTime();
+  }
+
   /** To be called once; leaves no timer and no listener behind. */
   close(): void {
     this.#letGo();

@@ -106,10 +106,10 @@ export class Executor {
     await this.#next(true);
   }
 
-  /** Open units finish; what the platform would cut in the middle is given up a little before, and goes back. */
+  /** Open units finish, or are left at a turn that others can go on from; what the platform would cut in the middle is given up a little before, and goes back. */
   async #finish(services: readonly Promise<void>[]): Promise<void> {
     this.#stopAsking = true;
-    this.#services.stop("drain");
+    this.#services.stop("leave");
     const finished = Promise.all(services);
     if (!Number.isFinite(this.#slice.wallLeft)) return void (await finished);
     const late = new AbortController();

@@ -41,6 +41,7 @@ describe("an executor with lanes that become free", () => {
     void new Executor(ports, {
       ...BUDGET,
       subrequests: unlimited,
+      keepTurns: 10_000,
       unitDeadline: null,
       connections: null,
       outage: 1_000,

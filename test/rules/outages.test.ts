@@ -36,7 +36,7 @@ async function bench(
     },
   });
   const budget = { requests: 64, connections: null, margin: 0, poll: 0, slice: unlimited, wanted: unlimited, wall: unlimited, rollouts: unlimited };
-  const whole = { ...budget, held: 0, subrequests: unlimited, outage, firstAnswer: Math.min(outage, FIRST_ANSWER_MS), unitDeadline: null };
+  const whole = { ...budget, held: 0, subrequests: unlimited, outage, firstAnswer: Math.min(outage, FIRST_ANSWER_MS), keepTurns: 10_000, unitDeadline: null };
   const endpoints = new Endpoints(ports, new Slice(whole, clock.now), whole);
   const told: string[] = [];
   const grant = { ...grantFor(config, 64), ...(answered ? { answered: true } : {}) };

@@ -169,6 +169,16 @@ export class MemoryLedger implements Ledger {
     const generation = this.head()?.generation ?? 0;
     for (const piece of pieces) this.pieces.set(`${segment}/${piece.unit}`, { ...piece, segment, generation });
   }
+  passTurns(unit: number, rollouts: readonly number[]): void {
+    for (const [key, piece] of this.pieces) {
+      if (piece.unit !== unit || piece.begun === undefined) continue;
+      const { begun, ...rest } = piece;
+      const left = begun.filter((rollout) => !rollouts.includes(rollout));
+      if (left.length > 0) this.pieces.set(key, { ...rest, begun: left });
+      else if (rest.rollouts.length > 0) this.pieces.set(key, rest);
+      else this.pieces.delete(key);
+    }
+  }
   dropPieces(units: readonly number[]): void {
     for (const [key, { unit }] of this.pieces) if (units.includes(unit)) this.pieces.delete(key);
   }

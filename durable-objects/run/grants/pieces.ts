@@ -1,11 +1,11 @@
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
-import type { CommitPiece } from "../protocol.ts";
+import type { CommitPiece, Piece } from "../protocol.ts";
 import { runsOf } from "../state/runs-of.ts";
 
 /**
  * Keeps the generated rollouts of units that are not done. As for units the claim must be of this very grant; what was kept of a rollout
- * first stays, and a unit that is done needs none. Nothing of it counts in the totals: a rollout counts with its unit.
+ * first stays, and a unit that is done needs none. Of one that stands between two turns the newest is kept, until it is generated. Nothing of it counts in the totals: a rollout counts with its unit.
  */
 export function keepPieces(ledger: Ledger, head: RunHead, ticket: Ticket, segment: string, pieces: readonly CommitPiece[]): void {
   if (pieces.length === 0 || head.phase === "settled" || head.phase === "finalising") return;
@@ -14,10 +14,30 @@ export function keepPieces(ledger: Ledger, head: RunHead, ticket: Ticket, segmen
   const settled = new Set(ranges.flatMap((range) => ledger.settledIn(range)));
   // The same commit again finds all of its own.
   const known = ranges.flatMap((range) => ledger.piecesIn(range));
+  const isOld = beyond(known, segment);
   const kept = new Set(known.flatMap(({ unit, rollouts }) => rollouts.map((rollout) => `${unit}/${rollout}`)));
   const fresh = pieces
     .filter(({ unit }) => !settled.has(unit) && claims.some(({ lo, hi }) => unit >= lo && unit < hi))
-    .map((piece) => ({ ...piece, rollouts: piece.rollouts.filter((rollout) => !kept.has(`${piece.unit}/${rollout}`)) }))
-    .filter(({ rollouts }) => rollouts.length > 0);
+    .map(({ begun = [], ...piece }) => {
+      const rollouts = piece.rollouts.filter((rollout) => !kept.has(`${piece.unit}/${rollout}`));
+      const newest = begun.filter((rollout) => !kept.has(`${piece.unit}/${rollout}`) && !isOld(piece.unit, rollout));
+      return { ...piece, rollouts, ...(newest.length === 0 ? {} : { begun: newest }) };
+    })
+    .filter(({ rollouts, begun }) => rollouts.length > 0 || begun !== undefined);
+  for (const { unit, rollouts, begun = [] } of fresh) ledger.passTurns(unit, [...rollouts, ...begun]);
   if (fresh.length > 0) ledger.putPieces(segment, fresh);
+}
+
+/** The grant of a segment, and which of its segments it is: later ones have the higher numbers. */
+const orderOf = (segment: string): readonly number[] => segment.split("-").slice(1).map(Number);
+
+/** Whether a later segment has where a rollout stands: a commit may be repeated after the next one went through. */
+function beyond(known: readonly Piece[], segment: string): (unit: number, rollout: number) => boolean {
+  const [epoch = 0, n = 0] = orderOf(segment);
+  const later = new Set<string>();
+  for (const { unit, segment: other, begun = [] } of known) {
+    const [otherEpoch = 0, otherN = 0] = orderOf(other);
+    if (otherEpoch > epoch || (otherEpoch === epoch && otherN > n)) for (const rollout of begun) later.add(`${unit}/${rollout}`);
+  }
+  return (unit, rollout) => later.has(`${unit}/${rollout}`);
 }

@@ -142,6 +142,8 @@ export interface Ledger {
   /** How many rollouts there are in all pieces. */
   keptRollouts(): number;
   putPieces(segment: string, pieces: readonly CommitPiece[]): void;
+  /** Rollouts of a unit that are generated now, or stand further on: where they stood before is forgotten. */
+  passTurns(unit: number, rollouts: readonly number[]): void;
   /** Of units that are done now. */
   dropPieces(units: readonly number[]): void;
   /** Carries what there is for units that are not done over into a new generation; pieces of no other generation count. */

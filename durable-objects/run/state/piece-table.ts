@@ -7,9 +7,14 @@ import { PIECE_TABLE } from "./schema.ts";
 /** Version of what a row holds, its first element. */
 const VERSION = 1;
 
-type Part = readonly [unit: number, offset: number, length: number, rollouts: readonly number[]];
+type Part = readonly [unit: number, offset: number, length: number, rollouts: readonly number[], begun?: readonly number[]];
 
-const partOf = ({ unit, offset, length, rollouts }: Omit<Piece, "segment">): Part => [unit, offset, length, rollouts];
+const partOf = ({ unit, offset, length, rollouts, begun = [] }: Omit<Piece, "segment">): Part =>
+  begun.length === 0 ? [unit, offset, length, rollouts] : [unit, offset, length, rollouts, begun];
+
+function pieceOf(segment: string, [unit, offset, length, rollouts, begun]: Part): Piece {
+  return { unit, segment, offset, length, rollouts, ...(begun === undefined ? {} : { begun }) };
+}
 
 function readParts(text: string): Part[] {
   const [version, ...parts] = JSON.parse(text) as [number, ...Part[]];
@@ -63,7 +68,7 @@ export class PieceTable {
       .flatMap((unit) =>
         [...(this.#byUnit.get(unit) ?? [])].sort().flatMap((segment) => {
           const part = segments.get(segment)?.get(unit);
-          return part === undefined ? [] : [{ unit, segment, offset: part[1], length: part[2], rollouts: part[3] }];
+          return part === undefined ? [] : [pieceOf(segment, part)];
         }),
       );
   }
@@ -97,6 +102,28 @@ export class PieceTable {
         this.#delete(segment);
       }
       this.#byUnit.delete(unit);
+    }
+  }
+
+  /** Forgets where these rollouts of a unit stood between two turns: they are generated, or stand further on. */
+  passTurns(unit: number, rollouts: readonly number[]): void {
+    const segments = this.#read();
+    for (const segment of this.#byUnit.get(unit) ?? []) {
+      const parts = segments.get(segment);
+      const part = parts?.get(unit);
+      if (parts === undefined || part?.[4]?.some((rollout) => rollouts.includes(rollout)) !== true) continue;
+      const [, offset, length, generated, begun = []] = part;
+      const left = partOf({ unit, offset, length, rollouts: generated, begun: begun.filter((rollout) => !rollouts.includes(rollout)) });
+      if (generated.length > 0 || left[4] !== undefined) parts.set(unit, left);
+      else {
+        parts.delete(unit);
+        this.#byUnit.get(unit)?.delete(segment);
+      }
+      if (parts.size > 0) this.#write(segment, this.#others.generation(), [...parts.values()]);
+      else {
+        segments.delete(segment);
+        this.#delete(segment);
+      }
     }
   }
 

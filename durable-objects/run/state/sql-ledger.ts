@@ -271,6 +271,9 @@ export class SqlLedger implements Ledger {
   putPieces(segment: string, pieces: readonly CommitPiece[]): void {
     this.#pieces.put(segment, pieces);
   }
+  passTurns(unit: number, rollouts: readonly number[]): void {
+    this.#pieces.passTurns(unit, rollouts);
+  }
   dropPieces(units: readonly number[]): void {
     this.#pieces.drop(units);
   }

@@ -65,18 +65,18 @@ export class Services<One extends Pick<Service, "requests" | "streams" | "yieldi
     this.#all.delete(run);
   }
 
-  stop(how: "drain" | "abort"): void {
+  stop(how: "drain" | "leave" | "abort"): void {
     for (const { ticket } of this.#all.values()) ticket?.stop(how);
   }
 
-  /** Another run has nothing: this one gives half of its requests, its only one at the end of a unit. Resolves when there is room, or will be at the end of the unit. */
+  /** Another run has nothing: this one gives half of its requests, its only one at the end of a unit, or of a turn that others go on from. Resolves when there is room, or will be at the end of the unit. */
   async makeRoom(run: string): Promise<void> {
     const service = this.#all.get(run);
     const ticket = service?.ticket;
     if (service === undefined || ticket === undefined || ticket === null) return;
     const { requests } = ticket.holdings.allowed;
     service.yielding = requests <= 1;
-    if (service.yielding) ticket.stop("drain");
+    if (service.yielding) ticket.stop("leave");
     else await ticket.narrow(Math.ceil(requests / 2));
   }
 }

@@ -14,6 +14,7 @@ import {
   FIRST_ANSWER_MS,
   HELD_ROLLOUTS,
   ISOLATE_BYTES,
+  KEEP_TURNS_MS,
   MAX_CONNECTIONS,
   OUTAGE_MS,
   SLICE_MS,
@@ -114,6 +115,7 @@ export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBu
     subrequests: local ? unlimited : SLICE_SUBREQUESTS,
     outage,
     firstAnswer: Math.min(outage, FIRST_ANSWER_MS),
+    keepTurns: numberVar("KEEP_TURNS_MS", env.KEEP_TURNS_MS, KEEP_TURNS_MS),
     unitDeadline: local ? null : UNIT_DEADLINE_MS,
   };
 }

@@ -21,6 +21,8 @@ export class Batch {
   /** By unit, in the order in which they began to wait. */
   readonly #loose = new Map<number, Loose>();
   #urgent = false;
+  /** Where rollouts stand is to be kept with the next segment, which is due. */
+  #turns = false;
 
   constructor(timing: SessionTiming, pacing: Pacing) {
     this.#timing = timing;
@@ -36,7 +38,7 @@ export class Batch {
   }
 
   get isEmpty(): boolean {
-    return this.#units.length === 0 && this.#loose.size === 0;
+    return this.#units.length === 0 && this.#loose.size === 0 && !this.#turns;
   }
 
   /** When it is due by age alone. */
@@ -68,6 +70,10 @@ export class Batch {
     this.#full = true;
   }
 
+  addTurns(): void {
+    this.#turns = true;
+  }
+
   /** What is loose goes at once: the executor begins to end. */
   hurry(): void {
     this.#urgent ||= this.#loose.size > 0;
@@ -76,13 +82,15 @@ export class Batch {
   /** `idle`: nothing more will come. */
   isDue(now: number, idle: boolean): boolean {
     const rows = this.#units.length > 0 && (this.#full || idle || now >= this.#since + this.#pacing.flushAge(this.#units.length));
-    return rows || (this.#loose.size > 0 && (this.#urgent || idle || now >= this.#keepAt));
+    return rows || this.#turns || (this.#loose.size > 0 && (this.#urgent || idle || now >= this.#keepAt));
   }
 
-  /** Rollouts that have waited for half of their time go along with rows: a segment costs the same with them. */
-  take(now: number, idle: boolean): { readonly units: readonly number[]; readonly pieces: readonly LoosePiece[] } {
-    const keeps = this.#urgent || idle || now >= this.#keepAt - this.#keepAge / 2;
+  /** Rollouts that have waited for half of their time go along with rows, and all with turns: a segment costs the same with them. */
+  take(now: number, idle: boolean): { readonly units: readonly number[]; readonly pieces: readonly LoosePiece[]; readonly turns: boolean } {
+    const keeps = this.#urgent || this.#turns || idle || now >= this.#keepAt - this.#keepAge / 2;
     const units = this.#units;
+    const turns = this.#turns;
+    this.#turns = false;
     const pieces = keeps ? [...this.#loose].map(([unit, { rollouts }]) => ({ unit, rollouts })) : [];
     this.#units = [];
     this.#full = false;
@@ -90,7 +98,7 @@ export class Batch {
       this.#loose.clear();
       this.#urgent = false;
     }
-    return { units, pieces };
+    return { units, pieces, turns };
   }
 
   get #keepAt(): number {

@@ -7,6 +7,7 @@ interface Flush {
   readonly n: number;
   readonly units: readonly number[];
   readonly pieces: readonly LoosePiece[];
+  readonly turns: boolean;
   state: "storing" | "stored" | "committing";
   /** When its last attempt is repeated; null = it has not failed. */
   retryAt: number | null;
@@ -40,10 +41,10 @@ export class Flushes {
     return this.#list.flatMap(({ retryAt }) => (retryAt === null ? [] : [retryAt]));
   }
 
-  begin({ units, pieces }: Pick<Flush, "units" | "pieces">): Effect {
-    const flush: Flush = { n: this.#next++, units, pieces, state: "storing", retryAt: null, failing: false };
+  begin({ units, pieces, turns }: Pick<Flush, "units" | "pieces" | "turns">): Effect {
+    const flush: Flush = { n: this.#next++, units, pieces, turns, state: "storing", retryAt: null, failing: false };
     this.#list.push(flush);
-    return { type: "store", n: flush.n, units, pieces };
+    return { type: "store", n: flush.n, units, pieces, turns };
   }
 
   stored(n: number): void {
@@ -66,7 +67,7 @@ export class Flushes {
     for (const flush of this.#list) {
       const again = flush.retryAt !== null && now >= flush.retryAt;
       if (again) flush.retryAt = null;
-      if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units, pieces: flush.pieces });
+      if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units, pieces: flush.pieces, turns: flush.turns });
       if (flush.state === "stored" || (flush.state === "committing" && again)) {
         flush.state = "committing";
         effects.push({ type: "commit", n: flush.n, units: flush.units, pieces: flush.pieces, started: started() });

@@ -30,6 +30,8 @@ export type SessionEvent =
   | { readonly type: "unit-scoring"; readonly unit: number }
   /** Rollouts that there was no room for in the segment that was to take them. */
   | ({ readonly type: "rollouts-left" } & LoosePiece)
+  /** Where rollouts stand between two turns is worth a place in a segment. */
+  | { readonly type: "turns-due" }
   /** All its rollouts are generated, and wait to be scored (only with `hold`). */
   | { readonly type: "unit-generated"; readonly unit: number }
   /** Given up without rows (aborted). */
@@ -54,8 +56,8 @@ export type Effect =
   | { readonly type: "start"; readonly work: UnitWork }
   /** Score these units, which wait for it: nothing is generated meanwhile. */
   | { readonly type: "score"; readonly units: readonly number[] }
-  /** Take everything buffered, and these rollouts, and put it as segment number `n`; repeated for the same `n` after a failure. */
-  | { readonly type: "store"; readonly n: number; readonly units: readonly number[]; readonly pieces: readonly LoosePiece[] }
+  /** Take everything buffered, these rollouts, and with `turns` where all others stand, and put it as segment number `n`; repeated for the same `n` after a failure. */
+  | { readonly type: "store"; readonly n: number; readonly units: readonly number[]; readonly pieces: readonly LoosePiece[]; readonly turns: boolean }
   /** `started` of this, of a claim and of a beat: what the Run is told to have begun. */
   | {
       readonly type: "commit";

@@ -105,6 +105,8 @@ export class Session {
         this.#pacing.rolloutEnded(event.unit);
         if (event.keeps) this.#batch.addRollout(event.unit, event.rollout, now);
         return;
+      case "turns-due":
+        return this.#batch.addTurns();
       case "unit-scoring":
         return this.#batch.letGo(event.unit);
       case "rollouts-left":

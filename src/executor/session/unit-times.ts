@@ -13,6 +13,7 @@ export interface Wall {
 export class UnitTimes {
   #mean = 0;
   #deviation = 0;
+  #resumes = false;
 
   /** 0 while no unit has ended. */
   get mean(): number {
@@ -32,8 +33,14 @@ export class UnitTimes {
     this.#mean += WEIGHT * (ms - this.#mean);
   }
 
+  /** What is open at the wall goes on elsewhere: it is begun at any time. */
+  resume(): void {
+    this.#resumes = true;
+  }
+
   /** Whether a unit that begins now is expected to be done before the wall. `guess`: what it takes, as long as no unit has ended. */
   fit(wall: Wall, now: number, guess = 0): boolean {
+    if (this.#resumes) return now < wall.endsAt;
     const expected = this.areKnown ? this.#mean + DEVIATIONS * this.#deviation : guess;
     return now + Math.min(expected, wall.deadline ?? Number.POSITIVE_INFINITY) <= wall.endsAt;
   }

@@ -3,7 +3,7 @@ import { segmentKey } from "../../../r2-layout/keys.ts";
 import { readKeptLine } from "../../../r2-layout/kept-line.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import { EdgewiseError } from "../../errors/result.ts";
-import { type KeptBase, openKeptState } from "../../rollouts/kept/kept-state.ts";
+import { type KeptBase, openKeptState, type OpenedState } from "../../rollouts/kept/kept-state.ts";
 import type { Client, State } from "../../rollouts/types.ts";
 import { damageOf } from "../damage.ts";
 import type { ExecutorStore } from "../ports.ts";
@@ -11,14 +11,20 @@ import type { ExecutorStore } from "../ports.ts";
 /** Pieces read at once: a unit has few. */
 const READS_AT_ONCE = 4;
 
-/** What is generated of a unit: where the Run knows it to be, and what this executor has itself, by index. */
+/** What is kept of a unit's rollouts: where the Run knows it to be, and what this executor has itself, by index. */
 export interface Generated {
   readonly pieces: readonly Piece[];
   readonly texts: ReadonlyMap<number, string>;
 }
 
+/** By index: rollouts that are generated, and those that stand between two turns. */
+export interface KeptStates {
+  readonly generated: Map<number, State>;
+  readonly begun: Map<number, OpenedState>;
+}
+
 /**
- * The generated rollouts of one unit, by index. Of those whose object is gone or damaged `lost` is told: they are generated again.
+ * The kept rollouts of one unit. Of those whose object is gone or damaged `lost` is told: they are generated again.
  * Rejects when storage does not answer.
  */
 export async function keptStates(
@@ -28,14 +34,19 @@ export async function keptStates(
   base: KeptBase,
   client: Client,
   lost: (failure: string) => void,
-): Promise<Map<number, State>> {
-  const states = new Map<number, State>();
-  for (const [rollout, text] of texts) states.set(rollout, openKeptState(text, base, client).state);
+): Promise<KeptStates> {
+  const kept: KeptStates = { generated: new Map(), begun: new Map() };
+  const add = (rollout: number, text: string): void => {
+    const opened = openKeptState(text, base, client);
+    if (opened.turn === null) kept.generated.set(rollout, opened.state);
+    else if (stepsOf(opened) >= stepsOf(kept.begun.get(rollout))) kept.begun.set(rollout, opened);
+  };
+  for (const [rollout, text] of texts) add(rollout, text);
   const rest = [...pieces];
   const read = async (): Promise<void> => {
     for (let piece = rest.shift(); piece !== undefined; piece = rest.shift()) {
       try {
-        for (const [rollout, text] of await textsOf(store, runId, piece)) states.set(rollout, openKeptState(text, base, client).state);
+        for (const [rollout, text] of await textsOf(store, runId, piece)) add(rollout, text);
       } catch (thrown) {
         const damage = damageOf(thrown);
         if (damage === null) throw thrown;
@@ -44,10 +55,14 @@ export async function keptStates(
     }
   };
   await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, pieces.length) }, read));
-  return states;
+  for (const rollout of kept.generated.keys()) kept.begun.delete(rollout);
+  return kept;
 }
 
-async function textsOf(store: ExecutorStore, runId: string, { segment, offset, length, rollouts }: Piece): Promise<[number, string][]> {
+/** What this executor has itself may be behind or ahead of what another has stored meanwhile. */
+const stepsOf = (opened: OpenedState | undefined): number => opened?.state.trajectory.length ?? -1;
+
+async function textsOf(store: ExecutorStore, runId: string, { segment, offset, length, rollouts, begun = [] }: Piece): Promise<[number, string][]> {
   const key = segmentKey(runId, segment);
   const bytes = await store.read(key, offset, length);
   const lines = linesAt(bytes, { offset: 0, length });
@@ -55,6 +70,6 @@ async function textsOf(store: ExecutorStore, runId: string, { segment, offset, l
   return lines.value.flatMap((line): [number, string][] => {
     const kept = readKeptLine(line);
     if (kept === null) throw new EdgewiseError("storage_damaged", `${key} holds something else than kept rollouts at ${offset}`);
-    return rollouts.includes(kept.rollout) ? [[kept.rollout, kept.text]] : [];
+    return rollouts.includes(kept.rollout) || begun.includes(kept.rollout) ? [[kept.rollout, kept.text]] : [];
   });
 }

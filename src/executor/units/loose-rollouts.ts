@@ -1,5 +1,5 @@
 import { keptLine, readKeptLine } from "../../../r2-layout/kept-line.ts";
-import { linesAt, type SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
+import { type KeptRolloutLine, linesAt, type SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
 import type { JsonProblem } from "../../rollouts/kept/json-problem.ts";
 import { type KeptBase, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
 import type { State } from "../../rollouts/types.ts";
@@ -11,21 +11,48 @@ export interface LooseBase extends KeptBase {
   readonly terms: string;
 }
 
+export interface LooseTurn {
+  readonly snapshot: StateSnapshot;
+  /** Milliseconds that the rollout has taken. */
+  readonly elapsed: number;
+}
+
 interface Unit {
   readonly base: LooseBase;
   readonly rollouts: Map<number, State | StateSnapshot>;
+  /** Where those stand that are between two turns, as far as that is not kept; and the time that a rollout had taken when it last was. */
+  readonly turns: Map<number, LooseTurn>;
+  readonly keptAt: Map<number, number>;
   /** Those that were on their way and did not arrive. */
   readonly texts: Map<number, string>;
 }
 
-/** Generated rollouts of units that have no rows yet: what is written of them when they are kept. */
+/** Rollouts of units that have no rows yet, generated or between two turns: what is written of them when they are kept. */
 export class LooseRollouts {
   readonly #units = new Map<number, Unit>();
 
   add(unit: number, base: LooseBase, rollout: number, state: State): void {
-    const known = this.#units.get(unit);
-    if (known === undefined) this.#units.set(unit, { base, rollouts: new Map([[rollout, state]]), texts: new Map() });
-    else known.rollouts.set(rollout, state);
+    const known = this.#of(unit, base);
+    known.rollouts.set(rollout, state);
+    known.turns.delete(rollout);
+  }
+
+  /** In place of what there was of the rollout. Returns the milliseconds of it that are not kept. */
+  addTurn(unit: number, base: LooseBase, rollout: number, turn: LooseTurn): number {
+    const { turns, keptAt } = this.#of(unit, base);
+    turns.set(rollout, turn);
+    return turn.elapsed - (keptAt.get(rollout) ?? 0);
+  }
+
+  /** Whether there are rollouts between two turns of which the newest is not kept. */
+  get hasTurns(): boolean {
+    return [...this.#units.values()].some(({ turns }) => turns.size > 0);
+  }
+
+  #of(unit: number, base: LooseBase): Unit {
+    const known = this.#units.get(unit) ?? { base, rollouts: new Map(), turns: new Map(), keptAt: new Map(), texts: new Map() };
+    this.#units.set(unit, known);
+    return known;
   }
 
   /** The unit's states are about to be changed by their scoring: what is kept of them is what they are now. */
@@ -37,7 +64,9 @@ export class LooseRollouts {
 
   /** False when there was nothing of the unit. */
   letGo(unit: number): boolean {
-    return this.#units.delete(unit);
+    const rollouts = this.#units.get(unit)?.rollouts.size ?? 0;
+    this.#units.delete(unit);
+    return rollouts > 0;
   }
 
   /** The text of a rollout; null when there is none any more, or it cannot be kept. */
@@ -51,17 +80,42 @@ export class LooseRollouts {
     return null;
   }
 
-  /** Moves these rollouts into `buffer`; returns those that it has no room for. `refuse` is told why one cannot be kept. */
-  moveInto(buffer: SegmentBuffer, pieces: readonly LoosePiece[], refuse: (problem: JsonProblem) => void): LoosePiece[] {
-    return pieces.flatMap(({ unit, rollouts }) => {
-      const lines = rollouts.flatMap((rollout) => {
+  /**
+   * Moves these rollouts into `buffer`, with `turns` also where all others stand. Returns what it has no room for. `refuse` is told why one
+   * cannot be kept.
+   */
+  moveInto(buffer: SegmentBuffer, pieces: readonly LoosePiece[], turns: boolean, refuse: (problem: JsonProblem) => void): LoosePiece[] {
+    const asked = new Map(pieces.map(({ unit, rollouts }) => [unit, rollouts]));
+    const units = turns ? [...this.#units.keys(), ...asked.keys()] : [...asked.keys()];
+    return [...new Set(units)].flatMap((unit) => {
+      const lines: KeptRolloutLine[] = (asked.get(unit) ?? []).flatMap((rollout) => {
         const text = this.#textOf(unit, rollout, refuse);
         return text === null ? [] : [{ rollout, line: keptLine(rollout, text) }];
       });
-      const taken = buffer.addPiece(unit, lines);
-      for (const { rollout } of lines.slice(0, taken)) this.#units.get(unit)?.rollouts.delete(rollout);
-      const left = lines.slice(taken).map(({ rollout }) => rollout);
+      if (turns) lines.push(...this.#turnsOf(unit, refuse));
+      // One piece for a unit: the Run knows it by its unit and the segment.
+      const taken = lines.length === 0 ? 0 : buffer.addPiece(unit, lines);
+      for (const { rollout, isBegun } of lines.slice(0, taken)) {
+        const known = this.#units.get(unit);
+        if (isBegun !== true) known?.rollouts.delete(rollout);
+        else {
+          known?.keptAt.set(rollout, known.turns.get(rollout)?.elapsed ?? 0);
+          known?.turns.delete(rollout);
+        }
+      }
+      const left = lines.slice(taken).flatMap(({ rollout, isBegun }) => (isBegun === true ? [] : [rollout]));
       return left.length === 0 ? [] : [{ unit, rollouts: left }];
+    });
+  }
+
+  #turnsOf(unit: number, refuse: (problem: JsonProblem) => void): KeptRolloutLine[] {
+    const { turns } = this.#units.get(unit) ?? { turns: new Map<number, LooseTurn>() };
+    return [...turns].flatMap(([rollout, { snapshot }]) => {
+      const keeping = snapshot.text();
+      if (keeping.ok) return [{ rollout, line: keptLine(rollout, keeping.text), isBegun: true }];
+      turns.delete(rollout);
+      refuse(keeping);
+      return [];
     });
   }
 
@@ -80,7 +134,11 @@ export class LooseRollouts {
 
   /** Everything that is not kept goes to the next grant of this executor. */
   saveInto(saved: SavedRows): void {
-    for (const [unit, { base, rollouts, texts }] of this.#units) {
+    for (const [unit, { base, rollouts, turns, texts }] of this.#units) {
+      for (const [rollout, { snapshot }] of turns) {
+        const keeping = snapshot.text();
+        if (keeping.ok) texts.set(rollout, keeping.text);
+      }
       for (const rollout of rollouts.keys()) {
         const text = this.#textOf(unit, rollout, () => undefined);
         if (text !== null) texts.set(rollout, text);

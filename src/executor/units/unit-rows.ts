@@ -3,12 +3,12 @@ import type { ScoredAgain } from "../../environments/score-again.ts";
 import { repairGroup } from "../../environments/repair-group.ts";
 import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/run-unit.ts";
 import type { Failure } from "../../errors/result.ts";
-import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
+import type { KeptBase, KeptTurn } from "../../rollouts/kept/kept-state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";
 import type { Inputs } from "./inputs.ts";
 import { keptRows, NOTHING_KEPT, redoOf, unscoredOf } from "./kept-rows.ts";
-import { keptStates } from "./kept-states.ts";
+import { type KeptStates, keptStates } from "./kept-states.ts";
 import { poisonedRows } from "./poisoned.ts";
 import type { TicketHost } from "./ticket-host.ts";
 
@@ -21,13 +21,14 @@ export interface UnitWatch {
   readonly onRollout: (rollout: number, state: State, base: KeptBase) => void;
   /** So many rollouts were generated before. */
   readonly onGenerated: (rollouts: number) => void;
+  readonly onTurn: (rollout: number, state: State, turn: KeptTurn, base: KeptBase) => "kept" | "unkept" | "leave";
   readonly onScoring: () => void;
   /** No rollout of the run may be begun any more. */
   readonly onFull: () => void;
   readonly refused: (failure: Failure) => Promise<void>;
 }
 
-const NOTHING_GENERATED: ReadonlyMap<number, State> = new Map();
+const NOTHING_STATED: KeptStates = { generated: new Map(), begun: new Map() };
 
 /**
  * The rows of one unit: what is done of it stays, what is generated is scored, and the rest is played. Null when it has none: aborted, or a
@@ -70,8 +71,8 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   const pieces = (block.pieces ?? []).filter((piece) => piece.unit === unit);
   // Mostly there are none, and nothing is to be waited for.
   const isFresh = pieces.length === 0 && watch.generated.size === 0;
-  const generated = isFresh
-    ? NOTHING_GENERATED
+  const { generated, begun } = isFresh
+    ? NOTHING_STATED
     : await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
         note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
       );
@@ -86,6 +87,8 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     rollouts,
     kept: kept.rows,
     generated,
+    begun,
+    onTurn: (rollout, state, turn) => watch.onTurn(rollout, state, turn, base),
     rolloutsPerExample: config.rollouts_per_example,
     client: clientOf(unit),
     model: config.model,

@@ -2,6 +2,7 @@ import type { CommitUnit, GivesBack, Grant, Holding, Report } from "../../../dur
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
 import { onAbort } from "../../clients/on-abort.ts";
+import { RolloutLeft } from "../../rollouts/kept/left.ts";
 import type { State } from "../../rollouts/types.ts";
 import { EdgewiseError, failureOf, type Failure } from "../../errors/result.ts";
 import { maskJson } from "../../errors/masking.ts";
@@ -65,7 +66,7 @@ export class UnitsTicket {
     this.#host = host;
     this.#grant = grant;
     this.#calls = new TicketCalls(host);
-    this.#keeper = new RolloutKeeper({ now: host.ports.now, note: host.note, feed: (event) => this.#feed(event) });
+    this.#keeper = new RolloutKeeper(host, (event) => this.#feed(event));
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
     this.#session = new Session(grant, timingOf(host, grant), sentAt);
     onAbort(this.#abort.signal, () => {
@@ -113,8 +114,10 @@ export class UnitsTicket {
     return this.#pauseMs;
   }
 
-  stop(how: "drain" | "abort"): void {
-    this.#feed({ type: "stop", how });
+  /** `leave`: as `drain`, and rollouts that others can go on with stop at their next turn. */
+  stop(how: "drain" | "leave" | "abort"): void {
+    if (how === "leave") this.#keeper.leave();
+    this.#feed({ type: "stop", how: how === "abort" ? how : "drain" });
   }
 
   #feed(event: SessionEvent): void {
@@ -159,7 +162,7 @@ export class UnitsTicket {
       case "store":
         return this.#call(
           `segment ${effect.n}`,
-          () => this.#store(effect.n, effect.pieces),
+          () => this.#store(effect.n, effect.pieces, effect.turns),
           (wait) => ({ type: "store-failed", n: effect.n, wait }),
         );
       case "commit":
@@ -179,7 +182,8 @@ export class UnitsTicket {
       case "narrow":
         return void this.#narrow(effect.holding);
       case "abort":
-        return this.#abort.abort(new Error("the executor stopped this unit"));
+        this.#abort.abort(new RolloutLeft("the executor stopped this unit"));
+        return this.#keeper.keepAll();
       case "leave":
         this.#calls.end();
         this.#save();
@@ -229,8 +233,8 @@ export class UnitsTicket {
     this.#over.reject(thrown);
   }
 
-  async #store(n: number, pieces: readonly LoosePiece[]): Promise<SessionEvent> {
-    const contents = this.#segments.get(n) ?? this.#pack(pieces);
+  async #store(n: number, pieces: readonly LoosePiece[], turns: boolean): Promise<SessionEvent> {
+    const contents = this.#segments.get(n) ?? this.#pack(pieces, turns);
     // Rollouts that cannot be kept.
     if (contents === null) return { type: "stored", n };
     this.#segments.set(n, contents);
@@ -240,8 +244,8 @@ export class UnitsTicket {
     return { type: "stored", n };
   }
 
-  #pack(pieces: readonly LoosePiece[]): SegmentContents | null {
-    const left = this.#keeper.moveInto(this.#buffer, pieces);
+  #pack(pieces: readonly LoosePiece[], turns: boolean): SegmentContents | null {
+    const left = this.#keeper.moveInto(this.#buffer, pieces, turns);
     const contents = this.#buffer.take();
     for (const piece of left) this.#feed({ type: "rollouts-left", ...piece });
     return contents;
@@ -374,6 +378,7 @@ export class UnitsTicket {
       onRollout: (rollout, state, base) => {
         this.#endRollout(unit, rollout, state, { ...base, terms }, --left === 0 && no_interleave_scoring !== true);
       },
+      onTurn: (rollout, state, turn, base) => this.#keeper.turn(unit, rollout, state, turn, { ...base, terms }),
       onScoring: () => this.#keeper.beginScoring(unit),
       onFull: () => this.stop("drain"),
       refused: (failure) => this.#fail(failure),

@@ -129,6 +129,11 @@ export class StateSnapshot {
     if (found !== null) throw new NotKept(found);
   }
 
+  /** What keeps it from being kept, as far as was looked: the text says more. */
+  get problem(): JsonProblem | null {
+    return this.#problem;
+  }
+
   /** The same answer each time. */
   text(): Keeping {
     this.#keeping ??= this.#write();

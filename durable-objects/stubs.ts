@@ -6,6 +6,7 @@ import type { RunExecution } from "../durable-objects/run/protocol.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
 import { registryName } from "../src/teams/team-name.ts";
+import { locationOf } from "./location-hint.ts";
 
 /** The Registry of the default team. */
 export const REGISTRY_NAME = registryName();
@@ -15,14 +16,14 @@ export const DISPATCHER_NAME = "dispatcher";
 export const DIRECTORY_NAME = "directory";
 
 /** A stub for one conversation with a Run, by its name (`runName`): after an exception take a new one, the old one stays broken. */
-export const runStub = (env: Env, name: string): RunControl & RunExecution => counted<RunControl & RunExecution>(env.RUN.getByName(name));
+export const runStub = (env: Env, name: string): RunControl & RunExecution => counted<RunControl & RunExecution>(env.RUN.getByName(name, locationOf(env)));
 /** `team`: whose runs it knows. */
-export const registryStub = (env: Env, team?: string): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(registryName(team)));
-export const dispatcherStub = (env: Env): DispatcherControl => counted<DispatcherControl>(env.DISPATCHER.getByName(DISPATCHER_NAME));
+export const registryStub = (env: Env, team?: string): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
+export const dispatcherStub = (env: Env): DispatcherControl => counted<DispatcherControl>(env.DISPATCHER.getByName(DISPATCHER_NAME, locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
-export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY">): DirectoryControl | null =>
-  env.DIRECTORY === undefined ? null : counted<DirectoryControl>(env.DIRECTORY.getByName(DIRECTORY_NAME));
+export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>
+  env.DIRECTORY === undefined ? null : counted<DirectoryControl>(env.DIRECTORY.getByName(DIRECTORY_NAME, locationOf(env)));
 
 /** Every call on the stub is one billed request. */
 export function counted<Control extends object>(stub: object): Control {

@@ -16,6 +16,8 @@ export interface Env extends Cloudflare.Env {
   /** Hugging Face Hub and its data set viewer, where they are not the public ones. */
   readonly HF_ENDPOINT?: string;
   readonly HF_DATASETS_SERVER?: string;
+  /** Where objects are to be made (`durable-objects/location-hint.ts`); absent = near whoever first calls them. */
+  readonly LOCATION_HINT?: string;
   /** How much the library's own log says (`debug` to `silent`; default `warning`), the first that is a level. */
   readonly EDGEWISE_LOG_LEVEL?: string;
   readonly VF_LOG_LEVEL?: string;

@@ -60,9 +60,11 @@ export interface Holding {
   readonly scoring?: number;
 }
 
-/** Part of a call under a grant that has less under way than it was granted, and will have no more: the rest may be granted to others. */
+/** Part of a call under a grant: what of it is not used any more, and who is beside it. */
 export interface GivesBack {
-  /** Absent: all that was granted, and from executors of before. */
+  /** A unit that was to be alone had to begin while other grants in the same isolate had something open; absent = no, and from executors of before. */
+  readonly beside?: true;
+  /** It has no more than this under way, and will have no more: the rest may be granted to others. Absent: all that was granted, and from executors of before. */
   readonly holds?: Holding;
 }
 

@@ -303,9 +303,8 @@ export class Executor {
       return "broken";
     }
     if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
-    const { kind } = await this.#portsOf(grant)
-      .run(grant.config.run_id)
-      .otherCode({ ...ticketOf(grant), env_digest: own });
+    const run = this.#portsOf(grant).run(grant.config.run_id);
+    const { kind } = await run.otherCode({ ...ticketOf(grant), env_digest: own });
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
@@ -337,16 +336,15 @@ export class Executor {
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
     const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, note, beforeLeave, ...opened };
-    const ticket = new UnitsTicket(
-      { ...host, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) },
-      grant,
-      sentAt,
-    );
+    const seat = this.#ports.isolate.seat(grant.lease_ms);
+    const known = { seat, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) };
+    const ticket = new UnitsTicket({ ...host, ...known }, grant, sentAt);
     service.ticket = ticket;
     try {
       await ticket.run();
     } finally {
       service.ticket = null;
+      seat.leave();
       opened.close();
     }
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);

@@ -9,6 +9,7 @@ import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
 import type { ExecutorBytes } from "./isolate-bytes.ts";
 import type { Printer } from "../logging/environment-line.ts";
+import type { Isolate } from "./session/isolate.ts";
 
 /** Outcome of a create-only put: `other` = the key holds something else. */
 export type Stored = "stored" | "other";
@@ -43,6 +44,8 @@ export interface ExecutorPorts {
   readonly boot: string;
   /** Life of this process, of which a boot may see several. */
   readonly runtime: string;
+  /** What its executors share. */
+  readonly isolate: Isolate;
   /** True in the local service: no connection limit, no unit deadline, data only from uploads and https. */
   readonly local: boolean;
   readonly dispatcher: () => DispatcherControl;

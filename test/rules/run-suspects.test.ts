@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isPoisoned } from "../../durable-objects/run/grants/suspects.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
 /** An executor that takes what it gets, says what it has begun, and falls silent. */
@@ -87,5 +88,96 @@ describe("units that a silent executor held", () => {
     for (let death = 0; death < 200; death++) die(run, `e${death}`, () => []);
     expect(run.head.wary.length).toBeLessThanOrEqual(32);
     expect(run.block(run.grant("z"), 1)).toMatchObject({ wary: true });
+  });
+});
+
+describe("several lapses at once", () => {
+  /** Two executors that have begun something, the second with a suspect unit and nothing else. */
+  function beside() {
+    const run = RuleRun.open(4);
+    die(run, "a", (units) => units.slice(0, 1));
+    // Alone with unit 0 from the second time on; the others are given back.
+    for (const executor of ["b", "c"]) {
+      const grant = run.grant(executor, 1);
+      if (executor === "b") {
+        run.block(grant, 1);
+        run.beat(grant, [0]);
+        run.now += run.timing.lease + run.timing.grace;
+        run.call("wake", null);
+      } else run.leave(grant);
+    }
+    expect(run.ledger.suspects.get(0)).toMatchObject({ lapses: 2, alone: 0 });
+    const other = run.grant("other", 7);
+    run.block(other, 1);
+    const alone = run.grant("alone", 1);
+    expect(run.block(alone, 1)).toMatchObject({ lo: 0, alone: true });
+    return { run, other, alone };
+  }
+  const aloneOf = (run: RuleRun): number | undefined => run.ledger.suspects.get(0)?.alone;
+  function fallSilent(run: RuleRun): void {
+    run.now += run.timing.lease + run.timing.grace;
+    run.call("wake", null);
+  }
+
+  it("count half against a unit that was alone, whichever of them is noticed first", () => {
+    for (const order of [0, 500, -500]) {
+      const { run, other, alone } = beside();
+      run.now += 1_000;
+      run.beat(order < 0 ? alone : other, order < 0 ? [0] : [1]);
+      run.now += Math.abs(order);
+      run.beat(order < 0 ? other : alone, order < 0 ? [1] : [0]);
+      fallSilent(run);
+      expect(aloneOf(run)).toBe(0.5);
+    }
+  });
+
+  it("count in full where the others had begun nothing, or fell silent at another time, or left", () => {
+    const idle = beside();
+    idle.run.beat(idle.other, []);
+    idle.run.beat(idle.alone, [0]);
+    fallSilent(idle.run);
+    expect(aloneOf(idle.run)).toBe(1);
+    const earlier = beside();
+    earlier.run.beat(earlier.other, [1]);
+    earlier.run.now += 2 * earlier.run.timing.beat;
+    earlier.run.beat(earlier.alone, [0]);
+    fallSilent(earlier.run);
+    expect(aloneOf(earlier.run)).toBe(1);
+    const left = beside();
+    left.run.beat(left.other, [1]);
+    left.run.beat(left.alone, [0]);
+    left.run.leave(left.other);
+    fallSilent(left.run);
+    expect(aloneOf(left.run)).toBe(1);
+  });
+
+  it("of a runtime that ended count half as well, and its next end is not taken for one beside it", () => {
+    const { run, other, alone } = beside();
+    run.beat(other, [1]);
+    run.beat(alone, [0]);
+    run.runtime = "runtime-2";
+    run.call("poke", null);
+    expect(aloneOf(run)).toBe(0.5);
+    const again = run.grant("again", 8);
+    run.block(again, 1);
+    run.commit(again, [1, 2, 3]);
+    expect(run.block(again, 2)).toMatchObject({ lo: 0, alone: true });
+    run.beat(again, [0]);
+    run.runtime = "runtime-3";
+    run.call("poke", null);
+    expect(aloneOf(run)).toBe(1.5);
+  });
+
+  it("are six of a unit that is never alone when it kills, as three are of one that is", () => {
+    const given = (alone: number): boolean => isPoisoned({ unit: 0, lapses: 2, alone, waiting: false });
+    expect([given(5 * 0.5), given(6 * 0.5), given(3)]).toEqual([false, true, true]);
+  });
+
+  it("count half where its executor says that others in its isolate had something open", () => {
+    const { run, other, alone } = beside();
+    run.leave(other);
+    run.call("beat", { ...run.id(alone), beside: true, started: [0], vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null } });
+    fallSilent(run);
+    expect(aloneOf(run)).toBe(0.5);
   });
 });

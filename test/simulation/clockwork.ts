@@ -1,3 +1,5 @@
+import type { Random } from "./random.ts";
+
 /** The one queue of things that will happen; true time in milliseconds, ties in the order of scheduling. */
 interface Entry {
   readonly at: number;
@@ -66,4 +68,11 @@ export class Clockwork {
     heap[i] = last;
     return top;
   }
+}
+
+/** A clock that runs at its own rate and from its own zero, beside the true one. */
+export function clockBeside({ random, clock }: { readonly random: Random; readonly clock: Clockwork }): () => number {
+  const rate = 1 + (random.next() - 0.5) / 50;
+  const zero = random.int(0, 1_000_000);
+  return () => zero + clock.now * rate;
 }

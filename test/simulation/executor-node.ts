@@ -1,49 +1,51 @@
 import { hasCodeOf } from "../../src/executor/grant-code.ts";
+import type { Seat } from "../../src/executor/session/isolate.ts";
 import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
 import { type GivesBack, type Grant, PROTOCOL, type Report } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import { clockBeside } from "./clockwork.ts";
 import { Calls } from "./calls.ts";
-import { broken } from "./invariants.ts";
-import { mergeAll, ROW_BYTES } from "./merging.ts";
-import { preparation } from "./preparation.ts";
+import { broken, checkFence } from "./invariants.ts";
+import { Invocation } from "./invocation.ts";
+import type { IsolateNode } from "./isolate-node.ts";
+import { ROW_BYTES } from "./merging.ts";
+import { doOtherTask } from "./other-tasks.ts";
+import { isSlow } from "./plan.ts";
 import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
-import { beginUnit, type Unit } from "./unit-state.ts";
+import { beginUnit, endUnit, type Unit } from "./unit-state.ts";
 
 const MARGIN_MS = 1_500;
-/** What clocks of other rates make of a lease. */
-const DRIFT_MS = 100;
-const SLICE_MS = 60_000;
 
 /**
  * One invocation of an executor as the simulator plays it: the real session machine, and round it a driver whose every call may
  * be lost on the way or on the way back. A crash forgets all of it and cuts its requests; a partition lets the requests go on.
  */
 export class ExecutorNode {
-  readonly #world: Scene;
+  /** That of the run it works for, or asked last. */
+  #world: Scene;
   readonly #id: string;
+  readonly #isolate: IsolateNode;
   readonly #code: Code;
   /** What rows carry under the present grant. */
   #mark: string | undefined;
-  /** This clock runs at its own rate and from its own zero. */
-  readonly #rate: number;
-  readonly #offset: number;
+  readonly #now: () => number;
   #alive = true;
   readonly #calls: Calls;
   #session: Session | null = null;
   #grant: Grant | null = null;
   readonly #units = new Map<number, Unit>();
-  readonly #requests: Requests;
-  readonly #bucket = new Bucket();
+  #requests: Requests;
+  #bucket = new Bucket();
   readonly #rows = new Map<number, readonly RolloutSummary[]>();
   /** What the model said under the present grant, by unit and rollout. */
   readonly #answers = new Map<string, RolloutSummary>();
   /** Of the present grant. */
   #waits: RetryWaits;
-  readonly #bornAt: number;
+  readonly #invocation: Invocation;
   #refused: { run: string; seq: number }[] = [];
   #empty = 0;
   #joins = 1;
@@ -53,14 +55,15 @@ export class ExecutorNode {
   #answered = 0;
   #pause = 0;
 
-  constructor(world: Scene, id: string, code: Code) {
+  constructor(world: Scene, id: string, code: Code, isolate: IsolateNode) {
     this.#world = world;
     this.#id = id;
     this.#code = code;
-    this.#rate = 1 + (world.random.next() - 0.5) / 50;
-    this.#offset = world.random.int(0, 1_000_000);
+    this.#isolate = isolate;
+    isolate.enter(this);
+    this.#now = clockBeside(world);
     this.#misplaced = world.random.chance(world.plan.misplaced);
-    this.#bornAt = world.clock.now;
+    this.#invocation = new Invocation(world.plan, this.#now());
     this.#requests = new Requests(world);
     this.#calls = new Calls(world, () => this.#alive);
     this.#waits = new RetryWaits(() => world.random.next());
@@ -71,22 +74,17 @@ export class ExecutorNode {
     this.#ticking();
   }
 
-  #now(): number {
-    return this.#offset + this.#world.clock.now * this.#rate;
-  }
-
   /** Units begun and not committed: what an outside observer may hold against them if this executor falls silent. */
-  readonly #open = new Set<number>();
+  readonly open = new Set<number>();
   #troubles = new Troubles();
   /** Under the present grant nothing goes on any more. */
   #stopped = false;
-  #fallSilent(): void {
-    for (const unit of this.#open) this.#world.silences.push({ unit, alone: this.#open.size === 1 });
-  }
+  #seat: Seat | null = null;
 
   crash(): void {
     if (!this.#alive) return;
-    this.#fallSilent();
+    this.#isolate.fallsSilent(this.#world, this.open);
+    this.#isolate.leave(this);
     this.#alive = false;
     this.#requests.abort();
     this.#world.executors.delete(this);
@@ -95,36 +93,32 @@ export class ExecutorNode {
   #ticking(): void {
     if (!this.#alive) return;
     const world = this.#world;
-    if (world.strikes(world.plan.fault.crash)) return this.crash();
-    if (world.strikes(world.plan.fault.partition)) {
-      this.#calls.cutOff = true;
-      world.clock.after(world.random.int(1_000, 20_000), () => {
-        this.#calls.cutOff = false;
-      });
-    }
-    if (world.calm) this.#calls.cutOff = false;
+    if (world.strikes(world.plan.fault.crash)) return world.random.chance(0.5) ? this.#isolate.dies() : this.crash();
+    this.#calls.partition();
     this.#feed({ type: "tick" });
-    this.#checkFence();
-    if (this.#session !== null && world.clock.now - this.#bornAt > SLICE_MS) this.#feed({ type: "stop", how: "drain" });
+    if (this.#session !== null && !this.#stopped && this.#grant !== null) checkFence(world, this.#grant.epoch, MARGIN_MS - this.#tick);
+    const gives = this.#invocation.gives(this.#now());
+    if (gives === "out") return this.crash();
+    if (gives === "up") this.#feed({ type: "stop", how: "abort" });
+    if (this.#session !== null && this.#invocation.isOver(this.#now())) this.#feed({ type: "stop", how: "drain" });
     // Another run has nothing: this one is to make room.
     if (this.#alive && this.#session !== null && world.strikes(world.plan.narrowing))
       this.#feed({ type: "narrow", requests: Math.max(1, Math.floor(this.#session.holdings.allowed.requests * 0.7)) });
-    if (this.#alive) world.clock.after(100, () => this.#ticking());
+    if (this.#alive) world.clock.after(this.#tick, () => this.#ticking());
   }
 
-  /** Whatever was renewed by what and answered when: the work of a grant is over a margin before the Run ends its lease. */
-  #checkFence(): void {
-    const ends = this.#grant === null ? undefined : this.#world.leases.get(this.#grant.epoch);
-    if (this.#session === null || this.#stopped || ends === undefined) return;
-    if (this.#world.run.context().now > ends - MARGIN_MS + DRIFT_MS) broken("an executor works on in the margin of its lease");
+  /** Time between two of its ticks: it stops no more exactly than that. What clocks of other rates make of a lease is less. */
+  get #tick(): number {
+    return isSlow(this.#world.plan) ? 500 : 100;
   }
 
   /** Looks for work; leaves when there is none for a while. */
   #ask(): void {
     if (!this.#alive || this.#session !== null) return;
     const world = this.#world;
-    if (this.#empty >= 3 || world.clock.now - this.#bornAt > SLICE_MS) return this.crash();
-    const { runs } = world.dispatcher.next({ executor: this.#id, free: world.plan.capacity, serving: [], refused: this.#refused });
+    if (this.#empty >= 3 || this.#invocation.isOver(this.#now())) return this.crash();
+    const passes = this.#invocation.passes(this.#now());
+    const { runs } = world.dispatcher.next({ executor: this.#id, free: world.plan.capacity, serving: [], passes, refused: this.#refused });
     this.#refused = [];
     const found = runs[0];
     if (found === undefined) {
@@ -132,27 +126,33 @@ export class ExecutorNode {
       world.clock.after(200, () => this.#ask());
       return;
     }
+    this.#moveTo(world.of(found.run));
     const sentAt = this.#now();
-    this.#calls.make(
-      "join",
-      {
-        protocol: PROTOCOL,
-        executor: this.#id,
-        seq: this.#joins,
-        free: world.plan.capacity,
-        boot: world.boot,
-        runtime: world.runtime,
-        checks_code: this.#code.checks,
-        merges: true,
-      },
-      (answer) => {
-        if (answer !== null) this.#joins++;
-        if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });
-        if (answer !== null) this.#refused.push({ run: found.run, seq: found.seq });
-        this.#empty++;
-        world.clock.after(200, () => this.#ask());
-      },
-    );
+    const asking = {
+      protocol: PROTOCOL,
+      executor: this.#id,
+      seq: this.#joins,
+      free: world.plan.capacity,
+      checks_code: this.#code.checks,
+      merges: true,
+    } as const;
+    this.#calls.make("join", { ...asking, boot: world.boot, runtime: world.runtime }, (answer) => {
+      if (answer !== null) this.#joins++;
+      if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });
+      if (answer !== null) this.#refused.push({ run: found.run, seq: found.seq });
+      this.#empty++;
+      world.clock.after(200, () => this.#ask());
+    });
+  }
+
+  /** Segments and requests are those of one run. */
+  #moveTo(world: Scene): void {
+    if (world === this.#world) return;
+    this.#world = world;
+    this.#calls.world = world;
+    this.#requests = new Requests(world);
+    this.#bucket = new Bucket();
+    this.#rows.clear();
   }
 
   get #digest(): string {
@@ -177,21 +177,8 @@ export class ExecutorNode {
 
   #begin(grant: Grant, sentAt: number): void {
     this.#empty = 0;
-    if (grant.task.kind === "prepare") {
-      const digest = this.#code.checks ? this.#digest : "e";
-      const request = { ...this.#ticket(grant), ...preparation(this.#world.run.ledger.config().num_examples, grant.task, digest) };
-      this.#calls.make("prepared", request, () => this.#end(grant));
-      return;
-    }
-    if (grant.task.kind === "finalise") {
-      this.#calls.make("finalised", this.#ticket(grant), () => this.#end(grant));
-      return;
-    }
-    if (grant.task.kind === "merge") {
-      const call = this.#calls.make.bind(this.#calls);
-      const after = (ms: number, then: () => void) => this.#world.clock.after(ms, () => this.#alive && then());
-      return mergeAll(this.#world, { ticket: this.#ticket(grant), call, after, end: () => this.#end(grant) });
-    }
+    const digest = this.#code.checks ? this.#digest : "e";
+    if (doOtherTask(this.#world, this.#calls, grant, digest, () => this.#end(grant))) return;
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
     this.#told = false;
@@ -201,7 +188,10 @@ export class ExecutorNode {
     this.#troubles = new Troubles();
     this.#stopped = false;
     this.#waits = new RetryWaits(() => this.#world.random.next());
-    this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, ...hold }, sentAt);
+    this.#seat = this.#isolate.seats.seat(grant.lease_ms);
+    const { wall } = this.#invocation;
+    const times = this.#invocation.timesOf(grant.config.run_id);
+    this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, seat: this.#seat, times, ...(wall === null ? {} : { wall }), ...hold }, sentAt);
     this.#feed({ type: "tick" });
   }
 
@@ -225,8 +215,7 @@ export class ExecutorNode {
   }
 
   #carryOut(effect: Effect, grant: Grant): void {
-    const ticket = this.#ticket(grant);
-    const sentAt = this.#now();
+    const [ticket, sentAt] = [this.#ticket(grant), this.#now()];
     switch (effect.type) {
       case "claim":
         return this.#calls.make("claim", { ...ticket, ...this.#said(effect.started), ...effect }, (answer) => {
@@ -251,7 +240,7 @@ export class ExecutorNode {
         const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
         return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units, pieces }, (answer) => {
           if (this.#grant === grant && answer?.kind === "committed" && answer.renewed === true) this.#troubles.heard(sentAt);
-          if (answer !== null) for (const unit of effect.units) this.#open.delete(unit);
+          if (answer !== null) for (const unit of effect.units) this.open.delete(unit);
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
           this.#feed(
             answer === null
@@ -276,9 +265,10 @@ export class ExecutorNode {
       case "over":
         if (this.#requests.inFlight > 0) broken("a session ended with requests in flight");
         this.#session = null;
+        this.#seat?.leave();
         // Should the leave be lost, what was given up is held against it.
-        this.#fallSilent();
-        this.#open.clear();
+        this.#isolate.fallsSilent(this.#world, this.open);
+        this.open.clear();
         this.#world.clock.after(50 + this.#pause, () => this.#ask());
         this.#pause = 0;
     }
@@ -299,11 +289,12 @@ export class ExecutorNode {
     const { unit, block } = work;
     this.#troubles.mayBegin(unit);
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
-    const state = beginUnit(world, work, grant.config.rollouts_per_example, this.#made);
+    const state = beginUnit(world, work, grant.config.rollouts_per_example, this.#made, this.#now());
+    if (!block.poisoned) this.#invocation.mayBegin(grant.config.run_id, unit, state.begun);
     this.#units.set(unit, state);
-    this.#open.add(unit);
+    this.open.add(unit);
     if (!block.poisoned && world.plan.killers.has(unit))
-      world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.crash());
+      world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.#isolate.dies());
     if (block.poisoned) world.clock.after(1, () => this.#finish(unit));
     else if (state.left.size === 0) world.clock.after(world.random.int(1, 500), () => this.#generated(unit, grant));
     for (const index of state.left) this.#request(unit, state, index, grant);
@@ -329,11 +320,17 @@ export class ExecutorNode {
   /** One model request under the gate of the grant. */
   #request(unit: number, state: Unit, index: number, grant: Grant): void {
     const world = this.#world;
-    if (this.#units.get(unit) !== state) return;
+    // Who waits behind one that is over has its permit.
+    if (this.#units.get(unit) !== state || !state.left.has(index)) return this.#requests.admit();
     if (!this.#requests.enter(() => this.#request(unit, state, index, grant))) return;
-    world.clock.after(world.plan.killers.has(unit) ? 3_000 : world.random.int(1, 1_200), () => {
-      if (!this.#alive || this.#units.get(unit) !== state) return;
+    state.inFlight++;
+    const { deadline } = this.#invocation;
+    if (deadline !== null && !state.permitted) world.clock.after(deadline, () => this.#expire(unit, state, grant));
+    state.permitted = true;
+    world.clock.after(world.plan.killers.has(unit) ? 3_000 : world.random.int(...world.plan.request), () => {
+      if (!this.#alive || this.#units.get(unit) !== state || !state.left.has(index)) return;
       this.#requests.leave();
+      state.inFlight--;
       state.left.delete(index);
       if (this.#misplaced && !world.calm) this.#refuse(state, grant);
       else {
@@ -341,17 +338,26 @@ export class ExecutorNode {
         const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
         const said = { ...summary(unit % 3, error, world.generated()), ...this.#made };
         state.summaries[index] = said;
-        if (error !== "provider_error") {
-          this.#answers.set(`${unit}/${index}`, said);
-          this.#feed({ type: "rollout-ended", unit, rollout: index, keeps: true });
-          if (this.#units.get(unit) !== state) return this.#requests.admit();
-        }
+        const keeps = error !== "provider_error";
+        if (keeps) this.#answers.set(`${unit}/${index}`, said);
+        if (keeps || deadline !== null) this.#feed({ type: "rollout-ended", unit, rollout: index, keeps });
+        if (this.#units.get(unit) !== state) return this.#requests.admit();
       }
       this.#requests.admit();
       if (state.left.size > 0) return;
       if (state.refused) return this.#drop(unit);
       this.#generated(unit, grant);
     });
+  }
+
+  /** Its time is over. */
+  #expire(unit: number, state: Unit, grant: Grant): void {
+    if (!this.#alive || this.#units.get(unit) !== state || state.left.size === 0) return;
+    endUnit(this.#world, state, "timeout", this.#made);
+    for (; state.inFlight > 0; state.inFlight--) this.#requests.leave();
+    this.#requests.admit();
+    if (state.refused) return this.#drop(unit);
+    this.#generated(unit, grant);
   }
 
   /** A refusal that every call would meet: told once, and nothing new begins. */
@@ -376,13 +382,14 @@ export class ExecutorNode {
     const state = this.#units.get(unit);
     if (!this.#alive || state === undefined || state.left.size > 0) return;
     this.#units.delete(unit);
+    this.#invocation.ended(this.#world.plan.config.run_id, this.#now() - state.begun);
     this.#rows.set(unit, state.summaries);
     this.#feed({ type: "unit-finished", unit, full: false });
   }
 
   #abort(): void {
-    this.#fallSilent();
-    this.#open.clear();
+    this.#isolate.fallsSilent(this.#world, this.open);
+    this.open.clear();
     this.#requests.abort();
     const units = [...this.#units.keys()];
     this.#units.clear();

@@ -209,8 +209,16 @@ function checkPoison(world: Scene, ledger: MemoryLedger): void {
     if (!isPoisoned(suspect)) continue;
     const silences = world.silences.filter((each) => each.unit === suspect.unit);
     const alone = silences.filter((each) => each.alone).length;
-    if (silences.length < LAPSES_TO_SUSPECT + LAPSES_ALONE_TO_POISON || alone < LAPSES_ALONE_TO_POISON) {
+    // The first ones made it suspect, and of the others those with something else open in the isolate count half.
+    const counted = alone + (silences.length - alone - LAPSES_TO_SUSPECT) / 2;
+    if (silences.length < LAPSES_TO_SUSPECT + LAPSES_ALONE_TO_POISON || Math.min(counted, silences.length - LAPSES_TO_SUSPECT) < LAPSES_ALONE_TO_POISON) {
       broken(`unit ${suspect.unit} is given up after ${silences.length} silences, ${alone} of them alone`);
     }
   }
+}
+
+/** Whatever was renewed by what and answered when: the work of a grant is over so long before the Run ends its lease. */
+export function checkFence(world: Scene, epoch: number, margin: number): void {
+  const ends = world.leases.get(epoch);
+  if (ends !== undefined && world.run.context().now > ends - margin) broken("an executor works on in the margin of its lease");
 }

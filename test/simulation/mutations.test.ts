@@ -34,7 +34,10 @@ describe("the simulator finds a broken rule", () => {
         source.replace(mutation.find, () => mutation.replace),
       );
       try {
-        const run = spawnSync(process.execPath, [join(copy, "test/simulation/main.ts"), SCHEDULES], { encoding: "utf8", timeout: 120_000 });
+        const run = spawnSync(process.execPath, [join(copy, "test/simulation/main.ts"), mutation.fleet === true ? "0" : SCHEDULES], {
+          encoding: "utf8",
+          timeout: 120_000,
+        });
         expect(run.stderr).toMatch(/FAILED seed \d+ at [\d.]+ ms: invariant/);
         expect(run.status).toBe(1);
       } finally {

@@ -7,6 +7,8 @@ export interface Mutation {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** Only the full fleet can find it. */
+  readonly fleet?: true;
 }
 
 export const MUTATIONS: readonly Mutation[] = [
@@ -68,6 +70,12 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { name: "start a unit that may kill without saying so", file: "src/executor/session/session.ts", find: "if (wary) this.#beat(now, effects);", replace: "" },
   {
+    name: "let a unit that may kill begin beside others of its isolate",
+    file: "src/executor/session/isolate.ts",
+    find: "if (others.length === 0) return false;",
+    replace: "if (others.length >= 0) return false;",
+  },
+  {
     name: "let a lapse blame every claimed unit",
     file: "durable-objects/run/grants/suspects.ts",
     find: "const blamed = ticket.started;",
@@ -79,6 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "durable-objects/dispatcher/fleet.ts",
     find: "Math.max(FIRST_SLICE_MS, 2 * (born - since))",
     replace: "FIRST_SLICE_MS",
+    fleet: true,
   },
   {
     name: "give back requests that are still under way",
@@ -89,8 +98,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "let a late call take again what was given back",
     file: "durable-objects/run/grants/tickets.ts",
-    find: "return fell ? { ...ticket, ...left } : ticket;",
-    replace: "return { ...ticket, ...left, requests: holds.requests };",
+    find: "return fell || before !== beside ? { ...rest, ...left, ...(beside === undefined ? {} : { beside }) } : ticket;",
+    replace: "return { ...ticket, ...left, requests: holds?.requests ?? requests };",
   },
   {
     name: "let one refusal end a run that has answers",

@@ -5,6 +5,10 @@ import type { Random } from "./random.ts";
 export interface Plan {
   readonly config: RunConfig;
   readonly executors: number;
+  /** Isolates that they are in, some of them together. */
+  readonly isolates: number;
+  /** Runs that share them; the further ones have plans of their own for what is theirs. */
+  readonly runs: number;
   /** Model requests one executor can carry. */
   readonly capacity: number;
   /** Units whose start kills the executor, every time. */
@@ -23,6 +27,14 @@ export interface Plan {
   };
   /** Nothing can be stored from one moment to another; null = at no time. Milliseconds. */
   readonly outage: { readonly from: number; readonly to: number } | null;
+  /** The platform ends each executor's invocation after a while. */
+  readonly walled: boolean;
+  /** How long a model takes, from and to. Milliseconds. */
+  readonly request: readonly [number, number];
+  /** How often an environment cannot be loaded by something that passes, while faults are on. */
+  readonly unloadable: number;
+  /** The final files can never be written. */
+  readonly unwritable: boolean;
   readonly infraError: number;
   /** Shares of executors: of those with the code of before the last deployment, and of those of a version that compares no digests. */
   readonly late: number;
@@ -45,9 +57,19 @@ export interface Plan {
   }[];
 }
 
+/** Units take long. */
+export const isSlow = ({ request }: Pick<Plan, "request">): boolean => request[1] > SHORT[1];
+const SHORT = [1, 1_200] as const;
+
 export function drawPlan(random: Random): Plan {
-  const n = random.int(1, 40);
-  const r = random.pick([1, 1, 2, 3, 4, 8]);
+  const walled = random.chance(0.25);
+  const request = walled
+    ? random.pick([SHORT, [3_000, 12_000], [20_000, 50_000], [60_000, 75_000]] as const)
+    : random.pick([SHORT, SHORT, SHORT, SHORT, [500, 30_000]] as const);
+  const slow = isSlow({ request });
+  const runs = random.pick(slow ? [1, 1, 2] : [1, 1, 1, 1, 1, 2, 3, 5]);
+  const r = random.pick([1, 1, 1, 2, 2, 3, 3, 4, 8, 64]);
+  const n = random.int(1, r > 8 ? 4 : slow ? 8 : runs > 1 ? 12 : 40);
   const calmAt = random.int(20_000, 240_000);
   const nasty = random.pick([0, 0.02, 0.1]);
   const deploys = random.chance(0.5) ? (["deploy", "deploy"] as const) : [];
@@ -100,12 +122,18 @@ export function drawPlan(random: Random): Plan {
       ...(random.chance(0.3) ? { num_workers: random.int(1, 4) } : {}),
     },
     held: random.int(1, 20),
-    executors: random.int(1, 4),
+    executors: random.int(1, runs > 1 ? 6 : 4),
+    isolates: random.int(1, 3),
+    runs,
     capacity: random.pick([1, 2, 5, 64]),
     killers,
     killAfter: random.pick([0, 50, 700]),
     fault: { lost: nasty, late: nasty / 4, lostAnswer: nasty, doubled: nasty, crash: nasty / 20, partition: nasty / 10, putFails: nasty },
     outage,
+    walled,
+    request,
+    unloadable: random.pick([0, 0, 0, 0.3]),
+    unwritable: random.chance(0.03),
     infraError: random.pick([0, 0, 0.1]),
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),
@@ -116,4 +144,14 @@ export function drawPlan(random: Random): Plan {
     calmAt,
     interventions,
   };
+}
+
+/** What a further run of a schedule has for itself; it shares all else with the first. */
+export function drawRunPlan(random: Random, shared: Plan, index: number): Plan {
+  const own = drawPlan(random);
+  const most = Math.min(own.config.num_examples, isSlow(shared) ? 4 : 12);
+  const config = { ...own.config, run_id: String(index).padStart(8, "0"), num_examples: most };
+  const outside = own.interventions.filter(({ at }) => at < shared.calmAt).slice(0, 2);
+  const killers = new Set([...own.killers].map((unit) => unit % most));
+  return { ...shared, config, killers, held: own.held, interventions: outside };
 }

@@ -6,6 +6,9 @@ import { broken, checkRun } from "./invariants.ts";
 import { sweep } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 
+/** After faults have ended: no late alarm of before is still to come. */
+const CALM_MS = 30_000;
+
 export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
@@ -18,7 +21,8 @@ export class RunNode {
 
   constructor(world: Scene) {
     this.#world = world;
-    this.#offset = world.random.int(-5_000, 5_000);
+    // Never before 1970, which is what "at no time" is stored as.
+    this.#offset = world.random.int(0, 10_000);
     const created = create(this.ledger, { config: world.plan.config, boot: world.boot, import: null }, this.context());
     this.#after(created.ok ? created.value : null);
   }
@@ -102,8 +106,22 @@ export class RunNode {
     if (this.#alarmId === before) this.#world.clock.after(2_000, () => this.#quietly(() => this.call("wake", null)));
   }
 
+  /** Faults are over, and the watchdog has been here since. */
+  #isWell = false;
   poke(): void {
+    const { clock, plan } = this.#world;
+    // Messages of before are over by then, an alarm that was lost has been made good, and none is due just now.
+    const isQuiet = this.#isWell && (this.#alarm === null || this.#alarm - this.#offset > clock.now + 100);
+    const before = this.#due();
     this.#quietly(() => this.call("poke", null));
+    this.#isWell = clock.now > plan.calmAt + CALM_MS;
+    if (isQuiet && before !== this.#due()) broken(`the watchdog found what no alarm had: ${before}, ${this.#due()}`);
+  }
+
+  /** What happens when it is due, and by no call. */
+  #due(): string {
+    const { status, phase, lapses, offer } = this.ledger.head() ?? {};
+    return JSON.stringify({ status, phase, lapses, want: offer?.want });
   }
 
   /** For calls whose loss the system must bear without noticing. An invariant that breaks is not such a loss. */

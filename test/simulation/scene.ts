@@ -57,9 +57,24 @@ export interface Scene {
   /** Nothing can be stored now: a full disk. */
   readonly outage: boolean;
   inFlight: number;
+  /** The same world, as another of its runs sees it. */
+  of(run: string): Scene;
   strikes(probability: number): boolean;
   message(deliver: () => void, lost?: () => void): void;
   requestStarted(): void;
   /** The number of an answer of the model. */
   generated(): number;
+}
+
+/** What all runs of a schedule share, as each of them sees it. */
+export interface SharedWorld
+  extends Pick<Scene, "random" | "clock" | "calm" | "outage" | "boot" | "runtime" | "codes" | "of" | "strikes" | "message" | "generated"> {
+  readonly executors: { delete(executor: unknown): boolean };
+  readonly dispatcher: {
+    offer(run: string, message: Omit<OfferMessage, "run" | "weight">): void;
+    next(request: NextRequest): NextAnswer;
+    forget(): void;
+  };
+  deploy(): void;
+  restart(how: "whole" | "runtime"): void;
 }

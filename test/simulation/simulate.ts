@@ -1,29 +1,35 @@
 import { broken } from "./invariants.ts";
+import { isSlow } from "./plan.ts";
+import type { RunWorld } from "./run-world.ts";
 import { World } from "./world.ts";
 
 /** Longest a run may take after the last fault, in simulated time. */
 const PATIENCE_MS = 1_800_000;
-const MOST_STEPS = 400_000;
+/** With units that take minutes. */
+const LONG_PATIENCE_MS = 6 * PATIENCE_MS;
+const MOST_STEPS = 1_000_000;
 
 /** Plays one schedule to its end; returns null, or what went wrong in it. */
 export function simulate(seed: number): string | null {
   const world = new World(seed);
+  const patience = isSlow(world.plan) ? LONG_PATIENCE_MS : PATIENCE_MS;
   try {
     while (!ended(world)) {
-      if (world.clock.now > world.plan.calmAt + PATIENCE_MS) broken(`the run does not end: ${describe(world)}`);
-      if (world.clock.steps > MOST_STEPS) broken(`too many steps: ${describe(world)}`);
+      if (world.clock.now > world.plan.calmAt + patience) broken(`a run does not end: ${world.runs.map(describe).join()}`);
+      if (world.clock.steps > MOST_STEPS) broken(`too many steps: ${world.runs.map(describe).join()}`);
       if (!world.clock.step()) broken("nothing is left to happen");
     }
-    checkEnd(world);
+    for (const run of world.runs) checkEnd(run);
     return null;
   } catch (thrown) {
     return `seed ${seed} at ${world.clock.now} ms: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
   }
 }
 
-const ended = (world: World): boolean => world.clock.now > world.plan.calmAt && world.outcome().head.phase === "settled" && world.executors.size === 0;
+const ended = (world: World): boolean =>
+  world.clock.now > world.plan.calmAt && world.executors.size === 0 && world.runs.every((run) => run.outcome().head.phase === "settled");
 
-function describe(world: World): string {
+function describe(world: RunWorld): string {
   const { head } = world.outcome();
   return JSON.stringify({
     status: head.status,
@@ -36,8 +42,9 @@ function describe(world: World): string {
   });
 }
 
-function checkEnd(world: World): void {
+function checkEnd(world: RunWorld): void {
   const { head } = world.outcome();
+  if (world.plan.unwritable !== (head.unwritten === true)) broken("the final files can never be written, and the run does not say so, or the other way round");
   if (world.inFlight !== 0) broken(`${world.inFlight} requests are in flight after the end`);
   if (head.status === "COMPLETED" && head.done !== head.n) broken("completed with units missing");
   if (head.status !== "COMPLETED") return;

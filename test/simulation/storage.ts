@@ -12,13 +12,24 @@ interface Contents {
   readonly said: ReadonlyMap<string, RolloutSummary>;
 }
 
+const MOST_ATTEMPTS = 16;
+
 /** Segments as one executor puts them. */
 export class Bucket {
   readonly #there = new Map<string, string>();
 
+  readonly #attempts = new Map<string, number>();
+  /** Under one grant there is time for only so many, waits between them that double. */
+  #attempt(segment: string): void {
+    const attempts = (this.#attempts.get(segment) ?? 0) + 1;
+    this.#attempts.set(segment, attempts);
+    if (attempts > MOST_ATTEMPTS) broken(`a segment was put ${attempts} times under one grant, while nothing could be stored`);
+  }
+
   /** Create-only put: may fail, or take effect and fail; the driver then finds it there. False when it failed. */
   put(world: Scene, segment: string, { units, rows, pieces, said }: Contents): boolean {
     const holds = JSON.stringify([units, pieces]);
+    if (world.outage) this.#attempt(segment);
     const fails = world.outage || world.strikes(world.plan.fault.putFails);
     const there = this.#there.get(segment);
     if (there !== undefined && there !== holds) broken("a segment was written twice with different rows");

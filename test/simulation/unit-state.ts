@@ -11,11 +11,20 @@ export interface Unit {
   readonly left: Set<number>;
   readonly summaries: RolloutSummary[];
   refused: boolean;
+  /** Model requests of it that are under way. */
+  inFlight: number;
+  /** It has had a permit: its deadline counts. */
+  permitted: boolean;
+  /** When it began, by the executor's clock. */
+  readonly begun: number;
 }
 
+type Made = Pick<RolloutSummary, "metrics" | "env_digest">;
+
 /** Where a unit begins: rows that stay, rollouts that are generated already and are scored by this executor, and the rest. `made`: what its rows say of its code. */
-export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: number, made: Pick<RolloutSummary, "metrics" | "env_digest">): Unit {
-  const state: Unit = { left: new Set(Array.from({ length: rollouts }, (_, index) => index)), summaries: [], refused: false };
+export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: number, made: Made, begun: number): Unit {
+  const left = new Set(Array.from({ length: rollouts }, (_, index) => index));
+  const state: Unit = { left, summaries: [], refused: false, inFlight: 0, permitted: false, begun };
   const redo = block.redo.find((each) => each.unit === unit);
   for (const index of redo?.keep ?? []) {
     const kept = redo === undefined ? undefined : world.segments.get(pieceAt(world, redo.place) ?? "")?.[index];
@@ -31,9 +40,12 @@ export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: num
       state.summaries[index] = { ...said, error: world.strikes(world.plan.scorerError) ? "scorer_error" : null, ...made };
     }
   }
-  if (block.poisoned) {
-    for (const index of state.left) state.summaries[index] = { ...summary(0, "poisoned", world.generated()), ...made };
-    state.left.clear();
-  }
+  if (block.poisoned) endUnit(world, state, "poisoned", made);
   return state;
+}
+
+/** What is not answered never will be. */
+export function endUnit(world: Scene, { left, summaries }: Unit, error: "poisoned" | "timeout", made: Made): void {
+  for (const index of left) summaries[index] = { ...summary(0, error, world.generated()), ...made };
+  left.clear();
 }

@@ -1,17 +1,16 @@
 import { type NextRequest, OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
-import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
 import { Clockwork } from "./clockwork.ts";
 import { ExecutorNode } from "./executor-node.ts";
-import { broken } from "./invariants.ts";
-import { drawPlan, type Plan } from "./plan.ts";
-import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import { IsolateNode } from "./isolate-node.ts";
+import { drawPlan, drawRunPlan, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import { RunNode } from "./run-node.ts";
+import { RunWorld } from "./run-world.ts";
 import type { Scene } from "./scene.ts";
 
-const RUN = "00000001";
 const WATCHDOG_MS = 60_000;
+/** How long a unit that is to be alone waits for others: invocations are a tenth as long as the platform's. */
+const PATIENCE_MS = 6_000;
 /** Digest of a version of the environment. */
 const codeOf = (version: number): string => envDigestOf(version.toString(16).padStart(64, "0"));
 
@@ -23,8 +22,8 @@ class DispatcherNode {
   constructor(world: World) {
     this.#world = world;
   }
-  offer(message: Omit<OfferMessage, "run" | "weight">): void {
-    this.#book.offer({ run: RUN, weight: 1, ...message }, this.#world.clock.now);
+  offer(run: string, message: Omit<OfferMessage, "run" | "weight">): void {
+    this.#book.offer({ run, weight: 1, ...message }, this.#world.clock.now);
     this.#after();
   }
   /** An instance that starts with nothing. */
@@ -50,31 +49,17 @@ class DispatcherNode {
   }
 }
 
-/** One schedule: a run, its executors and everything that can go wrong between them, all drawn from one seed. */
-export class World implements Scene {
+/** One schedule: runs, their executors and everything that can go wrong between them, all drawn from one seed. */
+export class World {
   readonly random: Random;
   readonly plan: Plan;
   readonly clock = new Clockwork();
-  /** Executor by epoch, over the whole life of the run. */
-  readonly epochs = new Map<number, string>();
-  readonly granted = new Map<number, number>();
-  /** Last known end of each lease, by epoch. */
-  readonly leases = new Map<number, number>();
-  /** Blocks handed out, by epoch and claim number. */
-  readonly blocks = new Map<string, string>();
   readonly dispatcher: DispatcherNode;
-  readonly run: RunNode;
+  readonly runs: readonly RunWorld[];
   readonly executors = new Set<ExecutorNode>();
-  /** Every time an executor fell silent with a unit begun and not committed, and whether that unit was alone in it. */
-  readonly silences: { readonly unit: number; readonly alone: boolean }[] = [];
-  readonly segments = new Map<string, readonly RolloutSummary[]>();
-  readonly objects: Scene["objects"] = new Map();
-  readonly answers = new Map<string, RolloutSummary>();
-  readonly kept = new Map<string, number>();
-  repairs: Scene["repairs"] = { generation: 1, owed: new Map() };
+  readonly isolates: readonly IsolateNode[];
   boot = "boot-1";
   runtime = "runtime-1";
-  inFlight = 0;
   #boots = 1;
   #runtimes = 1;
   readonly codes = [codeOf(0)];
@@ -85,10 +70,10 @@ export class World implements Scene {
     this.random = new Random(seed);
     this.plan = drawPlan(this.random);
     this.dispatcher = new DispatcherNode(this);
-    this.run = new RunNode(this);
-    for (const { at, what } of this.plan.interventions) this.clock.at(at, () => this.#intervene(what));
+    this.isolates = Array.from({ length: this.plan.isolates }, () => new IsolateNode(() => this.clock.now, PATIENCE_MS));
+    const plans = Array.from({ length: this.plan.runs - 1 }, (_, index) => drawRunPlan(this.random, this.plan, index + 2));
+    this.runs = [this.plan, ...plans].map((plan) => new RunWorld(this, plan));
     this.clock.after(WATCHDOG_MS, () => this.#watchdog());
-    this.clock.at(this.plan.calmAt, () => this.#calmDown());
   }
 
   get calm(): boolean {
@@ -100,6 +85,12 @@ export class World implements Scene {
   }
   strikes(probability: number): boolean {
     return !this.calm && probability > 0 && this.random.chance(probability);
+  }
+
+  of(run: string): Scene {
+    const found = this.runs.find(({ plan }) => plan.config.run_id === run);
+    if (found === undefined) throw new Error(`no run ${run}`);
+    return found;
   }
 
   /** A message under way: late, doubled, or lost (then `lost` runs after a time-out). */
@@ -121,8 +112,8 @@ export class World implements Scene {
     this.message(() => {
       if (this.executors.size >= this.plan.executors) return;
       const late = this.strikes(this.plan.late) ? 2 : 1;
-      const version = Math.max(0, this.codes.length - late);
-      const executor = new ExecutorNode(this, `e${this.#nextExecutor++}`, { version, checks: !this.strikes(this.plan.unchecked) });
+      const code = { version: Math.max(0, this.codes.length - late), checks: !this.strikes(this.plan.unchecked) };
+      const executor = new ExecutorNode(this.random.pick(this.runs), `e${this.#nextExecutor++}`, code, this.random.pick(this.isolates));
       this.executors.add(executor);
       executor.start();
     });
@@ -132,79 +123,20 @@ export class World implements Scene {
     return ++this.#generations;
   }
 
-  requestStarted(): void {
-    this.inFlight++;
-    const limit = this.plan.config.max_concurrent;
-    if (limit > 0 && this.inFlight > limit) broken(`${this.inFlight} requests in flight, the limit is ${limit}`);
-  }
-
   #watchdog(): void {
-    this.run.poke();
+    for (const run of this.runs) run.run.poke();
     this.clock.after(WATCHDOG_MS, () => this.#watchdog());
   }
 
-  #intervene(what: Plan["interventions"][number]["what"]): void {
-    const call = (change: () => void): void => {
-      try {
-        change();
-      } catch (thrown) {
-        if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
-      }
-    };
-    if (what === "cancel" || what === "interrupt") call(() => this.run.call(what, null));
-    if (what === "mend" || what === "deploy") this.codes.push(codeOf(this.codes.length));
-    if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
-    if (what === "forget-offers") this.dispatcher.forget();
-    if (what === "watchdog") this.run.poke();
-    if (what === "restart") this.#restart(`boot-${++this.#boots}`);
-    if (what === "runtime-death") this.#restart(this.boot);
+  deploy(): void {
+    this.codes.push(codeOf(this.codes.length));
   }
 
-  resume(growth: number, accepted = this.random.chance(0.5)): void {
-    const n = this.run.ledger.head()?.n ?? null;
-    this.run.call("resume", {
-      boot: this.boot,
-      attended: this.plan.config.attended,
-      num_examples: n === null || growth === 0 ? null : n + growth,
-      keep_errors: false,
-      expect: {},
-      base_url: null,
-      api_key_var: null,
-      max_concurrent: null,
-      max_retries: null,
-      timeout_minutes: null,
-      env_digest: this.codes.at(-1) ?? null,
-      accept_code_change: accepted,
-    });
-  }
-
-  /** SIGKILL of the whole local stack, or of its runtime alone (the same boot): executors and queue messages are gone, the Run's storage stays. */
-  #restart(boot: string): void {
-    this.boot = boot;
+  /** SIGKILL of the whole local stack, or of its runtime alone (the same boot): executors and queue messages are gone, the Runs' storage stays. */
+  restart(how: "whole" | "runtime"): void {
+    if (how === "whole") this.boot = `boot-${++this.#boots}`;
     this.runtime = `runtime-${++this.#runtimes}`;
     for (const executor of this.executors) executor.crash();
-    this.clock.after(this.random.int(10, 3_000), () => this.run.poke());
-  }
-
-  /** Faults are over: partitions heal, and an attended or interrupted run is resumed by its user. */
-  #calmDown(): void {
-    const poll = (): void => {
-      const { head, suspended } = this.outcome();
-      if (suspended) {
-        try {
-          this.resume(0, true);
-        } catch (thrown) {
-          if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
-        }
-      }
-      if (head.phase !== "settled") this.clock.after(5_000, poll);
-    };
-    poll();
-  }
-
-  outcome() {
-    const head = this.run.ledger.head();
-    if (head === null) broken("the run is gone");
-    return { head, suspended: isSuspended(this.run.ledger.config(), head, this.run.context()) };
+    for (const run of this.runs) this.clock.after(this.random.int(10, 3_000), () => run.run.poke());
   }
 }

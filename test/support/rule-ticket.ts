@@ -1,4 +1,5 @@
 import { unboundedBytes } from "./fake-ports.ts";
+import { Isolate } from "../../src/executor/session/isolate.ts";
 import { JudgeMeter } from "../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitPiece, CommitUnit, Grant } from "../../durable-objects/run/protocol.ts";
@@ -98,6 +99,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     id: "executor",
     boot: run.boot,
     runtime: run.runtime,
+    isolate: new Isolate(Date.now),
     local: true,
     dispatcher: () => ({ offer: async () => undefined, next: async () => ({ runs: [], yield: null, wanted: 0 }) }),
     envDigest: async () => null,
@@ -151,6 +153,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       narrow: async () => undefined,
       noteFirst: () => undefined,
       note: (_level, message) => given.onNote?.(message),
+      seat: ports.isolate.seat(grant.lease_ms),
       saved: given.saved ?? new SavedRows(bytes),
       outage: new StorageOutage(ports, run.ledger.config().run_id, () => undefined),
       times: new UnitTimes(),

@@ -31,7 +31,7 @@ describe("executors of one isolate", () => {
     };
     // Deployed a segment of a slow model waits for company: here it would, were its memory not wanted.
     const budget = { ...budgetOf(service), requests: REQUESTS };
-    fleet = new Fleet({ model, executors: EXECUTORS, budget, isolate, onStore: watch, onRun: watch, onFetch: watch });
+    fleet = new Fleet({ model, executors: EXECUTORS, budget, bytes: isolate, onStore: watch, onRun: watch, onFetch: watch });
     const configs = await Promise.all([1, 2].map(() => createRun({ num_examples: 16, max_concurrent: EXECUTORS * REQUESTS })));
     for (const { run_id } of configs) isolate.learn(run_id, 1.01 * MIB);
     for (const config of configs) {

@@ -1,5 +1,6 @@
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Isolate } from "../../src/executor/session/isolate.ts";
 import { Fleet, NEVER } from "./support/fleet.ts";
 import { createRun, expectComplete, type ResultRow, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
@@ -51,6 +52,38 @@ describe("one unit that kills its executor among a hundred", () => {
     expect(deaths).toBeGreaterThanOrEqual(5);
     expect(deaths).toBeLessThanOrEqual(6);
     expect(await viewOf(config.run_id)).toMatchObject({ lapses: deaths, totals: { errors: { poisoned: 1 } } });
+  });
+
+  it("takes its whole isolate with it, and no unit of another run there is given up for that", async () => {
+    // The others take longer than the killer: each time it runs beside them, it ends them.
+    const model = new ScriptedModel({ latencyMs: 150 });
+    let isolate = new Isolate(Date.now);
+    let deaths = 0;
+    fleet = new Fleet({
+      model,
+      executors: 2,
+      isolate: () => isolate,
+      budget: { requests: 4 },
+      onFetch: async ({ args: [, init], send }) => {
+        const { model: asked } = JSON.parse(String((init as RequestInit).body)) as { model: string };
+        if (asked !== "killing" || exampleOf(init) !== 1) return send();
+        deaths++;
+        for (const executor of fleet.living) executor.kill();
+        isolate = new Isolate(Date.now);
+        void Promise.all(configs.map(({ run_id }) => viewOf(run_id))).then(async () => {
+          skip(STEADY_LAPSE_MS);
+          for (const { run_id } of configs) await run(run_id).poke();
+        });
+        return NEVER;
+      },
+    });
+    const innocent = await createRun({ num_examples: 6, max_concurrent: 3 });
+    const killing = await createRun({ num_examples: 3, max_concurrent: 3, model: "killing" });
+    const configs = [innocent, killing];
+    for (const { run_id } of configs) await fleet.settled(run_id);
+    expect((await expectComplete(innocent)).map(codeOf)).toEqual(Array.from({ length: 6 }, () => null));
+    expect((await expectComplete(killing)).map(codeOf)).toEqual([null, "poisoned", null]);
+    expect(deaths).toBeLessThanOrEqual(9);
   });
 
   it("is run again with its neighbours when its killing was chance", async () => {

@@ -36,18 +36,17 @@ export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
   return ticket;
 }
 
-/** The grant without what its executor has nothing under way of any more, which others may have; the same where that is nothing. */
-export function withoutRest(ticket: Ticket, { holds }: GivesBack): Ticket {
-  if (holds === undefined) return ticket;
-  const { lanes, requests, generation, scoring } = ticket;
+/** The grant as the call of its executor says it is: without what that has nothing under way of any more, which others may have. The same where nothing changes. */
+export function withoutRest(ticket: Ticket, { holds, beside }: GivesBack): Ticket {
+  const { lanes, requests, generation, scoring, beside: before, ...rest } = ticket;
   const left = {
-    lanes: Math.min(lanes, holds.lanes),
-    requests: Math.min(requests, holds.requests),
-    ...(generation === undefined ? {} : { generation: Math.min(generation, holds.generation ?? generation) }),
-    ...(scoring === undefined ? {} : { scoring: Math.min(scoring, holds.scoring ?? scoring) }),
+    lanes: Math.min(lanes, holds?.lanes ?? lanes),
+    requests: Math.min(requests, holds?.requests ?? requests),
+    ...(generation === undefined ? {} : { generation: Math.min(generation, holds?.generation ?? generation) }),
+    ...(scoring === undefined ? {} : { scoring: Math.min(scoring, holds?.scoring ?? scoring) }),
   };
   const fell = left.lanes < lanes || left.requests < requests || left.generation !== generation || left.scoring !== scoring;
-  return fell ? { ...ticket, ...left } : ticket;
+  return fell || before !== beside ? { ...rest, ...left, ...(beside === undefined ? {} : { beside }) } : ticket;
 }
 
 const nameOf = ({ id, epoch, executor }: Ticket): string => `${id}-${epoch} to executor ${executor}`;
@@ -72,7 +71,7 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
     const died = !foreign && endedWithRuntime(ticket, head, context);
     if (!foreign && !died && context.now < ticket.lease_until + context.timing.grace) continue;
     if (!foreign) {
-      blameLapse(ledger, ticket);
+      blameLapse(ledger, head, ticket, context);
       becomeWary(ledger, head, ticket);
       head.lapses++;
     }

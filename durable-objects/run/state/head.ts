@@ -25,6 +25,8 @@ export interface RunHead {
   lapses: number;
   /** Units that were claimed by those grants. */
   wary: UnitRange[];
+  /** The newest of them that had begun something: when it was last heard of, and the last epoch given out when it ended; absent = none. */
+  silence?: { readonly at: number; readonly epoch: number };
   /** Boot that created or resumed the run; an attended run works under no other. */
   boot: string;
   interrupted: boolean;

@@ -36,6 +36,8 @@ export interface Ticket {
   readonly started: readonly number[];
   /** True while it holds a suspect unit and nothing else. */
   readonly alone: boolean;
+  /** That unit is not alone in its isolate; absent = it is, as far as is known. */
+  readonly beside?: true;
   /** Last claim; its answer is kept beside the ticket, since the same `seq` gets the same answer. */
   readonly seq: number;
 }
@@ -56,7 +58,7 @@ export interface Done extends Place {
 
 export type DonePlace = Pick<Done, "unit" | "segment" | "offset" | "length" | "owed">;
 
-/** `lapses`: tickets that lapsed with the unit started; `alone`: lapses while nothing else was open beside it. */
+/** `lapses`: tickets that lapsed with the unit started; `alone`: lapses while nothing else was open beside it, a half for each that others lapsed with. */
 export interface Suspect {
   readonly unit: number;
   readonly lapses: number;

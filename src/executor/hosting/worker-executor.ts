@@ -28,6 +28,7 @@ import { countTime, steadyNow } from "../../steady-clock.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
 import { IsolateBytes } from "../isolate-bytes.ts";
+import { Isolate } from "../session/isolate.ts";
 import { maskedRun } from "./masked-run.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { engineLog, printsTo } from "./worker-console.ts";
@@ -36,7 +37,7 @@ import { engineLog, printsTo } from "./worker-console.ts";
 const platformFetch = fetch;
 
 /** Of this isolate, whatever executors the platform puts into it. The memory of the local runtime is the machine's. */
-const ISOLATE = new IsolateBytes(ISOLATE_BYTES);
+const BYTES = new IsolateBytes(ISOLATE_BYTES);
 const UNBOUNDED = new IsolateBytes(Number.POSITIVE_INFINITY);
 
 /** Below the silence after which executors stop: a command that is busy answers late, and is there. */
@@ -60,17 +61,21 @@ function reach({ EMBEDDED, NETWORK }: Env, url: string, init?: RequestInit): Pro
   return NETWORK === undefined ? platformFetch(url, init) : NETWORK.fetch(url, init);
 }
 
+/** All executors of this isolate, whatever they work for. */
+const ISOLATE = new Isolate(steadyNow);
+
 export function portsOf(env: Env): ExecutorPorts {
   return {
     id: crypto.randomUUID(),
     boot: bootOf(env),
     runtime: runtimeOf(env),
+    isolate: ISOLATE,
     local: isLocal(env),
     dispatcher: (): DispatcherControl => dispatcherStub(env),
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),
     run: (runId) => maskedRun(runStub(env, runId)),
     store: bucketStore(env.BUCKET),
-    bytes: (isLocal(env) ? UNBOUNDED : ISOLATE).open({ now: steadyNow, sleep }),
+    bytes: (isLocal(env) ? UNBOUNDED : BYTES).open({ now: steadyNow, sleep }),
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     secret: (name) => lookUpSecret(env, name),

@@ -93,11 +93,13 @@ export class Pacing {
    * unit takes. An environment that says itself how many units are open at once has them.
    */
   room({ requests, generation = requests }: Holding): number {
-    const { rollouts_per_example: r } = this.#grant.config;
+    const { rollouts_per_example: r, no_interleave_scoring: postponed } = this.#grant.config;
     if (this.#wall === null || this.#grant.lanes > lanesFor(this.#grant.requests, r)) return Number.POSITIVE_INFINITY;
     const most = Math.min(requests, generation) * (this.#times.areKnown ? 2 : 1);
     const left = [...this.#open.values()].reduce((sum, open) => sum + open.left, 0);
-    return left > most ? 0 : Math.floor((most - left) / r) + 1;
+    // Scores that wait for all that is generated would wait for what only waits for permits, and be lost with it.
+    const further = postponed === true && !this.#times.areKnown && this.#open.size > 0 ? 0 : 1;
+    return left > most ? 0 : Math.floor((most - left) / r) + further;
   }
 
   /** Whether a unit that begins now is expected to be done in time. Until one has ended, what the oldest has done by now says how long it takes. */

@@ -1,3 +1,4 @@
+import type { Seat } from "./isolate.ts";
 import type { UnitTimes, Wall } from "./unit-times.ts";
 import type { BeatAnswer, Block, ClaimAnswer, CommitAnswer, Holding } from "../../../durable-objects/run/protocol.ts";
 
@@ -86,6 +87,8 @@ export interface SessionTiming {
   readonly saved?: (unit: number) => boolean;
   /** What is open then is lost; absent = nothing ends the executor. */
   readonly wall?: Wall;
+  /** Its place among the grants that share its isolate; absent = it has it for itself. */
+  readonly seat?: Seat;
   /** What is known from earlier grants; absent = nothing. */
   readonly times?: UnitTimes;
 }

@@ -66,7 +66,7 @@ export class Session {
 
   /** Goes with every claim, beat and commit. */
   get givesBack(): GivesBack {
-    return this.#holdings.told(this.#running.size);
+    return { ...this.#holdings.told(this.#running.size), ...(this.#timing.seat?.isBeside ? { beside: true } : {}) };
   }
 
   /** When the driver must call `tick` at the latest. */
@@ -74,6 +74,7 @@ export class Session {
     const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries];
     if (!this.#flushes.areAllTaken) due.push(this.#batch.dueAt);
     if (this.#wantsClaim(now)) due.push(this.#nextClaim);
+    if (this.#isHeldBack) due.push(now + this.#timing.idle);
     return Math.max(now, Math.min(...due));
   }
 
@@ -82,6 +83,7 @@ export class Session {
     const effects: Effect[] = [];
     this.#take(event, now, effects);
     this.#proceed(now, effects);
+    this.#timing.seat?.has(this.#started().length, this.#queue.length > 0);
     return effects;
   }
 
@@ -98,8 +100,7 @@ export class Session {
         this.#claimAt = now + event.wait;
         return;
       case "unit-finished":
-        this.#finishUnit(event.unit, event.full, now);
-        return;
+        return this.#finishUnit(event.unit, event.full, now);
       case "rollout-ended":
         if (!this.#running.has(event.unit)) return;
         this.#pacing.rolloutEnded(event.unit);
@@ -224,8 +225,15 @@ export class Session {
     return this.#running.size - this.#unscored.size - this.#scoring.size;
   }
 
+  /** Units of other grants in the same isolate go first: one that may kill is alone in it. */
+  get #isHeldBack(): boolean {
+    const [next] = this.#queue;
+    return this.#stopping === null && this.#timing.seat?.holdsBack(next?.block.alone === true) === true;
+  }
+
   /** Units that may begin beside those that are open: a unit gives its lane back when it has only its scores to wait for. */
   #room(): number {
+    if (this.#isHeldBack) return 0;
     const { hold = Number.POSITIVE_INFINITY } = this.#timing;
     const generating = this.#generating();
     const { allowed } = this.#holdings;
@@ -274,6 +282,7 @@ export class Session {
       if (work === undefined || (work.block.wary && this.#lease.isBeating(now))) break;
       this.#queue.splice(this.#queue.indexOf(work), 1);
       this.#running.add(work.unit);
+      this.#timing.seat?.begins(work.block.alone);
       this.#pacing.begin(work, now);
       if (this.#timing.saved?.(work.unit) === true) this.#saving.add(work.unit);
       wary ||= work.block.wary;

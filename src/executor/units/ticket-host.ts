@@ -4,6 +4,7 @@ import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
+import type { Seat } from "../session/isolate.ts";
 import type { SavedRows } from "./saved-rows.ts";
 import type { Slice } from "../slice.ts";
 import type { StorageOutage } from "./storage-outage.ts";
@@ -29,6 +30,7 @@ export interface TicketHost {
   /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */
   readonly saved: SavedRows;
   readonly outage: StorageOutage;
+  readonly seat: Seat;
   /** What units of this run took this executor, under earlier grants too. */
   readonly times: UnitTimes;
   /** What is to be over before the ticket is given back, which tells the run that nothing more comes. Does not reject. */

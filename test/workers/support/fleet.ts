@@ -3,6 +3,7 @@ import type { AiBinding } from "../../../src/clients/client.ts";
 import { Executor } from "../../../src/executor/executor.ts";
 import { IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../../../src/executor/ports.ts";
+import { Isolate } from "../../../src/executor/session/isolate.ts";
 import { budgetOf, portsOf } from "../../../src/executor/hosting/worker-executor.ts";
 import { whenSettled } from "./runs.ts";
 import { pause, service, setQueue } from "./service.ts";
@@ -32,7 +33,9 @@ export interface FleetOptions {
   /** Digest of every environment, for an executor of another version. */
   readonly envDigest?: string;
   /** Memory that these executors share; default as much as they like. */
-  readonly isolate?: IsolateBytes;
+  readonly bytes?: IsolateBytes;
+  /** What an executor that begins now shares with others; absent = each has its own. */
+  readonly isolate?: () => Isolate;
   /** In place of the binding that a deployment may have. */
   readonly ai?: AiBinding;
 }
@@ -65,13 +68,15 @@ export class Invocation {
     this.#death.abort(new Error("killed"));
   }
 
-  #ports({ model, onRun, onStore, onFetch, ai, envDigest, isolate, haste = 1 }: FleetOptions): ExecutorPorts {
+  #ports(options: FleetOptions): ExecutorPorts {
+    const { model, onRun, onStore, onFetch, ai, envDigest, bytes, isolate, haste = 1 } = options;
     const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
     ports.bytes.close();
     return {
       ...ports,
       id: this.id,
-      bytes: (isolate ?? new IsolateBytes(unlimited)).open({ now: ports.now, sleep: (ms, signal) => this.#alive(() => ports.sleep(ms, signal)) }),
+      bytes: (bytes ?? new IsolateBytes(unlimited)).open({ now: ports.now, sleep: (ms, signal) => this.#alive(() => ports.sleep(ms, signal)) }),
+      isolate: isolate?.() ?? new Isolate(ports.now),
       ...(envDigest === undefined ? {} : { envDigest: async () => envDigest }),
       dispatcher: () => this.#mortal(ports.dispatcher()),
       run: (runId) => this.#mortal(ports.run(runId), onRun),

@@ -98,8 +98,10 @@ export function transit<N extends TransitionName>(
   const answer = step(ledger, head, request, context);
   repairSlice(ledger, head, context);
   advance(ledger, head, context);
+  // Before the offer: what it logs is an event, and so many events want a merger.
+  const heartbeat = keepPulse(ledger, head, { status, phase, done }, context);
   refreshOffer(ledger, head, context);
-  const due = takeOutbox(head, keepPulse(ledger, head, { status, phase, done }, context), context);
+  const due = takeOutbox(head, heartbeat, context);
   const outbox = name === "poke" ? announced(head, due) : due;
   if (JSON.stringify(head) !== before) {
     head.updated_at = context.now;
@@ -121,8 +123,9 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
   const [before, offered] = head.env_digests?.slice(-2) ?? [];
   if (request.import?.code_changed === true && before !== undefined && offered !== undefined)
     logEvent(ledger, head, context, "WARNING", codeChange(before, offered));
+  const heartbeat = keepPulse(ledger, head, head, context);
   refreshOffer(ledger, head, context);
-  const outbox = takeOutbox(head, keepPulse(ledger, head, head, context), context);
+  const outbox = takeOutbox(head, heartbeat, context);
   ledger.putHead(head);
   return ok(outbox);
 }

@@ -52,6 +52,18 @@ describe("small segments of a run at work", () => {
     expect(busy.head.offer.want).toBe(0);
   });
 
+  it("want an executor with the event that makes them enough, also where that is the line that nothing has progressed", () => {
+    const run = RuleRun.open(1);
+    const grant = run.grant("a");
+    run.claim(grant, 1, { free: 1 });
+    run.mergeAfter = run.head.seq + 1;
+    for (const end = run.now + 900_000; run.now < end; run.now += 5_000) run.beat(grant);
+    expect(run.head.offer.want).toBe(0);
+    run.beat(grant);
+    expect(run.ledger.events.at(-1)?.message).toMatch(/^Nothing has progressed/);
+    expect(run.outbox?.offer).toMatchObject({ want: 1 });
+  });
+
   it("are named in the order of their units, a batch of events at a time, and only what is small", () => {
     const run = committed(2 * BATCH);
     const seventh = run.ledger.done(7);

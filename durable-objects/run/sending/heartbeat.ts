@@ -21,7 +21,7 @@ export interface HeartbeatOutcome {
 export type Before = Readonly<Pick<RunHead, "status" | "phase" | "done">>;
 
 /**
- * Last step of every transition: notes progress and its absence, and says which heartbeat is to be sent, if any. At most one
+ * Last thing that is logged in a transition: notes progress and its absence, and says which heartbeat is to be sent, if any. At most one
  * goes out at a time; the sender skips the others (heartbeat-sender.ts).
  */
 export function keepPulse(ledger: Ledger, head: RunHead, before: Before, context: RunContext): Heartbeat | null {

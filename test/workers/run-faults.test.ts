@@ -39,13 +39,14 @@ function once(test: (call: Call) => boolean): (call: Call) => boolean {
 }
 const isSegment = ({ method, args: [key] }: Call): boolean => method === "create" && String(key).includes("/segments/");
 
-beforeEach(() => setVars(QUICK));
+// However busy the machine, nothing lapses but where a test is about it.
+beforeEach(() => setVars(STEADY));
 afterEach(async () => {
   await fleet.close();
   await reset();
 });
 beforeAll(async () => {
-  setVars(QUICK);
+  setVars(STEADY);
   undisturbed = await end(await begin());
   expect(model.total).toBe(ROLLOUTS);
   expect(new Set(undisturbed.map(({ reward }) => reward)).size).toBeGreaterThan(2);
@@ -55,8 +56,6 @@ beforeAll(async () => {
 
 describe("a run ends the same", () => {
   it("when every message of the queue is delivered three times", async () => {
-    // Nothing lapses here, however busy the machine.
-    setVars(STEADY);
     const config = await begin({ deliveries: 3, executors: 6 });
     expect(await end(config)).toEqual(undisturbed);
     expect(model.total).toBe(ROLLOUTS);
@@ -64,6 +63,7 @@ describe("a run ends the same", () => {
   });
 
   it("when an executor dies between writing a segment and committing it", async () => {
+    setVars(QUICK);
     const first = once(({ method }) => method === "commit");
     let lost = 0;
     const config = await begin({
@@ -80,7 +80,7 @@ describe("a run ends the same", () => {
     expect(lost).toBeGreaterThan(0);
     expect(fleet.executors.filter(({ lives }) => !lives).length).toBeGreaterThan(0);
     expect(model.total).toBeGreaterThanOrEqual(ROLLOUTS + lost * SHAPE.rollouts_per_example);
-    expect(await viewOf(config.run_id)).toMatchObject({ lapses: 1 });
+    expect((await viewOf(config.run_id)).lapses).toBeGreaterThan(0);
   });
 
   it("when the Run is evicted between a segment and its commit, every time", async () => {
@@ -149,6 +149,7 @@ describe("a run ends the same", () => {
 
 describe("the late commit of a slow executor", () => {
   it("is refused as stale when its lease has ended and its units are with another", async () => {
+    setVars(QUICK);
     let slow: Invocation | null = null;
     let late: Promise<unknown> | null = null;
     const taken = Promise.withResolvers<void>();
@@ -181,7 +182,7 @@ describe("the late commit of a slow executor", () => {
     expect(verdicts.length).toBe(held.length);
     expect(verdicts).toContain("stale");
     expect(verdicts).not.toContain("accepted");
-    expect(await viewOf(config.run_id)).toMatchObject({ lapses: 1 });
+    expect((await viewOf(config.run_id)).lapses).toBeGreaterThan(0);
   });
 });
 
@@ -228,12 +229,21 @@ const METHODS = ["join", "prepared", "claim", "commit", "beat", "leave", "window
 
 describe.each(METHODS)("a run ends the same when the Durable Objects are reset", (method) => {
   it.each(["before", "during", "after"] as const)(`%s the first ${method}`, async (when) => {
+    // Whose answer to a join is lost leaves its grant to lapse.
+    setVars(QUICK);
     const first = once((call) => call.method === method);
+    const came = Promise.withResolvers<void>();
     let resets = 0;
     const config = await begin({
+      // A beat comes only where neither a claim nor a commit has done for it: nothing is answered before.
+      onFetch: async ({ send }) => {
+        if (method === "beat") await came.promise;
+        return send();
+      },
       onRun: async (call) => {
         if (!first(call)) return call.send();
         resets++;
+        came.resolve();
         if (when === "before") await abortAllDurableObjects();
         const sent = call.send();
         // The answer of a call that was cut off is an error nobody may be told of.
@@ -244,8 +254,6 @@ describe.each(METHODS)("a run ends the same when the Durable Objects are reset",
         return sent;
       },
     });
-    // Long enough for a beat.
-    if (method === "beat") model.options = { latencyMs: 80 };
     expect(await end(config)).toEqual(undisturbed);
     expect(resets).toBe(1);
   });
@@ -253,6 +261,7 @@ describe.each(METHODS)("a run ends the same when the Durable Objects are reset",
 
 describe("a run whose only executor died", () => {
   it("goes on by its own alarm, with nobody asking", async () => {
+    setVars(QUICK);
     const first = once(({ method }) => method === "commit");
     const config = await begin({
       executors: 1,

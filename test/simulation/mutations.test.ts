@@ -20,7 +20,7 @@ describe("the simulator finds a broken rule", () => {
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   it("and finds nothing in the rules as they are", () => {
-    const output = execFileSync(process.execPath, [join(copy, "test/simulation/main.ts"), "300"], { encoding: "utf8", timeout: 60_000 });
+    const output = execFileSync(process.execPath, [join(copy, "test/simulation/main.ts"), "100"], { encoding: "utf8", timeout: 60_000 });
     expect(output).toContain("no invariant broken");
   });
 
@@ -34,10 +34,9 @@ describe("the simulator finds a broken rule", () => {
         source.replace(mutation.find, () => mutation.replace),
       );
       try {
-        const run = spawnSync(process.execPath, [join(copy, "test/simulation/main.ts"), mutation.fleet === true ? "0" : SCHEDULES], {
-          encoding: "utf8",
-          timeout: 120_000,
-        });
+        const { fleet = false, first = 1 } = mutation;
+        const played = [join(copy, "test/simulation/main.ts"), fleet ? "0" : SCHEDULES, String(first)];
+        const run = spawnSync(process.execPath, played, { encoding: "utf8", timeout: 120_000 });
         expect(run.stderr).toMatch(/FAILED seed \d+ at [\d.]+ ms: invariant/);
         expect(run.status).toBe(1);
       } finally {

@@ -44,7 +44,28 @@ export interface MemberChange {
   readonly scopes: readonly Scope[] | null;
 }
 
+/** Who a session of a browser is: of a token, with which it ends, or of the owner. */
+export type SessionOf =
+  | { readonly principal: Principal; readonly expires_at: number }
+  /** Digest of the session's text and the owner's token: good for as long as that token is the owner's. */
+  | { readonly owner_proof: string; readonly expires_at: number };
+
+export interface NewSession {
+  /** Of the session's text. */
+  readonly digest: string;
+  readonly of: { readonly token: string } | { readonly owner_proof: string };
+  readonly expires_at: number;
+  /** Whose attempt it was that succeeded. */
+  readonly place: string;
+}
+
 export interface DirectoryControl {
+  /** Null when there is none, it is over or ended, or its token is good no more. */
+  session(digest: string): Promise<SessionOf | null>;
+  openSession(session: NewSession): Promise<void>;
+  endSession(digest: string): Promise<void>;
+  /** Counts an attempt to sign in. Milliseconds until the next one is allowed from there; 0 = this one is. */
+  attemptSignIn(place: string): Promise<number>;
   /** Who a token of this digest stands for; null when there is none, it is revoked or over, or its user has none of its teams any more. */
   principal(digest: string): Promise<Principal | null>;
   createToken(token: NewToken): Promise<Result<TokenFacts>>;

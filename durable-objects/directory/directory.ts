@@ -3,26 +3,41 @@ import type { Env } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import type { Principal } from "../../src/teams/caller.ts";
-import type { DirectoryControl, MemberChange, NewToken, TeamFacts, TokenFacts } from "./directory-control.ts";
+import type { DirectoryControl, MemberChange, NewSession, NewToken, SessionOf, TeamFacts, TokenFacts } from "./directory-control.ts";
 import { openDirectory } from "./directory-tables.ts";
+import { SessionStore } from "./session-store.ts";
 import { TeamStore } from "./team-store.ts";
 import { TokenStore } from "./token-store.ts";
 
-/** The one object that knows who there is: teams, users and tokens. What a team has is its Registry's. */
+/** The one object that knows who there is: teams, users, tokens, and browsers that are signed in. What a team has is its Registry's. */
 export class Directory extends DurableObject<Env> implements DirectoryControl {
   readonly #opened: Result<null>;
   readonly #teamsStored: TeamStore;
   readonly #tokensStored: TokenStore;
+  readonly #sessionsStored: SessionStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#opened = openDirectory(ctx.storage, steadyNow());
     this.#teamsStored = new TeamStore(ctx.storage);
     this.#tokensStored = new TokenStore(ctx.storage);
+    this.#sessionsStored = new SessionStore(ctx.storage, this.#tokensStored);
   }
 
   async principal(digest: string): Promise<Principal | null> {
     return this.#tokens.principal(digest, steadyNow());
+  }
+  async session(digest: string): Promise<SessionOf | null> {
+    return this.#sessions.find(digest, steadyNow());
+  }
+  async openSession(session: NewSession): Promise<void> {
+    this.#sessions.open(session, steadyNow());
+  }
+  async endSession(digest: string): Promise<void> {
+    this.#sessions.end(digest);
+  }
+  async attemptSignIn(place: string): Promise<number> {
+    return this.#sessions.attempt(place, steadyNow());
   }
   async createToken(token: NewToken): Promise<Result<TokenFacts>> {
     return this.#tokens.create(token, steadyNow());
@@ -55,6 +70,10 @@ export class Directory extends DurableObject<Env> implements DirectoryControl {
   get #teams(): TeamStore {
     this.#mustBeOpen();
     return this.#teamsStored;
+  }
+  get #sessions(): SessionStore {
+    this.#mustBeOpen();
+    return this.#sessionsStored;
   }
   get #tokens(): TokenStore {
     this.#mustBeOpen();

@@ -35,6 +35,12 @@ export class TokenStore {
     return row === undefined ? null : this.#principalOf(row, now);
   }
 
+  /** The same by the token's id. */
+  principalBy(id: string, now: number): Principal | null {
+    const [row] = this.#rows<TokenRow>("SELECT * FROM token WHERE id = ?", id);
+    return row === undefined ? null : this.#principalOf(row, now);
+  }
+
   create({ id, digest, name, user, teams, scopes, created_by, expires_at }: NewToken, now: number): Result<TokenFacts> {
     return this.#storage.transactionSync(() => {
       for (const team of teams) {

@@ -3,7 +3,7 @@ import { matchedRoutes } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EdgewiseError } from "../errors/result.ts";
 import { may } from "../teams/caller.ts";
-import { challengeOf, checkAccess } from "./access/access.ts";
+import { checkAccess, mayBeLed } from "./access/access.ts";
 import { Principals } from "./access/principals.ts";
 import { RequestAudit } from "./access/request-audit.ts";
 import { lacks, routeOf, targetOf } from "./access/route-access.ts";
@@ -23,7 +23,10 @@ import { hostedEvaluations } from "./hosted-evaluations.ts";
 import { internal } from "./internal.ts";
 import { logs } from "./logs.ts";
 import { openapi } from "./openapi.ts";
+import { answerPage } from "./pages/answer-page.ts";
 import { dashboard } from "./pages/dashboard.ts";
+import { signIn, signOut } from "./pages/sign-in.ts";
+import { wayToSignIn } from "./pages/sign-in-page.ts";
 import { rows } from "./rows.ts";
 import { audit } from "./people/audit.ts";
 import { teams } from "./people/teams.ts";
@@ -51,7 +54,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     const { local, boot, version } = c.var.ports.facts;
     return c.json(local ? { status: "ok", version, boot } : { status: "ok", version });
   });
-  // Open too, since they say nothing: a password that a browser is asked for here would be meant for all paths, not for the pages alone.
+  app.route("/sign-in", signIn);
+  // Open too, since they say nothing.
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
     return c.req.method === "GET" && (pathname === "/" || pathname === "/dashboard") ? c.redirect(`/dashboard/${search}`) : next();
@@ -89,6 +93,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/openapi.json`, openapi);
   app.route("/dashboard", dashboard);
   app.route("/dashboard/evaluations", files);
+  app.route("/sign-out", signOut);
   app.route("/internal", internal);
   app.route("/embedded", embedded);
 
@@ -97,7 +102,9 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   });
   app.onError((thrown, c) => {
     const { status, body } = renderError(thrown);
-    return c.json(body, status as ContentfulStatusCode, status === 401 ? challengeOf(c.req.raw, c.var.ports.facts) : {});
+    if (status !== 401 || !mayBeLed(c.req.raw, c.var.ports.facts)) return c.json(body, status as ContentfulStatusCode);
+    const { pathname, search } = new URL(c.req.url);
+    return answerPage(wayToSignIn(pathname + search), status);
   });
   return app;
 }

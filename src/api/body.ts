@@ -18,13 +18,25 @@ const tooLarge = (): EdgewiseError =>
 /** Text of a JSON body; "" when there is none. Refuses other media types, which a web page could send without asking first. */
 export async function readJsonText(request: Request): Promise<string> {
   if (request.body === null || request.headers.get("content-length") === "0") return "";
-  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
-  if (type !== "application/json") throw new EdgewiseError("not_json", "The body must be JSON.", { hint: "Send `Content-Type: application/json`." });
+  if (typeOf(request) !== "application/json") throw new EdgewiseError("not_json", "The body must be JSON.", { hint: "Send `Content-Type: application/json`." });
+  return readText(request.body);
+}
+
+const FORM = "application/x-www-form-urlencoded";
+/** Fields of a page's own form. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  if (typeOf(request) !== FORM) throw invalid(["header", "content-type"], `Must be ${FORM}`);
+  return new URLSearchParams(request.body === null ? "" : await readText(request.body));
+}
+
+const typeOf = ({ headers }: Request): string | undefined => (headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+
+async function readText(body: ReadableStream): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   let text = "";
   let bytes = 0;
   try {
-    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
       bytes += chunk.byteLength;
       // Read on to its end, or a client that is still sending sees a broken connection instead of the answer.
       if (bytes <= MAX_JSON_BYTES) text += decoder.decode(chunk, { stream: true });

@@ -21,7 +21,7 @@ export interface Caller extends Principal {
   /** May make teams, users and tokens of any team; works in the default team. */
   readonly owner: boolean;
   /** `local`: on this machine, where no token is set. */
-  readonly via: "local" | "owner" | "token";
+  readonly via: "local" | "owner" | "token" | "session";
 }
 
 export const ownerBy = (via: Caller["via"]): Caller => ({

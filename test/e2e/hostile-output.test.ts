@@ -15,6 +15,26 @@ const [EXAMPLES, ROLLOUTS] = [5, 2];
 /** None of it is in a page of ours, of whatever origin. */
 const MARKUP = /<(script|img|svg|iframe|form|input|base|object|embed)\b|<[^>]*\s(on\w+=|href="?\s*javascript:|http-equiv=)/i;
 
+/** The only form of ours. */
+const SIGN_OUT = /<form class="sign-out"[\s\S]*?<\/form>/;
+
+/** A browser whose user has typed the token into the form. */
+async function signedIn(browser: string): Promise<Browser> {
+  const window = await Browser.start(browser);
+  const page = await window.open(`${url}/sign-in`);
+  await page.evaluate(`document.querySelector("[name=token]").value = ${JSON.stringify(TOKEN)}; document.querySelector("button").click()`);
+  await until(
+    async () => (await page.evaluate<string>("location.pathname").catch(() => "")) === "/dashboard/",
+    30_000,
+    () => "the browser to be signed in",
+  );
+  return window;
+}
+async function look(window: Browser, path: string): Promise<{ readonly dom: string; readonly console: readonly string[] }> {
+  const page = await window.open(url + path);
+  return { dom: (await page.evaluate<string>("document.documentElement.outerHTML")).replace(SIGN_OUT, ""), console: page.console };
+}
+
 let place: Workplace;
 let model: ModelServer;
 let url = "";
@@ -106,19 +126,19 @@ describe("what a model writes", () => {
   const browser = findBrowser();
   it.skipIf(browser === null)(`runs nowhere in a browser ${NEEDS_BROWSER}`, { timeout: 180_000 }, async () => {
     if (browser === null) return;
-    const page = `//user:${TOKEN}@${url.slice("http://".length)}/dashboard/evaluations/${id}`;
-    const opened = await openPage(browser, `http:${page}`);
+    const window = await signedIn(browser);
+    const page = `/dashboard/evaluations/${id}`;
+    const [opened, log, list] = [await look(window, page), await look(window, `${page}/files/eval.log`), await look(window, "/dashboard/")];
+    await window.close();
     expect(opened.console).toEqual([]);
     expect(opened.dom).toContain('<title>&lt;script&gt;document.title="owned"&lt;/script&gt;: COMPLETED</title>');
     expect(opened.dom).toContain("&lt;img src=x onerror=");
     expect(opened.dom).not.toMatch(MARKUP);
     // Its own style is let in by the policy, or the browser would have said so.
     expect(opened.dom).toContain("<style>");
-    const log = await openPage(browser, `http:${page}/files/eval.log`);
     expect(log.console).toEqual([]);
     expect(log.dom).not.toMatch(MARKUP);
     expect(log.dom).not.toContain("<title>owned");
-    const list = await openPage(browser, `http:${page.replace(/evaluations\/.*$/, "")}`);
     expect(list.console).toEqual([]);
     expect(list.dom).not.toMatch(MARKUP);
     expect(list.dom).toContain("&lt;script&gt;");
@@ -140,10 +160,10 @@ describe("what a model writes", () => {
         response.end("x");
       });
       await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
-      const window = await Browser.start(browser);
+      const window = await signedIn(browser);
       try {
         const away = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`;
-        const page = await window.open(`http://user:${TOKEN}@${url.slice("http://".length)}/dashboard/evaluations/${id}`);
+        const page = await window.open(`${url}/dashboard/evaluations/${id}`);
         const outcome = await page.evaluate<{ title: string; sent: string; colour: string }>(`(async () => {
         const place = document.createElement("div");
         place.innerHTML = ${JSON.stringify(`<img src='${away}' onerror='${MARK}'><svg onload='${MARK}'></svg><iframe srcdoc="<script>parent.${MARK.replaceAll('"', "'")}</script>"></iframe><style>body{color:rgb(1,2,3)}</style><link rel=stylesheet href='${away}'><form id=f action='${away}'></form><a id=a href='javascript:${MARK}'>x</a>`)};

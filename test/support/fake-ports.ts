@@ -1,6 +1,6 @@
 import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-bytes.ts";
 import { createHash } from "node:crypto";
-import type { DirectoryControl, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
+import type { DirectoryControl, NewSession, SessionOf, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
@@ -216,6 +216,26 @@ export class FakeDirectory implements DirectoryControl {
       ...principal,
     });
     return text;
+  }
+  /** By the digests of their cookies. */
+  readonly sessions = new Map<string, NewSession>();
+  /** Milliseconds that an attempt to sign in has to wait. */
+  wait = 0;
+  async attemptSignIn(): Promise<number> {
+    return this.wait;
+  }
+  async openSession(session: NewSession): Promise<void> {
+    this.sessions.set(session.digest, session);
+  }
+  async endSession(digest: string): Promise<void> {
+    this.sessions.delete(digest);
+  }
+  async session(digest: string): Promise<SessionOf | null> {
+    const { of, expires_at } = this.sessions.get(digest) ?? {};
+    if (of === undefined || expires_at === undefined) return null;
+    if ("owner_proof" in of) return { owner_proof: of.owner_proof, expires_at };
+    const principal = [...this.tokens.values()].find(({ token }) => token === of.token);
+    return principal === undefined ? null : { principal, expires_at };
   }
   readonly #nothing = async () => fail("not_found", "There is no such thing.");
   readonly createToken = this.#nothing;

@@ -323,9 +323,9 @@ const accessChecks: readonly Check[] = [
     name: "dashboard",
     run: async (client) => {
       const id = await started(client, ENV, ["-n", "1", "-r", "1"]);
-      const refused = await fetch(`${client.url}/dashboard/evaluations/${id}`);
-      assert.equal(refused.status, 401);
-      assert.match(refused.headers.get("www-authenticate") ?? "", /^Basic /);
+      const led = await fetch(`${client.url}/dashboard/evaluations/${id}`, { headers: { accept: "text/html" } });
+      assert.equal(led.status, 401);
+      assert.match(await led.text(), /sign-in\?to=/);
       const page = await client.browse(`/dashboard/evaluations/${id}`);
       assert.equal(page.status, 200);
       assert.match(await page.text(), new RegExp(`<html[^]*${id}`));

@@ -77,9 +77,13 @@ export class PrimeClient {
     return (await (await fetch(`${this.url}/api/v1${path}`, { ...init, headers })).json()) as Record<string, unknown>;
   }
 
-  /** As a browser whose user typed the token as password. */
-  browse(path: string): Promise<Response> {
-    return fetch(this.url + path, { headers: { authorization: `Basic ${btoa(`anyone:${this.options.token}`)}` } });
+  /** As a browser whose user typed the token into the form. */
+  async browse(path: string): Promise<Response> {
+    const { origin } = new URL(this.url);
+    const body = new URLSearchParams({ token: this.options.token, to: path });
+    const signedIn = await fetch(`${this.url}/sign-in`, { method: "POST", redirect: "manual", headers: { origin }, body });
+    const [cookie = ""] = (signedIn.headers.get("set-cookie") ?? "").split(";");
+    return fetch(this.url + (signedIn.headers.get("location") ?? ""), { headers: { cookie } });
   }
 
   async untilStatus(id: string, wanted: (status: string) => boolean, ms = 30_000): Promise<string> {

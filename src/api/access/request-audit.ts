@@ -1,7 +1,7 @@
 import type { NewAuditEntry } from "../../../durable-objects/registry/audit-control.ts";
-import type { Caller } from "../../teams/caller.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { logUnexpected } from "../errors.ts";
+import { addressOf } from "./place.ts";
 
 /** A Registry that the version before still runs notes nothing. */
 const UNKNOWN_METHOD = /does not implement/;
@@ -15,8 +15,8 @@ export class RequestAudit {
   readonly #noted: { readonly ports: AppPorts; readonly seq: number }[] = [];
   #made: string | null = null;
 
-  constructor(request: Request, { user, via, token }: Caller, action: string, local: boolean, target: string | null) {
-    const origin = local ? "this machine" : (request.headers.get("cf-connecting-ip") ?? "unknown");
+  constructor(request: Request, { user, via, token }: Pick<NewAuditEntry, "user" | "via" | "token">, action: string, local: boolean, target: string | null) {
+    const origin = addressOf(request, local);
     this.#entry = { user, via, token, origin, action, target };
   }
 

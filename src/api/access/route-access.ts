@@ -51,6 +51,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /dashboard": reads,
   "GET /dashboard/evaluations/:id": reads,
   "GET /dashboard/evaluations/:id/files/:file": reads,
+  "POST /sign-out": { right: "caller", does: "session.end" },
   "GET /internal/operations": { right: "owner" },
   "ALL /embedded/*": { right: "runs:write" },
 };

@@ -1,10 +1,11 @@
 import { type Context, Hono } from "hono";
+import { csrfOf, sessionIn } from "../access/session.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
 import { readTwice } from "../read-twice.ts";
 import { readRun, viewOf } from "../run-of.ts";
 import { pageQuery } from "../schemas.ts";
-import { type Html, PAGE_STYLE } from "./page.ts";
+import { answerPage } from "./answer-page.ts";
 import { PAGE_LOG_LINES, runPage } from "./run-page.ts";
 import { RUNS_PER_PAGE, runsPage } from "./runs-page.ts";
 
@@ -18,26 +19,15 @@ dashboard.get("/", async (c) => {
     () => c.var.ports.registry,
     (registry) => registry.list(query),
   );
-  return answer(c, runsPage({ runs, total, number }));
+  return answerPage(runsPage({ runs, total, number, csrf: await csrfFor(c) }));
 });
 
 dashboard.get("/evaluations/:id", async (c) => {
   const view = await viewOf(c);
   const log = await readRun(c, (run) => run.logTail(PAGE_LOG_LINES));
-  return answer(c, runPage(view, log ?? []));
+  return answerPage(runPage(view, log ?? [], await csrfFor(c)));
 });
 
-/** May do nothing in a browser but look like itself. */
-const answer = async (c: Context<AppContext>, body: Html): Promise<Response> =>
-  c.html(body, 200, {
-    "content-security-policy": `default-src 'none'; style-src 'sha256-${await digest(PAGE_STYLE)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-  });
-
-async function digest(text: string): Promise<string> {
-  const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return btoa(String.fromCharCode(...new Uint8Array(bytes)));
-}
+/** Null for who is not signed in by the form. */
+const csrfFor = async ({ req, var: { caller, ports } }: Context<AppContext>): Promise<string | null> =>
+  caller.via === "session" ? csrfOf(sessionIn(req.raw, ports.facts.local)) : null;

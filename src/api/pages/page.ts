@@ -23,6 +23,7 @@ td { overflow-wrap: anywhere; }
 .list td { padding: 0.25rem 1rem 0.25rem 0; border-top: 1px solid #8886; vertical-align: top; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem; border: 1px solid #8886; font-size: 13px; }
 .status { font-weight: 600; }
+.sign-out { float: right; }
 .error { border-left: 3px solid #c33; padding-left: 0.75rem; overflow-wrap: anywhere; white-space: pre-wrap; }
 `;
 
@@ -30,20 +31,25 @@ export interface PageParts {
   readonly title: string;
   /** Whether the browser asks again by itself: there is no script that could. */
   readonly refreshes: boolean;
+  /** Where the browser goes on to at once. */
+  readonly leadsTo?: string;
   readonly body: Html;
+  /** Of a browser that is signed in: what its sign-out, and every change by a script of the page, must show. */
+  readonly csrf?: string | null;
 }
 
-export const page = ({ title, refreshes, body }: PageParts): Html => html`<!doctype html>
+export const page = ({ title, refreshes, leadsTo, body, csrf = null }: PageParts): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
-${refreshes ? html`<meta http-equiv="refresh" content="${REFRESH_S}">` : ""}
+${refreshes ? html`<meta http-equiv="refresh" content="${REFRESH_S}">` : leadsTo === undefined ? "" : html`<meta http-equiv="refresh" content="0; url=${leadsTo}">`}
 <title>${title}</title>
 <style>${raw(PAGE_STYLE)}</style>
 </head>
 <body>
+${csrf === null ? "" : html`<form class="sign-out" method="post" action="/sign-out"><input type="hidden" name="csrf" value="${csrf}"><button>Sign out</button></form>`}
 ${body}
 </body>
 </html>

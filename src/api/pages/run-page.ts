@@ -16,7 +16,7 @@ export const PAGE_LOG_LINES = 200;
 type Cell = readonly [name: string, value: string | number | null];
 
 /** One run. `log`: the newest events, oldest first. */
-export function runPage(view: RunView, log: readonly StoredEvent[]): Html {
+export function runPage(view: RunView, log: readonly StoredEvent[], csrf: string | null): Html {
   const { config, failure } = view;
   const settled = view.phase === "settled";
   const name = pageText(nameOf(config));
@@ -32,7 +32,7 @@ ${table(totals(view))}
 ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="/dashboard/evaluations/${config.run_id}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}</ul>
 <h2>Log</h2>
 <pre>${log.map((event) => `${logLine(event)}\n`).join("")}</pre>`;
-  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body });
+  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body, csrf });
 }
 
 const table = (cells: readonly Cell[]): Html =>

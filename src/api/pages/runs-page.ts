@@ -14,15 +14,17 @@ export interface RunsPage {
   readonly total: number;
   /** From 1. */
   readonly number: number;
+  /** See `PageParts`. */
+  readonly csrf: string | null;
 }
 
 /** All runs, as far as the Registry knows them: numbers of a run that works may be a minute old. */
-export function runsPage({ runs, total, number }: RunsPage): Html {
+export function runsPage({ runs, total, number, csrf }: RunsPage): Html {
   const last = Math.max(1, Math.ceil(total / RUNS_PER_PAGE));
   const body = html`<h1>Runs</h1>
 ${total === 0 ? EMPTY : runs.length === 0 ? html`<p>The list has ${thousands(last)} pages. <a href="?page=1">The newest runs</a></p>` : table(runs)}
 ${last === 1 ? "" : pages(number, last)}`;
-  return page({ title: "Edgewise: runs", refreshes: runs.some(({ active }) => active), body });
+  return page({ title: "Edgewise: runs", refreshes: runs.some(({ active }) => active), body, csrf });
 }
 
 const EMPTY = html`<p>No run yet. In a terminal of this folder:</p>

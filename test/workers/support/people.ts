@@ -19,16 +19,21 @@ export class Door {
   readonly #app = createApp(portsOf);
 
   call(token: string | null, method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    const form = body instanceof URLSearchParams;
     const raw = body instanceof Uint8Array;
     const sent = {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { "content-type": raw ? "application/octet-stream" : "application/json" }),
+      ...(body === undefined ? {} : { "content-type": raw ? "application/octet-stream" : form ? "application/x-www-form-urlencoded" : "application/json" }),
       ...(raw ? { "content-length": String(body.byteLength) } : {}),
       ...headers,
     };
     const url = path.startsWith("//") ? `https://edgewise.example${path.slice(1)}` : `https://edgewise.example/api/v1${path}`;
     return Promise.resolve(
-      this.#app.request(url, { method, headers: sent, ...(body === undefined ? {} : { body: (raw ? body : JSON.stringify(body)) as BodyInit }) }, service),
+      this.#app.request(
+        url,
+        { method, headers: sent, ...(body === undefined ? {} : { body: (raw || form ? body : JSON.stringify(body)) as BodyInit }) },
+        service,
+      ),
     );
   }
 

@@ -7,7 +7,7 @@ import type { ExecutorPorts } from "../../src/executor/ports.ts";
 import { Slice } from "../../src/executor/slice.ts";
 import { streams } from "../support/client-plays.ts";
 import { clientPortsOfExecutor, grantFor } from "../support/executor-ports.ts";
-import { ask, completion, json, neverAnswers, type Play, refuses, says, scriptedEndpoint } from "../support/scripted-endpoint.ts";
+import { ask, completion, json, type Play, refuses, says, scriptedEndpoint } from "../support/scripted-endpoint.ts";
 
 interface Opened {
   readonly endpoints: Endpoints;
@@ -161,11 +161,11 @@ describe("connections that the platform counts", () => {
   });
 
   it("are given back by who gives up", async () => {
-    await using server = await scriptedEndpoint(neverAnswers, says("ok"));
-    const run = await opened({ base_url: server.url }, { connections: 1 });
     const controller = new AbortController();
+    // Given up once it is there, and never answered.
+    await using server = await scriptedEndpoint(() => controller.abort("enough"), says("ok"));
+    const run = await opened({ base_url: server.url }, { connections: 1 });
     const first = run.open.clientOf(0).getResponse(ask({ signal: controller.signal }));
-    setTimeout(() => controller.abort("enough"), 30);
     await expect(first).rejects.toBe("enough");
     expect(await askUnit(run, 1)).toBe("ok");
   });

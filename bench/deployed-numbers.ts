@@ -18,6 +18,8 @@ export interface DeployedOptions {
   readonly model?: string;
   /** The same without a model: `script` has its own. */
   readonly deployed?: boolean;
+  /** In place of some of the deployed numbers. */
+  readonly vars?: Readonly<Record<string, string>>;
 }
 
 export const TOKEN = "token-of-the-bench";
@@ -35,7 +37,7 @@ const ELSEWHERE = { EDGEWISE_TOKEN: TOKEN, API_BASE_URL: "https://model.example.
 export async function startWithDeployedNumbers(
   state: string,
   executors: number,
-  { script, model, deployed = model !== undefined }: DeployedOptions = {},
+  { script, model, deployed = model !== undefined, vars = {} }: DeployedOptions = {},
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const settings = readConfig({ config: join(root, "wrangler.toml") }) as unknown as Settings;
   const built = { type: "ESModule" as const, path: join(root, "dist/worker.js") };
@@ -53,7 +55,7 @@ export async function startWithDeployedNumbers(
       modulesRoot: join(root, "dist"),
       modules: [...(script === undefined ? [] : [{ type: "ESModule" as const, path: join(root, "dist/main.js"), contents: script }]), built],
       compatibilityDate: settings.compatibility_date,
-      bindings: { ...settings.vars, ...(deployed ? ELSEWHERE : LOCAL) },
+      bindings: { ...settings.vars, ...(deployed ? ELSEWHERE : LOCAL), ...vars },
       durableObjects: Object.fromEntries(settings.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: true }])),
       r2Buckets: Object.fromEntries(settings.r2_buckets.map(({ binding, bucket_name: bucket }) => [binding, bucket])),
       queueProducers: Object.fromEntries(queues.map((queueName, k) => [`ROLLOUTS_${k}`, { queueName }])),

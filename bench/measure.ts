@@ -16,7 +16,11 @@ export function isMet({ value, target }: Measure): boolean | null {
 /** A table for a terminal; numbers to four digits. */
 export function tableOf(measures: readonly Measure[]): string {
   const rows = measures.map((measure) => [measure.scenario, measure.name, numberText(measure.value), measure.unit, targetText(measure), verdict(measure)]);
-  const head = ["scenario", "measure", "value", "unit", "target", ""];
+  return columnsOf(["scenario", "measure", "value", "unit", "target", ""], rows);
+}
+
+/** Columns as wide as what is in them; the third has numbers. */
+export function columnsOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     cells
@@ -33,17 +37,17 @@ export function tableOf(measures: readonly Measure[]): string {
   ].join("\n");
 }
 
-function verdict(measure: Measure): string {
+export function verdict(measure: Measure): string {
   const met = isMet(measure);
   return met === null ? "" : met ? "met" : "MISSED";
 }
 
-function targetText({ target }: Measure): string {
+export function targetText({ target }: Measure): string {
   if (target === undefined) return "";
   return "at_least" in target ? `>= ${numberText(target.at_least)}` : `<= ${numberText(target.at_most)}`;
 }
 
-function numberText(value: number): string {
+export function numberText(value: number): string {
   return Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value).toLocaleString("en-US") : String(Number(value.toPrecision(4)));
 }
 

@@ -27,6 +27,7 @@ const steps: readonly (readonly [name: string, step: Step])[] = [
   ["one-workerd", oneWorkerd],
   ["bindings", tool("wrangler", "types", "--include-runtime", "false", "--strict-vars", "false", "--check")],
   ["deploy-dry-run", tool("wrangler", "deploy", "dist/worker.js", "--dry-run", "--outdir", scratch)],
+  ["probe-dry-run", tool("wrangler", "deploy", "-c", "tools/smoke/wrangler.toml", "--dry-run", "--outdir", join(scratch, "probe"))],
   ["tests", tests],
 ];
 

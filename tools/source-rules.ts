@@ -74,7 +74,7 @@ const isEntry = (path: string): boolean => path === "src/worker.ts" || path === 
 
 /** A file that defines a Durable Object class or the handlers knows the platform; any other file is a rule file. */
 const isPlatform = ({ path, text }: SourceFile): boolean =>
-  isEntry(path) || path.startsWith("test/workers/") || (path.startsWith("durable-objects/") && /\bextends DurableObject\b/.test(text));
+  isEntry(path) || path.startsWith("test/workers/") || (/^(durable-objects|tools\/smoke)\//.test(path) && /\bextends DurableObject\b/.test(text));
 
 /**
  * Files that use modules of Node which the Workers' runtime has built in: which work a print comes from only the runtime can say, and it alone has

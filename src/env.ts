@@ -13,6 +13,9 @@ export interface Env extends Cloudflare.Env {
 
   /** Secret: bearer token of the HTTP door; a deployment without it refuses every request. */
   readonly EDGEWISE_TOKEN?: string;
+  /** Cloudflare Access, where it stands before a deployment: `acme.cloudflareaccess.com`, and the audience of its application. Both or neither. */
+  readonly ACCESS_TEAM_DOMAIN?: string;
+  readonly ACCESS_AUD?: string;
   /** Hugging Face Hub and its data set viewer, where they are not the public ones. */
   readonly HF_ENDPOINT?: string;
   readonly HF_DATASETS_SERVER?: string;

@@ -62,6 +62,8 @@ export interface NewSession {
 export interface DirectoryControl {
   /** Null when there is none, it is over or ended, or its token is good no more. */
   session(digest: string): Promise<SessionOf | null>;
+  /** The user with this address in lower case, as Cloudflare Access names people; null for one who is in no team. */
+  person(email: string): Promise<Principal | null>;
   openSession(session: NewSession): Promise<void>;
   endSession(digest: string): Promise<void>;
   /** Counts an attempt to sign in. Milliseconds until the next one is allowed from there; 0 = this one is. */

@@ -30,6 +30,9 @@ export class Directory extends DurableObject<Env> implements DirectoryControl {
   async session(digest: string): Promise<SessionOf | null> {
     return this.#sessions.find(digest, steadyNow());
   }
+  async person(email: string): Promise<Principal | null> {
+    return this.#teams.person(email);
+  }
   async openSession(session: NewSession): Promise<void> {
     this.#sessions.open(session, steadyNow());
   }

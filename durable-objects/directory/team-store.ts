@@ -1,5 +1,5 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
-import { OWNER } from "../../src/teams/caller.ts";
+import { OWNER, type Principal } from "../../src/teams/caller.ts";
 import type { Scope } from "../../src/teams/scopes.ts";
 import { shortest } from "../../src/teams/scopes.ts";
 import { DEFAULT_TEAM } from "../../src/teams/team-name.ts";
@@ -60,6 +60,13 @@ export class TeamStore {
       this.#rows("DELETE FROM member WHERE user = ? AND team = ?", user, team);
       return this.#facts(team);
     });
+  }
+
+  person(email: string): Principal | null {
+    const [row] = this.#rows<{ user: string; scopes: string }>("SELECT user, scopes FROM user WHERE email = ?", email);
+    if (row === undefined) return null;
+    const teams = this.#rows<{ team: string }>("SELECT team FROM member WHERE user = ? ORDER BY team", row.user).map(({ team }) => team);
+    return teams.length === 0 ? null : { user: row.user, teams, scopes: JSON.parse(row.scopes) as Scope[], token: null, expires_at: null };
   }
 
   #facts(team: string): Result<TeamFacts> {

@@ -1,6 +1,7 @@
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
+import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { EnvironmentFacts } from "./resolve.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
@@ -46,6 +47,8 @@ export interface AppPorts {
   inTeam(team: string): AppPorts;
   /** Who there is; null in a deployment whose wrangler.toml names no Directory: its owner alone. */
   readonly directory: DirectoryControl | null;
+  /** Where Cloudflare Access stands before the deployment; null where it does not. */
+  readonly access: AccessDoor | null;
   readonly keys: KeySource;
   readonly registry: RegistryControl;
   readonly store: ObjectStore;

@@ -102,7 +102,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   });
   app.onError((thrown, c) => {
     const { status, body } = renderError(thrown);
-    if (status !== 401 || !mayBeLed(c.req.raw, c.var.ports.facts)) return c.json(body, status as ContentfulStatusCode);
+    if (status !== 401 || !mayBeLed(c.req.raw, c.var.ports)) return c.json(body, status as ContentfulStatusCode);
     const { pathname, search } = new URL(c.req.url);
     return answerPage(wayToSignIn(pathname + search), status);
   });

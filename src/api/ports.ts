@@ -5,6 +5,7 @@ import { directoryStub, registryStub, runStub } from "../../durable-objects/stub
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
+import { type AccessDoor, accessDoor } from "./access/cloudflare-access.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
 
@@ -13,6 +14,15 @@ const POLL_MS = { local: 200, deployed: 1000, least: 20 };
 
 /** The ports of the HTTP door on the platform, of the default team. */
 export const portsOf = (env: Env): AppPorts => portsIn(env, DEFAULT_TEAM);
+
+let known: { readonly names: string; readonly door: AccessDoor | null } | undefined;
+
+/** One for all requests of the isolate: it keeps Access' keys. */
+function accessOf({ ACCESS_TEAM_DOMAIN: domain = "", ACCESS_AUD: audience = "" }: Env): AccessDoor | null {
+  const names = `${domain} ${audience}`;
+  if (known?.names !== names) known = { names, door: accessDoor(domain.trim(), audience.trim()) };
+  return known.door;
+}
 
 function portsIn(env: Env, team: string): AppPorts {
   const local = isLocal(env);
@@ -32,6 +42,7 @@ function portsIn(env: Env, team: string): AppPorts {
     get directory() {
       return directoryStub(env);
     },
+    access: local ? null : accessOf(env),
     keys: env,
     // As with `run`: one that met a restart stays broken.
     get registry() {

@@ -10,7 +10,7 @@ export interface Principal {
   /** At least one; the first is meant where a request names none. */
   readonly teams: readonly string[];
   readonly scopes: readonly Scope[];
-  /** The token's id; null for the owner. */
+  /** The token's id; null for the owner, and for whoever Cloudflare Access names. */
   readonly token: string | null;
   /** Unix milliseconds; null = never. */
   readonly expires_at: number | null;
@@ -21,7 +21,7 @@ export interface Caller extends Principal {
   /** May make teams, users and tokens of any team; works in the default team. */
   readonly owner: boolean;
   /** `local`: on this machine, where no token is set. */
-  readonly via: "local" | "owner" | "token" | "session";
+  readonly via: "local" | "owner" | "token" | "session" | "access";
 }
 
 export const ownerBy = (via: Caller["via"]): Caller => ({

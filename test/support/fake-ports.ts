@@ -1,11 +1,11 @@
 import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-bytes.ts";
 import { createHash } from "node:crypto";
-import type { DirectoryControl, NewSession, SessionOf, TeamFacts, TokenFacts } from "../../durable-objects/directory/directory-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
+import type { AccessDoor } from "../../src/api/access/cloudflare-access.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
@@ -13,9 +13,8 @@ import type { EnvironmentFacts } from "../../src/api/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
-import type { Principal } from "../../src/teams/caller.ts";
 import { DEFAULT_TEAM } from "../../src/teams/team-name.ts";
-import { drawToken } from "../../src/teams/token-text.ts";
+import { FakeDirectory } from "./fake-directory.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
@@ -197,70 +196,6 @@ export class FakeRegistry implements RegistryControl {
   async markUploads(): Promise<void> {}
 }
 
-/** Who has which token; what else a Directory does is tested in the runtime. */
-export class FakeDirectory implements DirectoryControl {
-  /** By the digests of their texts. */
-  readonly tokens = new Map<string, Principal>();
-  asked = 0;
-  readonly names = new Set<string>([DEFAULT_TEAM]);
-
-  /** Text of a new token that is good for this. */
-  token(principal: Partial<Principal> = {}): string {
-    const text = drawToken();
-    this.tokens.set(createHash("sha256").update(text).digest("hex"), {
-      user: "ada",
-      teams: [DEFAULT_TEAM],
-      scopes: ["runs:write"],
-      token: "0123456789ab",
-      expires_at: null,
-      ...principal,
-    });
-    return text;
-  }
-  /** By the digests of their cookies. */
-  readonly sessions = new Map<string, NewSession>();
-  /** Milliseconds that an attempt to sign in has to wait. */
-  wait = 0;
-  async attemptSignIn(): Promise<number> {
-    return this.wait;
-  }
-  async openSession(session: NewSession): Promise<void> {
-    this.sessions.set(session.digest, session);
-  }
-  async endSession(digest: string): Promise<void> {
-    this.sessions.delete(digest);
-  }
-  async session(digest: string): Promise<SessionOf | null> {
-    const { of, expires_at } = this.sessions.get(digest) ?? {};
-    if (of === undefined || expires_at === undefined) return null;
-    if ("owner_proof" in of) return { owner_proof: of.owner_proof, expires_at };
-    const principal = [...this.tokens.values()].find(({ token }) => token === of.token);
-    return principal === undefined ? null : { principal, expires_at };
-  }
-  readonly #nothing = async () => fail("not_found", "There is no such thing.");
-  readonly createToken = this.#nothing;
-  readonly revokeToken = this.#nothing;
-  readonly createTeam = this.#nothing;
-  readonly putMember = this.#nothing;
-  readonly removeMember = this.#nothing;
-  async listTokens(): Promise<readonly TokenFacts[]> {
-    return [];
-  }
-  async listTeams(): Promise<readonly TeamFacts[]> {
-    return [];
-  }
-  async teamNames(): Promise<readonly string[]> {
-    return [];
-  }
-  async isTeam(team: string): Promise<boolean> {
-    return this.names.has(team);
-  }
-  async principal(digest: string): Promise<Principal | null> {
-    this.asked++;
-    return this.tokens.get(digest) ?? null;
-  }
-}
-
 /** Bytes of one piece of an object's body, as the platform hands them to a script. */
 const PIECE = 4096;
 
@@ -340,6 +275,7 @@ export function openDoor(
   secrets: Record<string, string> = { PRIME_API_KEY: "sk-secret" },
   stubOf: (run: FakeRun) => RunControl = (run) => run,
   environments: readonly EnvironmentFacts[] = ENVIRONMENTS,
+  access: AccessDoor | null = null,
 ): Door {
   const runs = new Map<string, FakeRun>();
   const run = (id: string): FakeRun => {
@@ -363,6 +299,7 @@ export function openDoor(
     team: DEFAULT_TEAM,
     inTeam: within,
     directory: people,
+    access,
     facts: {
       local: true,
       boot: "boot-1",

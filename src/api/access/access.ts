@@ -2,14 +2,15 @@ import { fail, ok, type Result } from "../../errors/result.ts";
 import { type Caller, ownerBy } from "../../teams/caller.ts";
 import { isToken } from "../../teams/token-text.ts";
 import type { AppFacts, AppPorts } from "../app-ports.ts";
-import { callerOfSession, callerOfToken } from "./callers.ts";
+import { callerOfAssertion, callerOfSession, callerOfToken } from "./callers.ts";
+import { ASSERTION } from "./cloudflare-access.ts";
 import { checkPlace } from "./place.ts";
 import type { Principals } from "./principals.ts";
 import { isSame } from "./same-text.ts";
 import { countsHere, sessionIn } from "./session.ts";
 
 /**
- * Who calls. Deployed: whoever has the owner's token, or one of a team, or a browser that was signed in with one. Local: the same, from this machine; while no
+ * Who calls. Deployed: whoever has the owner's token, or one of a team, a browser that was signed in with one, or a user whom Cloudflare Access names. Local: the same, from this machine; while no
  * token is set, whoever is on it is the owner.
  */
 export async function checkAccess(request: Request, ports: AppPorts, principals: Principals): Promise<Result<Caller>> {
@@ -28,24 +29,35 @@ export async function checkAccess(request: Request, ports: AppPorts, principals:
     return fail("unauthorized", "This token is none of this service's, or is revoked or over.", "`npx edgewise token list` shows those there are.");
   // Clients send whatever they have set for elsewhere.
   if (facts.token === null) return ok(ownerBy("local"));
-  const session = request.headers.has("authorization") ? "" : sessionIn(request, facts.local);
-  if (session !== "") return checkSession(request, session, ports, principals);
+  const byItself = request.headers.has("authorization") ? null : await checkBrowser(request, ports, principals);
+  if (byItself !== null) return byItself;
   return fail("unauthorized", "The token is missing or wrong.", "Send `Authorization: Bearer <token>`: EDGEWISE_TOKEN, or one of `npx edgewise token create`.");
 }
 
-async function checkSession(request: Request, session: string, ports: AppPorts, principals: Principals): Promise<Result<Caller>> {
+/** What a browser sends by itself: the cookie of the form, or that of Cloudflare Access, which Access makes a header of. Null where it sends neither. */
+async function checkBrowser(request: Request, ports: AppPorts, principals: Principals): Promise<Result<Caller> | null> {
+  const session = sessionIn(request, ports.facts.local);
+  const assertion = ports.access === null ? null : request.headers.get(ASSERTION);
+  const signedIn = session === "" ? null : await callerOfSession(session, ports, principals);
+  if (signedIn === null && ports.access !== null && assertion !== null) {
+    const caller = await callerOfAssertion(ports.access, assertion, ports, principals);
+    if (!caller.ok) return caller;
+    const counts = await countsHere(request, assertion, ports.facts.local);
+    return counts.ok ? caller : counts;
+  }
+  if (session === "") return null;
   const counts = await countsHere(request, session, ports.facts.local);
   if (!counts.ok) return counts;
-  const caller = await callerOfSession(session, ports, principals);
-  return caller === null ? fail("unauthorized", "This browser is signed in no more.", "Sign in again at /sign-in.") : ok(caller);
+  return signedIn === null ? fail("unauthorized", "This browser is signed in no more.", "Sign in again at /sign-in.") : ok(signedIn);
 }
 
 /** Whether a page leads who is not known to the form: a browser asks for a page, and shows no token of its own. */
-export const mayBeLed = ({ headers, method, url }: Request, { token }: AppFacts): boolean =>
-  token !== null &&
+export const mayBeLed = ({ headers, method, url }: Request, { access, facts }: AppPorts): boolean =>
+  facts.token !== null &&
   (method === "GET" || method === "HEAD") &&
   new URL(url).pathname.startsWith("/dashboard/") &&
   !headers.has("authorization") &&
+  (access === null || !headers.has(ASSERTION)) &&
   /\btext\/html\b/.test(headers.get("accept") ?? "");
 
 /** "" when there is none. */

@@ -51,6 +51,7 @@ const good = <Found extends Standing>(found: Found | null, now: number): Found |
 export class Principals {
   readonly #tokens = new Remembered<Principal>((directory, digest) => directory.principal(digest));
   readonly #sessions = new Remembered<SessionOf>((directory, digest) => directory.session(digest));
+  readonly #people = new Remembered<Principal>((directory, email) => directory.person(email));
 
   /** Null for a token that is none, or no longer. Throws when the Directory cannot be asked. `now`: Unix milliseconds. */
   of(directory: () => DirectoryControl | null, digest: string, now: number): Promise<Principal | null> {
@@ -62,9 +63,15 @@ export class Principals {
     return this.#sessions.of(directory, digest, now);
   }
 
+  /** The same for the address of a person. */
+  person(directory: () => DirectoryControl | null, email: string, now: number): Promise<Principal | null> {
+    return this.#people.of(directory, email, now);
+  }
+
   /** Somebody's rights have changed. */
   forget(): void {
     this.#tokens.forget();
     this.#sessions.forget();
+    this.#people.forget();
   }
 }

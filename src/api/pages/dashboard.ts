@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { ASSERTION } from "../access/cloudflare-access.ts";
 import { csrfOf, sessionIn } from "../access/session.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
@@ -7,6 +8,7 @@ import { readRun, viewOf } from "../run-of.ts";
 import { pageQuery } from "../schemas.ts";
 import { answerPage } from "./answer-page.ts";
 import { PAGE_LOG_LINES, runPage } from "./run-page.ts";
+import type { SignedIn } from "./page.ts";
 import { RUNS_PER_PAGE, runsPage } from "./runs-page.ts";
 
 /** `/dashboard/`: pages for people. One of them is the link that the `prime` client prints; its files are served beside it (files.ts). */
@@ -19,15 +21,18 @@ dashboard.get("/", async (c) => {
     () => c.var.ports.registry,
     (registry) => registry.list(query),
   );
-  return answerPage(runsPage({ runs, total, number, csrf: await csrfFor(c) }));
+  return answerPage(runsPage({ runs, total, number, signedIn: await signedInBy(c) }));
 });
 
 dashboard.get("/evaluations/:id", async (c) => {
   const view = await viewOf(c);
   const log = await readRun(c, (run) => run.logTail(PAGE_LOG_LINES));
-  return answerPage(runPage(view, log ?? [], await csrfFor(c)));
+  return answerPage(runPage(view, log ?? [], await signedInBy(c)));
 });
 
-/** Null for who is not signed in by the form. */
-const csrfFor = async ({ req, var: { caller, ports } }: Context<AppContext>): Promise<string | null> =>
-  caller.via === "session" ? csrfOf(sessionIn(req.raw, ports.facts.local)) : null;
+/** Null for who shows a token, or needs none. */
+async function signedInBy({ req, var: { caller, ports } }: Context<AppContext>): Promise<SignedIn | null> {
+  const { via } = caller;
+  if (via === "session") return { via, csrf: await csrfOf(sessionIn(req.raw, ports.facts.local)) };
+  return via === "access" ? { via, csrf: await csrfOf(req.header(ASSERTION) ?? "") } : null;
+}

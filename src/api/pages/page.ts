@@ -27,6 +27,13 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0.75rem; border: 
 .error { border-left: 3px solid #c33; padding-left: 0.75rem; overflow-wrap: anywhere; white-space: pre-wrap; }
 `;
 
+/** How a browser is signed in. */
+export interface SignedIn {
+  /** What its sign-out, and every change by a script of the page, must show. */
+  readonly csrf: string;
+  readonly via: "session" | "access";
+}
+
 export interface PageParts {
   readonly title: string;
   /** Whether the browser asks again by itself: there is no script that could. */
@@ -34,11 +41,10 @@ export interface PageParts {
   /** Where the browser goes on to at once. */
   readonly leadsTo?: string;
   readonly body: Html;
-  /** Of a browser that is signed in: what its sign-out, and every change by a script of the page, must show. */
-  readonly csrf?: string | null;
+  readonly signedIn?: SignedIn | null;
 }
 
-export const page = ({ title, refreshes, leadsTo, body, csrf = null }: PageParts): Html => html`<!doctype html>
+export const page = ({ title, refreshes, leadsTo, body, signedIn = null }: PageParts): Html => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,11 +55,17 @@ ${refreshes ? html`<meta http-equiv="refresh" content="${REFRESH_S}">` : leadsTo
 <style>${raw(PAGE_STYLE)}</style>
 </head>
 <body>
-${csrf === null ? "" : html`<form class="sign-out" method="post" action="/sign-out"><input type="hidden" name="csrf" value="${csrf}"><button>Sign out</button></form>`}
+${signedIn === null ? "" : wayOut(signedIn)}
 ${body}
 </body>
 </html>
 `;
+
+/** Access ends what it began, at an address of its own on every host. */
+const wayOut = ({ csrf, via }: SignedIn): Html =>
+  via === "access"
+    ? html`<form class="sign-out" action="/cdn-cgi/access/logout"><input type="hidden" name="csrf" value="${csrf}" disabled><button>Sign out</button></form>`
+    : html`<form class="sign-out" method="post" action="/sign-out"><input type="hidden" name="csrf" value="${csrf}"><button>Sign out</button></form>`;
 
 /** A text from outside, without control characters and not endless. */
 export function pageText(value: string): string {

@@ -8,7 +8,7 @@ import { panelNumber, thousands } from "../../report/format.ts";
 import { logLine } from "../../report/log-tail.ts";
 import { datasetText, optionsText } from "../../report/settings.ts";
 import { nameOf } from "../evaluation-object.ts";
-import { type Html, page, pageText, pageTime } from "./page.ts";
+import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 
 /** Log lines shown. */
 export const PAGE_LOG_LINES = 200;
@@ -16,7 +16,7 @@ export const PAGE_LOG_LINES = 200;
 type Cell = readonly [name: string, value: string | number | null];
 
 /** One run. `log`: the newest events, oldest first. */
-export function runPage(view: RunView, log: readonly StoredEvent[], csrf: string | null): Html {
+export function runPage(view: RunView, log: readonly StoredEvent[], signedIn: SignedIn | null): Html {
   const { config, failure } = view;
   const settled = view.phase === "settled";
   const name = pageText(nameOf(config));
@@ -32,7 +32,7 @@ ${table(totals(view))}
 ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="/dashboard/evaluations/${config.run_id}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}</ul>
 <h2>Log</h2>
 <pre>${log.map((event) => `${logLine(event)}\n`).join("")}</pre>`;
-  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body, csrf });
+  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body, signedIn });
 }
 
 const table = (cells: readonly Cell[]): Html =>

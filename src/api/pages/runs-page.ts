@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { nameOf } from "../evaluation-object.ts";
-import { type Html, page, pageText, pageTime } from "./page.ts";
+import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 
 /** Runs on one page. */
 export const RUNS_PER_PAGE = 50;
@@ -14,17 +14,16 @@ export interface RunsPage {
   readonly total: number;
   /** From 1. */
   readonly number: number;
-  /** See `PageParts`. */
-  readonly csrf: string | null;
+  readonly signedIn: SignedIn | null;
 }
 
 /** All runs, as far as the Registry knows them: numbers of a run that works may be a minute old. */
-export function runsPage({ runs, total, number, csrf }: RunsPage): Html {
+export function runsPage({ runs, total, number, signedIn }: RunsPage): Html {
   const last = Math.max(1, Math.ceil(total / RUNS_PER_PAGE));
   const body = html`<h1>Runs</h1>
 ${total === 0 ? EMPTY : runs.length === 0 ? html`<p>The list has ${thousands(last)} pages. <a href="?page=1">The newest runs</a></p>` : table(runs)}
 ${last === 1 ? "" : pages(number, last)}`;
-  return page({ title: "Edgewise: runs", refreshes: runs.some(({ active }) => active), body, csrf });
+  return page({ title: "Edgewise: runs", refreshes: runs.some(({ active }) => active), body, signedIn });
 }
 
 const EMPTY = html`<p>No run yet. In a terminal of this folder:</p>

@@ -192,6 +192,29 @@ describe("what a model writes", () => {
     },
   );
 
+  it.skipIf(browser === null)("is led to by a link on another site, which a strict cookie is held back from at first", { timeout: 120_000 }, async () => {
+    if (browser === null) return;
+    const server = createServer((_, response) =>
+      response.setHeader("content-type", "text/html").end(`<a href="${url}/dashboard/evaluations/${id}">the run</a>`),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const window = await signedIn(browser);
+    try {
+      // Another site than 127.0.0.1, for a browser.
+      const page = await window.open(`http://localhost:${(server.address() as AddressInfo).port}/`);
+      await page.evaluate(`document.querySelector("a").click()`);
+      await until(
+        async () => (await page.evaluate<string>("document.title").catch(() => "")).endsWith(": COMPLETED"),
+        30_000,
+        () => "the page of the run",
+      );
+      expect(await page.evaluate<string>("location.href")).toBe(`${url}/dashboard/evaluations/${id}`);
+    } finally {
+      await window.close();
+      server.close();
+    }
+  });
+
   it.skipIf(browser === null)("would be seen to run, if it did", { timeout: 120_000 }, async () => {
     if (browser === null) return;
     const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(`<title>x</title>${ATTACK}`));

@@ -1,27 +1,18 @@
 import { abortAllDurableObjects, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { AuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import { REGISTRY_NAME } from "../../durable-objects/stubs.ts";
 import { registryName } from "../../src/teams/team-name.ts";
 import { created, Door, deploy, OWNER_TOKEN, undeploy } from "./support/people.ts";
-import { service, setQueue, setVars, STEADY } from "./support/service.ts";
+import { service, setVars, silenceQueue, STEADY } from "./support/service.ts";
 
-interface Entry {
-  readonly seq: number;
-  readonly user: string;
-  readonly via: string;
-  readonly token: string | null;
-  readonly origin: string;
-  readonly action: string;
-  readonly target: string | null;
-  readonly status: number | null;
-}
 let door: Door;
-const entries = async (token: string, query = ""): Promise<Entry[]> => (await door.json<{ data: Entry[] }>(token, "GET", `/audit${query}`)).data;
-const told = (all: readonly Entry[]): string[] => all.map(({ user, action, target, status }) => `${user} ${action} ${target} ${status}`);
+const entries = async (token: string, query = ""): Promise<AuditEntry[]> => (await door.json<{ data: AuditEntry[] }>(token, "GET", `/audit${query}`)).data;
+const told = (all: readonly AuditEntry[]): string[] => all.map(({ user, action, target, status }) => `${user} ${action} ${target} ${status}`);
 
 beforeEach(() => {
   setVars(STEADY);
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   deploy();
   door = new Door();
 });

@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { KNOWN_MS } from "../../src/api/access/principals.ts";
 import { Door, deploy, OWNER_TOKEN, undeploy } from "./support/people.ts";
-import { restoreClock, service, setQueue, setVars, skip, STEADY } from "./support/service.ts";
+import { restoreClock, service, setVars, silenceQueue, skip, STEADY } from "./support/service.ts";
 
 const SITE = "https://edgewise.example";
 const TEAM = "acme.cloudflareaccess.com";
@@ -11,7 +11,7 @@ const AUD = "ab".repeat(32);
 
 beforeEach(() => {
   setVars(STEADY);
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   deploy();
   Object.assign(service, { ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUD: AUD });
 });

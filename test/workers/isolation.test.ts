@@ -7,7 +7,7 @@ import { Random } from "../simulation/random.ts";
 import { Fleet } from "./support/fleet.ts";
 import { CREATION, created, Door, deploy, undeploy } from "./support/people.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { run, service, setQueue, setVars, STEADY } from "./support/service.ts";
+import { run, service, setVars, silenceQueue, STEADY } from "./support/service.ts";
 
 /**
  * Whoever is in one team asks every route for what is another's, and beside it for the same of which nobody has anything: no two answers
@@ -35,7 +35,7 @@ beforeEach(async () => {
   const finished = await created(door, bob);
   await fleet.settled(`quokkas/${finished}`);
   await fleet.close();
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   theirs.keys = Array.from({ length: 12 }, (_, n) => `their key ${n}`);
   const keyed: string[] = [];
   for (const key of theirs.keys) keyed.push(await created(door, bob, { name: "theirs" }, { "idempotency-key": key }));

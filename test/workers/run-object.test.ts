@@ -20,7 +20,7 @@ import { NOTHING_NEW } from "../support/resume-request.ts";
 import { modelServer } from "./support/model-server.ts";
 import { configOf, createRun, expectComplete, newRunId, rowsOf, viewOf } from "./support/runs.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { pause, rawRun, registry, restoreClock, run, service, setQueue, setVars, skip, STEADY, until } from "./support/service.ts";
+import { pause, rawRun, registry, restoreClock, run, service, setQueue, setVars, silenceQueue, skip, STEADY, until } from "./support/service.ts";
 
 let fleet: Fleet;
 let model: ScriptedModel;
@@ -180,7 +180,7 @@ describe("a creation that is repeated", () => {
 describe("the watchdog", () => {
   it("brings back a run whose alarm, offer and message are all lost", async () => {
     // The first message is lost; the Dispatcher forgets; the run's alarm is deleted.
-    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    silenceQueue();
     const config = await createRun();
     await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
     await runInDurableObject(rawRun(config.run_id), (_, { storage }) => storage.deleteAlarm());
@@ -195,7 +195,7 @@ describe("the watchdog", () => {
   });
 
   it("writes nothing where a poke changes nothing, in an object that was evicted too", async () => {
-    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    silenceQueue();
     const config = await createRun();
     await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
     for (const again of ["at once", "after an eviction"]) {
@@ -247,7 +247,7 @@ const batchOf = (queue: string, bodies: readonly WakeUp[]) =>
 
 describe("the consumer of dead letters", () => {
   it("pokes the run, and neither fails nor repeats a message that makes no sense", async () => {
-    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    silenceQueue();
     const config = await createRun();
     await until("the run to be registered", async () => (await registry().turn(10)).includes(config.run_id));
     await fleet.close();
@@ -263,7 +263,7 @@ describe("the consumer of dead letters", () => {
 
 describe("the consumer of the queue", () => {
   it("ends at once where it is to look again, so that the platform can decide on more, and works the second time", async () => {
-    setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+    silenceQueue();
     const body: WakeUp = { protocol: 1, run: newRunId(), seq: 1, slice_ms: 1_000, again_ms: 1_000 };
     const delivered = async (attempts: number) => {
       const batch = createMessageBatch("rollouts-1", [{ id: "0", timestamp: new Date(), attempts, body }]);

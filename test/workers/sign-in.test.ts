@@ -5,7 +5,7 @@ import { DIRECTORY_NAME } from "../../durable-objects/stubs.ts";
 import { KNOWN_MS } from "../../src/api/access/principals.ts";
 import { SESSION_MS } from "../../src/api/access/session.ts";
 import { Door, deploy, OWNER_TOKEN, undeploy } from "./support/people.ts";
-import { restoreClock, service, setQueue, setVars, skip, STEADY } from "./support/service.ts";
+import { restoreClock, service, setVars, silenceQueue, skip, STEADY } from "./support/service.ts";
 
 const SITE = "https://edgewise.example";
 const raw = () => service.DIRECTORY.getByName(DIRECTORY_NAME);
@@ -26,7 +26,7 @@ const look = (door: Door, cookie: string): Promise<number> => door.status(null, 
 
 beforeEach(() => {
   setVars(STEADY);
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   deploy();
 });
 afterEach(async () => {

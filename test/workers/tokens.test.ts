@@ -4,7 +4,7 @@ import { DIRECTORY_NAME } from "../../durable-objects/stubs.ts";
 import { KNOWN_MS } from "../../src/api/access/principals.ts";
 import { digestOfToken } from "../../src/teams/token-text.ts";
 import { Door, deploy, OWNER_TOKEN, undeploy } from "./support/people.ts";
-import { restoreClock, service, setQueue, setVars, skip, STEADY } from "./support/service.ts";
+import { restoreClock, service, setVars, silenceQueue, skip, STEADY } from "./support/service.ts";
 
 const LIST = "/evaluations/";
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ const stored = (): Promise<string> =>
 
 beforeEach(() => {
   setVars(STEADY);
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   deploy();
 });
 afterEach(async () => {

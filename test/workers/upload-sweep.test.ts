@@ -9,7 +9,7 @@ import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
 import { sweepUploads } from "../../src/upload-sweep.ts";
 import worker from "../../src/worker.ts";
 import { createRun } from "./support/runs.ts";
-import { rawRun, registry, restoreClock, run, service, setQueue, setVars, skip, STEADY, until } from "./support/service.ts";
+import { rawRun, registry, restoreClock, run, service, setVars, silenceQueue, skip, STEADY, until } from "./support/service.ts";
 
 const bucket = service.BUCKET;
 const DAY_MS = UPLOAD_GRACE_MS + 60_000;
@@ -17,7 +17,7 @@ const DAY_MS = UPLOAD_GRACE_MS + 60_000;
 beforeEach(() => {
   setVars(STEADY);
   // Nobody works: these runs are to stay as they are created.
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
 });
 afterEach(async () => {
   Object.assign(service, { BUCKET: bucket });

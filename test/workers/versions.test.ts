@@ -7,11 +7,11 @@ import { portsOf } from "../../src/api/ports.ts";
 import { bootOf } from "../../src/env.ts";
 import { NOTHING_NEW } from "../support/resume-request.ts";
 import { createRun } from "./support/runs.ts";
-import { rawRun, registry, run, service, setQueue, setVars, STEADY, until } from "./support/service.ts";
+import { rawRun, registry, run, service, setVars, silenceQueue, STEADY, until } from "./support/service.ts";
 
 beforeEach(() => {
   setVars(STEADY);
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
 });
 afterEach(() => reset());
 

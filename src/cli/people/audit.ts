@@ -1,20 +1,12 @@
 /** `edgewise audit`: who did what in a team, oldest first; all of it, page by page. */
+import type { AuditEntry } from "../../../durable-objects/registry/audit-control.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
 import { askService } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 
-interface Entry {
-  readonly seq: number;
-  readonly time: string;
-  readonly user: string;
-  readonly via: string;
-  readonly token: string | null;
-  readonly origin: string;
-  readonly action: string;
-  readonly target: string | null;
-  readonly status: number | null;
-}
+/** An entry as the service writes it: times in ISO form. */
+type Entry = Omit<AuditEntry, "time" | "ended_at"> & { readonly time: string };
 interface Page {
   readonly data: readonly Entry[];
   readonly next: number;

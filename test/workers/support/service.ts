@@ -38,6 +38,9 @@ export function setQueue(queue: Pick<Queue, "sendBatch">): void {
   for (const name of Object.keys(env)) if (QUEUE_BINDING.test(name)) Object.assign(env, { [name]: queue });
 }
 
+/** What is sent goes nowhere: where nobody is to be woken. */
+export const silenceQueue = (): void => setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+
 export const run = (runId: string) => runStub(service, runId);
 export const rawRun = (runId: string) => service.RUN.getByName(runId);
 export const registry = () => registryStub(service);

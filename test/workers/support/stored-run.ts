@@ -7,7 +7,7 @@ import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { addUnit } from "../../../src/metrics/totals.ts";
 import { createRun, viewOf } from "./runs.ts";
-import { rawRun, service, setQueue, until } from "./service.ts";
+import { rawRun, service, silenceQueue, until } from "./service.ts";
 
 const EXECUTORS = 8;
 const CLAIM = 64;
@@ -31,7 +31,7 @@ export async function storedRun(
   units: number,
   { lineOf, rollouts = 1, segmentUnits = SEGMENT_UNITS, events, isDone = () => true }: StoredOptions,
 ): Promise<RunConfig> {
-  setQueue({ sendBatch: async () => ({ metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }) });
+  silenceQueue();
   const config = await createRun({ num_examples: units, rollouts_per_example: rollouts });
   const encoder = new TextEncoder();
   const places: Done[] = [];

@@ -17,7 +17,7 @@ describe("state that a version has stored", () => {
 
       for (const { id, examples, rollouts, stood, done_rollouts, results } of runs) {
         const { edgewise } = await service.run(id);
-        expect(edgewise).toMatchObject({ settled: stood === "settled" });
+        if (stood === "settled") expect(edgewise).toMatchObject({ settled: true });
         expect(edgewise.done_rollouts).toBeGreaterThanOrEqual(done_rollouts);
         const before = jsonRows(await (await service.ask(`/evaluations/${id}/rows?after=0&limit_bytes=1000000`)).text());
         expect(before.length).toBeGreaterThanOrEqual(done_rollouts);
@@ -26,9 +26,15 @@ describe("state that a version has stored", () => {
           expect(JSON.parse(await service.file(id, "metadata.json"))).toMatchObject({ num_examples: examples });
           continue;
         }
-        // Its environment's code is of then: nobody works on it unasked, unless it is still the same.
-        if (stood === "working") await service.ask(`/evaluations/${id}/interrupt`, {});
-        await service.when(id, ({ edgewise: { suspended, executors } }) => suspended && executors === 0, "the run to rest");
+        // Its environment's code is of then: nobody works on it unasked, unless it is still the same. And its time limit counts from then: a
+        // file older than that (two hours over HTTP) has runs that end as they are opened.
+        await service.ask(`/evaluations/${id}/interrupt`, {}).catch((refused: Error) => expect(refused.message).toContain("TIMEOUT"));
+        const rested = await service.when(
+          id,
+          ({ status, edgewise: { settled, suspended, executors } }) => (settled ? status === "TIMEOUT" : suspended && executors === 0),
+          "the run to rest",
+        );
+        expect(rested.edgewise.done_rollouts).toBeLessThan(examples * rollouts);
         await service.ask(`/evaluations/${id}/resume`, { api_base_url: model.url, accept_code_change: true });
         const ended = await service.when(id, (run) => run.edgewise.settled, "the end of the run");
         expect(ended).toMatchObject({ status: "COMPLETED" });

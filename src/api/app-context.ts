@@ -2,7 +2,7 @@ import type { Caller } from "../teams/caller.ts";
 import type { Principals } from "./access/principals.ts";
 import type { RequestAudit } from "./access/request-audit.ts";
 import type { AppPorts } from "./app-ports.ts";
-import type { RunWatches } from "./run-watch.ts";
+import type { RunWatches } from "./runs/run-watch.ts";
 
 /** What every handler finds in its context. */
 export interface AppContext {

@@ -2,7 +2,7 @@ import type { DirectoryControl } from "../../durable-objects/directory/directory
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
-import type { EnvironmentFacts } from "./resolve.ts";
+import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
 import type { Result } from "../errors/result.ts";

@@ -14,26 +14,26 @@ import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { environments } from "./environments.ts";
 import { renderError, unwrap } from "./errors.ts";
-import { evaluationConfigs } from "./evaluation-configs.ts";
-import { settingsOfCreations } from "./evaluation-settings.ts";
-import { evaluations } from "./evaluations.ts";
-import { events } from "./events.ts";
-import { files } from "./files.ts";
-import { hostedEvaluations } from "./hosted-evaluations.ts";
+import { evaluationConfigs } from "./creation/evaluation-configs.ts";
+import { settingsOfCreations } from "./creation/evaluation-settings.ts";
+import { evaluations } from "./runs/evaluations.ts";
+import { events } from "./runs/events.ts";
+import { files } from "./runs/files.ts";
+import { hostedEvaluations } from "./creation/hosted-evaluations.ts";
 import { internal } from "./internal.ts";
-import { logs } from "./logs.ts";
+import { logs } from "./runs/logs.ts";
 import { openapi } from "./openapi.ts";
 import { answerPage } from "./pages/answer-page.ts";
 import { dashboard } from "./pages/dashboard.ts";
 import { signIn, signOut } from "./pages/sign-in.ts";
 import { wayToSignIn } from "./pages/sign-in-page.ts";
-import { rows } from "./rows.ts";
+import { rows } from "./runs/rows.ts";
 import { audit } from "./people/audit.ts";
 import { teams } from "./people/teams.ts";
 import { tokens } from "./people/tokens.ts";
 import { user } from "./people/user.ts";
-import { RunWatches } from "./run-watch.ts";
-import { samples } from "./samples.ts";
+import { RunWatches } from "./runs/run-watch.ts";
+import { samples } from "./runs/samples.ts";
 
 /** The HTTP door. `portsOf` is asked once per request, with the bindings the platform passes. */
 export function createApp<Bindings extends object>(portsOf: (bindings: Bindings) => AppPorts) {

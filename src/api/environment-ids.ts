@@ -1,4 +1,4 @@
-import type { EnvironmentFacts } from "./resolve.ts";
+import type { EnvironmentFacts } from "./creation/resolve.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import { OWNER } from "../teams/caller.ts";
 import type { AppPorts } from "./app-ports.ts";

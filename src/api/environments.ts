@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { canonicalJson } from "../config/canonical-json.ts";
-import type { EnvironmentFacts } from "./resolve.ts";
+import type { EnvironmentFacts } from "./creation/resolve.ts";
 import { sha256Hex } from "../config/sha256.ts";
 import { OWNER } from "../teams/caller.ts";
 import type { AppContext } from "./app-context.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type { RunView } from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
-import { eventFrames } from "../../src/api/events.ts";
-import { type Pace, RunWatch } from "../../src/api/run-watch.ts";
+import { eventFrames } from "../../src/api/runs/events.ts";
+import { type Pace, RunWatch } from "../../src/api/runs/run-watch.ts";
 import { CONFIG, FakeRun, openDoor, viewFor } from "../support/fake-ports.ts";
 
 const ID = CONFIG.run_id;

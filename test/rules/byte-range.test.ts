@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byteRange } from "../../src/api/byte-range.ts";
+import { byteRange } from "../../src/api/runs/byte-range.ts";
 
 describe("a Range header over 100 bytes", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EnvironmentFacts, type RunRequest, resolveRun, type UnnamedConfig } from "../../src/api/resolve.ts";
+import { type EnvironmentFacts, type RunRequest, resolveRun, type UnnamedConfig } from "../../src/api/creation/resolve.ts";
 import { foldSamplingArgs } from "../../src/config/sampling.ts";
 
 const environment: EnvironmentFacts = { id: "reverse-text", version: "0.2.0", description: "", source: "0.2.0", defaults: {}, check: () => null };

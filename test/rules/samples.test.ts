@@ -5,7 +5,7 @@ import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { RowCounts } from "../../durable-objects/run/state/row-counts.ts";
 import { type RowIndex, samplePage } from "../../durable-objects/run/reading/samples.ts";
 import { segmentKey } from "../../r2-layout/keys.ts";
-import { JsonRows } from "../../src/api/json-rows.ts";
+import { JsonRows } from "../../src/api/runs/json-rows.ts";
 import { CONFIG, type Door, openDoor, viewFor } from "../support/fake-ports.ts";
 
 const ID = CONFIG.run_id;

@@ -9,7 +9,7 @@ import type { AccessDoor } from "../../src/api/access/cloudflare-access.ts";
 import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
-import type { EnvironmentFacts } from "../../src/api/resolve.ts";
+import type { EnvironmentFacts } from "../../src/api/creation/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";

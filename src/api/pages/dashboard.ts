@@ -4,7 +4,7 @@ import { csrfOf, sessionIn } from "../access/session.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
 import { readTwice } from "../read-twice.ts";
-import { readRun, viewOf } from "../run-of.ts";
+import { readRun, viewOf } from "../runs/run-of.ts";
 import { pageQuery } from "../schemas.ts";
 import { answerPage } from "./answer-page.ts";
 import { PAGE_LOG_LINES, runPage } from "./run-page.ts";

@@ -7,7 +7,7 @@ import { codesText, waitText } from "../../report/code-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { logLine } from "../../report/log-tail.ts";
 import { datasetText, optionsText } from "../../report/settings.ts";
-import { nameOf } from "../evaluation-object.ts";
+import { nameOf } from "../runs/evaluation-object.ts";
 import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 
 /** Log lines shown. */

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
-import { nameOf } from "../evaluation-object.ts";
+import { nameOf } from "../runs/evaluation-object.ts";
 import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 
 /** Runs on one page. */

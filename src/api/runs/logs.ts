@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { clientLog, TAIL_LINES } from "../report/log-tail.ts";
-import type { AppContext } from "./app-context.ts";
+import { clientLog, TAIL_LINES } from "../../report/log-tail.ts";
+import type { AppContext } from "../app-context.ts";
 import { found, readRun } from "./run-of.ts";
 
 /** The log of a run as the `prime` client polls it: the newest lines, as one text. */

@@ -1,11 +1,11 @@
-import type { ImportSource } from "../../durable-objects/run/control.ts";
-import { configKey } from "../../r2-layout/keys.ts";
-import { canonicalJson } from "../config/canonical-json.ts";
-import type { RunConfig } from "../config/run-config.ts";
-import { shownConfig } from "../config/shown-config.ts";
-import type { Failure, Result } from "../errors/result.ts";
-import type { AppPorts } from "./app-ports.ts";
-import { expectedFailure, logUnexpected } from "./errors.ts";
+import type { ImportSource } from "../../../durable-objects/run/control.ts";
+import { configKey } from "../../../r2-layout/keys.ts";
+import { canonicalJson } from "../../config/canonical-json.ts";
+import type { RunConfig } from "../../config/run-config.ts";
+import { shownConfig } from "../../config/shown-config.ts";
+import type { Failure, Result } from "../../errors/result.ts";
+import type { AppPorts } from "../app-ports.ts";
+import { expectedFailure, logUnexpected } from "../errors.ts";
 
 /**
  * Writes the config and creates the Run; null when it is there afterwards. On a failure nothing is left but the reservation. `mayExist`:

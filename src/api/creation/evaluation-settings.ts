@@ -1,11 +1,11 @@
 import { Hono } from "hono";
-import { evaluationSettings } from "../config/evaluation-settings.ts";
-import { isAttended } from "./access/access.ts";
-import { portsFor } from "./access/team-of-request.ts";
-import type { AppContext } from "./app-context.ts";
-import { parseBody, readJsonText } from "./body.ts";
+import { evaluationSettings } from "../../config/evaluation-settings.ts";
+import { isAttended } from "../access/access.ts";
+import { portsFor } from "../access/team-of-request.ts";
+import type { AppContext } from "../app-context.ts";
+import { parseBody, readJsonText } from "../body.ts";
 import { plannedConfigs } from "./create-runs.ts";
-import { createBody } from "./schemas.ts";
+import { createBody } from "../schemas.ts";
 
 /** `/evaluation-settings`: what a creation would measure, for whoever looks for a run that measures the same. Creates nothing. */
 export const settingsOfCreations = new Hono<AppContext>();

@@ -1,7 +1,7 @@
-import { keyPlaceProblem, keyVarProblem } from "../config/key-vars.ts";
-import { addressProblem } from "../config/called-place.ts";
-import type { AppFacts } from "./app-ports.ts";
-import { type FieldIssue, InvalidRequest } from "./errors.ts";
+import { keyPlaceProblem, keyVarProblem } from "../../config/key-vars.ts";
+import { addressProblem } from "../../config/called-place.ts";
+import type { AppFacts } from "../app-ports.ts";
+import { type FieldIssue, InvalidRequest } from "../errors.ts";
 
 /** Endpoint and key as a request names them; undefined = it does not. */
 export interface WantedEndpoint {

@@ -1,16 +1,16 @@
 import { Hono } from "hono";
-import type { SamplePage } from "../../durable-objects/run/control.ts";
-import { EdgewiseError } from "../errors/result.ts";
-import { MIB } from "../limits.ts";
-import type { AppContext } from "./app-context.ts";
-import type { ObjectStore } from "./app-ports.ts";
-import { check } from "./body.ts";
-import { invalid } from "./errors.ts";
+import type { SamplePage } from "../../../durable-objects/run/control.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { MIB } from "../../limits.ts";
+import type { AppContext } from "../app-context.ts";
+import type { ObjectStore } from "../app-ports.ts";
+import { check } from "../body.ts";
+import { invalid } from "../errors.ts";
 import { JsonRows } from "./json-rows.ts";
 import { rowParts } from "./row-parts.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
-import { samplesQuery } from "./schemas.ts";
-import { streamOf } from "../stream-of.ts";
+import { samplesQuery } from "../schemas.ts";
+import { streamOf } from "../../stream-of.ts";
 
 /** Rows of a run page by page, as the `prime` client asks for them: sorted, of a running run too. */
 export const samples = new Hono<AppContext>();

@@ -1,12 +1,12 @@
 import { Hono } from "hono";
-import type { CommittedRows } from "../../durable-objects/run/control.ts";
-import type { AppContext } from "./app-context.ts";
-import { check } from "./body.ts";
-import { MIB } from "../limits.ts";
+import type { CommittedRows } from "../../../durable-objects/run/control.ts";
+import type { AppContext } from "../app-context.ts";
+import { check } from "../body.ts";
+import { MIB } from "../../limits.ts";
 import { rowParts } from "./row-parts.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
-import { rowsQuery } from "./schemas.ts";
-import { streamOf } from "../stream-of.ts";
+import { rowsQuery } from "../schemas.ts";
+import { streamOf } from "../../stream-of.ts";
 
 /** Rows as they are committed, long before `results.jsonl` exists: a follower writes them to its folder. */
 export const rows = new Hono<AppContext>();

@@ -1,15 +1,15 @@
-import type { RunProjection } from "../../durable-objects/registry/registry-control.ts";
-import type { RunView } from "../../durable-objects/run/control.ts";
-import { evaluationSettings } from "../config/evaluation-settings.ts";
-import type { RunConfig } from "../config/run-config.ts";
-import { shownOrigin } from "../config/shown-config.ts";
-import { prospectsOf } from "../errors/leftovers.ts";
-import { failureText } from "../errors/failure-text.ts";
-import { groupingProblem } from "../metrics/grouping.ts";
-import { erroredRollouts, type Totals } from "../metrics/totals.ts";
-import { withoutMarkup } from "../report/client-markup.ts";
-import { singleLine } from "../report/printable.ts";
-import type { TeamOf } from "../teams/team-name.ts";
+import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
+import type { RunView } from "../../../durable-objects/run/control.ts";
+import { evaluationSettings } from "../../config/evaluation-settings.ts";
+import type { RunConfig } from "../../config/run-config.ts";
+import { shownOrigin } from "../../config/shown-config.ts";
+import { prospectsOf } from "../../errors/leftovers.ts";
+import { failureText } from "../../errors/failure-text.ts";
+import { groupingProblem } from "../../metrics/grouping.ts";
+import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
+import { withoutMarkup } from "../../report/client-markup.ts";
+import { singleLine } from "../../report/printable.ts";
+import type { TeamOf } from "../../teams/team-name.ts";
 
 /** A run as the service shows it: the evaluation object that the `prime` client reads, and our own `edgewise` object inside it. */
 

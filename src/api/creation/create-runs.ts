@@ -1,19 +1,19 @@
-import type { ImportSource } from "../../durable-objects/run/control.ts";
-import { datasetKey } from "../../r2-layout/keys.ts";
-import { codeRefusal, codeVerdict } from "../config/env-digest.ts";
-import { locationOf } from "../config/options.ts";
+import type { ImportSource } from "../../../durable-objects/run/control.ts";
+import { datasetKey } from "../../../r2-layout/keys.ts";
+import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
+import { locationOf } from "../../config/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
-import { type JsonObject, placesOf } from "../config/run-config.ts";
-import { lookUpSecret, resolveKey } from "../config/secrets.ts";
-import { uploadDigestsIn } from "../config/upload-digests.ts";
-import { EdgewiseError, type Failure } from "../errors/result.ts";
-import { teamField } from "../teams/team-name.ts";
-import { MAX_MANIFEST_BYTES } from "../limits.ts";
-import type { AppPorts } from "./app-ports.ts";
+import { type JsonObject, placesOf } from "../../config/run-config.ts";
+import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
+import { uploadDigestsIn } from "../../config/upload-digests.ts";
+import { EdgewiseError, type Failure } from "../../errors/result.ts";
+import { teamField } from "../../teams/team-name.ts";
+import { MAX_MANIFEST_BYTES } from "../../limits.ts";
+import type { AppPorts } from "../app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
-import { findByReference } from "./environment-ids.ts";
-import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "./errors.ts";
-import { type CreateBody, HOSTED_FIELDS } from "./schemas.ts";
+import { findByReference } from "../environment-ids.ts";
+import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
+import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
 import { startRun } from "./start-run.ts";
 
 /** One set of settings, and the environments it is for. */

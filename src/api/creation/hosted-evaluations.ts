@@ -1,14 +1,14 @@
 import { Hono } from "hono";
-import { sha256Hex } from "../config/sha256.ts";
-import type { AppContext } from "./app-context.ts";
-import { parseBody, readJsonText } from "./body.ts";
-import { isAttended } from "./access/access.ts";
-import { portsFor } from "./access/team-of-request.ts";
+import { sha256Hex } from "../../config/sha256.ts";
+import type { AppContext } from "../app-context.ts";
+import { parseBody, readJsonText } from "../body.ts";
+import { isAttended } from "../access/access.ts";
+import { portsFor } from "../access/team-of-request.ts";
 import { createRuns } from "./create-runs.ts";
-import { unwrap } from "./errors.ts";
+import { unwrap } from "../errors.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
-import { runOf } from "./run-of.ts";
-import { createBody } from "./schemas.ts";
+import { runOf } from "../runs/run-of.ts";
+import { createBody } from "../schemas.ts";
 
 /** `/hosted-evaluations`: start and cancel, as the `prime` client does it. */
 export const hostedEvaluations = new Hono<AppContext>();

@@ -1,14 +1,14 @@
 import { Hono } from "hono";
-import { PlanProblems } from "../config/plan-problems.ts";
-import { postedEvals } from "../config/posted-plan.ts";
-import { sha256Hex } from "../config/sha256.ts";
-import { isAttended } from "./access/access.ts";
-import type { AppContext } from "./app-context.ts";
-import { check, parseBody, readJsonText } from "./body.ts";
+import { PlanProblems } from "../../config/plan-problems.ts";
+import { postedEvals } from "../../config/posted-plan.ts";
+import { sha256Hex } from "../../config/sha256.ts";
+import { isAttended } from "../access/access.ts";
+import type { AppContext } from "../app-context.ts";
+import { check, parseBody, readJsonText } from "../body.ts";
 import { createRuns } from "./create-runs.ts";
-import { InvalidRequest, invalid } from "./errors.ts";
+import { InvalidRequest, invalid } from "../errors.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
-import { configBody, createBody, MAX_ENVIRONMENTS } from "./schemas.ts";
+import { configBody, createBody, MAX_ENVIRONMENTS } from "../schemas.ts";
 
 /** `/evaluation-configs`: a config file of several evaluations as one request. */
 export const evaluationConfigs = new Hono<AppContext>();

@@ -1,9 +1,9 @@
 import type { Context } from "hono";
-import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
-import { isRunId } from "../../r2-layout/keys.ts";
-import { EdgewiseError } from "../errors/result.ts";
-import type { AppContext } from "./app-context.ts";
-import { readTwice } from "./read-twice.ts";
+import type { RunControl, RunView } from "../../../durable-objects/run/control.ts";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import type { AppContext } from "../app-context.ts";
+import { readTwice } from "../read-twice.ts";
 
 const notFound = (): EdgewiseError => new EdgewiseError("not_found", "Evaluation not found.");
 

@@ -1,9 +1,9 @@
-import { segmentKey } from "../../r2-layout/keys.ts";
-import type { WindowPointer } from "../../r2-layout/place.ts";
-import { readPart } from "../../r2-layout/read-part.ts";
-import { planWindow } from "../../r2-layout/results-window.ts";
-import { EdgewiseError } from "../errors/result.ts";
-import type { ObjectStore } from "./app-ports.ts";
+import { segmentKey } from "../../../r2-layout/keys.ts";
+import type { WindowPointer } from "../../../r2-layout/place.ts";
+import { readPart } from "../../../r2-layout/read-part.ts";
+import { planWindow } from "../../../r2-layout/results-window.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import type { ObjectStore } from "../app-ports.ts";
 
 /**
  * The rows at `pointers` (units ascending) in parts of `partBytes`: one part is held at a time, and each is

@@ -1,13 +1,13 @@
 import { Hono } from "hono";
-import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
-import type { AppContext } from "./app-context.ts";
-import { check } from "./body.ts";
-import { logUnexpected } from "./errors.ts";
-import { readTwice } from "./read-twice.ts";
+import type { RunControl, RunView } from "../../../durable-objects/run/control.ts";
+import type { AppContext } from "../app-context.ts";
+import { check } from "../body.ts";
+import { logUnexpected } from "../errors.ts";
+import { readTwice } from "../read-twice.ts";
 import { runIdOf, viewOf } from "./run-of.ts";
 import { EVENT_PAGE, frameOf, type Pace, type RunWatch, stateFrame, stateOf } from "./run-watch.ts";
-import { eventsQuery } from "./schemas.ts";
-import { streamOf } from "../stream-of.ts";
+import { eventsQuery } from "../schemas.ts";
+import { streamOf } from "../../stream-of.ts";
 
 /** Server-sent events of a run: what is stored has an id and is never lost, `progress` in between is the state of the moment. */
 export const events = new Hono<AppContext>();

@@ -1,15 +1,15 @@
 import { type Context, Hono } from "hono";
-import type { RunView } from "../../durable-objects/run/control.ts";
-import { OUTPUT_FILES, type OutputFile, outputKey } from "../../r2-layout/keys.ts";
-import { EdgewiseError } from "../errors/result.ts";
-import { evalLog, LOG_PAGE, logText } from "../report/eval-log.ts";
-import { metadataText } from "../report/metadata.ts";
-import type { AppContext } from "./app-context.ts";
-import { check } from "./body.ts";
+import type { RunView } from "../../../durable-objects/run/control.ts";
+import { OUTPUT_FILES, type OutputFile, outputKey } from "../../../r2-layout/keys.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { evalLog, LOG_PAGE, logText } from "../../report/eval-log.ts";
+import { metadataText } from "../../report/metadata.ts";
+import type { AppContext } from "../app-context.ts";
+import { check } from "../body.ts";
 import { byteRange } from "./byte-range.ts";
 import { found, readRun, viewOf } from "./run-of.ts";
-import { logQuery } from "./schemas.ts";
-import { streamOf } from "../stream-of.ts";
+import { logQuery } from "../schemas.ts";
+import { streamOf } from "../../stream-of.ts";
 
 /** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */
 export const files = new Hono<AppContext>();

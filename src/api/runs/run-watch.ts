@@ -1,7 +1,7 @@
-import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
-import type { StoredEvent } from "../logging/stored-event.ts";
+import type { RunControl, RunView } from "../../../durable-objects/run/control.ts";
+import type { StoredEvent } from "../../logging/stored-event.ts";
 import { edgewiseObject } from "./evaluation-object.ts";
-import { readTwice } from "./read-twice.ts";
+import { readTwice } from "../read-twice.ts";
 
 /**
  * One look at a run for all event streams of this isolate that follow it (docs/decisions/shared-looks.md). Holds data only: what a

@@ -1,20 +1,16 @@
-import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
-import type { Environment } from "../environments/environment.ts";
-import { findOffered, loadEnvironment } from "../environments/load.ts";
-import { isPassing } from "../errors/passing.ts";
+import { findOffered } from "../environments/load.ts";
 import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { PREPARE_BYTES, STREAMS_PER_CONNECTION } from "../limits.ts";
 import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
-import { datasetHost } from "./preparation/datasets.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
 import { EnvironmentLog, type EnvironmentLogHost } from "./hosting/environment-log.ts";
 import { finaliseRun } from "./finalise.ts";
-import { hasCodeOf } from "./grant-code.ts";
+import { GrantEnvironments, type Loaded, type Said } from "./grant-environments.ts";
 import { Beside, BESIDES } from "./beside.ts";
 import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
@@ -37,20 +33,6 @@ const AFTER_FAILURE_MS = 1_000;
 /** Joins in vain after which rows that could not be committed are given up: the run has other executors, or waits for somebody. */
 const LOOKS_WITH_ROWS = 20;
 
-/** An environment as a grant has it, and what counts the models that it calls itself. */
-interface Loaded {
-  readonly environment: Environment;
-  /** Tears it down, once, and sends what it printed. */
-  readonly end: () => Promise<void>;
-  readonly judges: JudgeMeter;
-}
-
-/** What an executor tells of a run, and what the run's environment says itself. */
-interface Said {
-  readonly notes: RunNotes;
-  readonly prints: EnvironmentLog;
-}
-
 /** Variables whose values a run's environment is not to print: the keys of its endpoints, and those that it declares. */
 const keyNamesOf = (config: RunConfig): readonly string[] => [
   ...placesOf(config).map(({ api_key_var }) => api_key_var),
@@ -67,6 +49,7 @@ export class Executor {
   readonly #budget: ExecutorBudget;
   readonly #slice: Slice;
   readonly #endpoints: Endpoints;
+  readonly #environments: GrantEnvironments;
   readonly #lifeline: Lifeline;
   readonly #services = new Services();
   readonly #beside: Beside;
@@ -80,6 +63,7 @@ export class Executor {
     this.#budget = budget;
     this.#slice = new Slice(budget, ports.now);
     this.#endpoints = new Endpoints(ports, this.#slice, budget);
+    this.#environments = new GrantEnvironments(ports, this.#endpoints);
     this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#wake());
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
@@ -254,20 +238,9 @@ export class Executor {
       await keepAlive(ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(ports, grant, task, signal, this.#slice));
       return true;
     }
-    const mark = await this.#codeOf(grant);
-    if (mark === null) return false;
-    if (mark === "broken") return true;
-    await this.#ports.printsTo(said.prints, async () => {
-      const loaded = await this.#load(grant, said);
-      if (loaded === null) return;
-      try {
-        if (task.kind === "prepare") await this.#prepare(grant, task, loaded, said);
-        else await this.#runUnits(grant, sentAt, service, said.notes, { ...loaded, envDigest: mark.envDigest });
-      } finally {
-        await loaded.end();
-      }
-    });
-    return true;
+    return this.#environments.within(grant, said, (loaded) =>
+      task.kind === "prepare" ? this.#prepare(grant, task, loaded, said) : this.#runUnits(grant, sentAt, service, said.notes, loaded),
+    );
   }
 
   /** Of the run's team: whatever is done under a grant is done with these. */
@@ -280,32 +253,6 @@ export class Executor {
       return notes.environment(lines);
     };
     return new EnvironmentLog({ send, sleep, log });
-  }
-
-  /** What is printed last must be sent under the ticket, so this comes before it is given back. */
-  #ending(runId: string, environment: Environment, prints: EnvironmentLog): Loaded["end"] {
-    let ended: Promise<void> | null = null;
-    const end = async (): Promise<void> => {
-      await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
-      await prints.flush();
-    };
-    return () => (ended ??= end());
-  }
-
-  /** Null when this executor has other code than the run is pinned to, `broken` when its code cannot be loaded; else the digest that rows are to carry, if any. */
-  async #codeOf(grant: Grant): Promise<{ readonly envDigest: string | undefined } | "broken" | null> {
-    if (grant.env_digest === undefined) return { envDigest: undefined };
-    let own: string | null;
-    try {
-      own = await this.#ports.envDigest(grant.config);
-    } catch (thrown) {
-      await this.#cannotLoad(grant, thrown);
-      return "broken";
-    }
-    if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
-    const run = this.#portsOf(grant).run(grant.config.run_id);
-    const { kind } = await run.otherCode({ ...ticketOf(grant), env_digest: own });
-    return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
   #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints }: Said): Promise<void> {
@@ -328,10 +275,10 @@ export class Executor {
     });
   }
 
-  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, code: Loaded & Pick<TicketHost, "envDigest">): Promise<void> {
+  async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {
     const opened = await this.#open(grant, notes);
     if (opened === null) return;
-    const { end, ...rest } = code;
+    const { end, ...rest } = loaded;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
@@ -348,33 +295,6 @@ export class Executor {
       opened.close();
     }
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
-  }
-
-  /** What cannot be loaded ends the run, naming why; what may pass is tried again, by whoever is granted it next. */
-  async #load(grant: Grant, { notes, prints }: Said): Promise<Loaded | null> {
-    const { config } = grant;
-    const ports = this.#portsOf(grant);
-    const judges = new JudgeMeter();
-    try {
-      const context = {
-        datasets: datasetHost(ports, (message) => notes.info(message)),
-        // The key of the model under evaluation is no environment's, whatever it declares.
-        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
-        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
-      };
-      const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
-      return { environment, end: this.#ending(config.run_id, environment, prints), judges };
-    } catch (thrown) {
-      await prints.flush();
-      await this.#cannotLoad(grant, thrown);
-      return null;
-    }
-  }
-
-  async #cannotLoad(grant: Grant, thrown: unknown): Promise<void> {
-    const run = () => this.#portsOf(grant).run(grant.config.run_id);
-    await run().fail({ ...ticketOf(grant), failure: failureOf(thrown, "environment_failed"), ...(isPassing(thrown) ? { passing: true } : {}) });
-    await run().leave(ticketOf(grant));
   }
 
   async #open(grant: Grant, notes: RunNotes) {

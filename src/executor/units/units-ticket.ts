@@ -1,29 +1,25 @@
-import type { CommitUnit, GivesBack, Grant, Holding, Report } from "../../../durable-objects/run/protocol.ts";
-import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
-import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
+import type { GivesBack, Grant, Holding, Report } from "../../../durable-objects/run/protocol.ts";
 import { onAbort } from "../../clients/on-abort.ts";
 import { RolloutLeft } from "../../rollouts/kept/left.ts";
 import type { State } from "../../rollouts/types.ts";
-import { EdgewiseError, failureOf, type Failure } from "../../errors/result.ts";
+import { failureOf, type Failure } from "../../errors/result.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
 import { damageOf } from "../damage.ts";
 import { ticketOf } from "../keep-alive.ts";
 import { redoOf } from "./kept-rows.ts";
 import type { LooseBase } from "./loose-rollouts.ts";
+import { OutgoingRows } from "./outgoing-rows.ts";
 import { RolloutKeeper } from "./rollout-keeper.ts";
 import type { RunStub } from "../ports.ts";
 import type { UnitRows } from "../../environments/run-unit.ts";
-import type { FinishedUnit } from "./saved-rows.ts";
 import { Session } from "../session/session.ts";
-import type { Effect, LoosePiece, SessionEvent, UnitWork } from "../session/session-events.ts";
+import type { Effect, SessionEvent, UnitWork } from "../session/session-events.ts";
 import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { timingOf } from "./ticket-timing.ts";
 import { rowsOf } from "./unit-rows.ts";
 import { UnitsRoom } from "./units-room.ts";
-
-const NOTHING: SegmentContents = { bytes: new Uint8Array(0), units: [], pieces: [], rows: 0 };
 
 /**
  * Carries out the effects of one session: claims, runs units, writes segments, commits, beats. Knows nothing of why; every rule is
@@ -35,16 +31,11 @@ export class UnitsTicket {
   readonly #grant: Grant;
   readonly #session: Session;
   readonly #inputs: Inputs;
-  readonly #buffer = new SegmentBuffer();
   readonly #calls: TicketCalls;
   /** What all rows of this grant depend on. */
   readonly #terms: string;
-  /** Of units that are finished and not committed. */
-  readonly #facts = new Map<number, FinishedUnit>();
-  /** Rows that wait for room in the buffer. */
-  readonly #waiting = new Map<number, readonly string[]>();
-  readonly #segments = new Map<number, SegmentContents>();
   readonly #keeper: RolloutKeeper;
+  readonly #rows: OutgoingRows;
   readonly #abort = new AbortController();
   /** Rollouts that have finished, of units that are not committed. */
   readonly #finished = new Map<number, number>();
@@ -67,6 +58,7 @@ export class UnitsTicket {
     this.#grant = grant;
     this.#calls = new TicketCalls(host);
     this.#keeper = new RolloutKeeper(host, (event) => this.#feed(event));
+    this.#rows = new OutgoingRows(host, grant, this.#keeper, (event) => this.#feed(event));
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
     this.#session = new Session(grant, timingOf(host, grant), sentAt);
     onAbort(this.#abort.signal, () => {
@@ -80,17 +72,13 @@ export class UnitsTicket {
 
   run(): Promise<void> {
     this.#feed({ type: "tick" });
-    this.#room.watch(() => {
-      if (!this.#buffer.isEmpty) this.#feed({ type: "flush" });
-    });
+    this.#room.watch(() => this.#rows.flush());
     return this.#over.promise.finally(() => this.#room.end());
   }
 
   /** Bytes held for rows and inputs; bounded whatever the run's size (tested). */
   get bufferedBytes(): number {
-    let bytes = this.#buffer.capacity + this.#inputs.bytes;
-    for (const contents of this.#segments.values()) bytes += contents.bytes.byteLength;
-    return bytes;
+    return this.#rows.bytes + this.#inputs.bytes;
   }
 
   get holdings(): Session["holdings"] {
@@ -162,13 +150,13 @@ export class UnitsTicket {
       case "store":
         return this.#call(
           `segment ${effect.n}`,
-          () => this.#store(effect.n, effect.pieces, effect.turns),
+          () => this.#rows.store(effect.n, effect.pieces, effect.turns),
           (wait) => ({ type: "store-failed", n: effect.n, wait }),
         );
       case "commit":
         return this.#call(
           `commit ${effect.n}`,
-          () => this.#commit(effect.n, effect.started),
+          () => this.#rows.commit(effect.n, this.#told(effect.started)),
           (wait) => ({ type: "commit-failed", n: effect.n, wait }),
         );
       case "beat": {
@@ -186,7 +174,7 @@ export class UnitsTicket {
         return this.#keeper.keepAll();
       case "leave":
         this.#calls.end();
-        this.#save();
+        this.#rows.save();
         // Not waited for by the session: a ticket nobody leaves lapses.
         return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave(ticket))).finally(() =>
           this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure),
@@ -233,62 +221,12 @@ export class UnitsTicket {
     this.#over.reject(thrown);
   }
 
-  async #store(n: number, pieces: readonly LoosePiece[], turns: boolean): Promise<SessionEvent> {
-    const contents = this.#segments.get(n) ?? this.#pack(pieces, turns);
-    // Rollouts that cannot be kept.
-    if (contents === null) return { type: "stored", n };
-    this.#segments.set(n, contents);
-    const { config, ticket, epoch } = this.#grant;
-    const stored = await this.#host.ports.store.create(segmentKey(config.run_id, segmentName(ticket, epoch, n)), contents.bytes);
-    if (stored === "other") throw new EdgewiseError("internal", "a segment of this grant holds other rows");
-    return { type: "stored", n };
-  }
-
-  #pack(pieces: readonly LoosePiece[], turns: boolean): SegmentContents | null {
-    const left = this.#keeper.moveInto(this.#buffer, pieces, turns);
-    const contents = this.#buffer.take();
-    for (const piece of left) this.#feed({ type: "rollouts-left", ...piece });
-    return contents;
-  }
-
-  async #commit(n: number, started: readonly number[]): Promise<SessionEvent> {
-    const sentAt = this.#host.ports.now();
-    const contents = this.#segments.get(n) ?? NOTHING;
-    const { ticket, epoch } = this.#grant;
-    const units = contents.units.map((place): CommitUnit => {
-      const { summaries = [], unscored } = this.#facts.get(place.unit) ?? {};
-      return { ...place, rollouts: summaries, ...(unscored === undefined ? {} : { unscored }) };
-    });
-    const answer = await this.#run().commit({
-      ...ticketOf(this.#grant),
-      ...this.#told(started),
-      segment: segmentName(ticket, epoch, n),
-      units: JSON.stringify(units),
-      ...(contents.pieces.length === 0 ? {} : { pieces: JSON.stringify(contents.pieces) }),
-    });
-    return { type: "committed", n, sentAt, answer };
-  }
-
-  /** Only for the answer that counts: one that came too late must leave the rows to the attempt after it. */
+  /** Only for the answer that counts. */
   #committed({ n, answer }: Extract<SessionEvent, { type: "committed" }>): void {
     if (answer.kind === "committed") this.#host.outage.committed();
-    for (const { unit } of this.#segments.get(n)?.units ?? []) {
-      this.#facts.delete(unit);
+    for (const unit of this.#rows.committed(n)) {
       this.#finished.delete(unit);
       this.#room.gone(unit);
-    }
-    this.#segments.delete(n);
-  }
-
-  /** What is finished and could not be committed under this grant is kept for the next one. */
-  #save(): void {
-    const { saved } = this.#host;
-    const buffered = this.#buffer.take();
-    for (const contents of [...this.#segments.values(), ...(buffered === null ? [] : [buffered])]) saved.keepSegment(contents, this.#facts);
-    this.#keeper.saveInto(saved, this.#segments.values());
-    for (const [unit, lines] of this.#waiting) {
-      const facts = this.#facts.get(unit);
-      if (facts !== undefined) saved.keep(unit, facts, lines);
     }
   }
 
@@ -319,13 +257,9 @@ export class UnitsTicket {
       const lines = rows.lines.map(maskJson);
       this.#room.finished(unit, lines);
       const { summaries, unscored } = rows;
-      this.#facts.set(unit, { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) });
-      // Rows that do not fit beside what is buffered send that on its way first.
-      if (!this.#buffer.add(unit, lines)) {
-        this.#feed({ type: "flush" });
-        await this.#untilAdded(unit, lines);
-      }
-      this.#feed({ type: "unit-finished", unit, full: this.#buffer.isFull || this.#room.isWanted });
+      const finished = { summaries, ...(unscored === undefined ? {} : { unscored }), terms: this.#termsOf(work) };
+      await this.#rows.add(unit, finished, lines, this.#abort.signal);
+      this.#feed({ type: "unit-finished", unit, full: this.#rows.isFull || this.#room.isWanted });
     } catch (thrown) {
       const damage = damageOf(thrown);
       // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
@@ -347,16 +281,6 @@ export class UnitsTicket {
     this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
     const told = this.#keeper.add(unit, rollout, state, base, last);
     if (!told && this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit, rollout, keeps: false });
-  }
-
-  /** At most two segments are on their way at once; the third waits here, holding one unit's rows. */
-  async #untilAdded(unit: number, lines: readonly string[]): Promise<void> {
-    this.#waiting.set(unit, lines);
-    while (!this.#buffer.add(unit, lines)) {
-      await this.#host.ports.sleep(20, this.#abort.signal);
-      this.#feed({ type: "flush" });
-    }
-    this.#waiting.delete(unit);
   }
 
   async #rowsOf(work: UnitWork): Promise<UnitRows | null> {

@@ -1,0 +1,117 @@
+import type { Grant } from "../../durable-objects/run/protocol.ts";
+import { placesOf } from "../config/run-config.ts";
+import type { Environment } from "../environments/environment.ts";
+import { findOffered, loadEnvironment } from "../environments/load.ts";
+import { isPassing } from "../errors/passing.ts";
+import { failureOf } from "../errors/result.ts";
+import { JudgeMeter } from "../rollouts/judge-usage.ts";
+import type { Endpoints } from "./endpoints/endpoints.ts";
+import type { RunNotes } from "./endpoints/notes.ts";
+import { hasCodeOf } from "./grant-code.ts";
+import type { EnvironmentLog } from "./hosting/environment-log.ts";
+import { ticketOf } from "./keep-alive.ts";
+import type { ExecutorPorts } from "./ports.ts";
+import { datasetHost } from "./preparation/datasets.ts";
+import { teamPorts } from "./team-ports.ts";
+
+/** An environment as a grant has it, and what counts the models that it calls itself. */
+export interface Loaded {
+  readonly environment: Environment;
+  /** Tears it down, once, and sends what it printed. */
+  readonly end: () => Promise<void>;
+  readonly judges: JudgeMeter;
+  /** Digest that rows are to carry, if any. */
+  readonly envDigest: string | undefined;
+}
+
+/** What an executor tells of a run, and what the run's environment says itself. */
+export interface Said {
+  readonly notes: RunNotes;
+  readonly prints: EnvironmentLog;
+}
+
+/** The environments that one executor works with: each loaded for one grant, if it has the code that the grant names. */
+export class GrantEnvironments {
+  readonly #ports: ExecutorPorts;
+  readonly #endpoints: Endpoints;
+
+  constructor(ports: ExecutorPorts, endpoints: Endpoints) {
+    this.#ports = ports;
+    this.#endpoints = endpoints;
+  }
+
+  /**
+   * Does `work` in the environment of the grant. What cannot be loaded ends the run, naming why; what may pass is tried again, by whoever is
+   * granted it next. False when the run wants other code than this executor has.
+   */
+  async within(grant: Grant, said: Said, work: (loaded: Loaded) => Promise<void>): Promise<boolean> {
+    const code = await this.#codeOf(grant);
+    if (code === null) return false;
+    if (code === "broken") return true;
+    await this.#ports.printsTo(said.prints, async () => {
+      const loaded = await this.#load(grant, said, code.envDigest);
+      if (loaded === null) return;
+      try {
+        await work(loaded);
+      } finally {
+        await loaded.end();
+      }
+    });
+    return true;
+  }
+
+  /** Null when this executor has other code than the run is pinned to, `broken` when its code cannot be loaded. */
+  async #codeOf(grant: Grant): Promise<Pick<Loaded, "envDigest"> | "broken" | null> {
+    if (grant.env_digest === undefined) return { envDigest: undefined };
+    let own: string | null;
+    try {
+      own = await this.#ports.envDigest(grant.config);
+    } catch (thrown) {
+      await this.#cannotLoad(grant, thrown);
+      return "broken";
+    }
+    if (own !== null && hasCodeOf(grant, own)) return { envDigest: grant.marked === true ? own : undefined };
+    const { kind } = await this.#run(grant).otherCode({ ...ticketOf(grant), env_digest: own });
+    return kind === "ok" && own !== null ? { envDigest: own } : null;
+  }
+
+  async #load(grant: Grant, { notes, prints }: Said, envDigest: string | undefined): Promise<Loaded | null> {
+    const { config } = grant;
+    const judges = new JudgeMeter();
+    try {
+      const context = {
+        datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),
+        // The key of the model under evaluation is no environment's, whatever it declares.
+        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
+        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
+      };
+      const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
+      return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest };
+    } catch (thrown) {
+      await prints.flush();
+      await this.#cannotLoad(grant, thrown);
+      return null;
+    }
+  }
+
+  async #cannotLoad(grant: Grant, thrown: unknown): Promise<void> {
+    const failure = failureOf(thrown, "environment_failed");
+    await this.#run(grant).fail({ ...ticketOf(grant), failure, ...(isPassing(thrown) ? { passing: true } : {}) });
+    await this.#run(grant).leave(ticketOf(grant));
+  }
+
+  /** What is printed last must be sent under the ticket, so this comes before it is given back. */
+  #ending(runId: string, environment: Environment, prints: EnvironmentLog): Loaded["end"] {
+    let ended: Promise<void> | null = null;
+    const end = async (): Promise<void> => {
+      await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
+      await prints.flush();
+    };
+    return () => (ended ??= end());
+  }
+
+  /** A stub for one call. */
+  #run({ config }: Grant) {
+    return teamPorts(this.#ports, config).run(config.run_id);
+  }
+}

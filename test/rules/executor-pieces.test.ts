@@ -153,6 +153,35 @@ describe("rollouts that are generated while their unit is not done", () => {
     expect([line.calls, scorings, line.rows().map(({ reward }) => reward)]).toEqual([2, 4, [1, 2]]);
   });
 
+  it("of a group are scored by whoever has the unit next, without a call, and the scores of one that was given up count no more", async () => {
+    let scorings = 0;
+    const slow = groupReward(async function slow({ completions }: GroupRewardContext) {
+      await sleep(scorings++ === 0 ? 60_000 : 10);
+      return completions.map((completion) => 10 * scorings + length({ completion }));
+    });
+    const line = new Line({ units: 1, lanes: 8, rollouts: 3, environment: env(new Rubric([slow])) });
+    let silent = false;
+    const late: (() => unknown)[] = [];
+    const first = line.next(3, {
+      async onCall(_name, send) {
+        if (!silent) return send();
+        late.push(send);
+        return NEVER;
+      },
+    });
+    await advance(KEEP_AGE_MS + 200);
+    expect(kept(line)).toEqual([[0, 0, 1, 2]]);
+    silent = true;
+    await advance(first.run.timing.lease + first.run.timing.grace + 1_000);
+    const second = line.next(3);
+    await advance(2_000);
+    await second.over;
+    expect([line.calls, line.rows().map(({ reward }) => reward)]).toEqual([3, [21, 22, 23]]);
+    await advance(60_000);
+    for (const send of late) await send();
+    expect([line.run?.head.totals.rollouts, line.run?.head.done, line.rows().map(({ reward }) => reward)]).toEqual([3, 1, [21, 22, 23]]);
+  });
+
   it("wait for their turn to be scored where that is postponed, and are not generated again", async () => {
     const line = new Line({ units: 3, lanes: 8, rollouts: 1, config: { no_interleave_scoring: true }, environment: env(new Rubric([length])) });
     const first = line.next(2);

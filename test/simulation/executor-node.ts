@@ -1,9 +1,8 @@
-import { hasCodeOf } from "../../src/executor/grant-code.ts";
 import type { Seat } from "../../src/executor/session/isolate.ts";
 import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
-import { type GivesBack, type Grant, PROTOCOL, type Report } from "../../durable-objects/run/protocol.ts";
+import type { GivesBack, Grant, Report } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { clockBeside } from "./clockwork.ts";
 import { Calls } from "./calls.ts";
@@ -17,6 +16,7 @@ import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
 import { beginUnit, endUnit, type Unit } from "./unit-state.ts";
+import { ticketOf, WorkSearch } from "./work-search.ts";
 
 const MARGIN_MS = 1_500;
 
@@ -27,7 +27,6 @@ const MARGIN_MS = 1_500;
 export class ExecutorNode {
   /** That of the run it works for, or asked last. */
   #world: Scene;
-  readonly #id: string;
   readonly #isolate: IsolateNode;
   readonly #code: Code;
   /** What rows carry under the present grant. */
@@ -46,9 +45,7 @@ export class ExecutorNode {
   /** Of the present grant. */
   #waits: RetryWaits;
   readonly #invocation: Invocation;
-  #refused: { run: string; seq: number }[] = [];
-  #empty = 0;
-  #joins = 1;
+  readonly #search: WorkSearch;
   /** The model server refuses it, and it has told the Run of that under this grant; how long it is to stay away then. */
   readonly #misplaced: boolean;
   #told = false;
@@ -57,7 +54,6 @@ export class ExecutorNode {
 
   constructor(world: Scene, id: string, code: Code, isolate: IsolateNode) {
     this.#world = world;
-    this.#id = id;
     this.#code = code;
     this.#isolate = isolate;
     isolate.enter(this);
@@ -67,10 +63,21 @@ export class ExecutorNode {
     this.#requests = new Requests(world);
     this.#calls = new Calls(world, () => this.#alive);
     this.#waits = new RetryWaits(() => world.random.next());
+    this.#search = new WorkSearch(world, {
+      id,
+      code,
+      invocation: this.#invocation,
+      calls: this.#calls,
+      now: this.#now,
+      isIdle: () => this.#alive && this.#session === null,
+      moveTo: (next) => this.#moveTo(next),
+      begin: (grant, sentAt, mark) => this.#begin(grant, sentAt, mark),
+      giveUp: () => this.crash(),
+    });
   }
 
   start(): void {
-    this.#ask();
+    this.#search.ask();
     this.#ticking();
   }
 
@@ -112,39 +119,6 @@ export class ExecutorNode {
     return isSlow(this.#world.plan) ? 500 : 100;
   }
 
-  /** Looks for work; leaves when there is none for a while. */
-  #ask(): void {
-    if (!this.#alive || this.#session !== null) return;
-    const world = this.#world;
-    if (this.#empty >= 3 || this.#invocation.isOver(this.#now())) return this.crash();
-    const passes = this.#invocation.passes(this.#now());
-    const { runs } = world.dispatcher.next({ executor: this.#id, free: world.plan.capacity, serving: [], passes, refused: this.#refused });
-    this.#refused = [];
-    const found = runs[0];
-    if (found === undefined) {
-      this.#empty++;
-      world.clock.after(200, () => this.#ask());
-      return;
-    }
-    this.#moveTo(world.of(found.run));
-    const sentAt = this.#now();
-    const asking = {
-      protocol: PROTOCOL,
-      executor: this.#id,
-      seq: this.#joins,
-      free: world.plan.capacity,
-      checks_code: this.#code.checks,
-      merges: true,
-    } as const;
-    this.#calls.make("join", { ...asking, boot: world.boot, runtime: world.runtime }, (answer) => {
-      if (answer !== null) this.#joins++;
-      if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });
-      if (answer !== null) this.#refused.push({ run: found.run, seq: found.seq });
-      this.#empty++;
-      world.clock.after(200, () => this.#ask());
-    });
-  }
-
   /** Segments and requests are those of one run. */
   #moveTo(world: Scene): void {
     if (world === this.#world) return;
@@ -155,29 +129,9 @@ export class ExecutorNode {
     this.#rows.clear();
   }
 
-  get #digest(): string {
-    return this.#world.codes[this.#code.version] ?? "";
-  }
-
-  /** As executor.ts does it: who has other code than the grant names says so, and works only when told to. */
-  #compare(grant: Grant, sentAt: number, offer: { readonly run: string; readonly seq: number }): void {
-    const { checks } = this.#code;
-    this.#mark = checks && grant.marked === true ? this.#digest : undefined;
-    if (!checks || grant.env_digest === undefined || hasCodeOf(grant, this.#digest)) return this.#begin(grant, sentAt);
-    this.#calls.make("otherCode", { ...this.#ticket(grant), env_digest: this.#digest }, (answer) => {
-      if (answer?.kind === "ok") {
-        this.#mark = this.#digest;
-        return this.#begin(grant, sentAt);
-      }
-      if (answer !== null) this.#refused.push(offer);
-      this.#empty++;
-      this.#world.clock.after(200, () => this.#ask());
-    });
-  }
-
-  #begin(grant: Grant, sentAt: number): void {
-    this.#empty = 0;
-    const digest = this.#code.checks ? this.#digest : "e";
+  #begin(grant: Grant, sentAt: number, mark: string | undefined): void {
+    const digest = this.#code.checks ? this.#search.digest : "e";
+    this.#mark = mark;
     if (doOtherTask(this.#world, this.#calls, grant, digest, () => this.#end(grant))) return;
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
@@ -196,11 +150,7 @@ export class ExecutorNode {
   }
 
   #end(grant: Grant): void {
-    this.#calls.make("leave", this.#ticket(grant), () => this.#world.clock.after(50, () => this.#ask()));
-  }
-
-  #ticket(grant: Grant) {
-    return { protocol: PROTOCOL, ticket: grant.ticket, epoch: grant.epoch } as const;
+    this.#calls.make("leave", ticketOf(grant), () => this.#world.clock.after(50, () => this.#search.ask()));
   }
 
   /** What every call says that renews the lease. */
@@ -215,7 +165,7 @@ export class ExecutorNode {
   }
 
   #carryOut(effect: Effect, grant: Grant): void {
-    const [ticket, sentAt] = [this.#ticket(grant), this.#now()];
+    const [ticket, sentAt] = [ticketOf(grant), this.#now()];
     switch (effect.type) {
       case "claim":
         return this.#calls.make("claim", { ...ticket, ...this.#said(effect.started), ...effect }, (answer) => {
@@ -269,7 +219,7 @@ export class ExecutorNode {
         // Should the leave be lost, what was given up is held against it.
         this.#isolate.fallsSilent(this.#world, this.open);
         this.open.clear();
-        this.#world.clock.after(50 + this.#pause, () => this.#ask());
+        this.#world.clock.after(50 + this.#pause, () => this.#search.ask());
         this.#pause = 0;
     }
   }
@@ -285,8 +235,7 @@ export class ExecutorNode {
   }
 
   #start(work: UnitWork, grant: Grant): void {
-    const world = this.#world;
-    const { unit, block } = work;
+    const [world, { unit, block }] = [this.#world, work];
     this.#troubles.mayBegin(unit);
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const state = beginUnit(world, work, grant.config.rollouts_per_example, this.#made, this.#now());
@@ -307,13 +256,15 @@ export class ExecutorNode {
 
   /** All answers of a unit are there. */
   #generated(unit: number, grant: Grant): void {
-    if (!this.#alive || !this.#units.has(unit)) return;
-    if (grant.config.no_interleave_scoring === true) return this.#feed({ type: "unit-generated", unit });
     const state = this.#units.get(unit);
-    const { scoringMs } = this.#world.plan;
+    if (!this.#alive || state === undefined) return;
+    if (grant.config.no_interleave_scoring === true) return this.#feed({ type: "unit-generated", unit });
+    const { scoringMs, scorerDies } = this.#world.plan;
     if (scoringMs === 0) this.#feed({ type: "unit-scoring", unit });
     this.#world.clock.after(this.#world.random.int(0, scoringMs), () => {
-      if (this.#units.get(unit) === state) this.#finish(unit);
+      if (this.#units.get(unit) !== state) return;
+      if (scoringMs > 0 && this.#world.strikes(scorerDies)) return this.crash();
+      this.#finish(unit);
     });
   }
 
@@ -322,7 +273,7 @@ export class ExecutorNode {
     const world = this.#world;
     // Who waits behind one that is over has its permit.
     if (this.#units.get(unit) !== state || !state.left.has(index)) return this.#requests.admit();
-    if (!this.#requests.enter(() => this.#request(unit, state, index, grant))) return;
+    if (!this.#requests.enter(`${unit}/${index}`, () => this.#request(unit, state, index, grant))) return;
     state.inFlight++;
     const { deadline } = this.#invocation;
     if (deadline !== null && !state.permitted) world.clock.after(deadline, () => this.#expire(unit, state, grant));
@@ -367,7 +318,7 @@ export class ExecutorNode {
     this.#told = true;
     this.#feed({ type: "stop", how: "drain" });
     const failure = { code: "auth_failed", message: "no" } as const;
-    this.#calls.make("fail", { ...this.#ticket(grant), failure, progress: this.#answered }, (answer) => {
+    this.#calls.make("fail", { ...ticketOf(grant), failure, progress: this.#answered }, (answer) => {
       if (answer?.pause_ms === undefined) this.#feed({ type: "stop", how: "abort" });
       else this.#pause = answer.pause_ms;
     });

@@ -27,6 +27,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkUnits(ledger, head);
   checkAnswers(world, ledger);
   checkRepairs(world, head);
+  checkScorings(world, ledger);
   checkPieces(world, ledger);
   checkPoison(world, ledger);
   checkBlame(world, ledger);
@@ -127,6 +128,15 @@ function checkAnswers(world: Scene, ledger: MemoryLedger): void {
         broken(`rollout ${key}, which ended with ${before.error}, was generated again`);
       world.answers.set(key, rollout);
     }
+  }
+}
+
+/** Of each unit one scoring counts: its rows stay those of the segment that was accepted first, until a repair owes it another. */
+function checkScorings({ scored }: Scene, ledger: MemoryLedger): void {
+  for (const { unit, segment, owed } of ledger.dones.values()) {
+    if (owed) scored.delete(unit);
+    else if (segment !== (scored.get(unit) ?? segment)) broken(`unit ${unit} was scored in ${scored.get(unit)}, and ${segment} counts`);
+    else scored.set(unit, segment);
   }
 }
 

@@ -163,6 +163,13 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'if (before !== null && before.segment === segment) {\n    head.totals = addUnit(head.totals, unit.rollouts);\n    return "accepted";\n  }',
   },
   {
+    name: "let a scoring count whose grant has ended",
+    file: "durable-objects/run/grants/commits.ts",
+    find: 'if (!held) return "stale";',
+    replace: "",
+    first: 174,
+  },
+  {
     name: "hand a unit out without what is generated of it",
     file: "durable-objects/run/grants/claims.ts",
     find: "const pieces = ledger.piecesIn(range);",

@@ -44,6 +44,8 @@ export interface Plan {
   readonly scorerError: number;
   /** What scoring a unit takes at most; 0 = it is done at once, and what waits for it is not kept. Milliseconds. */
   readonly scoringMs: number;
+  /** How often whoever scores a unit dies of something else before it is done, per unit while faults are on. */
+  readonly scorerDies: number;
   /** How often an executor is told to give some of its requests to another run, per opportunity while faults are on. */
   readonly narrowing: number;
   /** Units an executor holds unscored where scoring is postponed. */
@@ -138,6 +140,7 @@ export function drawPlan(random: Random): Plan {
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),
     scoringMs: random.pick([0, 0, 500, 5_000]),
+    scorerDies: nasty / 2,
     late: random.pick([0, 0.2, 0.5]),
     unchecked: random.pick([0, 0, 0.2]),
     narrowing: random.pick([0, 0, 0.02, 0.2]),

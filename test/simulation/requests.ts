@@ -25,14 +25,14 @@ export class Requests {
     this.#narrowed = [];
   }
 
-  /** True when one may begin now; else `again` is called when there is room. */
-  enter(again: () => void): boolean {
+  /** True when one may begin now, for this unit and rollout; else `again` is called when there is room. */
+  enter(rollout: string, again: () => void): boolean {
     if (this.#inFlight >= this.#limit) {
       this.#waiting.push(again);
       return false;
     }
     this.#inFlight++;
-    this.#world.requestStarted();
+    this.#world.requestStarted(rollout);
     return true;
   }
 

@@ -23,6 +23,7 @@ export class RunWorld implements Scene {
   readonly answers = new Map<string, RolloutSummary>();
   readonly objects: Scene["objects"] = new Map();
   readonly kept = new Map<string, number>();
+  readonly scored = new Map<number, string>();
   repairs: Scene["repairs"] = { generation: 1, owed: new Map() };
   inFlight = 0;
 
@@ -73,7 +74,8 @@ export class RunWorld implements Scene {
     return this.#world.generated();
   }
 
-  requestStarted(): void {
+  requestStarted(rollout: string): void {
+    if (this.kept.has(rollout)) broken(`rollout ${rollout} is kept, and the model is asked for it`);
     this.inFlight++;
     const limit = this.plan.config.max_concurrent;
     if (limit > 0 && this.inFlight > limit) broken(`${this.inFlight} requests in flight, the limit is ${limit}`);

@@ -36,6 +36,8 @@ export interface Scene {
   readonly answers: Map<string, RolloutSummary>;
   /** Rollouts that were kept and whose units were not done then: which answer of the model each is. */
   readonly kept: Map<string, number>;
+  /** Of each unit that is done the segment with the scores that count. */
+  readonly scored: Map<number, string>;
   /** Answers that infrastructure had ended when the newest generation began, each by its number: what that generation is to draw again. */
   repairs: { readonly generation: number; readonly owed: ReadonlyMap<string, number> };
   readonly dispatcher: {
@@ -61,7 +63,8 @@ export interface Scene {
   of(run: string): Scene;
   strikes(probability: number): boolean;
   message(deliver: () => void, lost?: () => void): void;
-  requestStarted(): void;
+  /** For a rollout, by unit and index. */
+  requestStarted(rollout: string): void;
   /** The number of an answer of the model. */
   generated(): number;
 }

@@ -11,7 +11,7 @@ export interface SegmentUnit {
 /** Where kept rollouts of a unit lie that is not done: a line for each (kept-line.ts), in the order of `rollouts`. */
 export interface SegmentPiece extends SegmentUnit {
   readonly rollouts: readonly number[];
-  /** Of the lines, those of rollouts that stand between two turns; they are not among `rollouts`. */
+  /** Of the lines, those of rollouts that are not done with (between two turns, or waiting for scores of their own); they are not among `rollouts`. */
   readonly begun?: readonly number[];
 }
 
@@ -25,7 +25,7 @@ export interface SegmentContents {
 export interface KeptRolloutLine {
   readonly rollout: number;
   readonly line: string;
-  /** It stands between two turns. */
+  /** It is not done with: a later line of it counts in place of this one. */
   readonly isBegun?: boolean;
 }
 

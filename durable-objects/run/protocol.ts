@@ -44,7 +44,7 @@ export interface Redo {
 export interface Piece extends Place {
   readonly unit: number;
   readonly rollouts: readonly number[];
-  /** Of the other lines, those that are the newest there is of a rollout that stands between two turns; absent = none. */
+  /** Of the other lines, those that are the newest there is of a rollout which stands between two turns, or waits for scores of its own; absent = none. */
   readonly begun?: readonly number[];
 }
 

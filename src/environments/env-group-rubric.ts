@@ -37,6 +37,10 @@ export class EnvGroupRubric extends Rubric {
     return [...new Set(this.#members.flatMap((member) => member.rubric.groupRewardNames()))];
   }
 
+  override get scoresAlone(): boolean {
+    return this.#members.every((member) => member.rubric.scoresAlone);
+  }
+
   override async scoreGroup(states: readonly State[], options: ScoreOptions): Promise<void> {
     const [first] = states;
     if (first === undefined) return;

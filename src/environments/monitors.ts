@@ -27,6 +27,10 @@ export class ToolMonitor extends Rubric {
     return Object.fromEntries(this.metricNames().map((name) => [name, 0]));
   }
 
+  override get scoresAlone(): boolean {
+    return true;
+  }
+
   override async evaluate(states: readonly State[]): Promise<Evaluation[]> {
     return states.map((state) => {
       const calls = toolCallsOf(state);

@@ -6,7 +6,7 @@ import { failureOfRollout } from "../rollouts/failure.ts";
 import type { KeptTurn, OpenedState } from "../rollouts/kept/kept-state.ts";
 import { isLeft, isNotResumed } from "../rollouts/kept/left.ts";
 import type { Playable, RolloutContext } from "./playable.ts";
-import { scoreStates } from "./score-states.ts";
+import { creditStates, scoreStates } from "./score-states.ts";
 import { createState } from "../rollouts/state.ts";
 import type { Client, RolloutInput, State } from "../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
@@ -18,10 +18,11 @@ export interface PlayOptions {
   readonly sampling_args: JsonObject;
   /** Further attempts at a rollout (docs/retries.md). */
   readonly maxRetries: number;
-  /** Score each rollout by itself as soon as it ends. */
+  /** Each rollout is worth what it is by itself: nothing compares it with the others of its example. */
   readonly independent: boolean;
-  /** Rollouts that are generated already, by index. One that has its reward is scored too, where each is scored by itself. */
+  /** Rollouts that are generated already, by index; and those of them that have their scores, where each is scored by itself. */
   readonly generated?: ReadonlyMap<number, State>;
+  readonly scored?: ReadonlySet<number>;
   /** Rollouts that were begun elsewhere and stand between two turns, by index. */
   readonly begun?: ReadonlyMap<number, OpenedState>;
   /**
@@ -33,8 +34,10 @@ export interface PlayOptions {
   readonly scoringTurn?: () => Promise<void>;
   /** Called when a rollout has been generated, whatever it ended in. */
   readonly onRollout?: (index: number, state: State) => void;
-  /** Called when the first of the rollouts is about to be scored: its state is about to change. */
-  readonly onScoring?: () => void;
+  /** Called when rollouts are about to be scored, the one of that index or all of them together: their states are about to change. */
+  readonly onScoring?: (index: number | null) => void;
+  /** Called when a rollout was scored by itself. */
+  readonly onScored?: (index: number, state: State) => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
   /** Time in which the unit is to be done, from its first permit or the last turn that was kept on, else it ends with `timeout` rows. Milliseconds; null = none. */
@@ -67,12 +70,12 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
-    if (!options.independent) {
-      options.onScoring?.();
+    if (!isScoredAlone(environment, options)) {
+      options.onScoring?.(null);
       await scoreStates(environment, states, options, scope);
-    } else if (options.scoringTurn !== undefined) {
-      options.onScoring?.();
-      await Promise.all(states.map((state) => scoreAlone(environment, state, options, scope)));
+    } else {
+      if (options.scoringTurn !== undefined) await Promise.all(states.map((state, at) => scoreAlone(environment, indices[at] ?? 0, state, options, scope)));
+      if (!scope.cancelled && !options.independent) creditStates(environment, states);
     }
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     return { states, fatal: null, aborted: false };
@@ -89,6 +92,7 @@ async function playAll(
   options: PlayOptions,
   scope: UnitScope,
 ): Promise<State[] | null> {
+  const atOnce = options.scoringTurn === undefined && isScoredAlone(environment, options);
   const settled = await Promise.allSettled(
     indices.map(async (index) => {
       const known = options.generated?.get(index);
@@ -97,7 +101,7 @@ async function playAll(
       const { error } = state;
       if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
         scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
-      else if (options.independent && options.scoringTurn === undefined) await scoreAlone(environment, state, options, scope);
+      else if (atOnce) await scoreAlone(environment, index, state, options, scope);
       return state;
     }),
   );
@@ -109,8 +113,15 @@ async function playAll(
   });
 }
 
-async function scoreAlone(environment: Playable, state: State, options: PlayOptions, scope: UnitScope): Promise<void> {
-  if (state.reward === null) await scoreStates(environment, [state], options, scope);
+/** Whether nothing judges the rollouts of an example together. A rubric that was bundled with a library of before does not say. */
+export const isScoredAlone = ({ rubric }: Pick<Playable, "rubric">, { independent }: Pick<PlayOptions, "independent">): boolean =>
+  independent || (rubric.scoresAlone as boolean | undefined) === true;
+
+async function scoreAlone(environment: Playable, index: number, state: State, options: PlayOptions, scope: UnitScope): Promise<void> {
+  if (options.scored?.has(index) === true) return;
+  options.onScoring?.(index);
+  await scoreStates(environment, [state], { independent: true, now: options.now }, scope);
+  if (!scope.cancelled && state.reward !== null) options.onScored?.(index, state);
 }
 
 /** Wait before further attempt number `retry` (from 0): doubling seconds and a little more, up to a minute. */

@@ -26,9 +26,9 @@ export async function repairGroup(environment: Playable, input: RolloutInput, op
       fresh.set(index, state);
       options.onRollout?.(index, state);
     },
-    onScoring: () => {
+    onScoring: (one) => {
       for (const [index, state] of fresh) unscored.set(index, new StateSnapshot(state, base));
-      options.onScoring?.();
+      options.onScoring?.(one);
     },
   });
   if (states === null) return { lines: [], summaries: [], firstErrors: [], fatal, aborted };

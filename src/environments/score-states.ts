@@ -4,7 +4,7 @@ import type { State } from "../rollouts/types.ts";
 import type { UnitScope } from "./unit-scope.ts";
 
 export interface ScoringOptions {
-  /** Score each rollout by itself: there is one then. */
+  /** It is one rollout, and scored by itself. */
   readonly independent: boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -31,5 +31,15 @@ export async function scoreStates(environment: Playable, states: readonly State[
         ? rolloutFailure("timeout", `the scores of ${environment.id} were not there in time: ${scope.lateness?.message}`)
         : failureOfRollout(thrown, "scorer_error");
     }
+  }
+}
+
+/** Compares rollouts of one example that were scored by themselves, as scoring them together does. */
+export function creditStates(environment: Playable, states: readonly State[]): void {
+  if (!environment.scoreRollouts) return;
+  try {
+    environment.rubric.creditGroup(states);
+  } catch (thrown) {
+    for (const state of states) state.error ??= failureOfRollout(thrown, "scorer_error");
   }
 }

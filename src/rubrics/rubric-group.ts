@@ -44,6 +44,10 @@ export class RubricGroup<Objects extends object = object> extends Rubric<Objects
     return [...new Set(this.#rubrics.flatMap((rubric) => rubric.groupRewardNames()))];
   }
 
+  override get scoresAlone(): boolean {
+    return this.hasUsualScoring && this.evaluate === RubricGroup.prototype.evaluate && this.#rubrics.every((rubric) => rubric.scoresAlone);
+  }
+
   override async evaluate(states: readonly State[], scoring: Scoring): Promise<Evaluation[]> {
     const totals = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
     for (const [place, rubric] of this.#rubrics.entries()) {

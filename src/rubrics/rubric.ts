@@ -1,4 +1,5 @@
 import { failureOfRollout } from "../rollouts/failure.ts";
+import { keepShares, sharesOf } from "../rollouts/group-shares.ts";
 import { runHandlers } from "../rollouts/handlers.ts";
 import { hasSteps } from "../rollouts/stored-state.ts";
 import { marksOf, type Span } from "../rollouts/time-marks.ts";
@@ -109,6 +110,21 @@ export class Rubric<Objects extends object = object> {
     return this.groupRewardNames().length > 0;
   }
 
+  /**
+   * Whether a rollout can be scored before the others of its example are there: no function judges them together, and no subclass has a way of
+   * scoring of its own.
+   */
+  get scoresAlone(): boolean {
+    const { evaluate } = Rubric.prototype;
+    return !this.hasGroupRewards && this.hasUsualScoring && this.evaluate === evaluate;
+  }
+
+  /** Whether no subclass has put something else in the place of the two ways to score. */
+  protected get hasUsualScoring(): boolean {
+    const { scoreGroup, scoreRollout } = Rubric.prototype;
+    return this.scoreGroup === scoreGroup && this.scoreRollout === scoreRollout;
+  }
+
   /** Scores all rollouts of one example together and writes reward, metrics, advantage and times into their states. */
   async scoreGroup(states: readonly State[], options: ScoreOptions): Promise<void> {
     if (states.length === 0) return;
@@ -116,11 +132,29 @@ export class Rubric<Objects extends object = object> {
     const evaluations = await this.evaluate(states, scoringOf(options));
     const span = { start: begin, end: Math.max(begin, options.now()) };
     for (const [index, state] of states.entries()) settle(state, evaluations[index], span);
-    credit(states, evaluations);
+    this.creditGroup(states);
     for (const state of states) await this.#cleanUp(state);
   }
 
-  /** Scores one rollout by itself (`independent_scoring`); there is no advantage without a group. */
+  /**
+   * Says how much better than its group each rollout was, once all are scored; those without a score have no part in it. In a group of rubrics the
+   * last one's word stands, and the steps have the first one's, since each rubric of verifiers writes both anew and leaves steps that have theirs.
+   */
+  creditGroup(states: readonly State[]): void {
+    const scored = states.flatMap((state) => (state.reward === null ? [] : [{ state, ...sharesOf(state, state.reward) }]));
+    const meanOf = (rewards: readonly number[]): number => rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+    const first = meanOf(scored.map((each) => each.first));
+    const last = meanOf(scored.map((each) => each.last));
+    for (const { state, ...own } of scored) {
+      state.advantage = own.last - last;
+      for (const step of hasSteps(state) ? state.trajectory : []) {
+        step.reward ??= own.first;
+        step.advantage ??= own.first - first;
+      }
+    }
+  }
+
+  /** Scores one rollout by itself; there is no advantage without a group (`independent_scoring`), or it comes later (`creditGroup`). */
   async scoreRollout(state: State, options: ScoreOptions): Promise<void> {
     const group = this.groupRewardNames();
     if (group.length > 0) throw new TypeError(`a rubric with group reward functions (${group.join(", ")}) cannot score a rollout by itself`);
@@ -253,32 +287,13 @@ async function callGroup(reward: RegisteredReward & { kind: "group" }, group: Gr
   }
 }
 
-/**
- * Says how much better than its group each rollout was. In a group of rubrics the last one's word stands, and the steps have the first
- * one's, since each rubric of verifiers writes both anew and leaves steps that have theirs.
- */
-function credit(states: readonly State[], evaluations: readonly Evaluation[]): void {
-  const finite = (reward: number): number => (Number.isFinite(reward) ? reward : 0);
-  const firsts = evaluations.map(({ reward, firstReward }) => finite(firstReward ?? reward));
-  const lasts = evaluations.map(({ reward, lastReward }) => finite(lastReward ?? reward));
-  const meanOf = (rewards: readonly number[]): number => rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
-  const [first, last] = [meanOf(firsts), meanOf(lasts)];
-  for (const [index, state] of states.entries()) {
-    const reward = firsts[index] ?? 0;
-    state.advantage = (lasts[index] ?? 0) - last;
-    for (const step of hasSteps(state) ? state.trajectory : []) {
-      step.reward ??= reward;
-      step.advantage ??= reward - first;
-    }
-  }
-}
-
 function settle(state: State, evaluation: Evaluation | undefined, span: Span): void {
   if (evaluation === undefined) throw new Error("a rubric returned fewer evaluations than states");
   // The sum of finite products can still leave the range of a double.
   const finite = Number.isFinite(evaluation.reward);
   state.reward = finite ? evaluation.reward : 0;
   state.metrics = evaluation.metrics;
+  keepShares(state, { first: evaluation.firstReward ?? state.reward, last: evaluation.lastReward ?? state.reward });
   state.error ??=
     evaluation.failure ?? (finite ? null : failureOfRollout(new RangeError("the weighted sum of the scores is not a finite number"), "scorer_error"));
   marksOf(state).scoring = span;

@@ -1,23 +1,14 @@
-import { unboundedBytes } from "../support/fake-ports.ts";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { linesAt } from "../../r2-layout/segment.ts";
-import { segmentKey } from "../../r2-layout/keys.ts";
 import { sleep } from "../../src/clients/sleep.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
-import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
-import { SavedRows } from "../../src/executor/units/saved-rows.ts";
 import { KEEP_AGE_MS } from "../../src/limits.ts";
-import type { State } from "../../src/rollouts/types.ts";
 import { type GroupRewardContext, groupReward } from "../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../src/rubrics/rubric.ts";
-import type { RuleRun } from "../support/rule-run.ts";
-import { type TicketOptions, ticketOnRuleRun } from "../support/rule-ticket.ts";
+import { begun, env, kept, length, Line, NEVER } from "../support/executor-line.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const NEVER = new Promise<never>(() => undefined);
-const length = ({ completion }: { completion: readonly { content?: unknown }[] }): number => String(completion[0]?.content ?? "").length;
 /** How much longer each answer is than the mean of its example's: nothing of it can be said of one rollout alone. */
 const ahead = groupReward(function ahead({ completions }: GroupRewardContext) {
   const lengths = completions.map((completion) => length({ completion }));
@@ -25,62 +16,7 @@ const ahead = groupReward(function ahead({ completions }: GroupRewardContext) {
   return lengths.map((each) => each - mean);
 });
 
-const env = (rubric: Rubric, changes: { afterwards?: (state: State) => void } = {}) =>
-  new (class extends SingleTurnEnv {
-    override async rollout(...[state, context]: Parameters<SingleTurnEnv["rollout"]>): Promise<State> {
-      const played = await super.rollout(state, context);
-      changes.afterwards?.(played);
-      return played;
-    }
-  })({ dataset: async function* () {}, rubric });
-
-/** Executors one after another before the same run; answers are numbered in the order in which they were asked for. */
-class Line {
-  readonly objects = new Map<string, Uint8Array>();
-  readonly notes: string[] = [];
-  readonly saved = new SavedRows(unboundedBytes());
-  run: RuleRun | undefined;
-  calls = 0;
-  readonly #options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment">;
-
-  constructor(options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment">) {
-    this.#options = options;
-  }
-
-  /** `answered`: calls that are answered; the others never are. */
-  next(answered: number, changes: Partial<TicketOptions> = {}) {
-    const { run } = this;
-    const begun = ticketOnRuleRun({
-      ...this.#options,
-      ...(run === undefined ? {} : { run }),
-      objects: this.objects,
-      saved: this.saved,
-      onNote: (message) => void this.notes.push(message),
-      answer: async () => {
-        const call = ++this.calls;
-        if (call > answered) return NEVER;
-        await sleep(10);
-        return "x".repeat(call);
-      },
-      ...changes,
-    });
-    this.run = begun.run;
-    const over = begun.ticket.run();
-    return { ...begun, over };
-  }
-
-  rows(): { example_id: number; rollout_index: number; reward: number; completion: { content: string }[] }[] {
-    const { run } = this;
-    if (run === undefined) return [];
-    return [...run.ledger.doneFrom(0)].flatMap((done) => {
-      const lines = linesAt(this.objects.get(segmentKey(run.ledger.config().run_id, done.segment)) ?? new Uint8Array(), done);
-      return lines.ok ? lines.value.map((line) => JSON.parse(line)) : [];
-    });
-  }
-}
-
 const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const kept = ({ run }: Line) => (run?.ledger.piecesIn({ lo: 0, hi: 100 }) ?? []).map(({ unit, rollouts }) => [unit, ...rollouts]);
 
 describe("rollouts that are generated while their unit is not done", () => {
   it("are kept when the executor stops, and whoever has the unit next asks for the others only", async () => {
@@ -139,9 +75,13 @@ describe("rollouts that are generated while their unit is not done", () => {
     const line = new Line({ units: 2, lanes: 2, rollouts: 1, environment: env(new Rubric([judged])) });
     const first = line.next(2);
     await advance(KEEP_AGE_MS + 200);
-    expect(kept(line)).toEqual([
-      [0, 0],
-      [1, 0],
+    // Known as rollouts that are not done with: their scores will be kept in their place.
+    expect([kept(line), begun(line)]).toEqual([
+      [[0], [1]],
+      [
+        [0, 0],
+        [1, 0],
+      ],
     ]);
     first.run.call("interrupt", null);
     await advance(3_000);

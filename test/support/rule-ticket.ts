@@ -27,6 +27,8 @@ export interface TicketOptions {
   readonly environment?: Environment;
   readonly config?: Partial<RunConfig>;
   readonly saved?: SavedRows;
+  /** Of the environment's code, where rows carry it. */
+  readonly envDigest?: string;
   readonly onNote?: (message: string) => void;
   readonly units: number;
   readonly lanes: number;
@@ -146,7 +148,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       budget,
       slice: new Slice(budget, ports.now),
       environment,
-      envDigest: undefined,
+      envDigest: given.envDigest,
       judges: new JudgeMeter(),
       clientOf: () => client,
       vitals,

@@ -57,7 +57,7 @@ export class Batch {
   addRollout(unit: number, rollout: number, now: number): void {
     const known = this.#loose.get(unit);
     if (known === undefined) this.#loose.set(unit, { since: now, rollouts: [rollout] });
-    else known.rollouts.push(rollout);
+    else if (!known.rollouts.includes(rollout)) known.rollouts.push(rollout);
   }
 
   /** The rollouts of the unit are kept with its rows, which come in a moment. */

@@ -27,6 +27,8 @@ export type SessionEvent =
   | { readonly type: "unit-finished"; readonly unit: number; readonly full: boolean }
   /** One of its rollouts is generated, and with `keeps` to be kept; told where there is a `wall`, or it has to wait for its scores. */
   | { readonly type: "rollout-ended"; readonly unit: number; readonly rollout: number; readonly keeps: boolean }
+  /** One of its rollouts was scored by itself, while others are not, and is to be kept with its scores. */
+  | { readonly type: "rollout-scored"; readonly unit: number; readonly rollout: number }
   /** Its rows come in a moment, and its rollouts with them. */
   | { readonly type: "unit-scoring"; readonly unit: number }
   /** Rollouts that there was no room for in the segment that was to take them. */

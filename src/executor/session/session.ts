@@ -106,6 +106,9 @@ export class Session {
         this.#pacing.rolloutEnded(event.unit);
         if (event.keeps) this.#batch.addRollout(event.unit, event.rollout, now);
         return;
+      case "rollout-scored":
+        if (this.#running.has(event.unit)) this.#batch.addRollout(event.unit, event.rollout, now);
+        return;
       case "turns-due":
         return this.#batch.addTurns();
       case "unit-scoring":

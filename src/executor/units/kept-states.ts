@@ -17,9 +17,10 @@ export interface Generated {
   readonly texts: ReadonlyMap<number, string>;
 }
 
-/** By index: rollouts that are generated, and those that stand between two turns. */
+/** By index: rollouts that are generated, those of them that have their scores, and those that stand between two turns. */
 export interface KeptStates {
   readonly generated: Map<number, State>;
+  readonly scored: Set<number>;
   readonly begun: Map<number, OpenedState>;
 }
 
@@ -35,11 +36,14 @@ export async function keptStates(
   client: Client,
   lost: (failure: string) => void,
 ): Promise<KeptStates> {
-  const kept: KeptStates = { generated: new Map(), begun: new Map() };
+  const kept: KeptStates = { generated: new Map(), scored: new Set(), begun: new Map() };
   const add = (rollout: number, text: string): void => {
     const opened = openKeptState(text, base, client);
-    if (opened.turn === null) kept.generated.set(rollout, opened.state);
-    else if (stepsOf(opened) >= stepsOf(kept.begun.get(rollout))) kept.begun.set(rollout, opened);
+    if (opened.turn === null) {
+      if (kept.scored.has(rollout)) return;
+      kept.generated.set(rollout, opened.state);
+      if (opened.isScored) kept.scored.add(rollout);
+    } else if (stepsOf(opened) >= stepsOf(kept.begun.get(rollout))) kept.begun.set(rollout, opened);
   };
   for (const [rollout, text] of texts) add(rollout, text);
   const rest = [...pieces];

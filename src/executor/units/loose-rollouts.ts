@@ -17,9 +17,17 @@ export interface LooseTurn {
   readonly elapsed: number;
 }
 
+/** How a generated rollout is kept: to be scored with the others of its unit, or by itself; or it has been, by itself. */
+export type LooseKind = "generated" | "unscored" | "scored";
+
+interface Loose {
+  readonly state: State | StateSnapshot;
+  readonly kind: LooseKind;
+}
+
 interface Unit {
   readonly base: LooseBase;
-  readonly rollouts: Map<number, State | StateSnapshot>;
+  readonly rollouts: Map<number, Loose>;
   /** Where those stand that are between two turns, as far as that is not kept; and the time that a rollout had taken when it last was. */
   readonly turns: Map<number, LooseTurn>;
   readonly keptAt: Map<number, number>;
@@ -31,9 +39,9 @@ interface Unit {
 export class LooseRollouts {
   readonly #units = new Map<number, Unit>();
 
-  add(unit: number, base: LooseBase, rollout: number, state: State): void {
+  add(unit: number, base: LooseBase, rollout: number, state: State, kind: LooseKind): void {
     const known = this.#of(unit, base);
-    known.rollouts.set(rollout, state);
+    known.rollouts.set(rollout, { state, kind });
     known.turns.delete(rollout);
   }
 
@@ -55,11 +63,14 @@ export class LooseRollouts {
     return known;
   }
 
-  /** The unit's states are about to be changed by their scoring: what is kept of them is what they are now. */
-  freeze(unit: number): void {
+  /** States of the unit, or one of them, are about to be changed by their scoring: what is kept of them is what they are now. */
+  freeze(unit: number, one: number | null): void {
     const known = this.#units.get(unit);
     if (known === undefined) return;
-    for (const [rollout, state] of known.rollouts) if (!(state instanceof StateSnapshot)) known.rollouts.set(rollout, new StateSnapshot(state, known.base));
+    for (const rollout of one === null ? known.rollouts.keys() : [one]) {
+      const loose = known.rollouts.get(rollout);
+      if (loose !== undefined) known.rollouts.set(rollout, { ...loose, state: snapshotOf(loose, known.base) });
+    }
   }
 
   /** False when there was nothing of the unit. */
@@ -72,9 +83,9 @@ export class LooseRollouts {
   /** The text of a rollout; null when there is none any more, or it cannot be kept. */
   #textOf(unit: number, rollout: number, refuse: (problem: JsonProblem) => void): string | null {
     const known = this.#units.get(unit);
-    const state = known?.rollouts.get(rollout);
-    if (known === undefined || state === undefined) return null;
-    const keeping = (state instanceof StateSnapshot ? state : new StateSnapshot(state, known.base)).text();
+    const loose = known?.rollouts.get(rollout);
+    if (known === undefined || loose === undefined) return null;
+    const keeping = snapshotOf(loose, known.base).text();
     if (keeping.ok) return keeping.text;
     refuse(keeping);
     return null;
@@ -90,20 +101,22 @@ export class LooseRollouts {
     return [...new Set(units)].flatMap((unit) => {
       const lines: KeptRolloutLine[] = (asked.get(unit) ?? []).flatMap((rollout) => {
         const text = this.#textOf(unit, rollout, refuse);
-        return text === null ? [] : [{ rollout, line: keptLine(rollout, text) }];
+        // One that waits for its own scores is not done with: its newest form counts, as of one between two turns.
+        const isBegun = this.#units.get(unit)?.rollouts.get(rollout)?.kind === "unscored";
+        return text === null ? [] : [{ rollout, line: keptLine(rollout, text), isBegun }];
       });
       if (turns) lines.push(...this.#turnsOf(unit, refuse));
       // One piece for a unit: the Run knows it by its unit and the segment.
       const taken = lines.length === 0 ? 0 : buffer.addPiece(unit, lines);
       for (const { rollout, isBegun } of lines.slice(0, taken)) {
         const known = this.#units.get(unit);
-        if (isBegun !== true) known?.rollouts.delete(rollout);
+        if (isBegun !== true || known?.rollouts.has(rollout)) known?.rollouts.delete(rollout);
         else {
           known?.keptAt.set(rollout, known.turns.get(rollout)?.elapsed ?? 0);
           known?.turns.delete(rollout);
         }
       }
-      const left = lines.slice(taken).flatMap(({ rollout, isBegun }) => (isBegun === true ? [] : [rollout]));
+      const left = lines.slice(taken).flatMap(({ rollout }) => (this.#units.get(unit)?.rollouts.has(rollout) ? [rollout] : []));
       return left.length === 0 ? [] : [{ unit, rollouts: left }];
     });
   }
@@ -147,4 +160,8 @@ export class LooseRollouts {
     }
     this.#units.clear();
   }
+}
+
+function snapshotOf({ state, kind }: Loose, base: LooseBase): StateSnapshot {
+  return state instanceof StateSnapshot ? state : new StateSnapshot(state, base, kind === "scored" ? kind : null);
 }

@@ -1,4 +1,6 @@
 import type { SegmentBuffer, SegmentContents } from "../../../r2-layout/segment.ts";
+import type { RunConfig } from "../../config/run-config.ts";
+import { isScoredAlone } from "../../environments/play-unit.ts";
 import { isInfrastructureError, ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import { type JsonProblem, TOO_LARGE } from "../../rollouts/kept/json-problem.ts";
 import { type KeptTurn, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
@@ -14,13 +16,22 @@ const QUICK_MS = 250;
 /** One that infrastructure ended is drawn again by whoever has the unit next; all others are what the model said. */
 const isKeepable = ({ error }: State): boolean => error === null || !(isInfrastructureError(error.code) || ROLLOUT_ERRORS[error.code].fatal);
 
+const nameOf = (unit: number, rollout: number | null): number | string => (rollout === null ? unit : `${unit}/${rollout}`);
+
+type Host = Pick<TicketHost, "ports" | "budget" | "note" | "times" | "environment">;
+
 /** Keeps generated rollouts of one ticket until their units have rows, and tells its session of those that are worth a place in a segment. */
 export class RolloutKeeper {
-  readonly #host: Pick<TicketHost, "ports" | "budget" | "note" | "times">;
+  readonly #host: Host;
   readonly #feed: (event: SessionEvent) => void;
   readonly #loose = new LooseRollouts();
-  /** When units that are being scored began with it; whether the last one was done in a moment. */
-  readonly #scoringSince = new Map<number, number>();
+  /** Scores wait until nothing more is to be generated; or each rollout is scored by itself when it is generated. */
+  readonly #postponed: boolean;
+  readonly #alone: boolean;
+  /** Rollouts of open units that are to be generated yet, and to be scored. */
+  readonly #left = new Map<number, { missing: number; unscored: number }>();
+  /** When units, or single rollouts of them, that are being scored began with it; whether the last one was done in a moment. */
+  readonly #scoringSince = new Map<number | string, number>();
   #scoresQuickly = false;
   /** Rollouts stop at their next turn: others go on with them. */
   #leaving = false;
@@ -28,16 +39,27 @@ export class RolloutKeeper {
   #canKeep = true;
   #toldSize = false;
 
-  constructor(host: Pick<TicketHost, "ports" | "budget" | "note" | "times">, feed: (event: SessionEvent) => void) {
+  constructor(host: Host, config: RunConfig, feed: (event: SessionEvent) => void) {
     this.#host = host;
+    this.#postponed = config.no_interleave_scoring === true;
+    this.#alone = !this.#postponed && isScoredAlone(host.environment, { independent: config.independent_scoring });
     this.#feed = feed;
   }
 
-  /** A rollout is generated. `last`: it is the last of its unit, which is scored next. Returns whether the session was told to keep it. */
-  add(unit: number, rollout: number, state: State, base: LooseBase, last: boolean): boolean {
-    const keeps = this.#canKeep && !(last && this.#scoresQuickly) && isKeepable(state);
+  /** The unit is played: so many of its rollouts are to be generated, and so many to be scored. */
+  expect(unit: number, missing: number, unscored: number): void {
+    this.#left.set(unit, { missing, unscored });
+  }
+
+  /** A rollout is generated. Returns whether the session was told to keep it. */
+  add(unit: number, rollout: number, state: State, base: LooseBase): boolean {
+    const left = this.#left.get(unit);
+    // The unit is scored next.
+    const last = left !== undefined && --left.missing === 0 && !this.#postponed;
+    const comesSoon = this.#scoresQuickly && (last || this.#alone);
+    const keeps = this.#canKeep && !comesSoon && isKeepable(state);
     if (!keeps) return false;
-    this.#loose.add(unit, base, rollout, state);
+    this.#loose.add(unit, base, rollout, state, this.#alone ? "unscored" : "generated");
     this.#feed({ type: "rollout-ended", unit, rollout, keeps });
     return true;
   }
@@ -68,23 +90,43 @@ export class RolloutKeeper {
   }
 
   /** States are about to change: what is worth keeping of them is what they are now, but where their rows will be there in a moment. */
-  beginScoring(unit: number): void {
-    this.#scoringSince.set(unit, this.#host.ports.now());
-    if (!this.#scoresQuickly) return this.#loose.freeze(unit);
-    if (this.#loose.letGo(unit)) this.#feed({ type: "unit-scoring", unit });
+  beginScoring(unit: number, rollout: number | null): void {
+    const one = this.#alone ? rollout : null;
+    const name = nameOf(unit, one);
+    if (!this.#scoringSince.has(name)) this.#scoringSince.set(name, this.#host.ports.now());
+    if (!this.#scoresQuickly) return this.#loose.freeze(unit, one);
+    if (one === null && this.#loose.letGo(unit)) this.#feed({ type: "unit-scoring", unit });
+  }
+
+  /** A rollout was scored by itself. */
+  scored(unit: number, rollout: number, state: State, base: LooseBase): void {
+    if (!this.#alone) return;
+    this.#measure(nameOf(unit, rollout));
+    const left = this.#left.get(unit);
+    // The unit has its rows in a moment.
+    const last = left !== undefined && --left.unscored === 0;
+    if (last || !this.#canKeep || !isKeepable(state)) return;
+    this.#loose.add(unit, base, rollout, state, "scored");
+    this.#feed({ type: "rollout-scored", unit, rollout });
+  }
+
+  #measure(name: number | string): void {
+    const since = this.#scoringSince.get(name);
+    if (since !== undefined) this.#scoresQuickly = this.#host.ports.now() - since < QUICK_MS;
+    this.#scoringSince.delete(name);
   }
 
   /** The unit has its rows. */
   finish(unit: number): void {
-    const since = this.#scoringSince.get(unit);
-    if (since !== undefined) this.#scoresQuickly = this.#host.ports.now() - since < QUICK_MS;
-    this.#scoringSince.delete(unit);
+    this.#measure(unit);
+    this.#left.delete(unit);
     this.#loose.letGo(unit);
   }
 
   /** The unit has no rows: what is generated of it goes to whoever has it next. */
   drop(unit: number): void {
     this.#scoringSince.delete(unit);
+    this.#left.delete(unit);
   }
 
   /** Moves rollouts into `buffer`, beside the rows there; what it has no room for waits for the next segment. */

@@ -19,16 +19,17 @@ export interface UnitWatch {
   readonly generated: ReadonlyMap<number, string>;
   readonly scoringTurn?: () => Promise<void>;
   readonly onRollout: (rollout: number, state: State, base: KeptBase) => void;
-  /** So many rollouts were generated before. */
-  readonly onGenerated: (rollouts: number) => void;
+  /** Rollouts that were generated before, that are to be, and that have no scores yet. */
+  readonly onPlay: (generated: number, missing: number, unscored: number) => void;
   readonly onTurn: (rollout: number, state: State, turn: KeptTurn, base: KeptBase) => "kept" | "unkept" | "leave";
-  readonly onScoring: () => void;
+  readonly onScoring: (rollout: number | null) => void;
+  readonly onScored: (rollout: number, state: State, base: KeptBase) => void;
   /** No rollout of the run may be begun any more. */
   readonly onFull: () => void;
   readonly refused: (failure: Failure) => Promise<void>;
 }
 
-const NOTHING_STATED: KeptStates = { generated: new Map(), begun: new Map() };
+const NOTHING_STATED: KeptStates = { generated: new Map(), scored: new Set(), begun: new Map() };
 
 /**
  * The rows of one unit: what is done of it stays, what is generated is scored, and the rest is played. Null when it has none: aborted, or a
@@ -67,18 +68,18 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   const { ports, budget, slice, environment, judges, clientOf, note } = host;
   const { config } = grant;
   const held = new Set(kept.rows.map(({ index }) => index));
-  const base = { input, tools: environment.toolDefs };
+  const base: KeptBase = { input, tools: environment.toolDefs, code: host.envDigest ?? grant.env_digest };
   const pieces = (block.pieces ?? []).filter((piece) => piece.unit === unit);
   // Mostly there are none, and nothing is to be waited for.
   const isFresh = pieces.length === 0 && watch.generated.size === 0;
-  const { generated, begun } = isFresh
+  const { generated, scored, begun } = isFresh
     ? NOTHING_STATED
     : await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
         note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
       );
   const rollouts = Array.from({ length: config.rollouts_per_example }, (_, index) => index).filter((index) => !held.has(index));
   const missing = rollouts.filter((index) => !generated.has(index)).length;
-  watch.onGenerated(rollouts.length - missing);
+  watch.onPlay(rollouts.length - missing, missing, rollouts.length - scored.size);
   slice.startRollouts(missing);
   if (slice.isOver) watch.onFull();
   const run = environment.hasGroupRewards && kept.rows.length > 0 ? repairGroup : runUnit;
@@ -87,6 +88,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     rollouts,
     kept: kept.rows,
     generated,
+    scored,
     begun,
     onTurn: (rollout, state, turn) => watch.onTurn(rollout, state, turn, base),
     rolloutsPerExample: config.rollouts_per_example,
@@ -96,6 +98,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     maxRetries: config.max_retries,
     onRollout: (rollout, state) => watch.onRollout(rollout, state, base),
     onScoring: watch.onScoring,
+    onScored: (rollout, state) => watch.onScored(rollout, state, base),
     independent: config.independent_scoring,
     ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
     stateColumns: config.state_columns,

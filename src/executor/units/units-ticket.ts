@@ -57,7 +57,7 @@ export class UnitsTicket {
     this.#host = host;
     this.#grant = grant;
     this.#calls = new TicketCalls(host);
-    this.#keeper = new RolloutKeeper(host, (event) => this.#feed(event));
+    this.#keeper = new RolloutKeeper(host, grant.config, (event) => this.#feed(event));
     this.#rows = new OutgoingRows(host, grant, this.#keeper, (event) => this.#feed(event));
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
     this.#session = new Session(grant, timingOf(host, grant), sentAt);
@@ -277,9 +277,9 @@ export class UnitsTicket {
     this.#feed({ type: "unit-dropped", unit });
   }
 
-  #endRollout(unit: number, rollout: number, state: State, base: LooseBase, last: boolean): void {
+  #endRollout(unit: number, rollout: number, state: State, base: LooseBase): void {
     this.#finished.set(unit, (this.#finished.get(unit) ?? 0) + 1);
-    const told = this.#keeper.add(unit, rollout, state, base, last);
+    const told = this.#keeper.add(unit, rollout, state, base);
     if (!told && this.#host.slice.wall !== null) this.#feed({ type: "rollout-ended", unit, rollout, keeps: false });
   }
 
@@ -288,22 +288,19 @@ export class UnitsTicket {
     const terms = this.#termsOf(work);
     const saved = this.#host.saved.take(unit, terms);
     if (saved !== null) return saved;
-    const { no_interleave_scoring, rollouts_per_example: r } = this.#grant.config;
-    const waits = no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
-    let left = r;
+    const waits = this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
     return rowsOf(this.#host, this.#grant, this.#inputs, work, {
       signal: this.#abort.signal,
       generated: this.#host.saved.takeRollouts(unit, terms),
       ...waits,
-      onGenerated: (rollouts) => {
-        left -= rollouts;
-        if (rollouts > 0) this.#finished.set(unit, rollouts);
+      onPlay: (generated, missing, unscored) => {
+        if (generated > 0) this.#finished.set(unit, generated);
+        this.#keeper.expect(unit, missing, unscored);
       },
-      onRollout: (rollout, state, base) => {
-        this.#endRollout(unit, rollout, state, { ...base, terms }, --left === 0 && no_interleave_scoring !== true);
-      },
+      onRollout: (rollout, state, base) => this.#endRollout(unit, rollout, state, { ...base, terms }),
       onTurn: (rollout, state, turn, base) => this.#keeper.turn(unit, rollout, state, turn, { ...base, terms }),
-      onScoring: () => this.#keeper.beginScoring(unit),
+      onScoring: (rollout) => this.#keeper.beginScoring(unit, rollout),
+      onScored: (rollout, state, base) => this.#keeper.scored(unit, rollout, state, { ...base, terms }),
       onFull: () => this.stop("drain"),
       refused: (failure) => this.#fail(failure),
     });

@@ -2,6 +2,8 @@ import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MAX_KEPT_STATE_BYTES } from "../../limits.ts";
 import type { JsonObject } from "../../config/run-config.ts";
+import { isScorerError } from "../../errors/codes.ts";
+import { type GroupShares, keepShares, sharesOf } from "../group-shares.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../judge-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { exceeds } from "../row.ts";
@@ -20,6 +22,8 @@ export const KEPT_STATE_VERSION = 1;
 export interface KeptBase {
   readonly input: RolloutInput;
   readonly tools: readonly Tool[];
+  /** Digest of the environment that scores; absent = not known. */
+  readonly code?: string | undefined;
 }
 
 /** Where a rollout that is not finished stands. */
@@ -37,6 +41,8 @@ export interface OpenedState {
   readonly state: State;
   /** Null for a rollout that is generated. */
   readonly turn: KeptTurn | null;
+  /** It has its scores, and is not to be scored again. */
+  readonly isScored: boolean;
 }
 
 /** What an environment's code does not change any more, and is written only when it must be. */
@@ -59,6 +65,8 @@ interface KeptText {
   readonly marks: { readonly setup: Span | null; readonly scoring: Span | null; readonly model: readonly Span[]; readonly env: readonly Span[] };
   readonly judges: JudgeUsage | null;
   readonly turn: { readonly prompt: Runs | null; readonly elapsed_ms: number } | null;
+  /** Of a rollout that was scored by itself: what its group is compared by, and the code that scored it. Absent = it has no scores yet. */
+  readonly scored?: GroupShares & { readonly by: string | null };
 }
 
 class NotKept extends Error {
@@ -99,12 +107,13 @@ export class StateSnapshot {
   #problem: JsonProblem | null = null;
   #keeping: Keeping | null = null;
 
-  /** `turn` is where the rollout stands; null = it is generated. Never throws: what is wrong the text says. */
-  constructor(state: State, base: KeptBase, turn: KeptTurn | null = null) {
+  /** `turn` is where the rollout stands; null = it is generated, "scored" = it has its scores too. Never throws: what is wrong the text says. */
+  constructor(state: State, base: KeptBase, at: KeptTurn | "scored" | null = null) {
+    const turn = at === "scored" ? null : at;
     this.#turn = turn;
     try {
       this.#said = saidIn(state);
-      this.#rest = this.#copy(state, base);
+      this.#rest = this.#copy(state, base) + (at === "scored" ? scoresOf(state, base) : "");
     } catch (thrown) {
       this.#problem ??= thrown instanceof NotKept ? thrown.found : { path: "state", problem: `cannot be read (${String(thrown)})` };
     }
@@ -181,6 +190,8 @@ function saidIn(state: State): Said {
   };
 }
 
+const scoresOf = (state: State, { code }: KeptBase): string => `,"scored":${JSON.stringify({ ...sharesOf(state, state.reward ?? 0), by: code ?? null })}`;
+
 /** The text of a rollout that is generated, to be scored from it: at once or later, here or elsewhere. Never throws. */
 export const keepState = (state: State, base: KeptBase): Keeping => new StateSnapshot(state, base).text();
 
@@ -230,5 +241,16 @@ function opened(kept: KeptText, base: KeptBase, client: Client | null): OpenedSt
   marks.model.push(...kept.marks.model);
   marks.env.push(...kept.marks.env);
   if (kept.judges !== null) keepJudgeUsage(state, kept.judges);
-  return { state, turn: kept.turn === null ? null : { ...kept.turn, prompt: listOf(kept.turn.prompt) } };
+  const { scored } = kept;
+  const isScored = scored !== undefined && scored.by === (base.code ?? null);
+  if (isScored) keepShares(state, scored);
+  else if (scored !== undefined) unscore(state);
+  return { state, turn: kept.turn === null ? null : { ...kept.turn, prompt: listOf(kept.turn.prompt) }, isScored };
+}
+
+/** Scores of other code are made anew. */
+function unscore(state: State): void {
+  const { timing } = state;
+  state.timing = { ...timing, scoring_ms: 0, total_ms: timing.total_ms - timing.scoring_ms };
+  Object.assign(state, { reward: null, metrics: null, advantage: null, error: isScorerError(state.error?.code ?? "") ? null : state.error });
 }

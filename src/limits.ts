@@ -34,6 +34,9 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_ROW_DEPTH = 256;
 /** Evaluations that one config file comes to on a command line: each is a run with a folder of its own. */
 export const MAX_EVALUATIONS = 1_000;
+/** Endpoints that a team keeps, and bytes of one with its replicas and headers: a list of all of them is one answer. */
+export const MAX_ENDPOINTS = 200;
+export const MAX_ENDPOINT_BYTES = 32 * KIB;
 /** Characters of one row of text, blank lines before it counted: beyond it a file has no rows. */
 export const MAX_ROW_CHARS = 16 * MIB;
 /** Characters of one record of a CSV file: its parser notes every quote that stands wrongly in it. */

@@ -1,3 +1,4 @@
+import type { EndpointControl } from "./endpoint-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
@@ -75,7 +76,7 @@ export interface InUse {
   readonly through: string;
 }
 
-export interface RegistryControl {
+export interface RegistryControl extends EndpointControl {
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;
   endAudit(end: AuditEnd): Promise<void>;

@@ -6,6 +6,8 @@ import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
 import type { InUse, RegistryControl, Reservation, ReserveRequest, RunProjection, SweepRequest, SweepTurn } from "./registry-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import { AuditStore } from "./audit-store.ts";
+import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
+import { EndpointStore } from "./endpoint-store.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
@@ -15,11 +17,13 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
+  readonly #named: EndpointStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#opened = RegistryStore.open(ctx.storage);
     this.#audited = new AuditStore(ctx.storage);
+    this.#named = new EndpointStore(ctx.storage);
     this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.env);
   }
 
@@ -31,6 +35,19 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   }
   async listAudit(after: number, limit: number): Promise<readonly AuditEntry[]> {
     return this.#audit().after(after, limit);
+  }
+
+  async endpoint(id: string): Promise<StoredEndpoint | null> {
+    return this.#endpoints().find(id);
+  }
+  async listEndpoints(): Promise<readonly StoredEndpoint[]> {
+    return this.#endpoints().all();
+  }
+  async writeEndpoints(write: EndpointWrite): Promise<Result<readonly StoredEndpoint[]>> {
+    return this.#endpoints().write(write, steadyNow());
+  }
+  async deleteEndpoint(id: string): Promise<boolean> {
+    return this.#endpoints().remove(id);
   }
 
   async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
@@ -81,6 +98,11 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   #audit(): AuditStore {
     this.#store();
     return this.#audited;
+  }
+
+  #endpoints(): EndpointStore {
+    this.#store();
+    return this.#named;
   }
 
   #sweep(): UploadSweep {

@@ -12,6 +12,7 @@ import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
+import { endpoints } from "./endpoints/endpoints.ts";
 import { environments } from "./environments.ts";
 import { renderError, unwrap } from "./errors.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
@@ -88,6 +89,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/environmentshub`, environments);
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);
+  app.route(`${v1}/endpoints`, endpoints);
   app.route(`${v1}/teams`, teams);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);

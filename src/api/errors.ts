@@ -61,6 +61,9 @@ export function renderError(thrown: unknown): { readonly status: number; readonl
   return { status: SERVICE_ERRORS[code], body: hint === undefined ? { detail: message, code } : { detail: message, code, hint } };
 }
 
+/** Whether an object of the version before was asked for what it does not know yet. */
+export const lacksMethod = (thrown: unknown): boolean => thrown instanceof Error && /does not implement/.test(thrown.message);
+
 /** One structured line for the log of the Worker. */
 export function logUnexpected(where: string, thrown: unknown): void {
   const error = thrown instanceof Error ? (thrown.stack ?? String(thrown)) : String(thrown);

@@ -82,6 +82,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Schema>> = {
   sha256: { pattern: "^[0-9a-f]{64}$" },
   version: { pattern: "^@." },
   token: { pattern: "^[0-9a-f]{12}$" },
+  endpoint: { pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,127}$" },
   team: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
   user: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
 };

@@ -48,7 +48,7 @@ const evalConfig = z
 export const createBody = z
   .strictObject({
     environment_ids: z.array(environmentId).min(1, "must name an environment").max(MAX_ENVIRONMENTS),
-    inference_model: OPTIONS.model.schema,
+    inference_model: OPTIONS.model.schema.optional().describe(`${OPTIONS.model.help}, or an endpoint that the service keeps; left out with endpoint_id.`),
     name: plainText(200).nullable().optional(),
     dataset_name: plainText(200).optional().describe("What an uploaded data set is called, for people."),
     team_id: plainText(200).nullable().optional(),
@@ -79,6 +79,14 @@ export const createBody = z
   .refine(({ environment_ids, resume_from }) => resume_from === undefined || environment_ids.length === 1, {
     path: ["environment_ids"],
     error: "must name one environment where a folder is gone on with",
+  })
+  .refine(({ inference_model, eval_config }) => inference_model !== undefined || eval_config.endpoint_id !== undefined, {
+    path: ["inference_model"],
+    error: "must be given, or eval_config.endpoint_id",
+  })
+  .refine(({ inference_model, eval_config }) => inference_model === undefined || eval_config.endpoint_id === undefined, {
+    path: ["eval_config", "endpoint_id"],
+    error: "names a model already: leave out inference_model, or leave out endpoint_id",
   });
 export type CreateBody = z.infer<typeof createBody>;
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { VERSION } from "../version.ts";
 import { CliError, EXIT, type ExitCode } from "./terminal/cli-error.ts";
 import type { CommandContext } from "./service/command-context.ts";
+import { endpointCommand } from "./commands/endpoint-command.ts";
 import { envCommand } from "./commands/env-command.ts";
 import { evalCommand } from "./commands/eval-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
@@ -18,7 +19,8 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   };
   const program = new Command("edgewise").description("Evaluate language models: runs that survive any crash and end in verifiers-compatible files.");
   program.version(VERSION, "-V, --version");
-  for (const make of [evalCommand, envCommand, serveCommand, tokenCommand, teamCommand, auditCommand, pruneCommand]) program.addCommand(make(context, done));
+  for (const make of [evalCommand, envCommand, serveCommand, endpointCommand, tokenCommand, teamCommand, auditCommand, pruneCommand])
+    program.addCommand(make(context, done));
   let refusing = program;
   prepare(program, context, (command) => {
     refusing = command;

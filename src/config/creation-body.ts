@@ -6,7 +6,7 @@ import { foldSamplingArgs } from "./sampling.ts";
 
 /** Body of `POST /hosted-evaluations` for what a command line or a config file says. `replicas`: several places that serve the model, instead of one. */
 export function createBody(envId: string, given: GivenOptions, replicas: readonly ReplicaBody[] = []): JsonObject {
-  const body: JsonObject = { environment_ids: [envId], inference_model: OPTIONS.model.default };
+  const body: JsonObject = { environment_ids: [envId], ...(given.endpoint_id === undefined ? { inference_model: OPTIONS.model.default } : {}) };
   const evalConfig: JsonObject = {};
   for (const name of OPTION_NAMES) {
     const { http }: Option = OPTIONS[name];

@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../errors/result.ts";
-import type { EndpointRegistry } from "./endpoint-registry.ts";
+import { type EndpointRegistry, replicaProblem } from "./endpoint-registry.ts";
 import { type GivenOptions, OPTIONS } from "./options.ts";
 import { withProvider } from "./providers.ts";
 
@@ -36,10 +36,8 @@ export function chooseEndpoint(given: GivenOptions, registry: EndpointRegistry):
       hint: known.length === 0 ? "It has no entry that could be read." : `It has ${known.join(", ")}.`,
     });
   }
-  const models = [...new Set(entries.map(({ model }) => model))];
-  if (models.length > 1) {
-    throw new EdgewiseError("invalid_request", `${registry.file}: the entries of ${id} name different models (${models.join(", ")}); replicas serve the same`);
-  }
+  const problem = replicaProblem(entries);
+  if (problem !== null) throw new EdgewiseError("invalid_request", `${registry.file}: endpoint ${id}: ${problem}`);
   const provider = given.provider === undefined ? {} : withProvider({ provider: given.provider });
   const place = {
     api_base_url: first.base_url,
@@ -64,6 +62,17 @@ export function chooseEndpoint(given: GivenOptions, registry: EndpointRegistry):
       ...(Object.keys(entry.headers).length === 0 ? {} : { headers: entry.headers }),
     })),
   };
+}
+
+/** Whether the registry has what an evaluation names, as `endpoint_id` or as its model. */
+export const isNamedIn = ({ endpoint_id, model }: GivenOptions, { entries }: EndpointRegistry): boolean =>
+  entries.has(endpoint_id ?? model ?? OPTIONS.model.default);
+
+/** The same where an `endpoint_id` that this registry lacks may be one that the service keeps: it stays as it is. */
+export function chooseEndpointOrLeave(given: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
+  const { provider, ...rest } = given;
+  if (given.endpoint_id === undefined || given.model !== undefined || isNamedIn(given, registry)) return chooseEndpoint(given, registry);
+  return { given: { ...(provider === undefined ? {} : withoutModel(withProvider({ provider }))), ...rest }, replicas: [] };
 }
 
 /** The registry names the model, whoever serves it. */

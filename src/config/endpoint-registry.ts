@@ -26,6 +26,14 @@ const KEYS = ["endpoint_id", "model", "url", "api_base_url", "key", "api_key_var
 
 export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), warnings: [] });
 
+/** What keeps entries of one id from being replicas; null when nothing does. */
+export function replicaProblem(entries: readonly EndpointEntry[]): string | null {
+  const models = [...new Set(entries.map(({ model }) => model))];
+  if (models.length > 1) return `the entries name different models (${models.join(", ")}); replicas serve the same`;
+  const types = [...new Set(entries.map(({ api_client_type }) => api_client_type ?? "the default"))];
+  return types.length > 1 ? `the entries name different client types (${types.join(", ")}); replicas are called alike` : null;
+}
+
 /** Reads a registry. Throws `invalid_request` with file, entry and field; keys that it does not know are ignored. */
 export function readRegistry(document: TomlTable, file: string): EndpointRegistry {
   const rows = document.endpoint ?? [];

@@ -21,21 +21,29 @@ const TRANSPORT = new Set(
 const CREDENTIAL =
   /(?:^|[-_])(?:authorization|auth|token|secret|password|passwd|credentials?|cookie|jwt|apikey|(?:api|app|access|auth|private|subscription|functions|x)[-_]key)(?:$|[-_])/i;
 
+const CREDENTIAL_ADVICE =
+  "would carry a credential, and headers are stored in plain text: make the key a secret or a variable of the service and name that in api_key_var";
+
 /** What is wrong with the name of a header that a run wants to send; null when nothing is. */
 export function headerNameProblem(name: string): string | null {
   // The one name that an object cannot hold.
   if (!NAME.test(name) || name === "__proto__") return "is no header name: letters, digits and - only, at most 128";
   if (CREDENTIAL.test(name)) {
-    return "would carry a credential, and headers are stored with the run: set the key as a variable of the service and name that in api_key_var";
+    return CREDENTIAL_ADVICE;
   }
   if (TRANSPORT.has(name.toLowerCase()) || /^(?:proxy|sec|cf)-/i.test(name)) return "belongs to the connection or the body and cannot be set";
   return null;
 }
 
-const headerValueProblem = (value: string): string | null =>
-  VALUE.test(value) && value.length <= MAX_VALUE
-    ? null
-    : `must have at most ${MAX_VALUE} characters of ASCII, no control characters, and no blank at either end`;
+/** What servers take as a proof in some header of their own: a token of three parts (JWT), a key as providers begin theirs, a scheme of RFC 9110 with its text. */
+const PROOF = /^(?:eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?:sk|pk|rk|pit|gsk|csk|xai|hf|ghp|gho|glpat|nvapi|r8|tgp|pplx|AIza)[-_A-Za-z0-9]{20,})$/;
+const SCHEME = /^(?:bearer|basic|token)\s+\S{8,}$/i;
+
+const headerValueProblem = (value: string): string | null => {
+  if (!VALUE.test(value) || value.length > MAX_VALUE)
+    return `must have at most ${MAX_VALUE} characters of ASCII, no control characters, and no blank at either end`;
+  return PROOF.test(value) || SCHEME.test(value) ? CREDENTIAL_ADVICE : null;
+};
 
 const stateKeyProblem = (key: string): string | null =>
   key !== "" && key.length <= MAX_STATE_KEY && isPlainText(key) ? null : `must name a state key of 1 to ${MAX_STATE_KEY} characters`;

@@ -50,9 +50,9 @@ export const OPTIONS = {
     kind: "text",
     schema: shortText(256),
     default: undefined,
-    http: null,
+    http: ["eval_config", "endpoint_id"],
     only: "toml",
-    help: "entry of the endpoint registry: its model, addresses and key variables",
+    help: "entry of the endpoint registry, or an endpoint that the service keeps: its model, addresses and key variables",
   }),
   endpoints_path: option({
     kind: "path",

@@ -1,6 +1,6 @@
 import { EdgewiseError } from "../errors/result.ts";
 import { createBody, withTimeout } from "./creation-body.ts";
-import { chooseEndpoint } from "./endpoint-choice.ts";
+import { chooseEndpointOrLeave } from "./endpoint-choice.ts";
 import { readRegistry } from "./endpoint-registry.ts";
 import { evalLabels, nameOfLabel } from "./eval-labels.ts";
 import { planEvals } from "./eval-plan.ts";
@@ -43,7 +43,7 @@ export function postedEvals(document: unknown, most: number): { readonly evals: 
     };
     const local = OPTION_NAMES.find((name) => given[name] !== undefined && (OPTIONS[name] as Option).http === null && !WRITTEN_OUT.includes(name));
     if (local !== undefined) refuse(`${local} belongs to a command line: over HTTP it has no effect`);
-    const chosen = inPlace(place, () => chooseEndpoint(given, registry));
+    const chosen = inPlace(place, () => chooseEndpointOrLeave(given, registry));
     const share = shares?.[index];
     const settings: GivenOptions = share === undefined ? chosen.given : { ...chosen.given, max_concurrent: share };
     const label = labels[index] ?? envId;

@@ -86,7 +86,11 @@ describe("a config file in one request", () => {
       '{"loc":["body","[[eval]] #2","num_examples"],"msg":"invalid input',
     ],
     ["what a command line is for", { eval: [{ env_id: "gsm8k", output_dir: "x" }] }, "body: [[eval]] #1: output_dir belongs to a command line"],
-    ["an endpoint that is not there", { eval: [{ env_id: "gsm8k", endpoint_id: "x" }] }, 'body: [[eval]] #1: endpoint_id \\"x\\" is not in body'],
+    [
+      "an endpoint that is not there",
+      { eval: [{ env_id: "gsm8k", endpoint_id: "x" }] },
+      '"eval_config","endpoint_id"],"msg":"\\"x\\" is no endpoint of this team',
+    ],
     [
       "a registry that is wrong",
       { endpoint: [{ endpoint_id: "e" }], eval: [{ env_id: "gsm8k" }] },

@@ -133,6 +133,6 @@ describe("the endpoint of an evaluation", () => {
   });
 
   it("is refused where its entries serve different models", () => {
-    expect(messageOf(() => choose({ model: "e" }, entry() + entry("", { model: "n" })))).toContain("the entries of e name different models (m, n)");
+    expect(messageOf(() => choose({ model: "e" }, entry() + entry("", { model: "n" })))).toContain("endpoint e: the entries name different models (m, n)");
   });
 });

@@ -99,11 +99,13 @@ describe("a config file", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("is refused with the place of an endpoint that there is not", async () => {
+  it("leaves an endpoint that no registry on disk has to the service", async () => {
     write("c.toml", '[[eval]]\nenv_id = "gsm8k"\n[[eval]]\nenv_id = "gsm8k"\nendpoint_id = "x"');
-    const { message, exitCode } = await refusal(wishes("c.toml"));
-    expect(message).toBe(`c.toml: [[eval]] #2: endpoint_id "x" is not in ${join(cwd, "configs/endpoints.toml")}`);
-    expect(exitCode).toBe(2);
+    const { evals } = await wishes("c.toml");
+    expect(evals.map(({ given, replicas }) => [given.endpoint_id, given.model, replicas])).toEqual([
+      [undefined, undefined, []],
+      ["x", undefined, []],
+    ]);
   });
 
   it("goes on with one run per folder", async () => {
@@ -174,14 +176,13 @@ describe("a config file", () => {
       dataset = ["one.jsonl", "two.jsonl"]`,
     );
     const { message, hints } = await refusal(wishes("c.toml"));
-    expect(message).toBe("c.toml has 13 problems");
+    expect(message).toBe("c.toml has 12 problems");
     expect(hints).toEqual([
       "c.toml: global settings: Invalid global field: temprature (did you mean temperature?)",
       "c.toml: [[eval]] #3: Invalid field: rollouts_per_exmple (did you mean rollouts_per_example?)",
       "c.toml: [[ablation]] #1: Invalid sweep field: top_p",
       "c.toml: [[eval]] #2: rollouts_per_example: must be at least 1",
       `c.toml: [[eval]] #5: there is no environment at ${join(cwd, "none.ts")}`,
-      expect.stringMatching(/^c\.toml: \[\[eval\]\] #6: endpoint_id "x" is not in /),
       expect.stringMatching(/^c\.toml: \[\[eval\]\] #1: env_args\.max_token: gsm8k has no such argument.*; it takes .*dataset/),
       `c.toml: [[eval]] #1: env_args.dataset: the data set ${join(cwd, "rows.jsonl")} does not exist`,
       'c.toml: [[eval]] #2: there is no environment "arithmetik" (did you mean arithmetic?)',

@@ -1,6 +1,7 @@
 import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-bytes.ts";
 import { createHash } from "node:crypto";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
+import type { EndpointWrite, StoredEndpoint } from "../../durable-objects/registry/endpoint-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
@@ -183,6 +184,25 @@ export class FakeRegistry implements RegistryControl {
   }
   async listAudit(): Promise<readonly AuditEntry[]> {
     return [];
+  }
+  readonly endpoints = new Map<string, StoredEndpoint>();
+  async endpoint(id: string): Promise<StoredEndpoint | null> {
+    return this.endpoints.get(id) ?? null;
+  }
+  async listEndpoints(): Promise<readonly StoredEndpoint[]> {
+    return [...this.endpoints.values()];
+  }
+  async writeEndpoints({ entries, how, user }: EndpointWrite): Promise<Result<readonly StoredEndpoint[]>> {
+    const ids = [...new Set(entries.map(({ endpoint_id }) => endpoint_id))];
+    for (const id of ids) {
+      const added = entries.flatMap(({ endpoint_id, entry }) => (endpoint_id === id ? [entry] : []));
+      const before = how === "add" ? (this.endpoints.get(id)?.entries ?? []) : [];
+      this.endpoints.set(id, { endpoint_id: id, entries: [...before, ...added], created_at: 0, updated_at: 0, updated_by: user });
+    }
+    return ok(ids.flatMap((id) => this.endpoints.get(id) ?? []));
+  }
+  async deleteEndpoint(id: string): Promise<boolean> {
+    return this.endpoints.delete(id);
   }
   async has(runId: string): Promise<boolean> {
     return this.taken.has(runId);

@@ -43,6 +43,7 @@ beforeEach(async () => {
   await door.json(bob, "PATCH", `/hosted-evaluations/${cancelled}/cancel`);
   await door.json(bob, "POST", `/evaluations/${suspended}/interrupt`, {});
   theirs.runs = [finished, pending, cancelled, suspended];
+  await door.json(bob, "POST", "/endpoints", { endpoint: [{ ...ENTRY, endpoint_id: THEIR_ENDPOINT }] });
   theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
 });
 afterEach(async () => {
@@ -50,7 +51,11 @@ afterEach(async () => {
   await reset();
 });
 
+const THEIR_ENDPOINT = "theirs-to-call";
+const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
+
 interface Names {
+  readonly endpoint: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -65,12 +70,13 @@ interface Asked {
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key }: Names): Asked[] {
+function variants(route: string, { run, digest, token, team, key, endpoint }: Names): Asked[] {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":id", run)
     .replace(":digest", digest)
     .replace(":token", token)
+    .replace(":endpoint", endpoint)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`);
@@ -85,6 +91,14 @@ function variants(route: string, { run, digest, token, team, key }: Names): Aske
         { method, path: at, body: { ...CREATION, resume_from: folder(digest) } },
         { method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, env_args: { dataset: `sha256:${digest}` } } } },
         { method, path: at, body: CREATION, headers: named },
+        { method, path: at, body: { environment_ids: ["reverse-text"], eval_config: { endpoint_id: endpoint } } },
+        { method, path: at, body: { environment_ids: ["reverse-text"], inference_model: endpoint } },
+      ];
+    case "POST /api/v1/endpoints":
+    case "PUT /api/v1/endpoints/:endpoint":
+      return [
+        { method, path: `${at}?team_id=${team}`, body: { endpoint: [method === "PUT" ? ENTRY : { ...ENTRY, endpoint_id: endpoint }] } },
+        { method, path: at, body: { endpoint: [ENTRY] }, headers: named },
       ];
     case "POST /api/v1/evaluation-configs":
       return [{ method, path: at, body: { eval: [{ env_id: "reverse-text" }], ...CREATION.eval_config, model: "m" }, headers: { "idempotency-key": key } }];
@@ -100,6 +114,7 @@ function variants(route: string, { run, digest, token, team, key }: Names): Aske
     // Their own, unnamed, has what they asked for themselves.
     case "GET /api/v1/audit":
     case "GET /api/v1/tokens":
+    case "GET /api/v1/endpoints":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -142,8 +157,15 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
   for (let n = 0; n < REQUESTS; n++) {
     const route = routes[n % routes.length] ?? "";
     const key = keys.pop() ?? `spent ${n}`;
-    const own: Names = { run: random.pick(theirs.runs), digest: theirs.digest, token: random.pick(theirs.tokens), team: "quokkas", key };
-    const none: Names = { run: hex(8), digest: hex(64), token: hex(12), team: "wombats", key: `nobodys key ${n}` };
+    const own: Names = {
+      run: random.pick(theirs.runs),
+      digest: theirs.digest,
+      token: random.pick(theirs.tokens),
+      team: "quokkas",
+      key,
+      endpoint: THEIR_ENDPOINT,
+    };
+    const none: Names = { run: hex(8), digest: hex(64), token: hex(12), team: "wombats", key: `nobodys key ${n}`, endpoint: `nobodys-to-call-${n}` };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];
     if (asked === undefined || beside === undefined) throw new Error(route);

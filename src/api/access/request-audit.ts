@@ -1,10 +1,7 @@
 import type { NewAuditEntry } from "../../../durable-objects/registry/audit-control.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { logUnexpected } from "../errors.ts";
+import { lacksMethod, logUnexpected } from "../errors.ts";
 import { addressOf } from "./place.ts";
-
-/** A Registry that the version before still runs notes nothing. */
-const UNKNOWN_METHOD = /does not implement/;
 
 /**
  * One request in the audit of its teams. It is noted before anything is done, so that nothing is done without a note; what came of it follows. A note
@@ -26,7 +23,8 @@ export class RequestAudit {
     try {
       this.#noted.push({ ports, seq: await ports.registry.noteAudit({ ...this.#entry, time: ports.now() }) });
     } catch (thrown) {
-      if (!(thrown instanceof Error && UNKNOWN_METHOD.test(thrown.message))) throw thrown;
+      // A Registry that the version before still runs notes nothing.
+      if (!lacksMethod(thrown)) throw thrown;
       logUnexpected("audit", thrown);
     }
   }

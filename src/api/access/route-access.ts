@@ -12,6 +12,8 @@ export interface RouteAccess {
 const reads: RouteAccess = { right: "runs:read" };
 const known: RouteAccess = { right: "caller" };
 const writes = (does: string): RouteAccess => ({ right: "runs:write", does });
+/** Says where keys go. */
+const names = (does: string): RouteAccess => ({ right: "secrets:write", does });
 const administers = (does?: string): RouteAccess => (does === undefined ? { right: "admin" } : { right: "admin", does });
 const owns = (does: string): RouteAccess => ({ right: "owner", does });
 
@@ -42,6 +44,11 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/tokens": administers(),
   "POST /api/v1/tokens": { ...administers("token.create"), inBody: true },
   "DELETE /api/v1/tokens/:token": administers("token.revoke"),
+  "GET /api/v1/endpoints": reads,
+  "POST /api/v1/endpoints": { ...names("endpoint.add"), inBody: true },
+  "GET /api/v1/endpoints/:endpoint": reads,
+  "PUT /api/v1/endpoints/:endpoint": { ...names("endpoint.replace"), inBody: true },
+  "DELETE /api/v1/endpoints/:endpoint": { ...names("endpoint.delete"), inBody: true },
   "GET /api/v1/teams": administers(),
   "PUT /api/v1/teams/:team": owns("team.create"),
   "PUT /api/v1/teams/:team/members/:user": owns("member.put"),

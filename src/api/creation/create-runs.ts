@@ -11,6 +11,7 @@ import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
+import { withNamedEndpoint } from "./named-endpoint.ts";
 import { findByReference } from "../environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
@@ -87,8 +88,11 @@ async function planned(ports: AppPorts, { body, place }: CreationPart, attended:
 }
 
 /** The configs of all runs of one part. Throws for whatever is wrong with any of them. */
-async function plan(ports: AppPorts, body: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> {
+async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> {
   const { facts } = ports;
+  const { body, endpoint } = await withNamedEndpoint(ports, asked);
+  // What is kept was looked at when it was added; since then the service may have other rules.
+  const place = endpoint === null ? ["body", "eval_config"] : ["body", "endpoint", endpoint];
   const configs: UnnamedConfig[] = [];
   checkHeartbeat(facts, body.eval_config.heartbeat_url, ["body", "eval_config"]);
   for (const [index, reference] of body.environment_ids.entries()) {
@@ -100,10 +104,10 @@ async function plan(ports: AppPorts, body: CreateBody, attended: boolean): Promi
     const { api_base_url, api_key_var } = body.eval_config;
     const replicas = body.eval_config.replicas ?? [];
     if (!attended) {
-      checkEndpoint(facts, { api_base_url, api_key_var }, config, ["body", "eval_config"]);
+      checkEndpoint(facts, { api_base_url, api_key_var }, config, place);
       const places = placesOf(config);
       for (const [at, replica] of replicas.entries())
-        checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, ["body", "eval_config", "replicas", at]);
+        checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, [...place, "replicas", at]);
     }
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
     const wanted = { env_args, extra_env_kwargs, independent_scoring, model_keys: placesOf(config).map((place) => place.api_key_var) };
@@ -118,7 +122,7 @@ async function plan(ports: AppPorts, body: CreateBody, attended: boolean): Promi
 }
 
 function requestOf(body: CreateBody): RunRequest {
-  const { custom_secrets: _, ...evalConfig } = body.eval_config;
+  const { custom_secrets: _, endpoint_id: __, ...evalConfig } = body.eval_config;
   const hosted: JsonObject = {};
   for (const name of HOSTED_FIELDS) {
     const value = evalConfig[name];

@@ -2,9 +2,9 @@
 import { Command, Option } from "commander";
 import { LIFETIME_RULE, lifetime } from "../../teams/lifetime.ts";
 import { SCOPES } from "../../teams/scopes.ts";
-import { isTeam, TEAM_RULE } from "../../teams/team-name.ts";
 import type { Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
+import { outputOption, slugOf } from "./shared-flags.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
 
 type Done = (code: ExitCode) => void;
@@ -120,9 +120,6 @@ interface CreateFlags {
   readonly output: Output;
 }
 
-const outputOption = (): Option =>
-  new Option("-o, --output <FORM>", "form of what is printed; json is the service's answer").choices(["table", "json"]).default("table");
-
 const scopeOption = (help: string): Option =>
   new Option("--scope <SCOPE>", `${help}: ${SCOPES.join(", ")}`).argParser((text, before: string[] | undefined) => {
     const unknown = text.split(",").find((scope) => !(SCOPES as readonly string[]).includes(scope));
@@ -132,13 +129,6 @@ const scopeOption = (help: string): Option =>
 
 const teamsOption = (help: string): Option =>
   new Option("--team <TEAM>", help).argParser((text, before: string[] | undefined) => [...(before ?? []), slugOf("--team")(text)]);
-
-const slugOf =
-  (place: string) =>
-  (text: string): string => {
-    if (isTeam(text)) return text;
-    throw usageError(`${place}: ${JSON.stringify(text)} ${TEAM_RULE}`);
-  };
 
 function lifetimeText(text: string): string {
   if (lifetime(text) !== null) return text;

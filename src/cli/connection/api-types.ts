@@ -2,9 +2,17 @@ import type { LoadingAgain, RunPhase, WaitingFor } from "../../../durable-object
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { ClientType, JsonObject } from "../../config/run-config.ts";
 
 export type { Vitals };
+
+/** An endpoint that the service keeps for a team. */
+export interface KeptEndpoint {
+  readonly endpoint_id: string;
+  readonly model: string;
+  readonly api_client_type: ClientType | null;
+  readonly replicas: readonly { readonly api_base_url: string; readonly api_key_var: string; readonly headers: Readonly<Record<string, string>> }[];
+}
 
 /** The parts of the service's answers that the command line reads. */
 

@@ -15,6 +15,7 @@ import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./eval-wish.ts";
 import { Preflight } from "./preflight.ts";
 import { readEarly } from "./early-rows.ts";
+import { withKeptEndpoints } from "./kept-endpoints.ts";
 import { agreedFolder } from "./unnamed-places.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
@@ -88,13 +89,16 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     }
     const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
     const { role } = opened;
+    const wishes = await withKeptEndpoints(opened.client, evals).catch((error: unknown) => {
+      throw explain(error, { service: opened, env, wish: null });
+    });
     const keyVars = env.KEY_VARS || undefined;
     const ask = asker(interrupts.signal);
     const agreed: (string | null)[] = [];
     // One question at a time, and before the display takes the terminal.
-    for (const wish of evals) agreed.push(await agreedFolder(opened.client, wish, { cwd, keyVars, ask }));
+    for (const wish of wishes) agreed.push(await agreedFolder(opened.client, wish, { cwd, keyVars, ask }));
     const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home: command.home, named: keyNames }));
-    plays = evals.map((wish, index) => {
+    plays = wishes.map((wish, index) => {
       const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
       return new RunPlay(wish, {
         cwd,

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { withTimeout } from "../../config/creation-body.ts";
-import { chooseEndpoint } from "../../config/endpoint-choice.ts";
+import { chooseEndpointOrLeave } from "../../config/endpoint-choice.ts";
 import { evalLabels, nameOfLabel } from "../../config/eval-labels.ts";
 import { type EvalPlan, readPlan } from "../../config/eval-plan.ts";
 import type { Option } from "../../config/option.ts";
@@ -73,7 +73,7 @@ function chosenEndpoint({ endpoints_path, ...settings }: GivenOptions, registrie
   if (settings.endpoint_id !== undefined && !registry.file.endsWith(".toml")) {
     throw new EdgewiseError("invalid_request", `endpoint_id is looked up in a TOML registry, and ${registry.file} is none`);
   }
-  const { given, replicas } = chooseEndpoint(settings, registry);
+  const { given, replicas } = chooseEndpointOrLeave(settings, registry);
   return { given: withTimeout(given), replicas };
 }
 

@@ -14,10 +14,17 @@ export type Output = "table" | "json";
 /**
  * Opens the service, asks, and closes it; what goes wrong comes back as a `CliError`. A service that has to be started for this is idle: a look
  * at yesterday's runs makes no model call. `command`: for the lock file meanwhile. `asNew`: there need be no state yet.
+ * `attended`: what is asked for may name this machine's own.
  */
-export async function askService<T>(context: CommandContext, command: string, ask: (service: Service) => Promise<T>, asNew = false): Promise<T> {
+export async function askService<T>(
+  context: CommandContext,
+  command: string,
+  ask: (service: Service) => Promise<T>,
+  asNew = false,
+  attended = false,
+): Promise<T> {
   if (!asNew) mustHaveState(context);
-  const service = await openService({ ...context, command, port: 0, keyNames: [], attended: false, idle: true, onCrash: () => undefined });
+  const service = await openService({ ...context, command, port: 0, keyNames: [], attended, idle: true, onCrash: () => undefined });
   try {
     return await ask(service);
   } catch (error) {

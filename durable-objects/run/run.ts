@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import type { RunConfig } from "../../src/config/run-config.ts";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
@@ -24,7 +25,7 @@ import { type Answer, create, type Request, transit, type TransitionName } from 
 import { uploadsOf } from "./reading/uploads.ts";
 import { projectionOf, viewOf } from "./reading/view.ts";
 import { RunVitals } from "./reading/vitals.ts";
-import { cleanUpDelay, sweepDue } from "./course/sweep.ts";
+import { type RemovalOutcome, removalWait, sweepDue } from "./course/sweep.ts";
 import { nextWake } from "./sending/wake.ts";
 
 const GONE = { kind: "gone" } as const;
@@ -204,7 +205,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     if (this.#ledger.isBuried()) return this.#removeSlice();
     this.#transit("wake", null);
     const head = this.#ledger.head();
-    const due = head === null ? null : sweepDue(head);
+    const due = head === null ? null : sweepDue(head, runTiming(this.env));
     if (head !== null && due !== null && steadyNow() >= due) await this.#sweep(head.epoch);
   }
 
@@ -227,23 +228,28 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return null;
   }
 
-  /** Prefixes first, the registration next, this object's own storage last: a crash in between repeats, and leaves no trace behind. */
   async #removeSlice(): Promise<void> {
     const config = this.#ledger.config();
-    try {
-      for (const prefix of removalPrefixes(config)) {
-        if (!(await removePrefix(this.env.BUCKET, prefix))) return await this.ctx.storage.setAlarm(Date.now());
-      }
-      await registryStub(this.env, config.team).forget(config.run_id);
-    } catch (thrown) {
-      console.warn(`run ${runName(config)}: not removed yet, tried again later: ${failureOf(thrown).message}`);
-      return this.ctx.storage.setAlarm(Date.now() + cleanUpDelay(this.#ledger.failRemoval()));
-    }
+    const outcome = await this.#removeObjects(config);
+    const wait = removalWait(outcome, outcome === "failed" ? this.#ledger.failRemoval() : 0);
+    if (wait !== null) return this.ctx.storage.setAlarm(Date.now() + wait);
     await this.ctx.storage.deleteAll();
     // The id may be used again while this instance lives.
     this.#ledger.forgetCached();
     this.#vitals.clear();
     this.#metadata = null;
+  }
+
+  /** Prefixes first, the registration next, this object's own storage last: a crash in between repeats, and leaves no trace behind. */
+  async #removeObjects(config: RunConfig): Promise<RemovalOutcome> {
+    try {
+      for (const prefix of removalPrefixes(config)) if (!(await removePrefix(this.env.BUCKET, prefix))) return "more";
+      await registryStub(this.env, config.team).forget(config.run_id);
+      return "gone";
+    } catch (thrown) {
+      console.warn(`run ${runName(config)}: not removed yet, tried again later: ${failureOf(thrown).message}`);
+      return "failed";
+    }
   }
 
   async #readMetadata(seq: number): Promise<Record<string, unknown> | null> {

@@ -7,7 +7,7 @@ import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../dur
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { MemoryLedger } from "../support/memory-ledger.ts";
-import { misplaced } from "./merging.ts";
+import { lostPieces, misplaced } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 
 export function broken(message: string): never {
@@ -22,6 +22,8 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkTotals(ledger, head);
   const astray = misplaced(world, ledger);
   if (astray !== null) broken(astray);
+  const lost = lostPieces(world, ledger);
+  if (lost !== null) broken(lost);
   const debts = debtsOfTotals(head, ledger.config());
   if (debts !== null && JSON.stringify(debts) !== JSON.stringify(countDebts(ledger))) broken("what a resume owes is not what the totals say");
   checkUnits(ledger, head);

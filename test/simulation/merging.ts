@@ -23,12 +23,10 @@ export function misplaced(world: Scene, ledger: MemoryLedger): string | null {
   return null;
 }
 
-/** What the sweep of a settled run does a day later, here before each resume: what no row points to goes, of the grants that there were. */
-export function sweep(world: Scene, ledger: MemoryLedger): void {
-  const head = ledger.head();
-  if (head?.phase !== "settled") return;
-  const kept = new Set(relocated(ledger, [...ledger.dones.values()]).map(({ segment }) => segment));
-  for (const name of world.objects.keys()) if (!kept.has(name) && Number(name.split("-")[1]) <= head.epoch) world.objects.delete(name);
+/** Kept rollouts whose segment is gone; null where all are there. */
+export function lostPieces({ objects }: Scene, ledger: MemoryLedger): string | null {
+  const lost = ledger.piecesIn({ lo: 0, hi: Number.POSITIVE_INFINITY }).find(({ segment }) => !objects.has(segment));
+  return lost === undefined ? null : `rollouts of unit ${lost.unit} are said to be kept in ${lost.segment}, which is gone`;
 }
 
 /** What an executor has of its own: calls that may be lost, waits that its death ends, and the end of its ticket. */

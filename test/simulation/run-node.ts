@@ -3,13 +3,15 @@ import { nextWake } from "../../durable-objects/run/sending/wake.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
-import { sweep } from "./merging.ts";
+import { sweepDue } from "../../durable-objects/run/course/sweep.ts";
+import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
+import { Cleaning, type CleaningPlan } from "./cleaning.ts";
 import type { Scene } from "./scene.ts";
 
 /** After faults have ended: no late alarm of before is still to come. */
 const CALM_MS = 30_000;
 
-export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
+export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000, sweep: 60_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
 export class RunNode {
@@ -18,9 +20,19 @@ export class RunNode {
   readonly #offset: number;
   #alarm: number | null = null;
   #alarmId = 0;
+  readonly #cleaning: Cleaning;
+  /** Deleted by its user, and then without anything left. */
+  #there: "yes" | "buried" | "gone" = "yes";
 
-  constructor(world: Scene) {
+  constructor(world: Scene, cleaning: CleaningPlan, grow: (examples: number) => void) {
     this.#world = world;
+    this.#cleaning = new Cleaning(world, this.ledger, cleaning, {
+      swept: (outcome) => this.#transit("swept", outcome),
+      grow: (examples) => this.#quietly(() => grow(examples)),
+      forget: () => {
+        this.#there = "gone";
+      },
+    });
     // Never before 1970, which is what "at no time" is stored as.
     this.#offset = world.random.int(0, 10_000);
     const created = create(this.ledger, { config: world.plan.config, boot: world.boot, import: null }, this.context());
@@ -31,21 +43,49 @@ export class RunNode {
     return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING, slice: 3, merge_after: 6 };
   }
 
+  get isDeleted(): boolean {
+    return this.#there !== "yes";
+  }
+  /** Nothing is left to be done, for ever or until its user comes back. */
+  get isAtRest(): boolean {
+    const head = this.ledger.head();
+    return this.#there === "gone" || (this.#there === "yes" && head?.phase === "settled" && head.swept && !this.#cleaning.busy);
+  }
+  checkEnd(): void {
+    this.#cleaning.checkEnd();
+  }
+
+  /** The user deletes the run; false while somebody works for it. */
+  remove(): boolean {
+    const head = this.ledger.head();
+    if (head === null || this.isDeleted) return true;
+    const idle = head.phase === "settled" || (isSuspended(this.ledger.config(), head, this.context()) && this.ledger.ticketRows.size === 0);
+    if (!idle || this.#cleaning.busy) return false;
+    this.#there = "buried";
+    this.#cleaning.remove();
+    return true;
+  }
+
   /** One transaction; throws when a crash strikes before its effect (nothing is stored) or after it (the answer is lost). */
   call<N extends TransitionName>(name: N, request: Request<N>): Answer<N> {
     const world = this.#world;
     if (world.strikes(world.plan.fault.lost)) throw new Error("request lost");
+    if (this.isDeleted) return { kind: "gone" } as Answer<N>;
     const doneBefore = this.ledger.head()?.done ?? 0;
-    if (name === "resume") sweep(world, this.ledger);
-    const done = this.ledger.transaction(() => transit(this.ledger, name, request, this.context()));
-    if (done === null) throw new Error(`${name}: gone`);
-    checkRun(world, this.ledger, this.context());
+    const done = this.#transit(name, request);
     if (name === "commit") this.#noteAnswers(request as unknown as Request<"commit">, doneBefore);
     if (name === "fail") this.#checkEnd();
     if (name === "claim") this.#checkRepeat(request as unknown as Request<"claim">, done.answer as unknown as Answer<"claim">);
-    this.#after(done.outbox);
     if (world.strikes(world.plan.fault.lostAnswer)) throw new Error("answer lost");
     return done.answer as Answer<N>;
+  }
+
+  #transit<N extends TransitionName>(name: N, request: Request<N>) {
+    const done = this.ledger.transaction(() => transit(this.ledger, name, request, this.context()));
+    if (done === null) throw new Error(`${name}: gone`);
+    checkRun(this.#world, this.ledger, this.context());
+    this.#after(done.outbox);
+    return done;
   }
 
   /** When rows were last accepted, by the Run's clock, and in which generation. */
@@ -77,7 +117,7 @@ export class RunNode {
   /** What the Durable Object does after each transaction: set the alarm, send what is due. A crash may come between. */
   #after(outbox: Outbox | null): void {
     const head = this.ledger.head();
-    if (head === null) return;
+    if (head === null || this.isDeleted) return;
     const wake = nextWake(head, this.ledger.tickets(), TIMING);
     if (wake !== this.#alarm) {
       this.#alarm = wake;
@@ -98,12 +138,21 @@ export class RunNode {
   }
 
   #ring(id: number): void {
-    if (id !== this.#alarmId) return;
+    if (id !== this.#alarmId || this.isDeleted) return;
+    // The object has one alarm at a time: the next comes when a sweep is over.
+    if (this.#cleaning.busy) return;
     this.#alarm = null;
     const before = this.#alarmId;
     this.#quietly(() => this.call("wake", null));
     // An alarm whose handler threw is retried by the platform.
     if (this.#alarmId === before) this.#world.clock.after(2_000, () => this.#quietly(() => this.call("wake", null)));
+    const head = this.ledger.head();
+    const due = head === null ? null : sweepDue(head, TIMING);
+    if (head !== null && due !== null && this.context().now >= due)
+      this.#cleaning.sweep(head.epoch, () => {
+        this.#alarm = null;
+        this.#after(null);
+      });
   }
 
   /** Faults are over, and the watchdog has been here since. */

@@ -1,5 +1,6 @@
 import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
+import type { CleaningPlan } from "./cleaning.ts";
 import { broken } from "./invariants.ts";
 import type { Plan } from "./plan.ts";
 import { RunNode } from "./run-node.ts";
@@ -27,12 +28,15 @@ export class RunWorld implements Scene {
   repairs: Scene["repairs"] = { generation: 1, owed: new Map() };
   inFlight = 0;
 
-  constructor(world: SharedWorld, plan: Plan) {
+  constructor(world: SharedWorld, plan: Plan, cleaning: CleaningPlan) {
     this.#world = world;
     this.plan = plan;
     const { run_id: run } = plan.config;
     this.dispatcher = { offer: (message) => world.dispatcher.offer(run, message), next: (request) => world.dispatcher.next(request) };
-    this.run = new RunNode(this);
+    this.run = new RunNode(this, cleaning, (examples) => this.resume(examples));
+    const { removedAt } = cleaning;
+    this.#isRemoved = removedAt !== null;
+    if (removedAt !== null) this.clock.at(removedAt, () => this.#remove());
     for (const { at, what } of plan.interventions) this.clock.at(at, () => this.#intervene(what));
     this.clock.at(plan.calmAt, () => this.#calmDown());
   }
@@ -116,9 +120,21 @@ export class RunWorld implements Scene {
     });
   }
 
+  /** Whether its user deletes it, once that may be. */
+  readonly #isRemoved: boolean;
+  #remove(): void {
+    if (!this.run.remove()) this.clock.after(1_000, () => this.#remove());
+  }
+
+  /** Everything is done that is to be done. */
+  get isOver(): boolean {
+    return this.run.isAtRest && (!this.#isRemoved || this.run.isDeleted);
+  }
+
   /** Faults are over: partitions heal, and an attended or interrupted run is resumed by its user. */
   #calmDown(): void {
     const poll = (): void => {
+      if (this.run.isDeleted) return;
       const { head, suspended } = this.outcome();
       if (suspended) {
         try {

@@ -7,6 +7,8 @@ import { World } from "./world.ts";
 const PATIENCE_MS = 1_800_000;
 /** With units that take minutes. */
 const LONG_PATIENCE_MS = 6 * PATIENCE_MS;
+/** After its end, until what it left behind is gone, another generation that begins meanwhile among it. */
+const CLEANING_MS = 2 * PATIENCE_MS;
 const MOST_STEPS = 1_000_000;
 
 /** Plays one schedule to its end; returns null, or what went wrong in it. */
@@ -15,7 +17,7 @@ export function simulate(seed: number): string | null {
   const patience = isSlow(world.plan) ? LONG_PATIENCE_MS : PATIENCE_MS;
   try {
     while (!ended(world)) {
-      if (world.clock.now > world.plan.calmAt + patience) broken(`a run does not end: ${world.runs.map(describe).join()}`);
+      if (world.clock.now > world.plan.calmAt + patience + CLEANING_MS) broken(`a run does not end: ${world.runs.map(describe).join()}`);
       if (world.clock.steps > MOST_STEPS) broken(`too many steps: ${world.runs.map(describe).join()}`);
       if (!world.clock.step()) broken("nothing is left to happen");
     }
@@ -26,8 +28,7 @@ export function simulate(seed: number): string | null {
   }
 }
 
-const ended = (world: World): boolean =>
-  world.clock.now > world.plan.calmAt && world.executors.size === 0 && world.runs.every((run) => run.outcome().head.phase === "settled");
+const ended = (world: World): boolean => world.clock.now > world.plan.calmAt && world.executors.size === 0 && world.runs.every((run) => run.isOver);
 
 function describe(world: RunWorld): string {
   const { head } = world.outcome();
@@ -43,6 +44,8 @@ function describe(world: RunWorld): string {
 }
 
 function checkEnd(world: RunWorld): void {
+  world.run.checkEnd();
+  if (world.run.isDeleted) return;
   const { head } = world.outcome();
   if (world.plan.unwritable !== (head.unwritten === true)) broken("the final files can never be written, and the run does not say so, or the other way round");
   if (world.inFlight !== 0) broken(`${world.inFlight} requests are in flight after the end`);

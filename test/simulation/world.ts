@@ -1,5 +1,6 @@
 import { type NextRequest, OfferBook, type OfferMessage } from "../../durable-objects/dispatcher/offers.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
+import { drawCleaning } from "./cleaning.ts";
 import { Clockwork } from "./clockwork.ts";
 import { ExecutorNode } from "./executor-node.ts";
 import { IsolateNode } from "./isolate-node.ts";
@@ -71,8 +72,10 @@ export class World {
     this.plan = drawPlan(this.random);
     this.dispatcher = new DispatcherNode(this);
     this.isolates = Array.from({ length: this.plan.isolates }, () => new IsolateNode(() => this.clock.now, PATIENCE_MS));
+    // Drawn beside the schedule, which stays what it was.
+    const beside = new Random(seed ^ 0x5eed);
     const plans = Array.from({ length: this.plan.runs - 1 }, (_, index) => drawRunPlan(this.random, this.plan, index + 2));
-    this.runs = [this.plan, ...plans].map((plan) => new RunWorld(this, plan));
+    this.runs = [this.plan, ...plans].map((plan) => new RunWorld(this, plan, drawCleaning(beside, this.plan.calmAt)));
     this.clock.after(WATCHDOG_MS, () => this.#watchdog());
   }
 

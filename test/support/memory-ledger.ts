@@ -138,6 +138,14 @@ export class MemoryLedger implements Ledger {
   placesFrom(unit: number): Iterable<DonePlace> {
     return relocated(this, this.placesIn({ lo: unit, hi: Number.POSITIVE_INFINITY }));
   }
+  /** Segments that hold rows which count, or kept rollouts: those after `after`, in order. */
+  segmentsAfter(after: string, limit: number): readonly string[] {
+    const segments = [...relocated(this, [...this.dones.values()]), ...this.#livePieces()].map(({ segment }) => segment);
+    return [...new Set(segments)]
+      .filter((segment) => segment > after)
+      .sort()
+      .slice(0, limit);
+  }
   doneFrom(unit: number): Iterable<Done> {
     return [...this.dones.values()].filter((done) => done.unit >= unit).sort((a, b) => a.unit - b.unit);
   }

@@ -24,7 +24,7 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);
-  const sweep = sweepDue(head);
+  const sweep = sweepDue(head, timing);
   if (sweep !== null) due.push(sweep);
   return due.length === 0 ? null : Math.min(...due);
 }

@@ -27,4 +27,6 @@ export interface RunTiming {
   readonly heartbeat: number;
   /** Refusals that every further call would meet end a run that had answers only after so long without one (health.ts). */
   readonly refusals: number;
+  /** How long after its end orphan segments of a run are swept; absent = as long as sweep.ts has. */
+  readonly sweep?: number;
 }

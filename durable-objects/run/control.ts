@@ -1,7 +1,7 @@
-import type { ResumeField, RunConfig } from "../../src/config/run-config.ts";
+import type { JsonObject, ResultsShape, ResumeField, RunConfig } from "../../src/config/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
-import type { RunScores, Vitals } from "./protocol.ts";
+import type { InputChunk, Piece, RunScores, Vitals } from "./protocol.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
@@ -122,6 +122,22 @@ export interface SamplePlace extends Place {
   readonly unit: number;
   readonly rows: number;
 }
+/** Rollouts of a page that are generated and kept while their unit is not done, and what makes rows of them: no number counts them yet. */
+export interface OpenRollouts {
+  /** In the whole run. */
+  readonly total: number;
+  /** By unit; `rollouts` are those of the page. */
+  readonly pieces: readonly Piece[];
+  /** The inputs of their units. */
+  readonly chunks: readonly InputChunk[];
+  /** Those that all rollouts share. */
+  readonly tools: readonly JsonObject[];
+  /** Digest of the environment whose scores count; absent = not known. */
+  readonly code?: string;
+  readonly state_columns: readonly string[];
+  readonly results_shape?: ResultsShape | undefined;
+}
+
 /** A page of rows by their places: `count` rows of those at `places`, from the one after the first `skip` on. */
 export interface SamplePage {
   /** Rows of the run so far. */
@@ -129,6 +145,8 @@ export interface SamplePage {
   readonly skip: number;
   readonly count: number;
   readonly places: readonly SamplePlace[];
+  /** They follow the rows; where they were asked for, and there are any. */
+  readonly open?: OpenRollouts;
 }
 
 export interface ResumeRequest {
@@ -191,8 +209,8 @@ export interface RunControl {
   events(after: number, limit: number): Promise<readonly StoredEvent[]>;
   /** Rows of the commits with `seq > after`, oldest first, until about `bytes` are named; `next` goes into the next `after`. */
   committed(after: number, bytes: number): Promise<CommittedPage | null>;
-  /** Places of the rows `[offset, offset + limit)` in the order of `results.jsonl`, of a running run too. */
-  samples(offset: number, limit: number): Promise<SamplePage | null>;
+  /** Places of the rows `[offset, offset + limit)` in the order of `results.jsonl`, of a running run too. `open`: rollouts of units that are not done follow them. */
+  samples(offset: number, limit: number, open?: boolean): Promise<SamplePage | null>;
   /** The newest log events, at most `limit`, oldest first. */
   logTail(limit: number): Promise<readonly StoredEvent[] | null>;
   cancel(): Promise<Result<RunView>>;

@@ -19,6 +19,7 @@ import type * as P from "./protocol.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./course/removal.ts";
 import { countedInTurns } from "./course/owed.ts";
 import { metadataOf } from "./reading/run-metadata.ts";
+import { openRollouts } from "./reading/open-rollouts.ts";
 import { samplePage } from "./reading/samples.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
@@ -149,8 +150,10 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     const page = committedPage(this.#ledger, events, after, bytes, events.length < EVENT_PAGE);
     return { ...page, after_mark: this.#ledger.markOf(after), next_mark: this.#ledger.markOf(page.next) };
   }
-  async samples(offset: number, limit: number): Promise<SamplePage | null> {
-    return this.#alive() ? samplePage(this.#ledger, offset, limit) : null;
+  async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
+    const page = this.#alive() ? samplePage(this.#ledger, offset, limit) : null;
+    const rest = page === null || !open ? null : openRollouts(this.#ledger, Math.max(0, offset - page.total), limit - page.count);
+    return page === null || rest === null ? page : { ...page, open: rest };
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.#alive() ? this.#ledger.logTail(limit) : null;

@@ -187,7 +187,21 @@ export const resumed = z.strictObject({
 });
 export const runLogs = z.strictObject({ logs: text.nullable().describe("Null before the first line.") });
 export const row = z.looseObject({ example_id: json, reward: z.number() }).describe("A row of results.jsonl, as the verifiers library writes it.");
-export const samplePage = z.strictObject({ samples: z.array(row), total: count, page: z.int().min(1), limit: z.int().min(1), has_more: z.boolean() });
+const openRow = z.looseObject({
+  example_id: json,
+  reward: z.number().nullable().describe("Null where the rollout is not scored yet."),
+  open: z.literal(true).describe("Generated, and of an example that is not complete: no number counts it yet."),
+});
+export const samplePage = z.strictObject({
+  samples: z.array(z.union([openRow, row])),
+  total: count,
+  page: z.int().min(1),
+  limit: z.int().min(1),
+  has_more: z.boolean(),
+  open: count
+    .optional()
+    .describe("With `open=true`: of the total, rollouts of examples that are not complete, behind all others; absent where there are none."),
+});
 export const uploaded = z.strictObject({ dataset: text.describe("sha256:<digest>, as the argument `dataset` takes it.") });
 export const upload = z.strictObject({ dataset: text, bytes: count });
 

@@ -171,4 +171,5 @@ export const MAX_SAMPLES = 1000;
 export const samplesQuery = z.strictObject({
   page: wholeNumber(1).default(1),
   limit: wholeNumber(1, MAX_SAMPLES).default(100),
+  open: z.enum(["true", "false"]).default("false").describe("With `true` also generated rollouts of examples that are not complete, behind all rows."),
 });

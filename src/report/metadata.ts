@@ -28,6 +28,8 @@ export interface MetadataInput {
   readonly dataset_digest: string | null;
   /** What people call it; null where it has no name. */
   readonly dataset_name: string | null;
+  /** Rollouts that are generated, of units that are not done; absent = none. */
+  readonly open_rollouts?: number;
   /** Version of this library. */
   readonly version: string;
 }
@@ -86,6 +88,8 @@ export type EdgewiseMetadata = {
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
   /** What judges were asked and answered, apart from the model's; only where any was asked. */
   readonly judges_total?: JudgeUsage;
+  /** Rollouts that are generated, of examples that are not complete, and in no row and no number; only where there are some. */
+  readonly open_rollouts?: number;
   /** Why there is neither pass@k nor an interval, though there are several examples; only where that is so. */
   readonly grouping_problem?: string;
 };
@@ -141,6 +145,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       reward_without_errors: aggregates.reward_without_errors,
       tokens_total: aggregates.tokens_total,
       ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
+      ...((input.open_rollouts ?? 0) === 0 ? {} : { open_rollouts: input.open_rollouts }),
       ...(aggregates.other_prompts === 0 ? {} : { grouping_problem: groupingProblem(aggregates.other_prompts) }),
     },
   };

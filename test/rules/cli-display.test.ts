@@ -52,7 +52,7 @@ describe("the screen of a running evaluation", () => {
     const text = shown([view], 80, 24);
     expect(text).not.toContain("0.750");
     expect(text).toContain("57 %  23/40  reward 0.400");
-    expect(text).toContain("reward    0.400  95 % interval 0.300 to 0.550 over 6 examples");
+    expect(text).toContain("reward    0.400 of 20 done  95 % interval 0.300 to 0.550 over 6 examples");
     expect(text).toContain("3 in flight, the oldest 42s");
     const other = runningView("other", { reward: 0.75 });
     expect(shown([view, other], 80, 24)).toMatch(/other .*reward 0\.750/);

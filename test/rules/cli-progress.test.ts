@@ -60,6 +60,8 @@ describe("the line that says where a run stands", () => {
 
   it("counts rollouts that have finished while others of their example are under way", () => {
     expect(progressText(state({ done_rollouts: 10, finished_rollouts: 13 }), null, 0)).toBe("13/40 rollouts (32 %)");
+    // The reward is of those whose examples are complete, which is said where there are others.
+    expect(progressText(state({ done_rollouts: 10, finished_rollouts: 13, reward: 0.5 }), null, 0)).toBe("13/40 rollouts (32 %) · reward 0.500 of 10");
     // A beat may be older than a commit.
     expect(progressText(state({ done_rollouts: 40, finished_rollouts: 43 }), null, 0)).toBe("40/40 rollouts (100 %)");
     expect(progressText(state({ done_rollouts: 40, finished_rollouts: 12 }), null, 0)).toBe("40/40 rollouts (100 %)");

@@ -205,7 +205,7 @@ describe("eval samples", () => {
       "      1        0   0.000  rate_limited  user: one\\ntwo",
     ]);
     expect(err).toBe("Page 1 of 23 (45 rows). The next one: -p 2");
-    expect(asked()).toEqual([`GET /api/v1/evaluations/${ID}/samples?page=1&limit=2`]);
+    expect(asked()).toEqual([`GET /api/v1/evaluations/${ID}/samples?page=1&limit=2&open=true`]);
   });
 
   it("prints whole rows with -o json", async () => {

@@ -3,7 +3,16 @@ import { createHash } from "node:crypto";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { EndpointWrite, StoredEndpoint } from "../../durable-objects/registry/endpoint-control.ts";
 import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
-import type { CommittedRows, CreateRequest, ResumeRequest, RunControl, RunView, SamplePage, SamplePlace } from "../../durable-objects/run/control.ts";
+import type {
+  CommittedRows,
+  CreateRequest,
+  OpenRollouts,
+  ResumeRequest,
+  RunControl,
+  RunView,
+  SamplePage,
+  SamplePlace,
+} from "../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AccessDoor } from "../../src/api/access/cloudflare-access.ts";
@@ -104,11 +113,19 @@ export class FakeRun implements RunControl {
     const commits = this.commits.filter(({ seq }) => seq > after);
     return { commits, next: commits.at(-1)?.seq ?? after, more: false };
   }
-  async samples(offset: number, limit: number): Promise<SamplePage | null> {
+  /** What follows the rows where it is asked for. */
+  open: OpenRollouts | null = null;
+  async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
     if (this.state === null) return null;
     const rows = this.places.flatMap((place) => Array.from({ length: place.rows }, (_, row) => ({ place, row })));
     const page = rows.slice(offset, offset + limit);
-    return { total: rows.length, skip: page[0]?.row ?? 0, count: page.length, places: [...new Set(page.map(({ place }) => place))] };
+    return {
+      total: rows.length,
+      skip: page[0]?.row ?? 0,
+      count: page.length,
+      places: [...new Set(page.map(({ place }) => place))],
+      ...(open && this.open !== null ? { open: this.open } : {}),
+    };
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.state === null ? null : this.stored.filter(({ type }) => type === "log").slice(-limit);

@@ -28,10 +28,10 @@ export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>):
   };
   for await (const done of inTurns(ledger, stay)) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
   const head = there ? ledger.head() : null;
-  return head === null ? null : metadataWith(ledger.config(), head, aggregator.result(), steadyNow());
+  return head === null ? null : metadataWith(ledger.config(), head, aggregator.result(), ledger.keptRollouts(), steadyNow());
 }
 
-function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, now: number): RunMetadata {
+function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, open: number, now: number): RunMetadata {
   const { pass_threshold, reward_range } = head;
   return buildMetadata({
     config,
@@ -47,6 +47,7 @@ function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, 
     env_digests: rolloutsByCode(head),
     dataset_digest: head.dataset_digest,
     dataset_name: datasetNameOf(config, head),
+    open_rollouts: open,
     version: VERSION,
   });
 }

@@ -55,13 +55,14 @@ const identity = ({ config, dataset_name, dataset_digest, started_at, created_at
 const intervalText = (scores: RunView["scores"]): string =>
   scores?.reward_ci95 ? ` (95 % interval ${panelNumber(scores.reward_ci95[0])} to ${panelNumber(scores.reward_ci95[1])})` : "";
 
-function totals({ config, units, totals: sums, executors, vitals, scores }: RunView): Cell[] {
+function totals({ config, units, totals: sums, kept, executors, vitals, scores }: RunView): Cell[] {
   const reward = averageReward(sums);
   const r = config.rollouts_per_example;
   const errors = Object.entries(sums.errors).map(([code, times]) => `${code} (${thousands(times)})`);
   return [
     ["Examples", `${thousands(units.done)} of ${thousands(units.total)} done`],
     ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
+    ["Open", kept === undefined ? null : `${thousands(kept.rollouts)} more rollouts are generated, of examples that are not done: no number counts them yet`],
     ["Reward", reward === null ? null : `${panelNumber(reward)}${intervalText(scores)}`],
     ...Object.entries(scores?.pass_at_k ?? {}).map(([k, rate]): Cell => [`pass@${k}`, panelNumber(rate)]),
     ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => [name, count === 0 ? null : panelNumber(sum / count)]),

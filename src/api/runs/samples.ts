@@ -6,6 +6,7 @@ import type { AppContext } from "../app-context.ts";
 import type { ObjectStore } from "../app-ports.ts";
 import { check } from "../body.ts";
 import { invalid } from "../errors.ts";
+import { openRows } from "./open-rows.ts";
 import { JsonRows } from "./json-rows.ts";
 import { rowParts } from "./row-parts.ts";
 import { found, readRun, runIdOf } from "./run-of.ts";
@@ -21,24 +22,26 @@ const MAX_PAGE_BYTES = 192 * MIB;
 const PART_BYTES = 2 * MIB;
 
 samples.get("/:id/samples", async (c) => {
-  const { page, limit } = check(samplesQuery, c.req.query(), "query");
+  const { page, limit, open } = check(samplesQuery, c.req.query(), "query");
   const offset = (page - 1) * limit;
-  const rows = found(await readRun(c, (run) => run.samples(offset, limit)));
+  const rows = found(await readRun(c, (run) => run.samples(offset, limit, open === "true")));
   const bytes = estimatedBytes(rows);
   if (bytes > MAX_PAGE_BYTES) {
     const fitting = Math.max(1, Math.floor((limit * MAX_PAGE_BYTES) / bytes));
     throw invalid(["query", "limit"], `must be at most ${fitting} here: the page has about ${Math.ceil(bytes / MIB)} MiB of ${MAX_PAGE_BYTES / MIB}`);
   }
-  const tail = JSON.stringify({ total: rows.total, page, limit, has_more: offset + rows.count < rows.total });
-  const body = answer(rowBytes(c.var.ports.store, runIdOf(c), rows), tail);
+  const opened = rows.open?.pieces.reduce((sum, piece) => sum + piece.rollouts.length, 0) ?? 0;
+  const total = rows.total + (rows.open?.total ?? 0);
+  const tail = JSON.stringify({ total, page, limit, has_more: offset + rows.count + opened < total, ...(rows.open ? { open: rows.open.total } : {}) });
+  const body = answer(rowsAndOpen(c.var.ports.store, runIdOf(c), rows), tail);
   // The first rows are read before the status is sent: storage that does not answer is then an error, not half an answer.
   const first = await body.next();
   return c.body(streamOf(startingWith(first, body)), 200, { "content-type": "application/json", "cache-control": "no-store" });
 });
 
-/** Of the rows of the page, as far as the places tell: the rows of a unit are taken to be alike. */
-function estimatedBytes({ places, skip, count }: SamplePage): number {
-  let bytes = 0;
+/** Of the rows of the page, as far as the places tell: the rows of a unit are taken to be alike, and a kept state to be as large as its row. */
+function estimatedBytes({ places, skip, count, open }: SamplePage): number {
+  let bytes = open?.pieces.reduce((sum, { length }) => sum + length, 0) ?? 0;
   let [passed, left] = [skip, count];
   for (const { length, rows } of places) {
     const taken = Math.min(rows - passed, left);
@@ -50,7 +53,7 @@ function estimatedBytes({ places, skip, count }: SamplePage): number {
 }
 
 /** `{"samples":[…], …}` with what `tail` has behind the rows. */
-async function* answer(rows: AsyncGenerator<Uint8Array>, tail: string): AsyncGenerator<Uint8Array | string> {
+async function* answer(rows: AsyncGenerator<Uint8Array | string>, tail: string): AsyncGenerator<Uint8Array | string> {
   const { done, value: first } = await rows.next();
   yield '{"samples":[';
   if (done !== true) yield first;
@@ -62,6 +65,17 @@ async function* startingWith<T>(first: IteratorResult<T, void>, rest: AsyncGener
   if (first.done === true) return;
   yield first.value;
   yield* rest;
+}
+
+/** The rows of a page, and behind them the rollouts of unfinished examples. */
+async function* rowsAndOpen(store: ObjectStore, runId: string, page: SamplePage): AsyncGenerator<Uint8Array | string> {
+  yield* rowBytes(store, runId, page);
+  if (page.open === undefined) return;
+  let isFirst = page.count === 0;
+  for await (const row of openRows(store, runId, page.open)) {
+    yield isFirst ? row : `,${row}`;
+    isFirst = false;
+  }
 }
 
 /** The rows of a page as elements of an array, part by part: memory does not grow with the page. */

@@ -47,10 +47,11 @@ function samplesCommand(context: CommandContext, done: Done): Command {
     .argument("<id>", "run id")
     .addOption(countOption("-n, --num <N>", "rows on a page", 100))
     .addOption(countOption("-p, --page <N>", "page, from 1", 1))
+    .option("--open", "with json too: rollouts of examples that are not complete, each with open: true", false)
     .addOption(outputOption("with json whole rows, as in results.jsonl"))
-    .action(async (runId: string, { num, page, output }: Page) => {
+    .action(async (runId: string, { num, page, output, open }: Page & { open: boolean }) => {
       const { evalSamples } = await import("../runs/eval-samples.ts");
-      done(await evalSamples(context, { runId, num, page, output }));
+      done(await evalSamples(context, { runId, num, page, output, open }));
     });
 }
 

@@ -31,6 +31,8 @@ export interface RunState {
   readonly done_rollouts: number;
   /** With those that have finished in units that are not done; absent from services of before. */
   readonly finished_rollouts?: number;
+  /** Generated and kept, of units that are not done; absent from services of before. */
+  readonly kept_rollouts?: number;
   readonly total_rollouts: number;
   /** Never done, or to be repaired. */
   readonly owed_rollouts: number;
@@ -146,11 +148,13 @@ export interface EvaluationPage {
   readonly total: number;
 }
 
-/** Rows as they stand in `results.jsonl`. */
+/** Rows as they stand in `results.jsonl`; behind them, with `open: true`, rollouts of examples that are not complete. */
 export interface SamplePage {
   readonly samples: readonly Readonly<Record<string, unknown>>[];
   readonly total: number;
   readonly has_more: boolean;
+  /** Of the total, those of incomplete examples; absent = none, or not asked for. */
+  readonly open?: number;
 }
 
 export interface Cancelled {

@@ -91,9 +91,9 @@ export class ServiceClient {
     const filter = environment === null ? "" : `&environment_name=${encodeURIComponent(environment)}`;
     return this.json("GET", `/evaluations/?skip=${skip}&limit=${limit}${filter}`, { retries: 2 });
   }
-  /** Rows of a run, sorted by example; pages count from 1. */
-  samples(id: string, page: number, limit: number): Promise<SamplePage> {
-    return this.json("GET", `/evaluations/${id}/samples?page=${page}&limit=${limit}`, { retries: 2, timeoutMs: SAMPLES_MS });
+  /** Rows of a run, sorted by example; pages count from 1. `open`: with rollouts of examples that are not complete. */
+  samples(id: string, page: number, limit: number, open = false): Promise<SamplePage> {
+    return this.json("GET", `/evaluations/${id}/samples?page=${page}&limit=${limit}${open ? "&open=true" : ""}`, { retries: 2, timeoutMs: SAMPLES_MS });
   }
   resumeRun(id: string, body: unknown): Promise<Resumed> {
     return this.json("POST", `/evaluations/${id}/resume`, { body });

@@ -7,7 +7,7 @@ import { inFlightText, waitingText, waitOf } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
-import { finishedRollouts } from "./speed.ts";
+import { finishedRollouts, openRollouts } from "./speed.ts";
 
 export interface DetailOptions {
   readonly columns: number;
@@ -74,12 +74,14 @@ function progressSpans(view: RunView, state: RunState, columns: number, now: num
   return [span("█".repeat(filled), "good"), span("░".repeat(width - filled), "faint"), span(text)];
 }
 
-function rewardSpans({ reward, numbers }: RunView): Line {
+/** Of rollouts of complete examples, which is said while there are others. */
+function rewardSpans({ reward, numbers, state }: RunView): Line {
   if (reward === null) return [span("none yet", "faint")];
+  const counted = state === null || openRollouts(state) === 0 ? "" : ` of ${thousands(state.done_rollouts)} done`;
   const interval = numbers?.edgewise.reward_ci95 ?? null;
   const examples = numbers?.edgewise.n_clusters ?? 0;
   const sure = interval === null ? "" : `  95 % interval ${fixed(interval[0], 3)} to ${fixed(interval[1], 3)} over ${examples} examples`;
-  return [span(fixed(reward, 3), "strong"), span(sure)];
+  return [span(fixed(reward, 3), "strong"), span(counted, "faint"), span(sure)];
 }
 
 function numberLists({ avg_metrics, pass_at_k, pass_all_k }: RunNumbers): readonly (readonly [string, readonly Line[]])[] {

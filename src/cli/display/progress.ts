@@ -4,7 +4,7 @@ import { waitText } from "../../report/code-text.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
-import { finishedRollouts, Speed } from "./speed.ts";
+import { finishedRollouts, openRollouts, Speed } from "./speed.ts";
 
 export interface ProgressOptions {
   /** Writes a line. */
@@ -97,7 +97,8 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const { total_rollouts, reward, errors, tokens, vitals } = state;
   const finished = finishedRollouts(state);
   const parts = [`${finished}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
-  if (reward !== null) parts.push(`reward ${reward.toFixed(3)}`);
+  const counted = openRollouts(state) > 0 ? ` of ${state.done_rollouts}` : "";
+  if (reward !== null) parts.push(`reward ${reward.toFixed(3)}${counted}`);
   const codes = Object.entries(errors).filter(([, count]) => count > 0);
   if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${singleLine(code)} ${count}`).join(", ")}`);
   if (isOld(vitals)) parts.push(inFlightText(vitals));

@@ -45,3 +45,6 @@ export class Speed {
 /** Rollouts that are done, and those that have finished while others of their example are still under way. */
 export const finishedRollouts = ({ done_rollouts, finished_rollouts, total_rollouts }: RunState): number =>
   Math.min(total_rollouts, Math.max(done_rollouts, finished_rollouts ?? 0));
+
+/** Those of them that no number counts yet: their examples are not complete. */
+export const openRollouts = (state: RunState): number => Math.max(0, finishedRollouts(state) - state.done_rollouts);

@@ -68,6 +68,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Sampling", objectText(Object.fromEntries(Object.entries(metadata.sampling_args).filter(([, value]) => value !== null)))],
     ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
     ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
+    ["Open", openText(edgewise.kept_rollouts)],
     ["Reward", metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
     ["Interval", intervalText(scores.edgewise)],
     ["pass@k", listText(scores.pass_at_k, (value) => value.toFixed(3))],
@@ -92,6 +93,10 @@ const intervalText = ({ reward_ci95, n_clusters }: MoreOfRun["scores"]["edgewise
 
 const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
   judgesText({ requests, input_tokens: input, output_tokens: output });
+
+/** Rollouts that are there and count nowhere. */
+const openText = (kept = 0): string | null =>
+  kept === 0 ? null : `${thousands(kept)} more are generated, of examples that are not complete: no number counts them yet`;
 
 /** How it goes on; null where it works, or there is nothing to go on with. */
 function resumeText(run: Evaluation): string | null {

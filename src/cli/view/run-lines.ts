@@ -88,6 +88,7 @@ function outcomeLines(info: RunSummary, counted: Counted | null, width: number):
       ["average reward", rewardText(reward), rewardStyle(reward)],
       ...(info.status === null ? [] : [["status", info.status] as const]),
       ...shares(info, counted),
+      ...(info.openRollouts === 0 ? [] : [["open", `${info.openRollouts} more rollouts, of examples that are not complete`] as const]),
       ...(wrong.length === 0 ? [] : [["stale", staleText(wrong), "bad"] as const]),
     ],
     width,

@@ -17,6 +17,8 @@ export interface RunSummary {
   readonly groupingProblem: string | null | undefined;
   /** Of ours only, such as `RUNNING`. */
   readonly status: string | null;
+  /** Rollouts that are generated and in no row yet, since their examples are not complete. */
+  readonly openRollouts: number;
   /** What was asked for, in the order of the file. */
   readonly settings: readonly (readonly [string, string])[];
   /** What came of it, beside the averages of metrics. */
@@ -43,6 +45,7 @@ export function summaryOf(value: unknown): RunSummary | null {
     rolloutsPerExample: numberOf(file.rollouts_per_example),
     groupingProblem: file.edgewise === undefined ? undefined : typeof own.grouping_problem === "string" ? own.grouping_problem : null,
     status: typeof own.status === "string" ? own.status : null,
+    openRollouts: numberOf(own.open_rollouts) ?? 0,
     settings: settingsOf(file, own),
     numbers: numbersOf(file, own),
     metrics: metricsOf(file),

@@ -1,0 +1,35 @@
+import type { OpenRollouts } from "../control.ts";
+import type { Piece } from "../protocol.ts";
+import type { Ledger } from "../state/ledger.ts";
+
+/** Those among the generated rollouts of unfinished units that follow the first `skip`, at most `limit`, in the order of units and rollouts; null where there are none at all. */
+export function openRollouts(ledger: Ledger, skip: number, limit: number): OpenRollouts | null {
+  const head = ledger.head();
+  const total = head === null ? 0 : ledger.keptRollouts();
+  if (head === null || total === 0) return null;
+  const { state_columns, results_shape } = ledger.config();
+  const pieces = partOf(ledger.piecesIn({ lo: 0, hi: head.n ?? 0 }), skip, limit);
+  const units = [...new Set(pieces.map(({ unit }) => unit))];
+  const chunks = new Map(units.flatMap((unit) => ledger.chunksIn({ lo: unit, hi: unit + 1 })).map((chunk) => [chunk.digest, chunk]));
+  return {
+    total,
+    pieces,
+    chunks: [...chunks.values()],
+    tools: head.tools ?? [],
+    ...(head.env_digest === null ? {} : { code: head.env_digest }),
+    state_columns,
+    results_shape,
+  };
+}
+
+function partOf(pieces: readonly Piece[], skip: number, limit: number): Piece[] {
+  const each = pieces.flatMap((piece) => piece.rollouts.map((rollout) => ({ piece, rollout })));
+  each.sort((a, b) => a.piece.unit - b.piece.unit || a.rollout - b.rollout);
+  const wanted = new Map<Piece, number[]>();
+  for (const { piece, rollout } of each.slice(skip, skip + limit)) {
+    const known = wanted.get(piece);
+    if (known === undefined) wanted.set(piece, [rollout]);
+    else known.push(rollout);
+  }
+  return [...wanted].map(([{ begun: _, ...piece }, rollouts]) => ({ ...piece, rollouts }));
+}

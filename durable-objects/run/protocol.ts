@@ -96,6 +96,10 @@ export type TicketTask =
       readonly pinned: { readonly count: number; readonly digest: string } | null;
       /** Set when rows of a result folder are to be taken over afterwards. */
       readonly adopt: (FolderSource & { readonly num_examples?: number }) | null;
+      /** The run opens with the first examples while the others are still read (`PreparedRequest.more`); absent = they are pinned by one call, and from Runs of before. */
+      readonly in_parts?: true;
+      /** The run is open already: it is worked on beside its units. Absent = it opens with what this finds. */
+      readonly beside?: true;
     }
   | { readonly kind: "units" }
   /** Rows of a result folder are to be taken over, beside the units that it lacks; those of the parts before `part`, and of `part` up to the example `through`, are. */
@@ -244,9 +248,11 @@ export interface RunScores {
 
 export interface PreparedRequest extends TicketId {
   readonly attempt: number;
-  /** All chunks of a first preparation; only the appended ones of a growth. */
+  /** Those that no call has named yet: all of a first preparation, the appended ones of a growth, of either the ones since the last part. */
   readonly chunks: readonly InputChunk[];
   readonly count: number;
+  /** Further examples are being read, and pinned by calls to come; absent = these are all. Only where the task is `in_parts`. */
+  readonly more?: true;
   /** Chain digest over all `count` rows. */
   readonly digest: string;
   readonly env_digest: string;

@@ -41,33 +41,37 @@ export class Beside {
   }
 
   begin(grant: Grant, task: BesideTask): void {
-    const work = this.#work(grant, task).finally(() => {
-      this.#open.delete(work);
-      this.#onEnd();
-    });
-    this.#open.add(work);
+    this.follow(grant.config.run_id, this.#work(grant, task));
+  }
+
+  /** Work under a ticket of the run that goes on beside its units; what it rejects with is left to the next ticket. */
+  follow(runId: string, work: Promise<unknown>): void {
+    const followed = work
+      .then(() => undefined)
+      .catch((thrown: unknown) => this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`))
+      .finally(() => {
+        this.#open.delete(followed);
+        this.#onEnd();
+      });
+    this.#open.add(followed);
   }
 
   /** Rows that cannot be taken over end the run; anything else that goes wrong is left to the next ticket. */
   async #work(grant: Grant, task: BesideTask): Promise<void> {
     const { run_id: runId } = grant.config;
     const ports = teamPorts(this.#ports, grant.config);
-    try {
-      await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
-        try {
-          if (task.kind === "adopt") await ports.bytes.within(ADOPT_BYTES, signal, () => adoptFolder(ports, grant, task, signal));
-          else await ports.bytes.within(FINALISE_BYTES, signal, () => mergeSegments(ports, grant, signal, this.#slice));
-        } catch (thrown) {
-          const failed = signal.aborted || task.kind === "merge" ? null : failureOfPreparation(thrown);
-          if (failed === null || failed.passing === true) {
-            await this.#ports.sleep(AFTER_FAILURE_MS, signal).catch(() => undefined);
-            throw thrown;
-          }
-          await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
+    await keepAlive(ports, runId, grant, this.#stop, async (signal) => {
+      try {
+        if (task.kind === "adopt") await ports.bytes.within(ADOPT_BYTES, signal, () => adoptFolder(ports, grant, task, signal));
+        else await ports.bytes.within(FINALISE_BYTES, signal, () => mergeSegments(ports, grant, signal, this.#slice));
+      } catch (thrown) {
+        const failed = signal.aborted || task.kind === "merge" ? null : failureOfPreparation(thrown);
+        if (failed === null || failed.passing === true) {
+          await this.#ports.sleep(AFTER_FAILURE_MS, signal).catch(() => undefined);
+          throw thrown;
         }
-      });
-    } catch (thrown) {
-      this.#ports.log(`run ${runId}: ${failureOf(thrown).message}`);
-    }
+        await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
+      }
+    });
   }
 }

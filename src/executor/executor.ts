@@ -4,7 +4,7 @@ import { findOffered } from "../environments/load.ts";
 import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
-import { PREPARE_BYTES, STREAMS_PER_CONNECTION } from "../limits.ts";
+import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
@@ -16,8 +16,8 @@ import { keepAlive, ticketOf } from "./keep-alive.ts";
 import { Lifeline } from "./lifeline.ts";
 import { RunNotes } from "./endpoints/notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
-import { failureOfPreparation } from "./preparation/preparation-failure.ts";
-import { prepareRun } from "./preparation/prepare.ts";
+import type { PrepareTask } from "./preparation/prepare.ts";
+import { prepareTicket } from "./preparation/prepare-ticket.ts";
 import { RetryWaits } from "./units/retry-waits.ts";
 import { SavedRows } from "./units/saved-rows.ts";
 import { type Service, Services, shareAt } from "./hosting/services.ts";
@@ -84,7 +84,6 @@ export class Executor {
       if (idle === 0) await this.#pause(this.#budget.poll);
     }
     await this.#finish(services);
-    await this.#beside.over();
     this.#lifeline.end();
     this.#ports.bytes.close();
     await this.#next(true);
@@ -94,7 +93,7 @@ export class Executor {
   async #finish(services: readonly Promise<void>[]): Promise<void> {
     this.#stopAsking = true;
     this.#services.stop("leave");
-    const finished = Promise.all(services);
+    const finished = Promise.all(services).then(() => this.#beside.over());
     if (!Number.isFinite(this.#slice.wallLeft)) return void (await finished);
     const late = new AbortController();
     const wall = this.#ports.sleep(this.#slice.wallLeft, late.signal).then(
@@ -238,9 +237,8 @@ export class Executor {
       await keepAlive(ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(ports, grant, task, signal, this.#slice));
       return true;
     }
-    return this.#environments.within(grant, said, (loaded) =>
-      task.kind === "prepare" ? this.#prepare(grant, task, loaded, said) : this.#runUnits(grant, sentAt, service, said.notes, loaded),
-    );
+    if (task.kind === "prepare") return this.#prepare(grant, task, said);
+    return this.#environments.within(grant, said, (loaded) => this.#runUnits(grant, sentAt, service, said.notes, loaded));
   }
 
   /** Of the run's team: whatever is done under a grant is done with these. */
@@ -255,24 +253,17 @@ export class Executor {
     return new EnvironmentLog({ send, sleep, log });
   }
 
-  #prepare(grant: Grant, task: Extract<Grant["task"], { kind: "prepare" }>, { environment, end }: Loaded, { prints }: Said): Promise<void> {
-    const { run_id: runId } = grant.config;
-    const ports = this.#portsOf(grant);
-    return keepAlive(ports, runId, grant, this.#stop.signal, async (signal) => {
-      try {
-        await ports.bytes.within(PREPARE_BYTES, signal, () => prepareRun(ports, grant, task, environment, signal, () => briefly(this.#ports, end())));
-      } catch (thrown) {
-        // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
-        if (signal.aborted) throw thrown;
-        const failed = failureOfPreparation(thrown);
-        // A Run of before would end for it, and asks again by itself.
-        if (failed.passing === true && grant.tries_again !== true) throw thrown;
-        await prints.flush();
-        await ports.run(runId).fail({ ...ticketOf(grant), ...failed });
-      } finally {
-        await briefly(this.#ports, end());
-      }
-    });
+  /** Until the examples are pinned, or the run is open: then the others are read beside its units. False as `#work`. */
+  async #prepare(grant: Grant, task: PrepareTask, said: Said): Promise<boolean> {
+    const opened = Promise.withResolvers<"open">();
+    const onOpen = (): void => opened.resolve("open");
+    const known = { ports: this.#portsOf(grant), grant, task, prints: said.prints, stop: this.#stop.signal, onOpen };
+    const work = this.#environments.within(grant, said, (loaded) => prepareTicket({ ...known, ...loaded }));
+    if (task.beside === true) onOpen();
+    const outcome = await Promise.race([work, opened.promise]);
+    if (outcome !== "open") return outcome;
+    this.#beside.follow(grant.config.run_id, work);
+    return true;
   }
 
   async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {

@@ -151,6 +151,12 @@ export const MUTATIONS: readonly Mutation[] = [
     first: 69,
   },
   {
+    name: "complete while further inputs are being pinned",
+    file: "durable-objects/run/course/lifecycle.ts",
+    find: " && head.pinning !== true)",
+    replace: ")",
+  },
+  {
     name: "complete before all was looked at that is to be repaired",
     file: "durable-objects/run/course/lifecycle.ts",
     find: " && head.repair === undefined",

@@ -20,7 +20,16 @@ export function doOtherTask(world: Scene, calls: Calls, grant: Grant, digest: st
   }
   if (task.kind === "finalise") calls.make("finalised", id, then);
   if (task.kind === "prepare") {
-    calls.make("prepared", { ...id, ...preparation(run.ledger.config().num_examples, task, digest) }, then);
+    const n = run.ledger.config().num_examples;
+    const from = task.pinned?.count ?? 0;
+    const pin = (lo: number, hi: number) => ({ ...id, ...preparation(lo, hi, task, digest) });
+    const first = task.in_parts === true && n > from ? world.random.int(from, n - 1) : from;
+    if (first === from) calls.make("prepared", pin(from, n), then);
+    else
+      calls.make("prepared", { ...pin(from, first), more: true }, (answer) => {
+        if (answer?.kind !== "ok") return then();
+        calls.after(world.random.int(0, 300), () => calls.make("prepared", pin(first, n), then));
+      });
   }
   return task.kind !== "units";
 }

@@ -3,10 +3,9 @@ import type { Failure } from "../../../src/errors/result.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import { FINALISINGS_TO_FAIL } from "./finalise-attempts.ts";
-import { freshFinalise, type RunHead } from "../state/head.ts";
+import { freshFinalise, HEAD_VERSION, type RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { RunStatus } from "../../../src/config/run-status.ts";
-import { endTicket } from "../grants/tickets.ts";
 
 /** Preparations in a row that may be lost: the same rows are read by each, and what kills or freezes one kills the next. */
 export const PREPARATIONS_TO_FAIL = 3;
@@ -23,11 +22,18 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
   head.failure = failure;
   head.ended_at = context.now;
   head.interrupted = false;
-  // What it did not get to stays as it ended; the next resume counts it anew.
+  // What it did not get to stays as it ended; the next resume counts it anew, and reads on.
   delete head.repair;
+  endPinning(head);
   markChanged(head, context);
   const text = failure === null ? `Run ${status}` : `Run ${status}: ${failure.message}`;
   logEvent(ledger, head, context, failure === null ? "INFO" : "ERROR", text);
+}
+
+/** No further inputs are being pinned: there are all, or a resume reads on. */
+export function endPinning(head: RunHead): void {
+  delete head.pinning;
+  head.version = HEAD_VERSION;
 }
 
 /** A change that lists and viewers show soon. */
@@ -68,14 +74,15 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
     });
   }
   const adopts = head.phase === "open" && head.import !== null;
-  if ((head.phase === "preparing" || adopts) && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
+  if ((head.phase === "preparing" || head.pinning === true || adopts) && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
     endRun(ledger, head, context, "FAILED", "abort", {
       code: "preparation_failed",
       message: `Reading the ${adopts ? "rows of the result folder" : "examples"} was begun ${head.lost_preparations} times, and each time whoever read them fell silent.`,
       hint: "The data set or the environment takes more memory or time than there is: ask for fewer or smaller examples, then resume the run.",
     });
   }
-  if (head.phase === "open" && head.import === null && head.n !== null && head.done === head.n && head.repair === undefined) complete(ledger, head, context);
+  if (head.phase === "open" && head.import === null && head.n !== null && head.done === head.n && head.repair === undefined && head.pinning !== true)
+    complete(ledger, head, context);
   if (head.phase === "draining" && ledger.tickets().length === 0) {
     head.phase = "finalising";
     head.drain = null;
@@ -85,10 +92,8 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
     giveUpFinalising(ledger, head, context);
 }
 
-/** Ends what a prepare ticket did; the run opens, or ends when nothing is pending. */
-export function openRun(ledger: Ledger, head: RunHead, context: RunContext, ticketId: number): void {
-  const ticket = ledger.tickets().find((each) => each.id === ticketId);
-  if (ticket !== undefined) endTicket(ledger, head, ticket);
+/** Inputs are there; the run opens, or ends when nothing is pending. */
+export function openRun(head: RunHead, context: RunContext): void {
   head.phase = "open";
   head.status = "RUNNING";
   markChanged(head, context);

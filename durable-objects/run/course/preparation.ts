@@ -3,19 +3,23 @@ import { codeFound } from "../grants/code-wait.ts";
 import { loaded } from "../grants/load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
-import type { RunHead } from "../state/head.ts";
+import { PINNING_HEAD_VERSION, type RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
-import { endRun, openRun } from "./lifecycle.ts";
+import { endPinning, endRun, openRun } from "./lifecycle.ts";
 import type { Ack, PreparedRequest, TicketId } from "../protocol.ts";
-import { liveTicket } from "../grants/tickets.ts";
+import { endTicket, liveTicket } from "../grants/tickets.ts";
 
-/** The live prepare ticket named by a request, while the run is preparing. */
+/** The live prepare ticket named by a request, while the run is preparing or open for more. */
 function preparing(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
   const ticket = liveTicket(ledger, request);
-  return ticket !== null && ticket.task.kind === "prepare" && head.phase === "preparing" ? ticket : null;
+  const reads = head.phase === "preparing" || (head.phase === "open" && head.pinning === true);
+  return ticket !== null && ticket.task.kind === "prepare" && reads ? ticket : null;
 }
 
-/** Pins the inputs in one transaction: the list of units, and what they were read from, never changes afterwards but at its end. */
+/**
+ * Pins inputs, each part in one transaction: the list of units, and what they were read from, never changes afterwards but at its end. The run
+ * opens with the first part; the ticket ends with the last.
+ */
 export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest, context: RunContext): Ack {
   const ticket = preparing(ledger, head, request);
   if (ticket === null) return { kind: "lost" };
@@ -34,7 +38,6 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   ledger.putChunks(request.chunks);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
   head.n = request.count;
-  head.pinned_for = ledger.config().num_examples;
   head.pending += added;
   head.dataset_digest = request.digest;
   // What is pinned was compared before the data was read.
@@ -47,9 +50,17 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.env_sampling_args = request.env_sampling_args;
   head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;
-  logEvent(ledger, head, context, "INFO", `${request.count} examples x ${ledger.config().rollouts_per_example} rollouts pinned`);
   // A run that grows while rows of a folder are taken over has its new units at the end.
   if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? []);
-  openRun(ledger, head, context, ticket.id);
+  if (head.phase === "preparing") openRun(head, context);
+  if (request.more === true) {
+    head.version = PINNING_HEAD_VERSION;
+    head.pinning = true;
+    return { kind: "ok" };
+  }
+  endPinning(head);
+  head.pinned_for = ledger.config().num_examples;
+  logEvent(ledger, head, context, "INFO", `${request.count} examples x ${ledger.config().rollouts_per_example} rollouts pinned`);
+  endTicket(ledger, head, ticket);
   return { kind: "ok" };
 }

@@ -11,7 +11,7 @@ import { logEvent } from "../state/events.ts";
 import { freshHealth, type RunHead } from "../state/head.ts";
 import { freshPulse } from "../state/pulse.ts";
 import type { Ledger } from "../state/ledger.ts";
-import { markChanged } from "./lifecycle.ts";
+import { endPinning, markChanged } from "./lifecycle.ts";
 import { isSuspended } from "../grants/offers.ts";
 import { type CountedDebts, countDebts, debtsMark, debtsOfTotals, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
 import { isOwing, type Owed } from "./repair.ts";
@@ -146,6 +146,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
     head.repair = { from: 0, score_again: terms.fresh.scoreAgain };
   head.keep_errors = request.keep_errors;
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
+  endPinning(head);
   delete head.unscored;
   delete head.scores;
   delete head.unwritten;

@@ -5,7 +5,7 @@ import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import { relocated } from "../state/relocated.ts";
-import { isSuspended } from "./offers.ts";
+import { isPinning, isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
 import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
@@ -78,7 +78,8 @@ function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: num
 function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimDecision {
   if (head.phase !== "open" || task.kind !== "units") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
-  if (alone || head.pending === 0) return { kind: "empty", pending: head.pending };
+  // Units that are about to be pinned are worth waiting for.
+  if (alone || head.pending === 0) return { kind: "empty", pending: head.pending + (isPinning(ledger.tickets()) ? 1 : 0) };
   const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, request, request.open) : null;
   if (poisonedFirst !== null) return poisonedFirst;
   const bytes = head.n === null || head.n === 0 ? 0 : head.input_bytes / head.n;

@@ -22,7 +22,7 @@ export function failLoading(ledger: Ledger, head: RunHead, ticket: Ticket, failu
   const before = head.loading;
   if (before !== undefined && before.retry_at > 0) return;
   const count = (before?.count ?? 0) + 1;
-  const reading = head.phase === "preparing";
+  const reading = ticket.task.kind === "prepare";
   const isFirst = ledger.config().attended && head.n === null && failure.code !== "storage_unavailable";
   const most = isFirst ? FIRST_LOADINGS_TO_FAIL : LOADINGS_TO_FAIL;
   if (count >= most && !isLoaded(ledger)) {

@@ -7,7 +7,7 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 
 /** Whether a grant is for work beside the units, which takes no requests and no place of an executor for them. */
-export const isBeside = ({ task }: Ticket): boolean => task.kind === "adopt" || task.kind === "merge";
+export const isBeside = ({ task }: Ticket): boolean => task.kind === "adopt" || task.kind === "merge" || task.kind === "prepare";
 
 /** An unattended run works under any boot; an attended one only under the boot that created or resumed it. */
 export function isSuspended(config: RunConfig, head: RunHead, context: RunContext): boolean {
@@ -65,11 +65,17 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
   // One executor is enough to see whether anybody has the run's code by now.
   const units = Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
-  return Math.max(units, wantsAdopter(head, tickets) || wantsMerger(head, tickets, context) ? 1 : 0);
+  return Math.max(units, wantsPreparer(head, tickets) || wantsAdopter(head, tickets) || wantsMerger(head, tickets, context) ? 1 : 0);
 }
 
 /** Whether the run wants lanes and has none at all: executors that are full make room for it. */
 export const isIdle = (ledger: Ledger, want: number): boolean => want > 0 && ledger.tickets().every(isBeside);
+
+/** Whether further inputs are to be pinned beside the units, and nobody does it. */
+export const wantsPreparer = (head: RunHead, tickets: readonly Ticket[]): boolean => head.phase === "open" && head.pinning === true && !isPinning(tickets);
+
+/** Whether somebody reads the data set. */
+export const isPinning = (tickets: readonly Ticket[]): boolean => tickets.some(({ task }) => task.kind === "prepare");
 
 /** Whether rows of a folder are to be taken over beside the units, and nobody does it. */
 export const wantsAdopter = (head: RunHead, tickets: readonly Ticket[]): boolean =>

@@ -9,7 +9,7 @@ import type { RunHead } from "../state/head.ts";
 import { noteAnswer } from "./health.ts";
 import { keepProgress } from "../sending/heartbeat.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
-import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isBeside, isSuspended, lanesFor, wantsAdopter } from "./offers.ts";
+import { freeGeneration, freeLanes, freeRequests, freeScoring, freeWorkers, isBeside, isSuspended, lanesFor, wantsAdopter, wantsPreparer } from "./offers.ts";
 import { isLoadingHeldUp } from "./loading.ts";
 import { returnUnits } from "./pending.ts";
 import {
@@ -90,6 +90,9 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
   return lapsed;
 }
 
+/** Final files are written, rows taken over and segments merged without the environment. */
+const needsCode = ({ task }: Ticket): boolean => task.kind === "units" || task.kind === "prepare";
+
 function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunContext): Grant {
   return {
     kind: "grant",
@@ -105,8 +108,7 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     ...(head.health.answered === true ? { answered: true } : {}),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
-    // Final files are written, rows taken over and segments merged without the environment.
-    ...(head.env_digest === null || ticket.task.kind === "finalise" || isBeside(ticket) ? {} : { env_digest: head.env_digest }),
+    ...(head.env_digest === null || !needsCode(ticket) ? {} : { env_digest: head.env_digest }),
     ...(head.env_digests === undefined ? {} : { marked: true }),
     tries_again: true,
   };
@@ -119,7 +121,10 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
   return id;
 }
 
-function taskFor(head: RunHead, beside: "adopt" | "merge" | null): TicketTask {
+/** What is done beside the units. */
+type BesideKind = "prepare" | "adopt" | "merge";
+
+function taskFor(head: RunHead, beside: BesideKind | null): TicketTask {
   if (beside === "merge") return { kind: "merge" };
   const { import: source, import_part: part = 0, import_through: through } = head;
   const folder =
@@ -127,11 +132,12 @@ function taskFor(head: RunHead, beside: "adopt" | "merge" | null): TicketTask {
       ? null
       : { results: source.results, ...(source.in_parts === true ? { in_parts: true as const } : {}), dataset_digest: source.dataset_digest };
   if (beside === "adopt" && folder !== null) return { kind: "adopt", source: folder, part, ...(through === undefined ? {} : { through }) };
-  if (head.phase === "preparing") {
+  if (head.phase === "preparing" || beside === "prepare") {
     const pinned = head.n === null || head.dataset_digest === null ? null : { count: head.n, digest: head.dataset_digest };
     const examples = source?.num_examples;
     const adopt = folder === null ? null : { ...folder, ...(examples === undefined ? {} : { num_examples: examples }) };
-    return { kind: "prepare", attempt: head.attempt, pinned, adopt };
+    // Whether a folder's rows are of these examples is known when all of them are read.
+    return { kind: "prepare", attempt: head.attempt, pinned, adopt, ...(adopt === null ? { in_parts: true } : {}), ...(beside === "prepare" ? { beside: true } : {}) };
   }
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
 }
@@ -181,7 +187,8 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
 }
 
 /** Work beside the units that the run wants done, of what the executor does. */
-function besideFor(ledger: Ledger, head: RunHead, { adopts, merges }: JoinRequest, context: RunContext): "adopt" | "merge" | null {
+function besideFor(ledger: Ledger, head: RunHead, { adopts, merges }: JoinRequest, context: RunContext): BesideKind | null {
+  if (wantsPreparer(head, ledger.tickets()) && !isLoadingHeldUp(ledger, head, context)) return "prepare";
   if (adopts === true && wantsAdopter(head, ledger.tickets())) return "adopt";
   return merges === true && wantsMerger(head, ledger.tickets(), context) ? "merge" : null;
 }
@@ -207,13 +214,13 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     ledger.putTicket(renewed);
     return grantOf(ledger, head, renewed, context);
   }
-  // It asks anew: its earlier session is over, only the leave was lost. What takes rows over, or merges them, goes on beside it.
-  for (const ticket of own) if (!isBeside(ticket)) endTicket(ledger, head, ticket);
+  // It asks anew: its earlier session is over, only the leave was lost. What is done beside the units goes on.
+  for (const ticket of own) if (!isBeside(ticket) || head.phase === "preparing") endTicket(ledger, head, ticket);
   const beside = besideFor(ledger, head, request, context);
   const allowed = beside !== null ? { lanes: 0, requests: 0 } : allowance(ledger, head, request, context);
   if (allowed === null) return { kind: "none" };
   head.epoch++;
-  if (head.phase !== "open") head.attempt++;
+  if (head.phase !== "open" || beside === "prepare") head.attempt++;
   const ticket: Ticket = {
     id: smallestFreeId(ledger.tickets()),
     epoch: head.epoch,

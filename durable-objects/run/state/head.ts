@@ -9,13 +9,16 @@ import type { Unscored } from "../../../src/metrics/rollout-summary.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
 export const HEAD_VERSION = 1;
+/** While further inputs are being pinned: a version that does not know `pinning` would end the run with those that there are. */
+export const PINNING_HEAD_VERSION = 2;
+export const KNOWN_HEADS: readonly number[] = [HEAD_VERSION, PINNING_HEAD_VERSION];
 
 /**
  * The hot record of a run: everything a transition decides on that is not per unit. One row, written once per transaction.
  * Times are Unix milliseconds of the Run's own clock.
  */
 export interface RunHead {
-  version: typeof HEAD_VERSION;
+  version: typeof HEAD_VERSION | typeof PINNING_HEAD_VERSION;
   status: RunStatus;
   phase: RunPhase;
   generation: number;
@@ -36,6 +39,8 @@ export interface RunHead {
 
   /** Units pinned; null until the first preparation is accepted. Units are `0…n-1`. */
   n: number | null;
+  /** Further units are being pinned while the run is open (course/preparation.ts); absent = these are all. */
+  pinning?: true;
   /** `num_examples` for which they were pinned: the data set may have had fewer. */
   pinned_for: number | null;
   dataset_digest: string | null;

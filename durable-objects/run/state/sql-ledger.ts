@@ -4,7 +4,7 @@ import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
 import { EventTable } from "./event-table.ts";
 import { GrantTables } from "./grant-tables.ts";
-import { HEAD_VERSION, type RunHead } from "./head.ts";
+import { KNOWN_HEADS, PINNING_HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "./ledger.ts";
@@ -115,7 +115,7 @@ export class SqlLedger implements Ledger {
     const text = this.#record("head");
     if (text === null) return null;
     const head = JSON.parse(text) as RunHead;
-    if (head.version !== HEAD_VERSION) throw storedByAnother("has a head of version", String(head.version), HEAD_VERSION);
+    if (!KNOWN_HEADS.includes(head.version)) throw storedByAnother("has a head of version", String(head.version), PINNING_HEAD_VERSION);
     return head;
   }
   putHead(head: RunHead): void {

@@ -18,7 +18,7 @@ import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "../keep-alive.ts";
 import type { ExecutorPorts } from "../ports.ts";
 
-type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
+export type PrepareTask = Extract<TicketTask, { kind: "prepare" }>;
 
 /** What a row counts for in pacing: making, digesting and storing it takes about as long as that many characters take to be read. */
 const ROW_CHARS = KIB;
@@ -52,9 +52,12 @@ function checkMetrics(environment: Environment, independent: boolean): void {
 /** Each holds at most `INPUT_CHUNK_BYTES`, or one larger row. */
 const CHUNKS_UNDER_WAY = 4;
 
+/** Chunks of a part that the run can begin with, or go on with, while more is read: some ten thousand short rows, which are read in a fraction of a second. */
+const PART_CHUNKS = 16;
+
 /** Writes input lines as content-addressed chunks. */
 class ChunkWriter {
-  readonly chunks: InputChunk[] = [];
+  #chunks: InputChunk[] = [];
   readonly #ports: ExecutorPorts;
   readonly #runId: string;
   readonly #encoder = new TextEncoder();
@@ -70,17 +73,26 @@ class ChunkWriter {
     this.#lo = lo;
   }
 
-  async add(line: string): Promise<void> {
+  /** True when the chunks before this line are a part. */
+  async add(line: string): Promise<boolean> {
     const size = this.#sizeOf(line) + 1;
-    if (this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES)) await this.#cut();
+    const full = this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES);
+    if (full) await this.#cut();
     this.#lines.push(line);
     this.#size += size;
+    return full && this.#chunks.length >= PART_CHUNKS;
   }
 
-  /** Stores what is left; all chunks are there afterwards. */
-  async close(): Promise<void> {
+  /** The chunks that were cut since the last call, all of which are stored. */
+  async taken(): Promise<readonly InputChunk[]> {
+    await Promise.all(this.#storing.splice(0));
+    return this.#chunks.splice(0);
+  }
+
+  /** With what is left: all chunks are there afterwards. */
+  async close(): Promise<readonly InputChunk[]> {
     await this.#cut();
-    await Promise.all(this.#storing);
+    return await this.taken();
   }
 
   /** Bytes of UTF-8. Most lines are ASCII, and need not be encoded for that. */
@@ -99,7 +111,7 @@ class ChunkWriter {
     // Waited for in its turn; until then a failure is nobody's.
     storing.catch(() => undefined);
     this.#storing.push(storing);
-    this.chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
+    this.#chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
     this.#lo += this.#lines.length;
     this.#lines = [];
     this.#size = 0;
@@ -149,10 +161,18 @@ function shrunk(what: "run" | "results folder", had: number, has: number): Edgew
   });
 }
 
+/** What a preparation that is not over yet tells, and waits for. */
+export interface PrepareHooks {
+  /** What is to be over before the ticket may end, when the environment is needed no more. */
+  readonly beforeLast: () => Promise<void>;
+  /** A part was pinned, and the run is open. */
+  readonly onOpen: () => void;
+}
+
 /**
- * Reads the data set, which nothing else does: the first n rows go to R2 as chunks and are pinned in the Run by one call. A growth
- * reads them again, checks the pinned ones against their digest, and appends. `beforePinned`: what is to be over before the ticket
- * may end, when the environment is needed no more. Throws `EdgewiseError` for what ends the run.
+ * Reads the data set, which nothing else does: the first n rows go to R2 as chunks and are pinned in the Run, part by part where it says so,
+ * so that a large run begins with the first. A growth reads them again, checks the pinned ones against their digest, and appends.
+ * Throws `EdgewiseError` for what ends the run.
  */
 export async function prepareRun(
   ports: ExecutorPorts,
@@ -160,7 +180,7 @@ export async function prepareRun(
   task: PrepareTask,
   environment: Environment,
   signal: AbortSignal,
-  beforePinned: () => Promise<void> = async () => undefined,
+  { beforeLast, onOpen }: PrepareHooks = { beforeLast: async () => undefined, onOpen: () => undefined },
 ): Promise<void> {
   const { config } = grant;
   checkMetrics(environment, config.independent_scoring);
@@ -175,47 +195,52 @@ export async function prepareRun(
   let asInFolder = false;
   let count = 0;
   let bytes = 0;
+  let envDigest: string | null = null;
+  const found = async (chunks: readonly InputChunk[]): Promise<PreparedRequest> => {
+    envDigest ??= await ports.envDigest(config);
+    if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
+    return {
+      ...ticketOf(grant),
+      attempt: task.attempt,
+      chunks,
+      count,
+      digest: await digest.value(),
+      env_digest: envDigest,
+      dataset_name: environment.datasetName,
+      pass_threshold: environment.passThreshold,
+      reward_range: environment.rewardRange,
+      reward_weights: small(environment.rubric.rewardWeights()) ?? {},
+      env_sampling_args: environment.samplingArgs,
+      concurrency: environment.concurrency,
+      tools: ownTools ? null : small(environment.sharedTools()),
+    };
+  };
   for await (const input of examplesOf(environment, config, signal)) {
     signal.throwIfAborted();
     const line = JSON.stringify(input);
     bytes += line.length;
     if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
+    if (count >= pinned && (await writer.add(maskJson(line))) && task.in_parts === true) {
+      const { kind } = await ports.run(config.run_id).prepared({ ...(await found(await writer.taken())), more: true });
+      if (kind !== "ok") return;
+      onOpen();
+    }
     await digest.add(line);
     count++;
     if (count === pinned && (await digest.value()) !== task.pinned?.digest) throw changed(pinned);
     // A folder says how many rows its digest is of; from one of before it has to be found out.
     if (count === task.adopt?.num_examples) asInFolder = (await digest.value()) === task.adopt.dataset_digest;
-    if (count > pinned) await writer.add(maskJson(line));
     if (task.adopt !== null) ids.push(input.example_id);
     ownTools ||= input.info?.tool_defs !== undefined;
   }
   if (count < pinned) throw shrunk("run", pinned, count);
   if (count < (task.adopt?.num_examples ?? 0)) throw shrunk("results folder", task.adopt?.num_examples ?? 0, count);
-  await writer.close();
-
-  const datasetDigest = await digest.value();
-  const envDigest = await ports.envDigest(config);
-  if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
-  if (!(asInFolder || task.adopt === null || task.adopt.dataset_digest === null || task.adopt.dataset_digest === datasetDigest)) {
+  const all = await found(await writer.close());
+  if (!(asInFolder || task.adopt === null || task.adopt.dataset_digest === null || task.adopt.dataset_digest === all.digest)) {
     await checkAdopted(environment, task.adopt.dataset_digest, config, signal);
   }
-  const request = {
-    ...ticketOf(grant),
-    attempt: task.attempt,
-    chunks: writer.chunks,
-    count,
-    digest: datasetDigest,
-    env_digest: envDigest,
-    dataset_name: environment.datasetName,
-    pass_threshold: environment.passThreshold,
-    reward_range: environment.rewardRange,
-    reward_weights: small(environment.rubric.rewardWeights()) ?? {},
-    env_sampling_args: environment.samplingArgs,
-    concurrency: environment.concurrency,
-    tools: ownTools ? null : small(environment.sharedTools()),
-    ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)),
-  };
-  await beforePinned();
+  const request = { ...all, ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)) };
+  await beforeLast();
   await ports.run(config.run_id).prepared(request);
 }
 

@@ -31,7 +31,8 @@ async function prepared(
     adopt = null,
     independent = false,
     more = {},
-  }: { count?: number; pinned?: Task["pinned"]; adopt?: Task["adopt"]; independent?: boolean; more?: Partial<RunConfig> } = {},
+    inParts = false,
+  }: { count?: number; pinned?: Task["pinned"]; adopt?: Task["adopt"]; independent?: boolean; more?: Partial<RunConfig>; inParts?: boolean } = {},
 ) {
   const objects = new Map<string, Uint8Array>();
   const reports: PreparedRequest[] = [];
@@ -43,18 +44,19 @@ async function prepared(
   } as Partial<ExecutorStore> as ExecutorStore;
   const stub = {
     async prepared(request: PreparedRequest) {
+      for (const { digest } of request.chunks) expect(objects.has(`runs/0000abcd/inputs/${digest}.jsonl`)).toBe(true);
       reports.push(request);
       return { kind: "ok" as const };
     },
   } as Partial<RunStub> as RunStub;
   const ports = { store, run: () => stub, envDigest: async () => "e" } as Partial<ExecutorPorts> as ExecutorPorts;
-  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt };
+  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt, ...(inParts ? { in_parts: true } : {}) };
   const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
   await prepareRun(ports, grant, task, environment, new AbortController().signal);
-  const [report] = reports;
+  const report = reports.at(-1);
   if (report === undefined) throw new Error("nothing was reported");
-  return { report, objects };
+  return { report, reports, objects };
 }
 const many = (count: number, question = "q"): string[] => Array.from({ length: count }, (_, index) => `${question}${index}`);
 
@@ -124,6 +126,23 @@ describe("pinned inputs", () => {
     expect(report.chunks.length).toBeGreaterThan(1);
     for (const chunk of report.chunks) expect(chunk.bytes).toBeLessThanOrEqual(INPUT_CHUNK_BYTES);
     expect(report.chunks.at(-1)?.hi).toBe(20);
+  });
+
+  it("are told part by part where the run begins with the first, in the same chunks and with the same digest", async () => {
+    const rows = 40 * INPUT_CHUNK_ROWS + 7;
+    const whole = await prepared(environmentOf(many(rows)));
+    const { reports, report, objects } = await prepared(environmentOf(many(rows)), { inParts: true });
+    expect(whole.reports.length).toBe(1);
+    expect(reports.map(({ count, more }) => [count, more])).toEqual([
+      [16 * INPUT_CHUNK_ROWS, true],
+      [32 * INPUT_CHUNK_ROWS, true],
+      [rows, undefined],
+    ]);
+    expect(reports.flatMap(({ chunks }) => chunks)).toEqual(whole.report.chunks);
+    expect([report.digest, [...objects.keys()]]).toEqual([whole.report.digest, [...whole.objects.keys()]]);
+    const [first] = reports;
+    const begun = await prepared(environmentOf(many(rows)), { pinned: { count: first?.count ?? 0, digest: first?.digest ?? "" }, inParts: true });
+    expect(begun.reports.flatMap(({ chunks }) => chunks)).toEqual(whole.report.chunks.slice(16));
   });
 
   it("hold a row that is larger than a chunk alone", async () => {

@@ -129,11 +129,22 @@ export class RuleRun {
       digest = `digest of ${n}`,
       concurrency = null,
       env_digest = "e",
-    }: { lacks?: readonly UnitRange[]; digest?: string; concurrency?: number | null; env_digest?: string } = {},
+      more = false,
+      grant = this.grant("preparing"),
+      from = grant.task.kind === "prepare" ? (grant.task.pinned?.count ?? 0) : 0,
+    }: {
+      lacks?: readonly UnitRange[];
+      digest?: string;
+      concurrency?: number | null;
+      env_digest?: string;
+      /** Further rows are being read. */
+      more?: boolean;
+      /** One under which rows were pinned already, those before `from`. */
+      grant?: Grant;
+      from?: number;
+    } = {},
   ): Grant {
-    const grant = this.grant("preparing");
     if (grant.task.kind !== "prepare") throw new Error(`nothing to prepare: ${grant.task.kind}`);
-    const from = grant.task.pinned?.count ?? 0;
     const chunks = n > from ? [{ lo: from, hi: n, digest: "d".repeat(64), bytes: 100 * (n - from) }] : [];
     const pinned = {
       attempt: grant.task.attempt,
@@ -145,6 +156,7 @@ export class RuleRun {
       env_sampling_args: {},
       concurrency,
       ...(lacks === undefined ? {} : { lacks }),
+      ...(more ? { more: true as const } : {}),
     };
     this.call("prepared", { ...this.id(grant), ...pinned });
     return grant;

@@ -137,7 +137,14 @@ function taskFor(head: RunHead, beside: BesideKind | null): TicketTask {
     const examples = source?.num_examples;
     const adopt = folder === null ? null : { ...folder, ...(examples === undefined ? {} : { num_examples: examples }) };
     // Whether a folder's rows are of these examples is known when all of them are read.
-    return { kind: "prepare", attempt: head.attempt, pinned, adopt, ...(adopt === null ? { in_parts: true } : {}), ...(beside === "prepare" ? { beside: true } : {}) };
+    return {
+      kind: "prepare",
+      attempt: head.attempt,
+      pinned,
+      adopt,
+      ...(adopt === null ? { in_parts: true } : {}),
+      ...(beside === "prepare" ? { beside: true } : {}),
+    };
   }
   return head.phase === "finalising" ? { kind: "finalise", attempt: head.attempt, generation: head.generation } : { kind: "units" };
 }

@@ -14,7 +14,8 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
   const config = ledger.config();
   const codes = rolloutsByCode(head);
   const waiting = waitingFor(head, context);
-  const total = head.n ?? Math.max(0, config.num_examples);
+  // While further units are being pinned there are as many as were asked for, as far as anybody knows.
+  const total = head.n === null || head.pinning === true ? Math.max(head.n ?? 0, config.num_examples) : head.n;
   return {
     config,
     status: head.status,

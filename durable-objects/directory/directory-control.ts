@@ -1,5 +1,6 @@
 import type { Result } from "../../src/errors/result.ts";
 import type { Principal } from "../../src/teams/caller.ts";
+import type { TokenLimits } from "../../src/teams/limits.ts";
 import type { Scope } from "../../src/teams/scopes.ts";
 
 /** What crosses between the Directory and the HTTP door. Times are Unix milliseconds. */
@@ -17,9 +18,11 @@ export interface TokenFacts {
   readonly revoked_at: number | null;
   /** To the minute. */
   readonly used_at: number | null;
+  /** Its own; a limit that it lacks has its default. */
+  readonly limits: TokenLimits;
 }
 
-export interface NewToken extends Pick<TokenFacts, "id" | "name" | "user" | "teams" | "scopes" | "created_by" | "expires_at"> {
+export interface NewToken extends Pick<TokenFacts, "id" | "name" | "user" | "teams" | "scopes" | "created_by" | "expires_at" | "limits"> {
   readonly digest: string;
 }
 

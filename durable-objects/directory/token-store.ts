@@ -1,5 +1,6 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { Principal } from "../../src/teams/caller.ts";
+import { TOKEN_LIMITS, type TokenLimits } from "../../src/teams/limits.ts";
 import { inBoth, type Scope, shortest } from "../../src/teams/scopes.ts";
 import { execute } from "../counted-sql.ts";
 import type { NewToken, TokenFacts } from "./directory-control.ts";
@@ -23,9 +24,14 @@ interface TokenRow extends Record<string, SqlStorageValue> {
 
 const noToken = <T>(): Result<T> => fail("not_found", "There is no such token.", "`npx edgewise token list` shows those there are.");
 
+/** No change of version: for code that does not know them a token has no limits. */
+const LIMITS_OF_TOKENS =
+  "CREATE TABLE IF NOT EXISTS token_limit (token TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (token, name)) WITHOUT ROWID";
+
 /** Tokens, by their digests. */
 export class TokenStore {
   readonly #storage: DurableObjectStorage;
+  #made = false;
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
   }
@@ -41,7 +47,7 @@ export class TokenStore {
     return row === undefined ? null : this.#principalOf(row, now);
   }
 
-  create({ id, digest, name, user, teams, scopes, created_by, expires_at }: NewToken, now: number): Result<TokenFacts> {
+  create({ id, digest, name, user, teams, scopes, created_by, expires_at, limits }: NewToken, now: number): Result<TokenFacts> {
     return this.#storage.transactionSync(() => {
       for (const team of teams) {
         if (this.#rows("SELECT 1 FROM member WHERE user = ? AND team = ?", user, team).length === 0)
@@ -59,6 +65,8 @@ export class TokenStore {
       const written = JSON.stringify(shortest(scopes));
       this.#rows("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)", id, digest, name, user, written, now, created_by, expires_at);
       for (const [position, team] of teams.entries()) this.#rows("INSERT INTO token_team VALUES (?, ?, ?)", id, team, position);
+      this.#makeLimits();
+      for (const [name, value] of Object.entries(limits)) this.#rows("INSERT INTO token_limit VALUES (?, ?, ?)", id, name, value);
       return this.#facts(id);
     });
   }
@@ -94,7 +102,7 @@ export class TokenStore {
     if (user === undefined || teams.length === 0) return null;
     if (row.used_at === null || now - row.used_at >= USED_MS) this.#rows("UPDATE token SET used_at = ? WHERE id = ?", now, row.id);
     const scopes = inBoth(JSON.parse(row.scopes) as Scope[], JSON.parse(user.scopes) as Scope[]);
-    return { user: row.user, teams, scopes, token: row.id, expires_at: row.expires_at };
+    return { user: row.user, teams, scopes, token: row.id, expires_at: row.expires_at, limits: this.#limitsOf(row.id) };
   }
 
   #facts(id: string): Result<TokenFacts> {
@@ -103,7 +111,32 @@ export class TokenStore {
   }
 
   #factsOf({ id, name, user, scopes, created_at, created_by, expires_at, revoked_at, used_at }: TokenRow): TokenFacts {
-    return { id, name, user, teams: this.#teamsOf(id), scopes: JSON.parse(scopes) as Scope[], created_at, created_by, expires_at, revoked_at, used_at };
+    return {
+      id,
+      name,
+      user,
+      teams: this.#teamsOf(id),
+      scopes: JSON.parse(scopes) as Scope[],
+      created_at,
+      created_by,
+      expires_at,
+      revoked_at,
+      used_at,
+      limits: this.#limitsOf(id),
+    };
+  }
+
+  #limitsOf(id: string): TokenLimits {
+    this.#makeLimits();
+    const rows = this.#rows<{ name: string; value: number }>("SELECT name, value FROM token_limit WHERE token = ? ORDER BY name", id);
+    return Object.fromEntries(rows.filter(({ name }) => (TOKEN_LIMITS as readonly string[]).includes(name)).map(({ name, value }) => [name, value]));
+  }
+
+  /** Once in the life of the object. */
+  #makeLimits(): void {
+    if (this.#made) return;
+    this.#rows(LIMITS_OF_TOKENS);
+    this.#made = true;
   }
 
   #teamsOf(id: string): string[] {

@@ -3,6 +3,9 @@ import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
+import type { TokenUse, Use } from "../../src/teams/admission.ts";
+import type { TeamLimitName, TeamLimits } from "../../src/teams/limits.ts";
+import type { TeamOf } from "../../src/teams/team-name.ts";
 
 /** A versioned copy of what lists show of a run; the Run is the owner, a lower version never overwrites a higher one. */
 export interface RunProjection {
@@ -29,13 +32,15 @@ export interface RunProjection {
   /** These two of settled runs. */
   readonly reward_ci95?: readonly [number, number] | null;
   readonly pass_at_k?: Readonly<Record<string, number>>;
+  /** Rows, final files and pinned inputs. */
+  readonly stored_bytes?: number;
   readonly error_message: string | null;
   /** Unix milliseconds. */
   readonly created_at: number;
   readonly updated_at: number;
 }
 
-export interface ReserveRequest {
+export interface ReserveRequest extends TeamOf {
   /** Wanted ids in order of preference; the first free ones are taken. */
   readonly candidates: readonly string[];
   /** Ids to take; one when absent. */
@@ -45,6 +50,10 @@ export interface ReserveRequest {
   readonly body_digest: string;
   /** Uploads that the runs will point to; absent = none. */
   readonly uploads?: readonly string[];
+  /** `max_concurrent` of each run; absent = from a door of before, which asks for no limit. */
+  readonly rollouts?: readonly number[];
+  /** Whose they are to count as too; null or absent = no token's. */
+  readonly token?: TokenUse | null;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -55,6 +64,35 @@ export interface Reservation {
   readonly existing: boolean;
   /** Of them, those whose runs were deleted meanwhile. */
   readonly deleted: readonly string[];
+  /** `max_concurrent` that each is given; absent where the request names none. */
+  readonly rollouts?: readonly number[];
+}
+
+/** A run that rests and is to begin again; times in Unix milliseconds. */
+export interface ResumeAdmission extends TeamOf {
+  readonly run_id: string;
+  /** Its `max_concurrent` from then on. */
+  readonly rollouts: number;
+  readonly token: TokenUse | null;
+  readonly now: number;
+}
+
+/** An upload that is about to be stored. */
+export interface UploadAdmission extends TeamOf {
+  readonly digest: string;
+  readonly bytes: number;
+  readonly now: number;
+}
+
+/** `null`: no limit; `default`: what holds where nobody says. */
+export type LimitChanges = { readonly [Name in TeamLimitName]?: number | null | "default" };
+
+export interface LimitFacts {
+  /** As somebody set them. */
+  readonly set: TeamLimits;
+  /** As they hold. */
+  readonly limits: Readonly<Record<TeamLimitName, number | null>>;
+  readonly used: Use & { readonly stored_bytes: number };
 }
 
 /** Milliseconds and runs. */
@@ -84,6 +122,17 @@ export interface RegistryControl extends EndpointControl {
   listAudit(after: number, limit: number): Promise<readonly AuditEntry[]>;
   /** One transaction: ids and, when given, their idempotency key. */
   reserve(request: ReserveRequest): Promise<Result<Reservation>>;
+  /** `max_concurrent` with which the run may begin again; it counts from here on, for a minute or until it says so itself. */
+  admitResume(request: ResumeAdmission): Promise<Result<number>>;
+  /** It was not resumed. */
+  withdrawResume(runId: string): Promise<void>;
+  /** Counts an upload that is about to be stored. */
+  admitUpload(request: UploadAdmission): Promise<Result<null>>;
+  /** It was not stored. */
+  dropUpload(digest: string): Promise<void>;
+  /** The limits of the team, and what is used of them. */
+  limits(team: TeamOf): Promise<LimitFacts>;
+  setLimits(team: TeamOf, changes: LimitChanges): Promise<LimitFacts>;
   /** Gives a reserved id back when the Run could not be created. */
   release(runId: string): Promise<void>;
   project(projection: RunProjection): Promise<void>;

@@ -4,6 +4,7 @@ import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
 import { takesProjection, UNPROJECTED_MS } from "./projection-rule.ts";
 import type { Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
+import type { TeamBudget } from "./team-budget.ts";
 
 /** Version of the tables below. 2: `key_runs`. */
 export const REGISTRY_SCHEMA = 2;
@@ -67,20 +68,23 @@ interface KeyRow extends Record<string, Value> {
 /** SQL of the Registry; the only place that knows its tables. */
 export class RegistryStore {
   readonly #storage: DurableObjectStorage;
-  private constructor(storage: DurableObjectStorage) {
+  readonly #budget: TeamBudget;
+  private constructor(storage: DurableObjectStorage, budget: TeamBudget) {
     this.#storage = storage;
+    this.#budget = budget;
   }
 
   /** Makes the tables where there are none. Tables of a version this code does not know are left alone. */
-  static open(storage: DurableObjectStorage): Result<RegistryStore> {
-    const store = new RegistryStore(storage);
+  static open(storage: DurableObjectStorage, budget: TeamBudget): Result<RegistryStore> {
+    const store = new RegistryStore(storage, budget);
     const version = storage.transactionSync(() => {
       store.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
       const [row] = store.#rows<{ version: number }>("SELECT version FROM schema_version");
       if (row !== undefined && row.version !== 1 && row.version !== REGISTRY_SCHEMA) return row.version;
       store.#rows(UPLOADS);
-      if (row?.version === REGISTRY_SCHEMA) return REGISTRY_SCHEMA;
       if (row === undefined) store.#rows(TABLES);
+      budget.make();
+      if (row?.version === REGISTRY_SCHEMA) return REGISTRY_SCHEMA;
       store.#rows(KEY_RUNS);
       store.#rows("DELETE FROM schema_version");
       store.#rows("INSERT INTO schema_version VALUES (?)", REGISTRY_SCHEMA);
@@ -96,25 +100,31 @@ export class RegistryStore {
 
   reserve(request: ReserveRequest): Result<Reservation> {
     return this.#storage.transactionSync(() => {
-      const { candidates, count: wanted = 1, idempotency_key, body_digest, now } = request;
+      const { candidates, count: wanted = 1, idempotency_key, body_digest, now, rollouts, token = null } = request;
       const known =
         idempotency_key === null ? undefined : this.#rows<KeyRow>("SELECT run_id, body_digest FROM keys WHERE idempotency_key = ?", idempotency_key)[0];
       if (known !== undefined && idempotency_key !== null) {
         if (known.body_digest !== body_digest)
           return fail("idempotency_conflict", "This idempotency key was used with another body.", "Take a new key for a new request.");
         const ids = this.#idsOf(idempotency_key, known.run_id);
-        return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.has(id)) });
+        const given = rollouts?.map((wanted, at) => this.#budget.use.rolloutsOf(ids[at] ?? "") ?? wanted);
+        return ok({ run_ids: ids, existing: true, deleted: ids.filter((id) => !this.has(id)), ...(given === undefined ? {} : { rollouts: given }) });
       }
       const ids = candidates.filter((id) => !this.has(id)).slice(0, wanted);
       const [first] = ids;
       if (first === undefined || ids.length < wanted) return fail("illegal_transition", "A run with this id exists already.", "Resume it instead.");
-      for (const id of ids) this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", id, now);
+      const admitted = rollouts === undefined ? ok([]) : this.#budget.admit({ ...request, rollouts, token });
+      if (!admitted.ok) return admitted;
+      for (const [at, id] of ids.entries()) {
+        this.#rows("INSERT INTO runs (run_id, reserved_at) VALUES (?, ?)", id, now);
+        this.#budget.use.begin(id, admitted.value[at] ?? 0, token?.id ?? null);
+      }
       if (idempotency_key !== null) {
         this.#rows("INSERT INTO keys VALUES (?, ?, ?)", idempotency_key, body_digest, first);
         if (ids.length > 1)
           for (const [position, id] of ids.entries()) this.#rows("INSERT OR REPLACE INTO key_runs VALUES (?, ?, ?)", id, idempotency_key, position);
       }
-      return ok({ run_ids: ids, existing: false, deleted: [] });
+      return ok({ run_ids: ids, existing: false, deleted: [], ...(rollouts === undefined ? {} : { rollouts: admitted.value }) });
     });
   }
 
@@ -145,6 +155,7 @@ export class RegistryStore {
         JSON.stringify(projection),
         projection.run_id,
       );
+      this.#budget.use.project(projection);
     });
   }
 

@@ -1,14 +1,28 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../../src/env.ts";
+import { type Env, isLocal } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
-import type { InUse, RegistryControl, Reservation, ReserveRequest, RunProjection, SweepRequest, SweepTurn } from "./registry-control.ts";
+import type { TeamOf } from "../../src/teams/team-name.ts";
+import type {
+  InUse,
+  LimitChanges,
+  LimitFacts,
+  RegistryControl,
+  Reservation,
+  ReserveRequest,
+  ResumeAdmission,
+  RunProjection,
+  SweepRequest,
+  SweepTurn,
+  UploadAdmission,
+} from "./registry-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import { AuditStore } from "./audit-store.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import { RegistryStore } from "./registry-store.ts";
+import { TeamBudget } from "./team-budget.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
 
@@ -18,13 +32,15 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
   readonly #named: EndpointStore;
+  readonly #counted: TeamBudget;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#opened = RegistryStore.open(ctx.storage);
+    this.#counted = new TeamBudget(ctx.storage, isLocal(this.env));
+    this.#opened = RegistryStore.open(ctx.storage, this.#counted);
     this.#audited = new AuditStore(ctx.storage);
     this.#named = new EndpointStore(ctx.storage);
-    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.env);
+    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.env);
   }
 
   async noteAudit(entry: NewAuditEntry): Promise<number> {
@@ -54,6 +70,26 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
     if (!this.#opened.ok) return this.#opened;
     if (request.uploads !== undefined && request.uploads.length > 0) await this.#uploads.use(request.uploads, steadyNow(), UPLOAD_GRACE_MS);
     return this.#opened.value.reserve(request);
+  }
+
+  async admitResume(request: ResumeAdmission): Promise<Result<number>> {
+    return this.#budget().admitResume(request);
+  }
+  async withdrawResume(runId: string): Promise<void> {
+    this.#budget().use.withdraw(runId);
+  }
+  async admitUpload(request: UploadAdmission): Promise<Result<null>> {
+    return this.#budget().admitUpload(request);
+  }
+  async dropUpload(digest: string): Promise<void> {
+    this.#budget().use.dropUpload(digest);
+  }
+  async limits(team: TeamOf): Promise<LimitFacts> {
+    return this.#budget().facts(team, steadyNow());
+  }
+  async setLimits(team: TeamOf, changes: LimitChanges): Promise<LimitFacts> {
+    this.ctx.storage.transactionSync(() => this.#budget().set(changes));
+    return this.limits(team);
   }
 
   async release(runId: string): Promise<void> {
@@ -103,6 +139,11 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   #endpoints(): EndpointStore {
     this.#store();
     return this.#named;
+  }
+
+  #budget(): TeamBudget {
+    this.#store();
+    return this.#counted;
   }
 
   #sweep(): UploadSweep {

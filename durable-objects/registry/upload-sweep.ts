@@ -4,6 +4,7 @@ import { count } from "../../src/operations.ts";
 import { teamPrefix } from "../../src/teams/team-name.ts";
 import type { InUse, SweepRequest, SweepTurn } from "./registry-control.ts";
 import type { SweepRound, UploadStore } from "./upload-store.ts";
+import type { UseStore } from "./use-store.ts";
 
 /** Uploads looked at in one turn: as many as one call of R2 lists and deletes. */
 const PAGE = 1_000;
@@ -17,12 +18,14 @@ const IDLE: SweepTurn = { kind: "idle" };
  */
 export class UploadSweep {
   readonly #store: UploadStore;
+  readonly #use: UseStore;
   readonly #env: Pick<Env, "BUCKET">;
   #listing = false;
   #going: { readonly digests: ReadonlySet<string>; readonly gone: Promise<void> } | null = null;
 
-  constructor(store: UploadStore, env: Pick<Env, "BUCKET">) {
+  constructor(store: UploadStore, use: UseStore, env: Pick<Env, "BUCKET">) {
     this.#store = store;
+    this.#use = use;
     this.#env = env;
   }
 
@@ -76,6 +79,14 @@ export class UploadSweep {
     const at = this.#store.round();
     const last = page.objects.at(-1)?.key;
     const done = !page.truncated || last === undefined;
+    const gone = new Set(digests);
+    const there = page.objects.flatMap(({ key, size }) => {
+      const digest = uploadOf(key.slice(own.length));
+      return digest === null || gone.has(digest) ? [] : [{ digest, bytes: size }];
+    });
+    for (const digest of digests) this.#use.dropUpload(digest);
+    const names = `${own}${DATASET_PREFIX}`;
+    this.#use.agree(after.slice(names.length), done ? null : last.slice(names.length), there, since, now);
     this.#store.putRound({ ...at, phase: done ? "done" : "deleting", after: done ? "" : last, stepped_at: now });
     if (done) this.#store.forget(since);
     return done ? IDLE : { kind: "more" };

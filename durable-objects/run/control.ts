@@ -50,6 +50,8 @@ export interface CreateRequest {
   readonly config: RunConfig;
   readonly boot: string;
   readonly import: ImportSource | null;
+  /** `max_concurrent` as it was asked for, where the team's limits left less; absent = it is as asked for. */
+  readonly lowered_from?: number;
 }
 
 /** Everything a viewer may know of a run without reading R2; one RPC. */
@@ -92,6 +94,8 @@ export interface RunView {
   readonly reward_range?: readonly [number, number];
   /** What each metric counts for in the reward, as far as it can be said; absent from runs of before. */
   readonly reward_weights?: Readonly<Record<string, number>>;
+  /** Rows, final files and pinned inputs; absent from Runs of before. */
+  readonly stored_bytes?: number;
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */

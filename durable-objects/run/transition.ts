@@ -1,4 +1,5 @@
 import { codeChange } from "../../src/config/env-digest.ts";
+import { loweredText } from "../../src/teams/admission.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
 import { adopt, adopted, inputs } from "./course/adoption.ts";
@@ -123,6 +124,7 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
   const [before, offered] = head.env_digests?.slice(-2) ?? [];
   if (request.import?.code_changed === true && before !== undefined && offered !== undefined)
     logEvent(ledger, head, context, "WARNING", codeChange(before, offered));
+  if (request.lowered_from !== undefined) logEvent(ledger, head, context, "WARNING", loweredText(request.config.max_concurrent, request.lowered_from));
   const heartbeat = keepPulse(ledger, head, head, context);
   refreshOffer(ledger, head, context);
   const outbox = takeOutbox(head, heartbeat, context);

@@ -2,6 +2,7 @@ import type { DirectoryControl } from "../../durable-objects/directory/directory
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
+import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
@@ -49,6 +50,8 @@ export interface AppPorts {
   readonly directory: DirectoryControl | null;
   /** Where Cloudflare Access stands before the deployment; null where it does not. */
   readonly access: AccessDoor | null;
+  /** How often tokens may ask; null where nothing counts. */
+  readonly rate: RateLimit | null;
   readonly keys: KeySource;
   readonly registry: RegistryControl;
   readonly store: ObjectStore;

@@ -6,6 +6,7 @@ import { may } from "../teams/caller.ts";
 import { checkAccess, mayBeLed } from "./access/access.ts";
 import { Principals } from "./access/principals.ts";
 import { RequestAudit } from "./access/request-audit.ts";
+import { checkRate } from "./access/request-rate.ts";
 import { lacks, routeOf, targetOf } from "./access/route-access.ts";
 import { teamOf } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
@@ -30,6 +31,7 @@ import { signIn, signOut } from "./pages/sign-in.ts";
 import { wayToSignIn } from "./pages/sign-in-page.ts";
 import { rows } from "./runs/rows.ts";
 import { audit } from "./people/audit.ts";
+import { limits } from "./people/limits.ts";
 import { teams } from "./people/teams.ts";
 import { tokens } from "./people/tokens.ts";
 import { user } from "./people/user.ts";
@@ -64,6 +66,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.use(async (c, next) => {
     const { ports } = c.var;
     const caller = unwrap(await checkAccess(c.req.raw, ports, principals));
+    await checkRate(ports.rate, caller);
     const met = matchedRoutes(c).map(({ method, path }) => `${method} ${path}`);
     const found = routeOf(met);
     if (found === null) throw new EdgewiseError("not_found", "No such route.");
@@ -90,7 +93,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);
   app.route(`${v1}/endpoints`, endpoints);
-  app.route(`${v1}/teams`, teams);
+  for (const resource of [teams, limits]) app.route(`${v1}/teams`, resource);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);
   app.route("/dashboard", dashboard);
@@ -103,8 +106,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     throw new EdgewiseError("not_found", "No such route.");
   });
   app.onError((thrown, c) => {
-    const { status, body } = renderError(thrown);
-    if (status !== 401 || !mayBeLed(c.req.raw, c.var.ports)) return c.json(body, status as ContentfulStatusCode);
+    const { status, body, headers = {} } = renderError(thrown);
+    if (status !== 401 || !mayBeLed(c.req.raw, c.var.ports)) return c.json(body, status as ContentfulStatusCode, headers);
     const { pathname, search } = new URL(c.req.url);
     return answerPage(wayToSignIn(pathname + search), status);
   });

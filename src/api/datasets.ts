@@ -1,16 +1,19 @@
 import { type Context, Hono } from "hono";
 import { datasetKey, isDigest } from "../../r2-layout/keys.ts";
-import { EdgewiseError } from "../errors/result.ts";
+import { EdgewiseError, ok, type Result } from "../errors/result.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
+import { teamField } from "../teams/team-name.ts";
 import type { AppContext } from "./app-context.ts";
-import { invalid, logUnexpected, unwrap } from "./errors.ts";
+import { invalid, logUnexpected, refused, unwrap } from "./errors.ts";
+import { unlessOlder } from "./older-object.ts";
 
 /** `/datasets/{sha256}`: uploads under their own digest; the same bytes are stored once, other bytes never. */
 export const datasets = new Hono<AppContext>();
 
 datasets.put("/:digest", async (c) => {
   const key = keyOf(c);
-  const { store } = c.var.ports;
+  const { now, registry, store, team } = c.var.ports;
+  const digest = c.req.param("digest");
   const length = c.req.header("content-length") ?? "";
   if (!/^\d{1,15}$/.test(length)) throw invalid(["header", "Content-Length"], "is needed for an upload");
   const bytes = Number(length);
@@ -21,9 +24,26 @@ datasets.put("/:digest", async (c) => {
     await body.pipeTo(new WritableStream());
     return c.json({ dataset: `sha256:${c.req.param("digest")}` });
   }
-  const outcome = unwrap(await store.create(key, { body, bytes, sha256: c.req.param("digest") }));
-  return c.json({ dataset: `sha256:${c.req.param("digest")}` }, outcome === "created" ? 201 : 200);
+  const admitted = await unlessOlder(registry.admitUpload({ digest, bytes, now: now(), ...teamField(team) }), ok(null));
+  if (!admitted.ok) {
+    await body.pipeTo(new WritableStream());
+    throw refused(admitted.error);
+  }
+  const outcome = await storedOrDropped(c, key, store.create(key, { body, bytes, sha256: digest }));
+  return c.json({ dataset: `sha256:${digest}` }, outcome === "created" ? 201 : 200);
 });
+
+/** An upload that came to nothing counts no more; where this service ends before it can say so, the next sweep finds it out. */
+async function storedOrDropped<T>(c: Context<AppContext>, key: string, stored: Promise<Result<T>>): Promise<T> {
+  try {
+    return unwrap(await stored);
+  } catch (thrown) {
+    const { registry, store } = c.var.ports;
+    const drop = async () => ((await store.size(key)) === null ? registry.dropUpload(c.req.param("digest") ?? "") : undefined);
+    await drop().catch((error: unknown) => logUnexpected("an upload that failed", error));
+    throw thrown;
+  }
+}
 
 // Hono sends HEAD here too and drops the body.
 datasets.get("/:digest", async (c) => {

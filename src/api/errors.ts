@@ -24,7 +24,8 @@ export class InvalidRequest extends EdgewiseError {
 }
 
 export const invalid = (loc: FieldIssue["loc"], msg: string): InvalidRequest => new InvalidRequest([{ loc, msg }]);
-export const refused = ({ code, message, hint }: Failure): EdgewiseError => new EdgewiseError(code, message, hint === undefined ? {} : { hint });
+export const refused = ({ code, message, hint, retry_after_s }: Failure): EdgewiseError =>
+  new EdgewiseError(code, message, { ...(hint === undefined ? {} : { hint }), ...(retry_after_s === undefined ? {} : { retry_after_s }) });
 
 /** The value of a result; a failure is thrown and becomes the answer. */
 export function unwrap<T>(result: Result<T>): T {
@@ -39,9 +40,14 @@ const isServiceCode = (code: unknown): code is ServiceErrorCode => typeof code =
  * `overloaded` are the platform's own marks. Null: not an expected failure.
  */
 export function expectedFailure(thrown: unknown): Failure | null {
-  const { name, code, message, hint, retryable, overloaded } = (thrown ?? {}) as Partial<Record<string, unknown>>;
+  const { name, code, message, hint, retry_after_s, retryable, overloaded } = (thrown ?? {}) as Partial<Record<string, unknown>>;
   if ((name === "EdgewiseError" || thrown instanceof EdgewiseError) && typeof code === "string") {
-    return { code: code as ErrorCode, message: String(message), ...(typeof hint === "string" ? { hint } : {}) };
+    return {
+      code: code as ErrorCode,
+      message: String(message),
+      ...(typeof hint === "string" ? { hint } : {}),
+      ...(typeof retry_after_s === "number" ? { retry_after_s } : {}),
+    };
   }
   if (retryable === true || overloaded === true)
     return { code: "storage_unavailable", message: "The service cannot reach its storage now.", hint: "Try again." };
@@ -49,7 +55,7 @@ export function expectedFailure(thrown: unknown): Failure | null {
 }
 
 /** Status and body for anything thrown by a handler. Says nothing of an unexpected error, which belongs in the log. */
-export function renderError(thrown: unknown): { readonly status: number; readonly body: ErrorBody } {
+export function renderError(thrown: unknown): { readonly status: number; readonly body: ErrorBody; readonly headers?: Readonly<Record<string, string>> } {
   if (thrown instanceof InvalidRequest) return { status: SERVICE_ERRORS.invalid_request, body: { detail: masked(thrown.issues), code: "invalid_request" } };
   const failure = expectedFailure(thrown);
   if (failure === null || !isServiceCode(failure.code)) {
@@ -58,7 +64,12 @@ export function renderError(thrown: unknown): { readonly status: number; readonl
   }
   const { code } = failure;
   const { message, hint } = masked({ message: failure.message, hint: failure.hint });
-  return { status: SERVICE_ERRORS[code], body: hint === undefined ? { detail: message, code } : { detail: message, code, hint } };
+  const { retry_after_s } = failure;
+  return {
+    status: SERVICE_ERRORS[code],
+    body: hint === undefined ? { detail: message, code } : { detail: message, code, hint },
+    ...(retry_after_s === undefined ? {} : { headers: { "retry-after": String(retry_after_s) } }),
+  };
 }
 
 /** Whether an object of the version before was asked for what it does not know yet. */

@@ -14,8 +14,8 @@ openapi.get("/", (c) => c.json(openApiDocument(c.var.ports.facts.version)));
 type Schema = Record<string, unknown>;
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Errors that any request may meet: no token, one that lacks a scope, and a service that cannot do its work now. */
-const EVERYWHERE = [401, 403, 500, 503];
+/** Errors that any request may meet: no token, one that lacks a scope or asks too often, and a service that cannot do its work now. */
+const EVERYWHERE = [401, 403, 429, 500, 503];
 const MEANINGS: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Stored, or made",
@@ -28,6 +28,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   415: "Not JSON",
   416: "Behind the end of the file",
   422: "Something in the request is wrong; `detail` says where",
+  429: "A limit of the team or token is reached; `Retry-After` says when to ask again",
   500: "A fault of the service; its log has the cause",
   503: "Try again",
 };

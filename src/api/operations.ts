@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import * as endpoints from "./endpoints/endpoint-schemas.ts";
+import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import * as answers from "./response-schemas.ts";
 import * as requests from "./schemas.ts";
@@ -281,6 +282,23 @@ export const OPERATIONS: readonly Operation[] = [
     summary: "Take a user out of a team: tokens of theirs are no longer good there; the owner's",
     answers: { 200: people.teamAnswer },
     errors: [404, 422],
+  },
+  {
+    method: "get",
+    path: "/teams/{team}/limits",
+    id: "getLimits",
+    summary: "What a team of the caller's may use, and what it does",
+    answers: { 200: limitAnswer },
+    errors: [404, 422],
+  },
+  {
+    method: "put",
+    path: "/teams/{team}/limits",
+    id: "setLimits",
+    summary: "Change what a team may use: the owner's; retention_days also of who administers the team. What is left out stays",
+    body: limitBody,
+    answers: { 200: limitAnswer },
+    errors: [404, 413, 415, 422],
   },
   {
     method: "get",

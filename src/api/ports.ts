@@ -43,6 +43,8 @@ function portsIn(env: Env, team: string): AppPorts {
       return directoryStub(env);
     },
     access: local ? null : accessOf(env),
+    // Not in the wrangler.toml of before, and not in the local service.
+    rate: (env as Partial<Env>).REQUESTS ?? null,
     keys: env,
     // As with `run`: one that met a restart stays broken.
     get registry() {

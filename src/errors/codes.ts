@@ -98,6 +98,7 @@ export const SERVICE_ERRORS = {
   run_busy: 409,
   illegal_transition: 409,
   idempotency_conflict: 409,
+  limit_reached: 429,
   digest_mismatch: 422,
   dataset_unreadable: 422,
   dataset_changed: 409,

@@ -6,6 +6,8 @@ export interface Failure {
   readonly message: string;
   /** What to type or change next, when there is something. */
   readonly hint?: string;
+  /** Seconds after which the same may go well: the `Retry-After` of the answer. */
+  readonly retry_after_s?: number;
 }
 
 export type Result<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Failure };
@@ -22,12 +24,14 @@ export class EdgewiseError extends Error {
   override readonly name: string = "EdgewiseError";
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly retry_after_s: number | undefined;
   /** The same may go well in a while: a server that is busy, a connection that was lost. */
   readonly passing: boolean;
-  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown; passing?: boolean } = {}) {
+  constructor(code: ErrorCode, message: string, options: { hint?: string; cause?: unknown; passing?: boolean; retry_after_s?: number } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
+    this.retry_after_s = options.retry_after_s;
     this.passing = options.passing ?? code === "storage_unavailable";
   }
 }

@@ -1,3 +1,5 @@
+import type { TokenUse } from "./admission.ts";
+import type { TokenLimits } from "./limits.ts";
 import { allows, type Scope, SCOPES } from "./scopes.ts";
 import { DEFAULT_TEAM } from "./team-name.ts";
 
@@ -14,6 +16,8 @@ export interface Principal {
   readonly token: string | null;
   /** Unix milliseconds; null = never. */
   readonly expires_at: number | null;
+  /** Of the token; absent = none of its own. */
+  readonly limits?: TokenLimits;
 }
 
 /** Who asks. */
@@ -39,3 +43,6 @@ export type Right = Scope | "caller" | "owner";
 
 export const may = (caller: Pick<Caller, "owner" | "scopes">, right: Right): boolean =>
   caller.owner || right === "caller" || (right !== "owner" && allows(caller.scopes, right));
+
+/** Whose token what the caller begins counts as. */
+export const tokenUseOf = ({ token, limits = {} }: Pick<Caller, "token" | "limits">): TokenUse | null => (token === null ? null : { id: token, limits });

@@ -45,6 +45,10 @@ beforeEach(async () => {
       const page = request.query.get("after") === "4" ? { data: [last], next: 9, more: false } : { data: [first], next: 4, more: true };
       return sendJson(response, 200, page);
     }
+    if (path === "/teams/acme/limits") {
+      const limits = { runs: 10, rollouts: null, stored_bytes: 50e9 };
+      return sendJson(response, 200, { data: { team: "acme", limits, set: ["runs"], used: { runs: 3, rollouts: 96, stored_bytes: 1_234_567 } } });
+    }
     if (path.startsWith("/teams")) {
       const team = { team: "acme", created_at: TOKEN.created_at, members: [{ user: "ada", email: "ada@example.com", scopes: ["admin"] }] };
       return sendJson(response, 200, { data: path === "/teams" ? [team] : team });
@@ -149,6 +153,30 @@ it("edgewise team makes teams, and adds and removes their users", async () => {
     ["DELETE /api/v1/teams/acme/members/bob", null],
     ["GET /api/v1/teams", null],
   ]);
+});
+
+it("edgewise team limits shows what a team may use and what it does, and changes it by flags made from the table", async () => {
+  const { code, stdout } = await run("team", "limits", "acme");
+  expect([code, stdout.replace(/ +/g, " ").split("\n")]).toEqual([
+    0,
+    ["LIMIT VALUE IN USE SET", "runs 10 3 yes", "rollouts none 96 default", "stored_bytes 50 GB 1.23 MB default", ""],
+  ]);
+  await run("team", "limits", "acme", "--runs", "10", "--rollouts", "none", "--stored-bytes", "default");
+  await run("token", "create", "ci", "--scope", "runs:write", "--runs", "2", "--requests-per-minute", "60");
+  expect(asked().filter(([line]) => !String(line).includes("/health"))).toEqual([
+    ["GET /api/v1/teams/acme/limits", null],
+    ["PUT /api/v1/teams/acme/limits", { runs: 10, rollouts: null, stored_bytes: "default" }],
+    ["POST /api/v1/tokens", { name: "ci", scopes: ["runs:write"], limits: { runs: 2, requests_per_minute: 60 } }],
+  ]);
+  for (const [flag, value] of [
+    ["--runs", "0"],
+    ["--runs", "50GB"],
+    ["--stored-bytes", "much"],
+  ] as const)
+    expect(await run("team", "limits", "acme", flag, value)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${flag}: must be a whole number between 1 and`),
+    });
 });
 
 it("edgewise audit prints all pages, a line for each entry, or an object on a line to be kept elsewhere", async () => {

@@ -143,14 +143,16 @@ describe(TABLES_OF_STORAGE, () => {
   });
 
   it("has every table and index of the Registry", () => {
-    const source = ["registry-store", "audit-store", "endpoint-store"].map((file) => read(`durable-objects/registry/${file}.ts`)).join("\n");
+    const source = ["registry-store", "audit-store", "endpoint-store", "limit-store", "use-store"]
+      .map((file) => read(`durable-objects/registry/${file}.ts`))
+      .join("\n");
     expect(rowsIn("## The Registry's tables").sort()).toEqual(tablesIn(source).sort());
     for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g))
       expect(section(TABLES_OF_STORAGE, "## The Registry's tables")).toContain(`\`${index}\``);
   });
 
   it("has every table and index of the Directory, with its columns", () => {
-    const source = read("durable-objects/directory/directory-tables.ts");
+    const source = ["directory-tables", "token-store"].map((file) => read(`durable-objects/directory/${file}.ts`)).join("\n");
     const part = section(TABLES_OF_STORAGE, "## The Directory's tables");
     expect(rowsIn("## The Directory's tables").sort()).toEqual(tablesIn(source).sort());
     for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g)) expect(part).toContain(`\`${index}\``);

@@ -2,7 +2,6 @@ import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-byt
 import { createHash } from "node:crypto";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { EndpointWrite, StoredEndpoint } from "../../durable-objects/registry/endpoint-control.ts";
-import type { RegistryControl, Reservation, ReserveRequest, RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import type {
   CommittedRows,
   CreateRequest,
@@ -13,6 +12,14 @@ import type {
   SamplePage,
   SamplePlace,
 } from "../../durable-objects/run/control.ts";
+import type {
+  LimitFacts,
+  RegistryControl,
+  Reservation,
+  ReserveRequest,
+  ResumeAdmission,
+  RunProjection,
+} from "../../durable-objects/registry/registry-control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AccessDoor } from "../../src/api/access/cloudflare-access.ts";
@@ -23,6 +30,7 @@ import type { EnvironmentFacts } from "../../src/api/creation/resolve.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
+import { limitsOfTeam } from "../../src/teams/limits.ts";
 import { DEFAULT_TEAM } from "../../src/teams/team-name.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 
@@ -176,6 +184,22 @@ export class FakeRegistry implements RegistryControl {
     for (const id of run_ids) this.taken.add(id);
     if (key !== null) this.keys.set(key, { run_ids, body_digest });
     return ok({ run_ids, existing: false, deleted: [] });
+  }
+  /** What is refused for want of room. */
+  full: Failure | null = null;
+  async admitResume({ rollouts }: ResumeAdmission): Promise<Result<number>> {
+    return this.full === null ? ok(rollouts) : { ok: false, error: this.full };
+  }
+  async withdrawResume(): Promise<void> {}
+  async admitUpload(): Promise<Result<null>> {
+    return this.full === null ? ok(null) : { ok: false, error: this.full };
+  }
+  async dropUpload(): Promise<void> {}
+  async limits(): Promise<LimitFacts> {
+    return { set: {}, limits: limitsOfTeam({}, { local: true, team: DEFAULT_TEAM }), used: { runs: 0, rollouts: 0, stored_bytes: 0 } };
+  }
+  async setLimits(): Promise<LimitFacts> {
+    return this.limits();
   }
   async release(runId: string): Promise<void> {
     this.taken.delete(runId);
@@ -337,6 +361,7 @@ export function openDoor(
     inTeam: within,
     directory: people,
     access,
+    rate: null,
     facts: {
       local: true,
       boot: "boot-1",

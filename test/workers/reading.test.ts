@@ -2,6 +2,7 @@ import { evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RunProjection } from "../../durable-objects/registry/registry-control.ts";
 import { RegistryStore } from "../../durable-objects/registry/registry-store.ts";
+import { TeamBudget } from "../../durable-objects/registry/team-budget.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import { segmentKey, segmentName } from "../../r2-layout/keys.ts";
 import { createApp } from "../../src/api/app.ts";
@@ -144,7 +145,7 @@ describe("listing a thousand runs", () => {
     });
     // Into the tables at once: two thousand calls would be most of the test.
     await runInDurableObject(service.REGISTRY.getByName(REGISTRY_NAME), (_, { storage }) => {
-      const store = RegistryStore.open(storage);
+      const store = RegistryStore.open(storage, new TeamBudget(storage, false));
       if (!store.ok) throw new Error(store.error.message);
       for (let index = 0; index < 1_000; index++) {
         const each = projection(index);

@@ -2,6 +2,7 @@ import { addUnit } from "../../../src/metrics/totals.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
+import { addRowBytes, lengthOf } from "../state/row-bytes.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger, Ticket } from "../state/ledger.ts";
 import { markChanged } from "./lifecycle.ts";
@@ -94,6 +95,7 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
   }
   if (taken.length === 0) return { kind: "ok" };
   ledger.putDones(taken);
+  addRowBytes(head, lengthOf(taken));
   makePending(ledger, head, owed);
   head.done += taken.length - owed.length;
   head.held = (head.held ?? 0) - taken.length;

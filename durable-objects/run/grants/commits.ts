@@ -1,6 +1,7 @@
 import { addUnit, removeUnit } from "../../../src/metrics/totals.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent } from "../state/events.ts";
+import { addRowBytes, lengthOf } from "../state/row-bytes.ts";
 import type { RunHead } from "../state/head.ts";
 import { observeHealth } from "./health.ts";
 import type { Claim, DonePlace, Ledger, Ticket } from "../state/ledger.ts";
@@ -38,7 +39,10 @@ function commitUnit(ledger: Ledger, head: RunHead, { ticket, claims, known }: Gr
   const held = claims.some((claim) => claim.epoch === ticket?.epoch && unit.unit >= claim.lo && unit.unit < claim.hi);
   if (!held) return "stale";
   const replaced = before === null ? null : ledger.done(unit.unit);
-  if (replaced !== null) head.totals = removeUnit(head.totals, present(replaced.rollouts));
+  if (replaced !== null) {
+    head.totals = removeUnit(head.totals, present(replaced.rollouts));
+    addRowBytes(head, -replaced.length);
+  }
   head.done++;
   return "accepted";
 }
@@ -79,6 +83,7 @@ function noteUnscored(head: RunHead, { rollouts, state }: Unscored): void {
 function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: string, units: readonly CommitUnit[], context: RunContext): void {
   const rollouts = units.flatMap((unit) => unit.rollouts);
   head.totals = addUnit(head.totals, rollouts);
+  addRowBytes(head, lengthOf(units));
   for (const { unscored } of units) if (unscored !== undefined) noteUnscored(head, unscored);
   ledger.putDones(units.map(({ unit, offset, length, rollouts: own }) => ({ unit, segment, offset, length, rollouts: own, owed: false })));
   ledger.trimClaims(

@@ -9,6 +9,7 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { isSuspended } from "../grants/offers.ts";
 import type { Vitals } from "../protocol.ts";
+import { storedBytes } from "../state/row-bytes.ts";
 
 export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext): RunView {
   const config = ledger.config();
@@ -43,6 +44,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     pass_threshold: head.pass_threshold,
     ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),
     ...(head.reward_weights === undefined ? {} : { reward_weights: head.reward_weights }),
+    stored_bytes: storedBytes(head),
     seq: head.seq,
     created_at: head.created_at,
     started_at: head.started_at,
@@ -88,6 +90,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     errored_rollouts: erroredRollouts(view.totals),
     reward_ci95: view.scores?.reward_ci95 ?? null,
     pass_at_k: view.scores?.pass_at_k ?? {},
+    ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,
     updated_at: view.updated_at,

@@ -57,6 +57,8 @@ export interface RunHead {
   /** Executors with other code asked; null or absent when none did, or one with the right code came since. */
   code_wait?: CodeWait | null;
   input_bytes: number;
+  /** Bytes of the rows that count; absent in runs of before = unknown, and none. */
+  row_bytes?: number;
   pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
   reward_range?: readonly [number, number];

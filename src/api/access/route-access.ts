@@ -51,6 +51,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/v1/endpoints/:endpoint": { ...names("endpoint.delete"), inBody: true },
   "GET /api/v1/teams": administers(),
   "PUT /api/v1/teams/:team": owns("team.create"),
+  "GET /api/v1/teams/:team/limits": reads,
+  "PUT /api/v1/teams/:team/limits": { ...administers("team.limit"), inBody: true },
   "PUT /api/v1/teams/:team/members/:user": owns("member.put"),
   "DELETE /api/v1/teams/:team/members/:user": owns("member.remove"),
   "GET /api/v1/audit": administers(),

@@ -7,6 +7,7 @@ import { type JsonObject, placesOf } from "../../config/run-config.ts";
 import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
+import type { TokenUse } from "../../teams/admission.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
@@ -31,6 +32,8 @@ export interface Creation {
   readonly idempotencyKey: string | null;
   readonly bodyDigest: string;
   readonly attended: boolean;
+  /** By whose token. */
+  readonly token: TokenUse | null;
 }
 
 /** Ids drawn beyond those needed; that all of them are taken among a million runs happens once in 10^29 creations. */
@@ -49,13 +52,22 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   const source = await importSource(ports, resumed, configs[0]);
 
   const now = ports.now();
-  const { run_ids, existing, deleted } = unwrap(
+  const wanted = configs.map(({ max_concurrent }) => max_concurrent);
+  const {
+    run_ids,
+    existing,
+    deleted,
+    rollouts = wanted,
+  } = unwrap(
     await ports.registry.reserve({
+      ...teamField(ports.team),
       candidates: resumed === undefined ? randomIds(configs.length + SPARE_IDS) : [resumed.run_id],
       count: configs.length,
       idempotency_key: creation.idempotencyKey,
       body_digest: creation.bodyDigest,
       uploads: uploadsOf(configs, source),
+      rollouts: wanted,
+      token: creation.token,
       now,
     }),
   );
@@ -65,7 +77,10 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     if (runId === undefined || deleted.includes(runId)) continue;
     // Reserved by an earlier request that may have got no further.
     const done = existing && (await ports.run(runId).view()) !== null;
-    const failure = done ? null : await startRun(ports, { ...config, ...teamField(ports.team), run_id: runId, created_at: now }, source, existing);
+    const max_concurrent = rollouts[index] ?? config.max_concurrent;
+    const named = { ...config, max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
+    const beginning = { source, ...(max_concurrent === config.max_concurrent ? {} : { loweredFrom: config.max_concurrent }) };
+    const failure = done ? null : await startRun(ports, named, beginning, existing);
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
   }

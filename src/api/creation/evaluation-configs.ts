@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { PlanProblems } from "../../config/plan-problems.ts";
 import { postedEvals } from "../../config/posted-plan.ts";
 import { sha256Hex } from "../../config/sha256.ts";
+import { tokenUseOf } from "../../teams/caller.ts";
 import { isAttended } from "../access/access.ts";
 import type { AppContext } from "../app-context.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
@@ -23,6 +24,7 @@ evaluationConfigs.post("/", async (c) => {
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(c.var.ports.facts, c.req.raw),
+    token: tokenUseOf(c.var.caller),
   });
   c.var.audit.made(...ids);
   return c.json({ evaluations: ids.map((id, index) => ({ evaluation_id: id, label: evals[index]?.label ?? "" })), warnings });

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { sha256Hex } from "../../config/sha256.ts";
+import { tokenUseOf } from "../../teams/caller.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
 import { isAttended } from "../access/access.ts";
@@ -25,6 +26,7 @@ hostedEvaluations.post("/", async (c) => {
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(facts, c.req.raw),
+    token: tokenUseOf(c.var.caller),
   });
   c.var.audit.made(...ids);
   return c.json({ evaluation_id: ids[0], evaluation_ids: ids });

@@ -7,11 +7,18 @@ import type { Failure, Result } from "../../errors/result.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { expectedFailure, logUnexpected } from "../errors.ts";
 
+export interface Beginning {
+  /** The folder that it goes on with. */
+  readonly source: ImportSource | null;
+  /** `max_concurrent` as it was asked for, where the config has less. */
+  readonly loweredFrom?: number;
+}
+
 /**
  * Writes the config and creates the Run; null when it is there afterwards. On a failure nothing is left but the reservation. `mayExist`:
  * an earlier or simultaneous request with the same reservation may create it too.
  */
-export async function startRun(ports: AppPorts, config: RunConfig, source: ImportSource | null, mayExist: boolean): Promise<Failure | null> {
+export async function startRun(ports: AppPorts, config: RunConfig, beginning: Beginning, mayExist: boolean): Promise<Failure | null> {
   const key = configKey(config.run_id);
   try {
     await ports.store.putText(key, `${JSON.stringify(shownConfig(config))}\n`);
@@ -19,7 +26,7 @@ export async function startRun(ports: AppPorts, config: RunConfig, source: Impor
     logUnexpected("config.json", error);
     return { code: "storage_unavailable", message: "The run's config could not be stored; nothing was started.", hint: "Try again." };
   }
-  const failure = await created(ports, config, source, mayExist);
+  const failure = await created(ports, config, beginning, mayExist);
   if (failure !== null) await ports.store.remove(key).catch((error: unknown) => logUnexpected("config.json", error));
   return failure;
 }
@@ -28,8 +35,9 @@ export async function startRun(ports: AppPorts, config: RunConfig, source: Impor
  * Null when the Run exists afterwards as ours. An answer may be lost though the Run was created, and of two requests with one
  * idempotency key only one creates it; so a refusal counts only when the Run says that it is not there, or is another's.
  */
-async function created(ports: AppPorts, config: RunConfig, source: ImportSource | null, mayExist: boolean): Promise<Failure | null> {
-  const refusal = await attempt(() => ports.run(config.run_id).create({ config, boot: ports.facts.boot, import: source }));
+async function created(ports: AppPorts, config: RunConfig, { source, loweredFrom }: Beginning, mayExist: boolean): Promise<Failure | null> {
+  const lowered = loweredFrom === undefined ? {} : { lowered_from: loweredFrom };
+  const refusal = await attempt(() => ports.run(config.run_id).create({ config, boot: ports.facts.boot, import: source, ...lowered }));
   if (refusal === null) return null;
   const view = await ports.run(config.run_id).view();
   const ours = view !== null && (mayExist || canonicalJson(view.config) === canonicalJson(config));

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { plainText } from "../../config/plain-text.ts";
 import { LIFETIME_RULE, lifetime } from "../../teams/lifetime.ts";
 import { SCOPES } from "../../teams/scopes.ts";
+import { tokenLimits } from "./limit-schemas.ts";
 import { isTeam, TEAM_RULE } from "../../teams/team-name.ts";
 
 /** Bodies, queries, paths and answers about people: teams, users and their tokens. */
@@ -20,6 +21,7 @@ export const tokenBody = z.strictObject({
     .optional()
     .describe("Such as 30d; without it the token is good until it is revoked."),
   user: slug.optional().describe("Whose token it is; without it the caller's."),
+  limits: tokenLimits.optional().describe("What it may use of the team's; without it what the team may."),
   teams: z.array(slug).min(1).max(MAX_TEAMS).optional().describe("Where it is good, the usual team first; without it the team that is asked."),
 });
 export const teamQuery = z.strictObject({ team_id: slug.optional() });
@@ -48,6 +50,7 @@ const token = {
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
   last_used_at: moment.nullable().describe("To the minute."),
+  limits: tokenLimits,
 };
 const team = z.strictObject({
   team: text,

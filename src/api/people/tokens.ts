@@ -34,7 +34,7 @@ tokens.get("/", async (c) => {
 
 tokens.post("/", async (c) => {
   const { audit, caller, ports } = c.var;
-  const { name, scopes, expires_in, user, teams } = parseBody(tokenBody, await readJsonText(c.req.raw));
+  const { name, scopes, expires_in, user, teams, limits = {} } = parseBody(tokenBody, await readJsonText(c.req.raw));
   const text = drawToken();
   const id = crypto.randomUUID().replaceAll("-", "").slice(0, 12);
   const good = await Promise.all([...new Set(teams ?? [ports.team])].map((team) => administered(c, team)));
@@ -48,6 +48,7 @@ tokens.post("/", async (c) => {
     teams: good,
     scopes,
     created_by: caller.user,
+    limits,
     expires_at: expires_in === undefined ? null : ports.now() + (lifetime(expires_in) ?? 0),
   });
   return c.json({ data: { ...shown(unwrap(made)), token: text } }, 201);

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { RunView } from "../../../durable-objects/run/control.ts";
+import type { ResumeRequest, RunView } from "../../../durable-objects/run/control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
 import { locationOf } from "../../config/options.ts";
@@ -16,6 +16,7 @@ import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
 import { invalid, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { readTwice } from "../read-twice.ts";
+import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
 
@@ -60,38 +61,34 @@ evaluations.post("/:id/resume", async (c) => {
   const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
   await checkLoading(c.var.ports, view, body);
   const envDigest = await c.var.ports.envDigest(view.config);
-  for (const place of mayCall(view, body, envDigest) ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
-  const {
-    owed_rollouts,
-    owed_scores = 0,
-    warnings,
-  } = unwrap(
-    await runOf(c).resume({
-      boot: facts.boot,
-      attended,
-      num_examples: body.num_examples ?? null,
-      keep_errors: body.keep_errors ?? false,
-      // A run made with another version of its environment is another evaluation, whatever the caller believes.
-      expect: { env_version: c.var.ports.findEnvironment(view.config.env_id)?.version, ...body.expect },
-      base_url: baseUrl,
-      api_key_var: body.api_key_var ?? null,
-      max_concurrent: body.max_concurrent ?? null,
-      max_concurrent_generation: body.max_concurrent_generation ?? null,
-      max_concurrent_scoring: body.max_concurrent_scoring ?? null,
-      headers: body.headers ?? null,
-      headers_from_state: body.headers_from_state ?? null,
-      verbose: body.verbose ?? null,
-      num_workers: body.num_workers ?? null,
-      no_interleave_scoring: body.no_interleave_scoring ?? null,
-      heartbeat_url: body.heartbeat_url ?? null,
-      stall_minutes: body.stall_minutes ?? null,
-      max_retries: body.max_retries ?? null,
-      timeout_minutes: body.timeout_minutes ?? null,
-      dataset_name: body.dataset_name ?? null,
-      env_digest: envDigest,
-      accept_code_change: body.accept_code_change ?? false,
-    }),
-  );
+  const calls = mayCall(view, body, envDigest);
+  for (const place of calls ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
+  const request: ResumeRequest = {
+    boot: facts.boot,
+    attended,
+    num_examples: body.num_examples ?? null,
+    keep_errors: body.keep_errors ?? false,
+    // A run made with another version of its environment is another evaluation, whatever the caller believes.
+    expect: { env_version: c.var.ports.findEnvironment(view.config.env_id)?.version, ...body.expect },
+    base_url: baseUrl,
+    api_key_var: body.api_key_var ?? null,
+    max_concurrent: body.max_concurrent ?? null,
+    max_concurrent_generation: body.max_concurrent_generation ?? null,
+    max_concurrent_scoring: body.max_concurrent_scoring ?? null,
+    headers: body.headers ?? null,
+    headers_from_state: body.headers_from_state ?? null,
+    verbose: body.verbose ?? null,
+    num_workers: body.num_workers ?? null,
+    no_interleave_scoring: body.no_interleave_scoring ?? null,
+    heartbeat_url: body.heartbeat_url ?? null,
+    stall_minutes: body.stall_minutes ?? null,
+    max_retries: body.max_retries ?? null,
+    timeout_minutes: body.timeout_minutes ?? null,
+    dataset_name: body.dataset_name ?? null,
+    env_digest: envDigest,
+    accept_code_change: body.accept_code_change ?? false,
+  };
+  const { owed_rollouts, owed_scores = 0, warnings } = unwrap(await resumedWithin(c, view, request, calls));
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   return c.json({ evaluation_id: runIdOf(c), owed_rollouts, owed_scores, warnings });

@@ -6,12 +6,13 @@ import type { Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { outputOption, slugOf } from "./shared-flags.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { teamLimitOptions, teamLimitsGiven, tokenLimitOptions, tokenLimitsGiven } from "./limit-options.ts";
 
 type Done = (code: ExitCode) => void;
 
 export function tokenCommand(context: CommandContext, done: Done): Command {
   const token = new Command("token").description("tokens of the service's teams: make, list and revoke them");
-  token
+  const create = token
     .command("create")
     .description("make a token; its text is shown this once")
     .argument("<name>", "what it is for")
@@ -20,10 +21,11 @@ export function tokenCommand(context: CommandContext, done: Done): Command {
     .addOption(new Option("--user <USER>", "whose token it is; your own without it").argParser(slugOf("--user")))
     .addOption(teamsOption("where it is good, the usual team first; may be given again"))
     .addOption(outputOption())
-    .action(async (name: string, { scope, expires, user, team, output }: CreateFlags) => {
+    .action(async (name: string, { scope, expires, user, team, output, ...flags }: CreateFlags) => {
       const { tokenCreate } = await import("../people/tokens.ts");
-      done(await tokenCreate(context, { name, scopes: scope ?? [], expires, user, teams: team, output }));
+      done(await tokenCreate(context, { name, scopes: scope ?? [], expires, user, teams: team, limits: tokenLimitsGiven({ ...flags }), output }));
     });
+  for (const option of tokenLimitOptions()) create.addOption(option);
   token
     .command("list")
     .alias("ls")
@@ -74,6 +76,16 @@ export function teamCommand(context: CommandContext, done: Done): Command {
     .argument("<team>", "its name", slugOf("TEAM"))
     .addOption(outputOption())
     .action(async (name: string, { output }: { output: Output }) => change({ method: "PUT", team: name, user: null, output }));
+  const limits = team
+    .command("limits")
+    .description("show what a team may use and what it does; a flag changes it first")
+    .argument("<team>", "the team", slugOf("TEAM"))
+    .addOption(outputOption())
+    .action(async (name: string, flags: { output: Output } & Record<string, unknown>) => {
+      const { teamLimits } = await import("../people/limits.ts");
+      done(await teamLimits(context, { team: name, changes: teamLimitsGiven(flags), output: flags.output }));
+    });
+  for (const option of teamLimitOptions()) limits.addOption(option);
   team
     .command("add")
     .description("add a user to a team, or change what the user may do")

@@ -1,6 +1,7 @@
 /** `edgewise token create | list | revoke`. */
 import { columnLines } from "../../report/columns.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
+import { limitText, TOKEN_LIMITS, type TokenLimits } from "../../teams/limits.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
@@ -14,6 +15,8 @@ interface Token {
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly last_used_at: string | null;
+  /** Absent from services of before. */
+  readonly limits?: TokenLimits;
 }
 
 export interface TokenWish {
@@ -22,12 +25,21 @@ export interface TokenWish {
   readonly expires?: string | undefined;
   readonly user?: string | undefined;
   readonly teams?: readonly string[] | undefined;
+  /** Its own; without any the team's hold. */
+  readonly limits?: TokenLimits;
   readonly output: Output;
 }
 
-export async function tokenCreate(context: CommandContext, { name, scopes, expires, user, teams, output }: TokenWish): Promise<ExitCode> {
+export async function tokenCreate(context: CommandContext, { name, scopes, expires, user, teams, limits = {}, output }: TokenWish): Promise<ExitCode> {
   const { terminal } = context;
-  const body = { name, scopes, ...(expires ? { expires_in: expires } : {}), ...(user ? { user } : {}), ...(teams ? { teams } : {}) };
+  const body = {
+    name,
+    scopes,
+    ...(expires ? { expires_in: expires } : {}),
+    ...(user ? { user } : {}),
+    ...(teams ? { teams } : {}),
+    ...(Object.keys(limits).length > 0 ? { limits } : {}),
+  };
   const answer = await askService(
     context,
     "edgewise token create",
@@ -72,19 +84,29 @@ const wordsOf = ({ user, teams, scopes, expires_at }: Token): string =>
 
 /** `now`: Unix milliseconds. */
 export function tokenLines(tokens: readonly Token[], width: number, now: number): readonly string[] {
+  const limited = tokens.some((token) => limitsOf(token) !== "-");
   const columns = [
     { title: "TOKEN" },
     { title: "NAME", flexible: true },
     { title: "USER" },
     { title: "TEAMS", flexible: true },
     { title: "SCOPES" },
+    ...(limited ? [{ title: "LIMITS" }] : []),
     { title: "LAST USED" },
     { title: "ENDS" },
   ] as const;
   const rows = tokens.map(({ id, name, user, teams, scopes, last_used_at, ...rest }) =>
-    [id, name, user, teams.join(","), scopes.join(","), minuteOf(last_used_at) ?? "never", endOf(rest, now)].map(singleLine),
+    [id, name, user, teams.join(","), scopes.join(","), ...(limited ? [limitsOf(rest)] : []), minuteOf(last_used_at) ?? "never", endOf(rest, now)].map(
+      singleLine,
+    ),
   );
   return columnLines(columns, rows, width);
+}
+
+/** `runs=2,rollouts=64`. */
+function limitsOf({ limits = {} }: Pick<Token, "limits">): string {
+  const own = TOKEN_LIMITS.flatMap((name) => (typeof limits[name] === "number" ? [`${name}=${limitText(name, limits[name])}`] : []));
+  return own.length === 0 ? "-" : own.join(",");
 }
 
 function endOf({ revoked_at, expires_at }: Pick<Token, "revoked_at" | "expires_at">, now: number): string {

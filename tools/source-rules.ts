@@ -38,7 +38,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/metrics/", "src/teams/"],
   ["src/rollouts/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
-  ["src/rubrics/", "src/datasets/", "src/env.ts"],
+  ["src/rubrics/", "src/datasets/", "src/exports/", "src/env.ts"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/"],
   ["durable-objects/", "src/worker-options.ts"],
@@ -51,7 +51,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
-  inCli("eval-run/", "people/", "endpoints/"),
+  inCli("eval-run/", "exports/", "people/", "endpoints/"),
   inCli("commands/"),
   inCli("program.ts"),
   inCli("main.ts"),

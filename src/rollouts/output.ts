@@ -76,7 +76,8 @@ export function writeOutput(output: RolloutOutput): JsonObject {
   return row;
 }
 
-function readMessages(raw: unknown, field: string): Message[] | null {
+/** Messages of a row of any version; null where there are none. Throws a `TypeError` that names `field`. */
+export function readMessages(raw: unknown, field: string): Message[] | null {
   if (raw === null || raw === undefined) return null;
   if (typeof raw === "string") return normaliseMessages(raw);
   if (!Array.isArray(raw)) throw new TypeError(`the ${field} of a row is neither a text nor a list of messages`);

@@ -5,12 +5,10 @@
 import { errorCodeOf, summaryOfRow } from "../../metrics/row-summary.ts";
 import { Aggregator } from "../../metrics/aggregates.ts";
 import { type ForeignRow, readForeignRow } from "../../rollouts/foreign-row.ts";
-import { firstBytes } from "../disk/files.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import { countRow, type RowCounts } from "./row-counts.ts";
-import { wholeLinesOf } from "./row-file.ts";
+import { linesOf } from "./row-lines.ts";
 
-const STEP = 1024 * 1024;
 const UNCHANGED = "Resume from an unchanged results folder, or start a new run.";
 
 /** Places of rows, one column per field, since there may be millions; `order` is that of a finished run, by example and attempt. */
@@ -72,37 +70,4 @@ function rowOf(text: string, where: string): ForeignRow {
   } catch {
     throw usageError(`${where} is not JSON`, UNCHANGED);
   }
-}
-
-interface Line {
-  readonly text: string;
-  /** From 1. */
-  readonly line: number;
-  readonly at: number;
-  readonly length: number;
-}
-
-/** The lines that are not blank. */
-async function* linesOf(path: string): AsyncGenerator<Line> {
-  let [line, at] = [0, 0];
-  let open: Buffer[] = [];
-  const close = (last: Buffer): Line | null => {
-    const bytes = open.length === 0 ? last : Buffer.concat([...open, last]);
-    open = [];
-    line += 1;
-    const closed = { text: bytes.toString("utf8"), line, at, length: bytes.byteLength };
-    at += bytes.byteLength + 1;
-    return closed.text.trim() === "" ? null : closed;
-  };
-  for await (const chunk of firstBytes(path, await wholeLinesOf(path), STEP) as AsyncIterable<Buffer>) {
-    let start = 0;
-    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, start)) {
-      const closed = close(chunk.subarray(start, end));
-      if (closed !== null) yield closed;
-      start = end + 1;
-    }
-    if (start < chunk.byteLength) open.push(chunk.subarray(start));
-  }
-  const last = open.length > 0 ? close(Buffer.alloc(0)) : null;
-  if (last !== null) yield last;
 }

@@ -116,7 +116,7 @@ export async function loadInfo(path: string): Promise<RunInfo> {
 }
 
 /** Why a file is not even read: nobody may ever write into a pipe of that name. */
-function refusal(file: string): RunInfo | null {
+function refusal(file: string): { readonly problem: string } | null {
   const stat = statSync(file);
   if (!stat.isFile()) return { problem: "metadata.json is not a file" };
   return stat.size > METADATA_BYTES ? { problem: `metadata.json has ${stat.size} bytes: that is no metadata of a run` } : null;
@@ -125,8 +125,23 @@ function refusal(file: string): RunInfo | null {
 const missing = (error: unknown): string => (systemCode(error) === "ENOENT" ? "there is no metadata.json" : `metadata.json cannot be read: ${reasonOf(error)}`);
 
 function infoOf(text: string): RunInfo {
+  const parsed = metadataOf(text);
+  if ("problem" in parsed) return parsed;
+  return summaryOf(parsed.value) ?? { problem: "metadata.json names no environment and model: it is not the metadata of a run" };
+}
+
+/** What stands in the metadata of a run, as it stands there; or what is wrong with the file. */
+export function readMetadata(path: string): { readonly value: unknown } | { readonly problem: string } {
+  try {
+    const file = join(path, "metadata.json");
+    return refusal(file) ?? metadataOf(readFileSync(file, "utf8"));
+  } catch (error) {
+    return { problem: missing(error) };
+  }
+}
+
+function metadataOf(text: string): { readonly value: unknown } | { readonly problem: string } {
   if (text.trim() === "") return { problem: "metadata.json is empty" };
   const parsed = parseLoosely(text);
-  if (!parsed.ok) return { problem: `metadata.json is no JSON (${parsed.reason}): the program that wrote it may have been killed` };
-  return summaryOf(parsed.value) ?? { problem: "metadata.json names no environment and model: it is not the metadata of a run" };
+  return parsed.ok ? parsed : { problem: `metadata.json is no JSON (${parsed.reason}): the program that wrote it may have been killed` };
 }

@@ -1,0 +1,48 @@
+/** What `export` and `verify` are given: run ids, results folders, and folders with some in them. */
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { isRunId } from "../../../r2-layout/keys.ts";
+import { askService } from "../runs/ask-service.ts";
+import type { CommandContext } from "../service/command-context.ts";
+import type { Service } from "../service/service.ts";
+import { usageError } from "../terminal/cli-error.ts";
+import { findRuns } from "../view/find-runs.ts";
+import { openFolder } from "./open-folder.ts";
+import { openServiceRun } from "./open-run.ts";
+import type { OpenedRun } from "./opened-run.ts";
+
+/** Does `work` with the runs that were named, in their order; the service is open meanwhile where one of them is its. `command`: of whom, for others who wait. */
+export async function withRuns<T>(
+  context: CommandContext,
+  command: string,
+  { named, partial }: { readonly named: readonly string[]; readonly partial: boolean },
+  work: (runs: readonly OpenedRun[]) => Promise<T>,
+): Promise<T> {
+  const { cwd } = context;
+  // A folder may be called as its run is.
+  const places = named.map((name) => ({ name, path: existsSync(resolve(cwd, name)) ? resolve(cwd, name) : null }));
+  for (const { name, path } of places)
+    if (path === null && !isRunId(name))
+      throw usageError(
+        `${JSON.stringify(name)} is neither a run id nor a folder that is there`,
+        "A run id has eight hex characters: npx edgewise eval list. Results folders: npx edgewise eval view",
+      );
+  const open = async (service: Service | null): Promise<T> => {
+    const runs: OpenedRun[] = [];
+    for (const { name, path } of places) {
+      if (path !== null) runs.push(...(await openPlace(cwd, name, partial)));
+      else if (service !== null) runs.push(await openServiceRun(service, name));
+    }
+    return await work(runs);
+  };
+  return places.some(({ path }) => path === null) ? await askService(context, command, open) : await open(null);
+}
+
+async function openPlace(cwd: string, name: string, partial: boolean): Promise<readonly OpenedRun[]> {
+  const found = findRuns(cwd, { path: name, envDir: "", outputsDir: "" });
+  if (found.length === 0)
+    throw usageError(`there is no results folder in ${name}`, "A results folder has a metadata.json: npx edgewise eval view lists those that there are.");
+  const runs: OpenedRun[] = [];
+  for (const { path, shownPath } of found) runs.push(await openFolder(path, shownPath, partial));
+  return runs;
+}

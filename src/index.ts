@@ -3,6 +3,7 @@ export { CLIENT_TYPES, type ClientType, type JsonObject } from "./config/run-con
 export { type DatasetReference, datasetReference } from "./datasets/reference.ts";
 export { type JsonlRow, readJsonl } from "./datasets/jsonl.ts";
 export type { DatasetSource } from "./environments/dataset-source.ts";
+export type { Access } from "./environments/access.ts";
 export { cleanup, stop, teardown } from "./environments/decorators.ts";
 export {
   type BoundEndpoint,

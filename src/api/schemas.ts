@@ -14,7 +14,7 @@ const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.key
     "secrets of a single run are not supported yet: set the key as a variable of the service (`wrangler secret put NAME`; locally `export NAME=…` or .dev.vars) and name it in api_key_var",
 });
 
-/** Fields the `prime` client always sends; stored with the run, nothing acts on them. */
+/** What a run allows its environment, as the `prime` client always says it (src/environments/access.ts). */
 export const HOSTED_FIELDS = ["allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;
 
 const digest = z.string().refine(isDigest, "must be a sha256 digest in lower-case hex");

@@ -88,7 +88,7 @@ export interface RunConfig {
   readonly team?: string;
   /** Log at debug level. */
   readonly verbose?: boolean;
-  /** Stored as accepted (`allow_*` flags and other hosted fields); nothing in the engine reads them yet. */
+  /** As accepted: the `allow_*` flags (src/environments/access.ts reads those of sandboxes and instances), and the vendor's team of the owner's client. */
   readonly hosted: JsonObject;
   /**
    * True for `eval run` on the local service: the run works only while the boot that started or resumed it lives, so that a

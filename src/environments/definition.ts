@@ -6,6 +6,7 @@ import { datasetRows } from "../datasets/rows.ts";
 import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetName, datasetSpec } from "../datasets/spec.ts";
 import { isKeyVariable } from "../config/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
+import { type Access, accessProblem } from "./access.ts";
 import type { Environment } from "./environment.ts";
 import type { RowSource } from "./examples.ts";
 import { environmentFailed } from "../rollouts/file-access.ts";
@@ -61,11 +62,13 @@ export interface EnvironmentRequest {
   readonly independent_scoring?: boolean;
   /** Variables of the keys of the models under evaluation: an environment may not declare them. */
   readonly model_keys?: readonly string[];
+  /** What the run allows the environment; absent = everything. */
+  readonly allowed?: readonly Access[];
 }
 
 /** Why a run cannot use an environment, and which of its options says so. */
 export interface EnvironmentProblem {
-  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var";
+  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var" | "allow_sandbox_access" | "allow_instances_access";
   readonly message: string;
 }
 
@@ -79,6 +82,8 @@ export interface DefinitionOptions<Args extends z.ZodObject, Dataset extends Dat
   readonly dataset?: Dataset;
   /** Variables whose values the environment needs, beyond the model's key: `["SERPER_API_KEY"]`. A run without one is refused at creation. */
   readonly keys?: readonly string[];
+  /** What it asks for where its `Environment` does not say so itself, as `SandboxEnv` does: `["instances"]`. A run that does not allow it is refused. */
+  readonly access?: readonly Access[];
   readonly defaults?: Defaults;
   /** What the code was made from (a commit, a package version), for the environment's digest; default: the version. */
   readonly source?: string;
@@ -151,12 +156,13 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     environment.id = environment.id === "" ? id : environment.id;
     environment.version = version;
     environment.args = args;
+    environment.access = [...new Set([...environment.access, ...(options.access ?? [])])];
     environment.datasetName = spec === null ? null : datasetName(spec);
     environment.setKwargs(extra);
     return environment;
   };
 
-  const check: EnvironmentDefinition["check"] = ({ env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [] }, key) => {
+  const check: EnvironmentDefinition["check"] = ({ env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], allowed }, key) => {
     const shared = keys.filter((name) => model_keys.includes(name));
     if (shared.length > 0)
       return {
@@ -176,6 +182,8 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     } catch (thrown) {
       return { option: "extra_env_kwargs", message: textOf(failureOf(thrown)) };
     }
+    const denied = allowed === undefined ? null : accessProblem(environment, allowed);
+    if (denied !== null) return denied;
     const problem = environment.scoringProblem(independent_scoring);
     return problem === null ? null : { option: "independent_scoring", message: textOf(problem) };
   };

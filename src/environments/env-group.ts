@@ -39,6 +39,7 @@ export class EnvGroup extends Environment {
     });
     this.envs = envs;
     this.resumable = envs.every(({ resumable }) => resumable);
+    this.access = [...new Set(envs.flatMap(({ access }) => access))];
     this.envNames = envNames;
     this.#memberOf = memberOf;
     this.#byName = members;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../config/run-config.ts";
+import type { Access } from "./access.ts";
 import type { Failure } from "../errors/result.ts";
 import { loggerOf } from "../logging/logger.ts";
 import { checkedRange, type RewardRange } from "../metrics/interval.ts";
@@ -62,6 +63,8 @@ export abstract class Environment implements Playable {
   systemPrompt: string | null;
   readonly fewShot: readonly Message[];
   passThreshold: number;
+  /** What it asks for beyond models and data: a run that does not allow it is refused. */
+  access: readonly Access[] = [];
   maxSeqLen: number | null;
   /** Examples open at once in a whole run; null = as many as its requests need. */
   concurrency: number | null = null;

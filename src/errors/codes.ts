@@ -105,6 +105,7 @@ export const SERVICE_ERRORS = {
   code_changed: 409,
   metric_name_reserved: 422,
   environment_failed: 422,
+  access_not_allowed: 422,
   preparation_failed: 422,
   endpoint_unavailable: 503,
   all_rollouts_failed: 502,

@@ -67,7 +67,14 @@ export const endedBeforeRows = ({ status, settled, rows }: Pick<RestingRun, "sta
   settled && status === "FAILED" && rows === 0;
 
 /** Failures of which the same data and code would be the cause again. */
-const OF_LOADING: readonly string[] = ["dataset_unreadable", "dataset_changed", "metric_name_reserved", "environment_failed", "environment_not_found"];
+const OF_LOADING: readonly string[] = [
+  "dataset_unreadable",
+  "dataset_changed",
+  "metric_name_reserved",
+  "environment_failed",
+  "environment_not_found",
+  "access_not_allowed",
+];
 
 /** Whether a resume with nothing mended could only fail as before: the data set or the environment never loaded. */
 export const isDead = (run: Pick<RestingRun, "status" | "settled" | "rows">, failureCode: string | null): boolean =>

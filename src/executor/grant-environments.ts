@@ -1,9 +1,10 @@
 import type { Grant } from "../../durable-objects/run/protocol.ts";
 import { placesOf } from "../config/run-config.ts";
+import { accessProblem, allowedAccess } from "../environments/access.ts";
 import type { Environment } from "../environments/environment.ts";
 import { findOffered, loadEnvironment } from "../environments/load.ts";
 import { isPassing } from "../errors/passing.ts";
-import { failureOf } from "../errors/result.ts";
+import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { JudgeMeter } from "../rollouts/judge-usage.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
@@ -86,6 +87,9 @@ export class GrantEnvironments {
         client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
       };
       const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
+      // Its code may be another than at the creation.
+      const denied = accessProblem(environment, allowedAccess(config));
+      if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
       return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest };
     } catch (thrown) {
       await prints.flush();

@@ -12,12 +12,14 @@ export function fileProblem(thrown: unknown): string | null {
   return "environments cannot read local files while they run: data comes by reference (the argument dataset), or is imported with the code";
 }
 
+const MEND = "Mend the environment's code, and begin again.";
+
 /** The environment's code broke outside of a rollout, while it was loaded or made its examples. */
 export function environmentFailed(what: string, thrown: unknown): EdgewiseError {
-  const hint = fileProblem(thrown);
+  const hint = fileProblem(thrown) ?? MEND;
   const place = ownFrame(thrown);
   return new EdgewiseError("environment_failed", `${what}: ${failureOf(thrown).message}${place === null ? "" : ` (${place})`}`, {
     cause: thrown,
-    ...(hint === null ? {} : { hint }),
+    hint,
   });
 }

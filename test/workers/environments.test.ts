@@ -100,7 +100,8 @@ afterEach(async () => {
 });
 afterAll(() => registerEnvironments([]));
 
-const request = { env_id: "mixed", env_version: "1.0.0", num_examples: -1, max_concurrent_scoring: 1 };
+const allowed = { allow_sandbox_access: true };
+const request = { env_id: "mixed", env_version: "1.0.0", num_examples: -1, max_concurrent_scoring: 1, hosted: allowed };
 
 describe("an environment of tools, a sandbox and a judge, in the engine", () => {
   it("is played and scored by its members, with its own key and a judge whose key it never sees", async () => {
@@ -159,6 +160,21 @@ describe("an environment of tools, a sandbox and a judge, in the engine", () => 
       failure: { code: "missing_key", message: expect.stringContaining("SEARCH_KEY") },
     });
     expect(model.calls).toEqual([]);
+  });
+
+  it("ends its run before any call where the run does not allow it a sandbox, and names the flag", async () => {
+    const made = sandbox.created.length;
+    for (const hosted of [{}, { allow_sandbox_access: false, allow_instances_access: true }]) {
+      const config = await createRun({ ...request, hosted });
+      expect(await fleet.settled(config.run_id)).toMatchObject({
+        status: "FAILED",
+        failure: {
+          code: "access_not_allowed",
+          message: expect.stringContaining("asks for a sandbox, and the run does not allow it: set allow_sandbox_access"),
+        },
+      });
+    }
+    expect([model.calls, sandbox.created.length]).toEqual([[], made]);
   });
 
   it("does not get the model's key, though it declares one of that name", async () => {

@@ -8,6 +8,7 @@ import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import type { TokenUse } from "../../teams/admission.ts";
+import { allowedAccess } from "../../environments/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
@@ -125,7 +126,13 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
         checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, [...place, "replicas", at]);
     }
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
-    const wanted = { env_args, extra_env_kwargs, independent_scoring, model_keys: placesOf(config).map((place) => place.api_key_var) };
+    const wanted = {
+      env_args,
+      extra_env_kwargs,
+      independent_scoring,
+      model_keys: placesOf(config).map((place) => place.api_key_var),
+      allowed: allowedAccess(config),
+    };
     const problem = await found.value.check(wanted, (name) => lookUpSecret(ports.keys, name));
     if (problem !== null) throw invalid(locationOf(problem.option), problem.message);
     configs.push(config);

@@ -6,6 +6,7 @@ import { locationOf } from "../../config/options.ts";
 import { placesOf } from "../../config/run-config.ts";
 import { shownConfig } from "../../config/shown-config.ts";
 import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
+import { allowedAccess } from "../../environments/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { isAttended } from "../access/access.ts";
 import { portsFor } from "../access/team-of-request.ts";
@@ -109,6 +110,7 @@ async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expe
     extra_env_kwargs,
     independent_scoring: config.independent_scoring,
     model_keys: placesOf(config).map((place) => place.api_key_var),
+    allowed: allowedAccess(config),
   };
   const problem = await definition.check(wanted, (name) => lookUpSecret(ports.keys, name));
   if (problem !== null) throw invalid(["body", "expect", ...locationOf(problem.option)], problem.message);

@@ -78,6 +78,7 @@ export class OpenEnvEnv extends MultiTurnEnv {
       dataset: rows(seed, numTrainExamples),
       ...(numEvalExamples > 0 ? { evalDataset: rows(seed + numTrainExamples, numEvalExamples) } : {}),
     });
+    this.access = [options.sandbox.access ?? "sandbox"];
     this.build = readBuild(options.build);
     this.#options = options;
     this.#sleep = options.sleep ?? realSleep;

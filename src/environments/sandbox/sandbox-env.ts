@@ -68,6 +68,7 @@ export class SandboxEnv extends StatefulToolEnv {
   constructor(options: SandboxOptions) {
     super({ stopErrors: [SandboxError], ...options });
     this.sandbox = options.sandbox;
+    this.access = [options.sandbox.access ?? "sandbox"];
     this.timeoutPerCommandSeconds = options.timeoutPerCommandSeconds ?? 30;
     this.#keeper = new SandboxKeeper(options.sandbox, options.sleep ?? realSleep);
     this.spec = {

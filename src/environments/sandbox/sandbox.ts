@@ -1,3 +1,4 @@
+import type { Access } from "../access.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
 
 /** What one sandbox is made of; drivers take the fields they know. */
@@ -38,6 +39,8 @@ export interface CommandResult {
  * `ready`); a command that ends with another status than 0 is no failure. `test/support/sandbox-conformance.ts` says the rest.
  */
 export interface Sandbox {
+  /** What a run must allow for it; default `sandbox`. A driver that makes and manages instances says so. */
+  readonly access?: Access;
   /** Asks for a sandbox and gives its id; it may not be ready yet. */
   create(spec: SandboxSpec, signal?: AbortSignal | null): Promise<string>;
   /** Waits until commands can run. */

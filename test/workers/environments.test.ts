@@ -10,6 +10,7 @@ import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
 import { tool } from "../../src/environments/tool.ts";
 import { ToolEnv } from "../../src/environments/tool-env.ts";
 import { JudgeRubric } from "../../src/rubrics/judge-rubric.ts";
+import type { JsonObject } from "../../src/config/run-config.ts";
 import { completionBody } from "../support/model-answers.ts";
 import { Fleet } from "./support/fleet.ts";
 import { createRun, metadataOf, rowsOf, viewOf } from "./support/runs.ts";
@@ -164,7 +165,7 @@ describe("an environment of tools, a sandbox and a judge, in the engine", () => 
 
   it("ends its run before any call where the run does not allow it a sandbox, and names the flag", async () => {
     const made = sandbox.created.length;
-    for (const hosted of [{}, { allow_sandbox_access: false, allow_instances_access: true }]) {
+    for (const hosted of [{}, { allow_sandbox_access: false, allow_instances_access: true }] as JsonObject[]) {
       const config = await createRun({ ...request, hosted });
       expect(await fleet.settled(config.run_id)).toMatchObject({
         status: "FAILED",

@@ -1,6 +1,7 @@
 import { chooseEndpoint } from "../../config/endpoint-choice.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { invalid, lacksMethod } from "../errors.ts";
+import { invalid } from "../errors.ts";
+import { unlessOlder } from "../older-object.ts";
 import { readTwice } from "../read-twice.ts";
 import type { CreateBody } from "../schemas.ts";
 
@@ -29,15 +30,9 @@ export async function withNamedEndpoint(ports: AppPorts, body: CreateBody): Prom
 }
 
 async function entriesOf(ports: AppPorts, id: string) {
-  try {
-    const found = await readTwice(
-      () => ports.registry,
-      (registry) => registry.endpoint(id),
-    );
-    return found?.entries ?? null;
-  } catch (thrown) {
-    // A Registry that the version before still runs keeps none.
-    if (lacksMethod(thrown)) return null;
-    throw thrown;
-  }
+  const asked = readTwice(
+    () => ports.registry,
+    (registry) => registry.endpoint(id),
+  );
+  return (await unlessOlder(asked, null))?.entries ?? null;
 }

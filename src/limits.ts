@@ -125,6 +125,8 @@ export const WATCHDOG_RUNS = 1_000;
 export const UPLOAD_GRACE_MS = 24 * 60 * 60_000;
 /** A unit of a deployed run ends with `timeout` rows at this age. */
 export const UNIT_DEADLINE_MS = 13 * 60_000;
+/** What scoring may take after that, and after the end of a run that reached a limit: the rollouts are there, only their worth is not known yet. */
+export const SCORING_GRACE_MS = 30_000;
 
 // How long an endpoint may be gone.
 /** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */

@@ -75,8 +75,17 @@ export interface Report {
   readonly vitals: Vitals;
 }
 
+/** Part of an answer with the order `abort`. Executors of before stop as for any. */
+export interface Ending {
+  /**
+   * The run has ended, and what is open is closed instead of left for whoever goes on with it; with `scored` what is generated of it is scored
+   * first. Absent = it may go on in a moment.
+   */
+  readonly ends?: "closed" | "scored";
+}
+
 /** Part of the answer: what that of a beat would say. Absent where the lease had ended, and from Runs of before, which beats alone renew. */
-export interface Renewal {
+export interface Renewal extends Ending {
   readonly renewed?: true;
   readonly orders?: Orders;
 }
@@ -217,7 +226,7 @@ export type InputsAnswer = { readonly kind: "inputs"; readonly chunks: readonly 
 export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";
 /** `orders`: what a beat would be told now, so that a cancelled run starts nothing more from what it has already claimed. */
 export type CommitAnswer =
-  | { readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders; readonly renewed?: true }
+  | ({ readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders; readonly renewed?: true } & Ending)
   | { readonly kind: "gone" };
 export type Orders = "continue" | "drain" | "abort";
 
@@ -238,7 +247,7 @@ export interface Vitals {
 /** Sent when no claim and no commit has renewed the lease for `beat_ms`. */
 export interface BeatRequest extends TicketId, GivesBack, Report {}
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */
-export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" };
+export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" } & Ending;
 
 /** What of a settled run's numbers is not in its totals. */
 export interface RunScores {

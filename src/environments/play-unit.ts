@@ -40,6 +40,8 @@ export interface PlayOptions {
   readonly onScored?: (index: number, state: State) => void;
   /** Ends the unit without states. */
   readonly signal: AbortSignal;
+  /** Aborted no later: ends rollouts that are not generated, and has a unit of which all are scored at once. Absent = the same. */
+  readonly generation?: AbortSignal;
   /** Time in which the unit is to be done, from its first permit or the last turn that was kept on, else it ends with `timeout` rows. Milliseconds; null = none. */
   readonly deadlineMs: number | null;
   /** Unix milliseconds. */
@@ -106,7 +108,7 @@ async function playAll(
     }),
   );
   if (scope.fatal !== null || scope.cancelled) return null;
-  if (settled.some((outcome) => outcome.status === "rejected" && isLeft(outcome.reason))) return null;
+  if (settled.some((outcome) => outcome.status === "rejected" && (scope.generatesNoMore || isLeft(outcome.reason)))) return null;
   return settled.map((outcome) => {
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
@@ -136,8 +138,8 @@ async function playWithRetries(environment: Playable, input: RolloutInput, index
     try {
       await options.sleep(retryDelay(retry, options.random()), scope.signal);
     } catch (thrown) {
-      // The deadline came while waiting: the last attempt's own error says more than that.
-      if (scope.lateness === null) throw thrown;
+      // The deadline came while waiting, or the end of all that is generated: the last attempt's own error says more than that.
+      if (scope.lateness === null && (!scope.generatesNoMore || scope.cancelled)) throw thrown;
       return state;
     }
   }

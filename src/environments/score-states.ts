@@ -24,7 +24,7 @@ export async function scoreStates(environment: Playable, states: readonly State[
       return options.independent && first !== undefined ? rubric.scoreRollout(first, scoring) : rubric.scoreGroup(states, scoring);
     });
   } catch (thrown) {
-    if (scope.signal.aborted && scope.lateness === null) return;
+    if (scope.cancelled || scope.fatal !== null) return;
     const late = scope.lateness !== null && thrown === scope.lateness;
     for (const state of states) {
       state.error ??= late

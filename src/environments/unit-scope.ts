@@ -1,4 +1,5 @@
 import type { Sleep } from "../clients/client.ts";
+import { SCORING_GRACE_MS } from "../limits.ts";
 import { onAbort } from "../clients/on-abort.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
@@ -6,12 +7,12 @@ import type { Client } from "../rollouts/types.ts";
 
 /** What a rollout may still do after its unit was ended, before it is left to itself: let go of what it holds. */
 const UNWIND_MS = 2_000;
-/** What scoring may take after the unit's deadline: the rollouts are done, only their worth is not known yet. */
-const SCORING_GRACE_MS = 30_000;
 
 export interface ScopeOptions {
   /** The executor's: aborted when it must stop. */
   readonly signal: AbortSignal;
+  /** Aborted no later: what is not generated then never will be, while what is may be scored still. Absent = the same. */
+  readonly generation?: AbortSignal | undefined;
   readonly deadlineMs: number | null;
   readonly sleep: Sleep;
   /** Whether it is one rollout that runs: then none beside it has to be stopped when it is refused. */
@@ -19,14 +20,18 @@ export interface ScopeOptions {
 }
 
 /**
- * Ends everything that a unit has open, for one of three reasons: the executor stops, the unit is too old, a call was refused for good.
- * A unit of one rollout without a deadline has nothing of its own to end: its signal is the executor's.
+ * Ends everything that a unit has open, for one of three reasons: the executor stops, the unit is too old, a call was refused for good; or what it
+ * generates alone. A unit of one rollout without a deadline has nothing of its own to end: its signals are the executor's.
  */
 export class UnitScope {
   readonly #outer: AbortSignal;
+  readonly #generation: AbortSignal;
   readonly #own: AbortController | null;
-  readonly #letGo: () => void;
-  readonly #bounds = new Set<() => void>();
+  readonly #letGo: readonly (() => void)[];
+  readonly #rollouts = new Set<() => void>();
+  readonly #scorings = new Set<() => void>();
+  /** Scoring has its time limited, or none left: not only what is generated has ended. */
+  #isOver = false;
   readonly #deadlineMs: number | null;
   readonly #sleep: Sleep;
   #timer: AbortController | null = null;
@@ -35,11 +40,14 @@ export class UnitScope {
   #hasBegun = false;
   #fatal: Failure | null = null;
 
-  constructor({ signal, deadlineMs, sleep, alone }: ScopeOptions) {
+  constructor({ signal, generation = signal, deadlineMs, sleep, alone }: ScopeOptions) {
     this.#outer = signal;
+    this.#generation = generation;
     this.#own = alone && deadlineMs === null ? null : new AbortController();
-    this.#letGo = onAbort(signal, () => this.#end(signal.reason));
+    const ended = onAbort(signal, () => this.#end(signal.reason));
+    this.#letGo = generation === signal ? [ended] : [ended, onAbort(generation, () => this.#endRollouts(generation.reason))];
     if (signal.aborted) this.#end(signal.reason);
+    else if (generation.aborted) this.#endRollouts(generation.reason);
     this.#deadlineMs = deadlineMs;
     this.#sleep = sleep;
     this.#startTime();
@@ -65,8 +73,9 @@ export class UnitScope {
     };
   }
 
+  /** Of what it generates. */
   get signal(): AbortSignal {
-    return this.#own?.signal ?? this.#outer;
+    return this.#own?.signal ?? this.#generation;
   }
 
   get fatal(): Failure | null {
@@ -76,6 +85,11 @@ export class UnitScope {
   /** Whether the unit will have no rows: the executor stopped it. */
   get cancelled(): boolean {
     return this.#outer.aborted;
+  }
+
+  /** Whether rollouts that are not there will not come, though those that are may be scored. */
+  get generatesNoMore(): boolean {
+    return this.#generation.aborted;
   }
 
   /** The deadline as an error; null while it has not passed. */
@@ -92,15 +106,15 @@ export class UnitScope {
 
   /** `work`, or a rejection with the scope's reason when the scope ended and `work` did not follow in time. */
   rollout<T>(work: Promise<T>): Promise<T> {
-    return this.#bound(work, () => UNWIND_MS);
+    return this.#bound(work, this.#rollouts, this.signal.aborted, () => UNWIND_MS);
   }
 
   /** The same with some grace after a deadline. The signal that `work` is given ends only when nobody waits for it any more. */
   scoring<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const graceMs = (): number => (this.lateness === null ? 0 : SCORING_GRACE_MS);
-    if (this.#own === null) return this.#bound(work(this.#outer), graceMs);
+    if (this.#own === null) return this.#bound(work(this.#outer), this.#scorings, this.#isOver, graceMs);
     const given = new AbortController();
-    return this.#bound(work(given.signal), graceMs, (reason) => given.abort(reason));
+    return this.#bound(work(given.signal), this.#scorings, this.#isOver, graceMs, (reason) => given.abort(reason));
   }
 
   /** A turn of one of its rollouts is kept: whatever ends the unit now, no more than the next one is lost. Its time begins anew. */
@@ -112,7 +126,7 @@ export class UnitScope {
 
   /** To be called once; leaves no timer and no listener behind. */
   close(): void {
-    this.#letGo();
+    for (const letGo of this.#letGo) letGo();
     this.#hasBegun = true;
     this.#timer?.abort("the unit is done");
   }
@@ -137,21 +151,28 @@ export class UnitScope {
   }
 
   /** Nothing listens to the signal for this: a scope ends in one place, and tells what it bounds itself. */
-  #bound<T>(work: Promise<T>, graceMs: () => number, giveUp: (reason: unknown) => void = () => undefined): Promise<T> {
+  #bound<T>(
+    work: Promise<T>,
+    bounds: Set<() => void>,
+    isOver: boolean,
+    graceMs: () => number,
+    giveUp: (reason: unknown) => void = () => undefined,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       let timer: ReturnType<typeof setTimeout> | undefined;
       const ended = (): void => {
         timer = setTimeout(() => {
-          giveUp(this.signal.reason);
-          reject(this.signal.reason);
+          const { reason } = this.#outer.aborted ? this.#outer : this.signal;
+          giveUp(reason);
+          reject(reason);
         }, graceMs());
       };
       const settled = (): void => {
         if (timer !== undefined) clearTimeout(timer);
-        this.#bounds.delete(ended);
+        bounds.delete(ended);
       };
-      if (this.signal.aborted) ended();
-      else this.#bounds.add(ended);
+      if (isOver) ended();
+      else bounds.add(ended);
       work.then(
         (value) => {
           settled();
@@ -166,9 +187,16 @@ export class UnitScope {
   }
 
   #end(reason: unknown): void {
-    if (this.#own?.signal.aborted) return;
-    this.#own?.abort(reason);
-    for (const ended of this.#bounds) ended();
-    this.#bounds.clear();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#endRollouts(reason);
+    for (const ended of this.#scorings) ended();
+    this.#scorings.clear();
+  }
+
+  #endRollouts(reason: unknown): void {
+    if (this.#own?.signal.aborted !== true) this.#own?.abort(reason);
+    for (const ended of this.#rollouts) ended();
+    this.#rollouts.clear();
   }
 }

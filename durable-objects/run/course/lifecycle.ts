@@ -22,6 +22,7 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
   head.failure = failure;
   head.ended_at = context.now;
   head.interrupted = false;
+  delete head.scores_rest;
   // What it did not get to stays as it ended; the next resume counts it anew, and reads on.
   delete head.repair;
   endPinning(head);
@@ -34,6 +35,15 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
 export function endPinning(head: RunHead): void {
   delete head.pinning;
   head.version = HEAD_VERSION;
+}
+
+/**
+ * A limit of the run is reached, of its time or of what it may spend: nothing more is generated, and nothing is generated again. What is generated is kept, and
+ * scored where its example is complete.
+ */
+export function endByLimit(ledger: Ledger, head: RunHead, context: RunContext, status: RunStatus, failure: Failure): void {
+  endRun(ledger, head, context, status, "abort", failure);
+  head.scores_rest = true;
 }
 
 /** A change that lists and viewers show soon. */
@@ -67,7 +77,7 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
   const working = head.phase === "preparing" || head.phase === "open";
   if (working && head.deadline_at !== null && context.now >= head.deadline_at) {
     const minutes = ledger.config().timeout_minutes;
-    endRun(ledger, head, context, "TIMEOUT", "abort", {
+    endByLimit(ledger, head, context, "TIMEOUT", {
       code: "timeout",
       message: `The run reached its time limit of ${minutes} minutes; results so far are kept.`,
       hint: "Resume it, with a larger timeout_minutes if needed.",
@@ -86,6 +96,7 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
   if (head.phase === "draining" && ledger.tickets().length === 0) {
     head.phase = "finalising";
     head.drain = null;
+    delete head.scores_rest;
     head.finalise = freshFinalise();
   }
   if (head.phase === "finalising" && (head.finalise.failed?.count ?? 0) >= FINALISINGS_TO_FAIL && ledger.tickets().length === 0)

@@ -11,7 +11,7 @@ import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, U
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "../course/repair.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
-import { liveTicket, ordersFor, renewed } from "./tickets.ts";
+import { endingOf, liveTicket, ordersFor, renewed } from "./tickets.ts";
 
 /** Keep the stored answer of a claim, redo list included, well under the size of a row (MAX_ROW_BYTES). */
 const MAX_BLOCK_UNITS = 4_096;
@@ -103,7 +103,7 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   if (ticket === null) return { kind: "lost" };
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) ledger.putTicket(ticket);
-  return { ...(last ?? decided(ledger, head, ticket, request, context)), renewed: true, orders: ordersFor(ledger, head, context) };
+  return { ...(last ?? decided(ledger, head, ticket, request, context)), renewed: true, orders: ordersFor(ledger, head, context), ...endingOf(head) };
 }
 
 function decided(ledger: Ledger, head: RunHead, ticket: Ticket, request: ClaimRequest, context: RunContext): ClaimDecision {

@@ -10,7 +10,7 @@ import { keepPieces } from "./pieces.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "../protocol.ts";
 import type { RolloutSummary, Unscored } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../state/runs-of.ts";
-import { liveTicket, ordersFor, renewed, withoutRest } from "./tickets.ts";
+import { endingOf, liveTicket, ordersFor, renewed, withoutRest } from "./tickets.ts";
 
 const present = (rollouts: readonly (RolloutSummary | null)[]): RolloutSummary[] => rollouts.filter((rollout) => rollout !== null);
 
@@ -66,7 +66,7 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
   if (left !== null && left !== ticket) ledger.putTicket(left);
   if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);
   if (ticket !== null) keepPieces(ledger, head, ticket, request.segment, request.pieces ?? []);
-  return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...(living === null ? {} : { renewed: true }) };
+  return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...endingOf(head), ...(living === null ? {} : { renewed: true }) };
 }
 
 /** Names of state keys that are remembered: those of one reward function, as a rule. They come from an environment's code. */

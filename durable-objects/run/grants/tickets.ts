@@ -15,6 +15,7 @@ import { returnUnits } from "./pending.ts";
 import {
   type BeatAnswer,
   type BeatRequest,
+  type Ending,
   type GivesBack,
   type Grant,
   type JoinAnswer,
@@ -273,7 +274,7 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   const ticket = known === null ? null : renewed(head, known, request, context);
   if (ticket === null) return { kind: "lost" };
   ledger.putTicket(ticket);
-  return { kind: ordersFor(ledger, head, context) };
+  return { kind: ordersFor(ledger, head, context), ...endingOf(head) };
 }
 
 /** The grant with the requests that were answered under it so far, as its executor says. */
@@ -287,6 +288,12 @@ export function withProgress(head: RunHead, ticket: Ticket, progress: number | u
 export function ordersFor(ledger: Ledger, head: RunHead, context: RunContext): Orders {
   if (head.drain === "abort" || isSuspended(ledger.config(), head, context)) return "abort";
   return head.drain === "drain" ? "drain" : "continue";
+}
+
+/** Beside the order to stop now: what becomes of what is open. */
+export function endingOf({ drain, scores_rest }: RunHead): Ending {
+  if (drain !== "abort") return {};
+  return { ends: scores_rest === true ? "scored" : "closed" };
 }
 
 /** The executor's own end of a grant; whatever it still holds goes back at once. Harmless when repeated or late. */

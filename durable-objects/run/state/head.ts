@@ -36,6 +36,8 @@ export interface RunHead {
   failure: Failure | null;
   /** How open tickets are to end while draining. */
   drain: "drain" | "abort" | null;
+  /** With `abort`: what is generated is scored first. Absent = it is not. */
+  scores_rest?: true;
 
   /** Units pinned; null until the first preparation is accepted. Units are `0…n-1`. */
   n: number | null;

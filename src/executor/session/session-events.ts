@@ -70,8 +70,10 @@ export type Effect =
       readonly started: readonly number[];
     }
   | { readonly type: "beat"; readonly started: readonly number[] }
-  /** Abort every request of this grant, now. */
-  | { readonly type: "abort" }
+  /** Abort every request of this grant, now. `closes`: nobody goes on with what is open. */
+  | { readonly type: "abort"; readonly closes: boolean }
+  /** Abort what is being generated, for good; what is generated is scored still. */
+  | { readonly type: "end-generation" }
   /** Let no more than this be under way, and say (`narrowed`) when no more is. */
   | { readonly type: "narrow"; readonly holding: Holding }
   | { readonly type: "leave" }

@@ -4,6 +4,7 @@ import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
 import { Lease } from "./lease.ts";
 import { Pacing } from "./pacing.ts";
+import { SCORING_GRACE_MS } from "../../limits.ts";
 import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
 import { UnitTimes } from "./unit-times.ts";
 
@@ -42,6 +43,8 @@ export class Session {
   /** Units begun whose rows an earlier grant could not commit. */
   readonly #saving = new Set<number>();
   #stopping: "drain" | "abort" | null = null;
+  /** Scoring alone goes on, until then; null = more does, or nothing. */
+  #scoresUntil: number | null = null;
   #fenced = false;
   #over = false;
 
@@ -75,6 +78,7 @@ export class Session {
     if (!this.#flushes.areAllTaken) due.push(this.#batch.dueAt);
     if (this.#wantsClaim(now)) due.push(this.#nextClaim);
     if (this.#isHeldBack) due.push(now + this.#timing.idle);
+    if (this.#scoresUntil !== null) due.push(this.#scoresUntil);
     return Math.max(now, Math.min(...due));
   }
 
@@ -130,7 +134,7 @@ export class Session {
         return this.#flushes.failed(event.n, now + event.wait);
       case "committed":
         if (event.answer.kind === "gone") this.#stop("abort", effects);
-        else this.#takeRenewal(event.sentAt, event.answer, effects);
+        else this.#takeRenewal(event.sentAt, event.answer, now, effects);
         this.#flushes.committed(event.n);
         this.#proven = true;
         // With nothing open there may be work that was refused a moment ago: a suspect unit, which is handed out alone.
@@ -138,7 +142,7 @@ export class Session {
         return;
       case "beaten":
         this.#lease.answered();
-        this.#takeBeat(event.sentAt, event.answer, effects);
+        this.#takeBeat(event.sentAt, event.answer, now, effects);
         return;
       case "beat-failed":
         return this.#lease.failed(event.sentAt, now + event.wait);
@@ -154,13 +158,22 @@ export class Session {
   }
 
   /** What the answer to a call that was sent then says beside its own. */
-  #takeRenewal(sentAt: number, { renewed, orders = "continue" }: Renewal, effects: Effect[]): void {
+  #takeRenewal(sentAt: number, { renewed, orders = "continue", ends }: Renewal, now: number, effects: Effect[]): void {
     if (renewed === true) this.#lease.renew(sentAt);
-    if (orders !== "continue") this.#stop(orders, effects);
+    if (orders === "abort" && ends === "scored") this.#endGeneration(now, effects);
+    else if (orders !== "continue") this.#stop(orders, effects, ends !== undefined);
+  }
+
+  /** The run has ended, and keeps what is generated: units of which that is all are scored, in the time that there is for it. */
+  #endGeneration(now: number, effects: Effect[]): void {
+    this.#stop("drain", effects);
+    if (this.#scoresUntil !== null || this.#stopping === "abort") return;
+    this.#scoresUntil = now + SCORING_GRACE_MS;
+    effects.push({ type: "end-generation" });
   }
 
   #takeClaim(sentAt: number, answer: ClaimAnswer, now: number, effects: Effect[]): void {
-    this.#takeRenewal(sentAt, answer, effects);
+    this.#takeRenewal(sentAt, answer, now, effects);
     this.#claimInFlight = false;
     this.#claimAt = now;
     this.#seqDone = true;
@@ -197,14 +210,18 @@ export class Session {
     this.#scoring.delete(unit);
   }
 
-  #takeBeat(sentAt: number, answer: BeatAnswer, effects: Effect[]): void {
-    if (answer.kind === "lost" || answer.kind === "gone") this.#fence(effects);
-    else this.#takeRenewal(sentAt, { renewed: true, orders: answer.kind }, effects);
+  #takeBeat(sentAt: number, answer: BeatAnswer, now: number, effects: Effect[]): void {
+    const { kind, ...ending } = answer;
+    if (kind === "lost" || kind === "gone") this.#fence(effects);
+    else this.#takeRenewal(sentAt, { renewed: true, orders: kind, ...ending }, now, effects);
   }
 
-  #stop(how: "drain" | "abort", effects: Effect[]): void {
+  #stop(how: "drain" | "abort", effects: Effect[], closes = this.#scoresUntil !== null): void {
     this.#queue = [];
-    if (how === "abort" && this.#stopping !== "abort") effects.push({ type: "abort" });
+    if (how === "abort" && this.#stopping !== "abort") {
+      effects.push({ type: "abort", closes });
+      this.#scoresUntil = null;
+    }
     if (this.#stopping === how || this.#stopping === "abort") return;
     this.#stopping = how;
     this.#batch.hurry();
@@ -263,6 +280,7 @@ export class Session {
 
   #proceed(now: number, effects: Effect[]): void {
     if (!this.#fenced && now >= this.#lease.stopsAt) this.#fence(effects);
+    if (this.#scoresUntil !== null && now >= this.#scoresUntil) this.#stop("abort", effects);
     // Nothing more would be done in time: others do it, and what is open goes on.
     if (this.#stopping === null && this.#room() > 0 && !this.#pacing.fits(this.#holdings.allowed, now)) this.#stop("drain", effects);
     if (this.#stopping === null) this.#startUnits(now, effects);

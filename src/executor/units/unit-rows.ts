@@ -15,6 +15,8 @@ import type { TicketHost } from "./ticket-host.ts";
 /** What the ticket that holds a unit hears of it, and what ends the unit. */
 export interface UnitWatch {
   readonly signal: AbortSignal;
+  /** Aborted no later: nothing more is generated. */
+  readonly generation: AbortSignal;
   /** Rollouts that are generated already, as this executor has them. */
   readonly generated: ReadonlyMap<number, string>;
   readonly scoringTurn?: () => Promise<void>;
@@ -106,6 +108,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     envDigest: host.envDigest,
     judges,
     signal: watch.signal,
+    generation: watch.generation,
     deadlineMs: budget.unitDeadline,
     now: ports.now,
     sleep: ports.sleep,

@@ -37,6 +37,8 @@ export class UnitsTicket {
   readonly #keeper: RolloutKeeper;
   readonly #rows: OutgoingRows;
   readonly #abort = new AbortController();
+  /** Of what is being generated. */
+  readonly #generation = new AbortController();
   /** Rollouts that have finished, of units that are not committed. */
   readonly #finished = new Map<number, number>();
   readonly #room: UnitsRoom;
@@ -170,7 +172,10 @@ export class UnitsTicket {
       case "narrow":
         return void this.#narrow(effect.holding);
       case "abort":
-        this.#abort.abort(new RolloutLeft("the executor stopped this unit"));
+        this.#end(effect.closes ? new Error("the run has ended") : new RolloutLeft("the executor stopped this unit"));
+        return this.#keeper.keepAll();
+      case "end-generation":
+        this.#generation.abort(new Error("the run has ended"));
         return this.#keeper.keepAll();
       case "leave":
         this.#calls.end();
@@ -214,9 +219,14 @@ export class UnitsTicket {
     }
   }
 
+  #end(reason: unknown): void {
+    this.#generation.abort(reason);
+    this.#abort.abort(reason);
+  }
+
   /** A fault of this library: nothing of the ticket may go on. */
   #crash(thrown: unknown): void {
-    this.#abort.abort(thrown);
+    this.#end(thrown);
     clearTimeout(this.#timer);
     this.#over.reject(thrown);
   }
@@ -291,6 +301,7 @@ export class UnitsTicket {
     const waits = this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
     return rowsOf(this.#host, this.#grant, this.#inputs, work, {
       signal: this.#abort.signal,
+      generation: this.#generation.signal,
       generated: this.#host.saved.takeRollouts(unit, terms),
       ...waits,
       onPlay: (generated, missing, unscored) => {
@@ -315,7 +326,7 @@ export class UnitsTicket {
     const answer = await this.#run().fail({ ...ticketOf(this.#grant), failure, ...(progress === undefined ? {} : { progress }) });
     this.#pauseMs = answer.pause_ms ?? null;
     if (this.#pauseMs !== null) return;
-    this.#abort.abort(new Error(failure.message));
+    this.#end(new Error(failure.message));
     this.#feed({ type: "stop", how: "abort" });
   }
 }

@@ -1,3 +1,4 @@
+import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows-digest.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
@@ -322,13 +323,22 @@ export type WindowAnswer =
       readonly skip: number;
       readonly bytes: number;
       readonly last: boolean;
+      /** Of the parts before; absent where one was written by an executor that makes no digest, and before the first. */
+      readonly digest?: RowsDigestState;
     }
-  | { readonly kind: "complete"; readonly upload_id: string | null; readonly parts: readonly { readonly part: number; readonly etag: string }[] }
+  | {
+      readonly kind: "complete";
+      readonly upload_id: string | null;
+      readonly parts: readonly { readonly part: number; readonly etag: string }[];
+      readonly digest?: RowsDigestState;
+    }
   | { readonly kind: "lost" | "gone" };
 
 export interface PartRequest extends TicketId {
   readonly part: number;
   readonly etag: string;
+  /** Of all parts up to this one; absent from executors of before. */
+  readonly digest?: RowsDigestState;
 }
 export interface UploadRequest extends TicketId {
   readonly upload_id: string;
@@ -336,6 +346,8 @@ export interface UploadRequest extends TicketId {
 /** Of `metadata.json` as it was written, for lists; absent from executors of before. */
 export interface FinalisedRequest extends TicketId {
   readonly scores?: RunScores;
+  /** Of `results.jsonl` as it was written. */
+  readonly rows_digest?: RowsDigest;
 }
 export type Ack = { readonly kind: "ok" | "lost" | "gone" };
 

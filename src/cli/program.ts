@@ -6,7 +6,7 @@ import type { CommandContext } from "./service/command-context.ts";
 import { endpointCommand } from "./commands/endpoint-command.ts";
 import { envCommand } from "./commands/env-command.ts";
 import { evalCommand } from "./commands/eval-command.ts";
-import { exportCommand } from "./commands/export-command.ts";
+import { exportCommand, verifyCommand } from "./commands/export-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
@@ -20,7 +20,18 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   };
   const program = new Command("edgewise").description("Evaluate language models: runs that survive any crash and end in verifiers-compatible files.");
   program.version(VERSION, "-V, --version");
-  for (const make of [evalCommand, envCommand, exportCommand, serveCommand, endpointCommand, tokenCommand, teamCommand, auditCommand, pruneCommand])
+  for (const make of [
+    evalCommand,
+    envCommand,
+    exportCommand,
+    verifyCommand,
+    serveCommand,
+    endpointCommand,
+    tokenCommand,
+    teamCommand,
+    auditCommand,
+    pruneCommand,
+  ])
     program.addCommand(make(context, done));
   let refusing = program;
   prepare(program, context, (command) => {

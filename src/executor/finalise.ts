@@ -2,6 +2,7 @@ import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
 import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import { readPart } from "../../r2-layout/read-part.ts";
 import { failureOf } from "../errors/result.ts";
+import { type RowsDigest, RowsDigester } from "../rollouts/rows-digest.ts";
 import { evalLog } from "../report/eval-log.ts";
 import { metadataText, type RunMetadata } from "../report/metadata.ts";
 import { FINALISE_BYTES } from "../limits.ts";
@@ -18,37 +19,48 @@ const CALLS_AT_END = 3;
 
 type FinaliseTask = Extract<TicketTask, { kind: "finalise" }>;
 
-/** Writes `results.jsonl` window by window; the Run keeps the position, so that any executor can go on where one stopped. False when the ticket is lost, or the slice over. */
-async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mark: string, signal: AbortSignal, slice: Slice): Promise<boolean> {
+interface Written {
+  /** Null where an executor of before wrote some of it. */
+  readonly digest: RowsDigest | null;
+}
+
+/** Writes `results.jsonl` window by window; the Run keeps the position, so that any executor can go on where one stopped. Null when the ticket is lost, or the slice over. */
+async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mark: string, signal: AbortSignal, slice: Slice): Promise<Written | null> {
   const runId = grant.config.run_id;
   const ticket = ticketOf(grant);
   // One buffer for all parts: a new one each would be garbage of the run's size before anything collects it.
   let room = new Uint8Array(0);
+  let digester: RowsDigester | null = null;
   for (;;) {
     signal.throwIfAborted();
     slice.spend(CALLS_PER_PART);
     const window = await ports.run(runId).window(ticket);
     if (window.kind === "complete") {
       if (window.upload_id !== null) await ports.store.completeUpload(key, window.upload_id, window.parts, mark);
-      return true;
+      digester ??= window.digest === undefined ? null : new RowsDigester(window.digest);
+      return { digest: (await digester?.result()) ?? null };
     }
-    if (window.kind !== "part") return false;
+    if (window.kind !== "part") return null;
+    if (window.part === 1) digester = new RowsDigester();
+    else digester ??= window.digest === undefined ? null : new RowsDigester(window.digest);
     if (room.byteLength < window.bytes) room = new Uint8Array(window.bytes);
     const bytes = await readPart(window, room, (segment, offset, length) => {
       signal.throwIfAborted();
       slice.spend();
       return ports.store.read(segmentKey(runId, segment), offset, length);
     });
+    await digester?.add(bytes);
     if (window.last && window.part === 1) {
       await ports.store.put(key, bytes, "application/x-ndjson");
-      return true;
+      return { digest: (await digester?.result()) ?? null };
     }
     const uploadId = window.upload_id ?? (await startUpload(ports, grant, key, mark));
-    if (uploadId === null) return false;
+    if (uploadId === null) return null;
     const etag = await ports.store.uploadPart(key, uploadId, window.part, bytes);
-    if ((await ports.run(runId).part({ ...ticket, part: window.part, etag })).kind !== "ok") return false;
+    const digest = digester === null ? {} : { digest: digester.state };
+    if ((await ports.run(runId).part({ ...ticket, part: window.part, etag, ...digest })).kind !== "ok") return null;
     // At least one part for each grant: another executor goes on with the next.
-    if (slice.isOver) return false;
+    if (slice.isOver) return null;
   }
 }
 
@@ -72,15 +84,19 @@ function logLines(ports: ExecutorPorts, runId: string, signal: AbortSignal, slic
 async function writeFiles(ports: ExecutorPorts, grant: Grant, task: FinaliseTask, signal: AbortSignal, slice: Slice): Promise<void> {
   const { run_id, env_id, model } = grant.config;
   const mark = `${run_id}-${task.generation}`;
-  if (!(await writeResults(ports, grant, outputKey(env_id, model, run_id, "results.jsonl"), mark, signal, slice))) return;
+  const written = await writeResults(ports, grant, outputKey(env_id, model, run_id, "results.jsonl"), mark, signal, slice);
+  if (written === null) return;
   await writeText(ports.store, outputKey(env_id, model, run_id, "eval.log"), mark, logLines(ports, run_id, signal, slice), () => slice.spend());
   slice.spend(CALLS_AT_END);
-  const metadata = await ports.run(run_id).metadata();
+  const found = (await ports.run(run_id).metadata()) as RunMetadata | null;
   // Deleted meanwhile.
-  if (metadata === null) return;
+  if (found === null) return;
+  const rows_digest = written.digest;
+  const metadata: RunMetadata = rows_digest === null ? found : { ...found, edgewise: { ...found.edgewise, rows_digest } };
   await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), new TextEncoder().encode(metadataText(metadata)), "application/json");
-  const { edgewise, pass_at_k } = metadata as RunMetadata;
-  await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k } });
+  const { edgewise, pass_at_k } = metadata;
+  const digest = rows_digest === null ? {} : { rows_digest };
+  await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k }, ...digest });
 }
 
 /**

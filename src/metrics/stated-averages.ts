@@ -12,6 +12,10 @@ export interface WrongAverage {
 /** What another program rounds or sums in another order differs by less than this, for numbers around 1. */
 const TOLERANCE = 1e-6;
 
+/** Whether a number that is stated is what was computed, but for rounding. */
+export const agree = (stated: number, recomputed: number): boolean =>
+  Math.abs(stated - recomputed) <= TOLERANCE * Math.max(1, Math.abs(stated), Math.abs(recomputed));
+
 const numbersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
 
@@ -33,7 +37,6 @@ export function wrongAverages(metadata: unknown, rows: Pick<Aggregates, "rollout
   ];
   return compared.flatMap(([name, stated, recomputed]) => {
     if (typeof stated !== "number" || !Number.isFinite(stated)) return [];
-    const apart = Math.abs(stated - recomputed) > TOLERANCE * Math.max(1, Math.abs(stated), Math.abs(recomputed));
-    return apart ? [{ name, stated, recomputed }] : [];
+    return agree(stated, recomputed) ? [] : [{ name, stated, recomputed }];
   });
 }

@@ -5,6 +5,7 @@ import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.
 import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import { groupingProblem } from "../metrics/grouping.ts";
+import type { RowsDigest } from "../rollouts/rows-digest.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 
 export interface MetadataInput {
@@ -32,6 +33,8 @@ export interface MetadataInput {
   readonly open_rollouts?: number;
   /** Version of this library. */
   readonly version: string;
+  /** Null before the final files are written. */
+  readonly rows_digest?: RowsDigest | null;
 }
 
 /** Content of `metadata.json`. An alias, since an interface is no `Record<string, unknown>`. */
@@ -92,6 +95,8 @@ export type EdgewiseMetadata = {
   readonly open_rollouts?: number;
   /** Why there is neither pass@k nor an interval, though there are several examples; only where that is so. */
   readonly grouping_problem?: string;
+  /** Of `results.jsonl`, of a run that has settled; absent in files of before. */
+  readonly rows_digest?: RowsDigest;
 };
 
 /**
@@ -147,6 +152,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
       ...((input.open_rollouts ?? 0) === 0 ? {} : { open_rollouts: input.open_rollouts }),
       ...(aggregates.other_prompts === 0 ? {} : { grouping_problem: groupingProblem(aggregates.other_prompts) }),
+      ...(input.rows_digest === null || input.rows_digest === undefined ? {} : { rows_digest: input.rows_digest }),
     },
   };
 }

@@ -4,6 +4,7 @@ import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
 import { sha256Hex } from "../../src/config/sha256.ts";
 import { PART_BYTES } from "../../src/limits.ts";
+import { RowsDigester, statedRowsDigest } from "../../src/rollouts/rows-digest.ts";
 import { operations } from "../../src/operations.ts";
 import { type Call, Fleet, type FleetOptions, NEVER } from "./support/fleet.ts";
 import { bootOf } from "../../src/env.ts";
@@ -37,6 +38,13 @@ async function expectResults({ env_id, model, run_id }: RunConfig, text: string)
   const bytes = new Uint8Array((await object?.arrayBuffer()) ?? new ArrayBuffer(0));
   expect(bytes.byteLength).toBe(text.length);
   expect(await sha256Hex(bytes)).toBe(await sha256Hex(text));
+  // Whoever wrote its parts, and however often one of them was cut off.
+  const metadata = await service.BUCKET.get(outputKey(env_id, model, run_id, "metadata.json"));
+  const digester = new RowsDigester();
+  for (let at = 0; at < bytes.byteLength; at += PART_BYTES) await digester.add(bytes.subarray(at, at + PART_BYTES));
+  const digest = await digester.result();
+  expect(statedRowsDigest(JSON.parse((await metadata?.text()) ?? "{}"))).toEqual(digest);
+  expect(statedRowsDigest(await run(run_id).metadata())).toEqual(digest);
 }
 
 describe("results.jsonl of fifty thousand rows", () => {

@@ -23,12 +23,13 @@ const pointerOf = ({ unit, segment, offset, length }: WindowPointer): WindowPoin
 /** The next window to write. Asking again without reporting the part gives the same answer. */
 export function window(ledger: Ledger, head: RunHead, request: TicketId): WindowAnswer {
   if (finalising(ledger, head, request) === null) return { kind: "lost" };
-  const { upload_id, parts } = head.finalise;
+  const { upload_id, parts, digest } = head.finalise;
+  const so_far = digest === undefined ? {} : { digest };
   const { pointers, skip, bytes, last } = nextPart(ledger, head);
   if (pointers.length === 0 && parts.length > 0) {
-    return { kind: "complete", upload_id, parts: parts.map((etag, index) => ({ part: index + 1, etag })) };
+    return { kind: "complete", upload_id, parts: parts.map((etag, index) => ({ part: index + 1, etag })), ...so_far };
   }
-  return { kind: "part", part: parts.length + 1, upload_id, pointers: pointers.map(pointerOf), skip, bytes, last };
+  return { kind: "part", part: parts.length + 1, upload_id, pointers: pointers.map(pointerOf), skip, bytes, last, ...so_far };
 }
 
 /** Remembers the multipart upload; the first one reported stays, so that parts of two uploads never mix. */
@@ -43,8 +44,9 @@ export function part(ledger: Ledger, head: RunHead, request: PartRequest): Ack {
   if (finalising(ledger, head, request) === null) return { kind: "lost" };
   if (request.part <= head.finalise.parts.length) return { kind: "ok" };
   const { next } = nextPart(ledger, head);
-  const { failed: _, ...rest } = head.finalise;
-  head.finalise = { ...rest, parts: [...rest.parts, request.etag], unit: next.unit, skip: next.skip };
+  const { failed: _, digest: __, ...rest } = head.finalise;
+  const { etag, digest } = request;
+  head.finalise = { ...rest, parts: [...rest.parts, etag], unit: next.unit, skip: next.skip, ...(digest === undefined ? {} : { digest }) };
   return { kind: "ok" };
 }
 
@@ -53,6 +55,7 @@ export function finalised(ledger: Ledger, head: RunHead, request: FinalisedReque
   const ticket = finalising(ledger, head, request);
   if (ticket === null) return { kind: "lost" };
   if (request.scores !== undefined) head.scores = request.scores;
+  if (request.rows_digest !== undefined) head.finalise = { ...head.finalise, rows_digest: request.rows_digest };
   endTicket(ledger, head, ticket);
   settle(ledger, head, context);
   return { kind: "ok" };

@@ -49,5 +49,6 @@ function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, 
     dataset_name: datasetNameOf(config, head),
     open_rollouts: open,
     version: VERSION,
+    rows_digest: head.phase === "settled" ? (head.finalise.rows_digest ?? null) : null,
   });
 }

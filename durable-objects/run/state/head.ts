@@ -1,3 +1,4 @@
+import type { RowsDigest, RowsDigestState } from "../../../src/rollouts/rows-digest.ts";
 import type { JsonObject, RunConfig } from "../../../src/config/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
@@ -177,6 +178,10 @@ export interface FinaliseState {
   /** Next byte to write: `skip` bytes into the rows of `unit`. */
   unit: number;
   skip: number;
+  /** Of the rows in those parts; absent where an executor of before wrote one. */
+  digest?: RowsDigestState;
+  /** Of the file, once it is written; absent in runs of before. */
+  rows_digest?: RowsDigest;
   /** Attempts in a row that wrote no part; absent = none. */
   failed?: FailedAttempts;
 }

@@ -26,3 +26,15 @@ export function exportCommand(context: CommandContext, done: (code: ExitCode) =>
     done(await exportRuns(context, { named, format, folder: output ?? null, partial }));
   });
 }
+
+/** `verify RUN|FOLDER|FILE…`. */
+export function verifyCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
+  const command = new Command("verify")
+    .description("make the numbers of runs again from their rows, and find rows that were changed since the run settled")
+    .argument("<run...>", "run ids, results folders (also those of Python's verifiers), or their results.jsonl");
+  command.addHelpText("after", "\nExit codes: 0 all is as stated, 1 something is not, 2 usage.");
+  return command.action(async (named: readonly string[]) => {
+    const { verifyRuns } = await import("../exports/verify-runs.ts");
+    done(await verifyRuns(context, named));
+  });
+}

@@ -8,6 +8,7 @@ import { rowCells } from "../../exports/row-cells.ts";
 import { aggregatorOf, settingCells } from "../../exports/run-facts.ts";
 import { RowsAhead, SHARD_BYTES, shardPath, type SizedCells, writeShard } from "../../exports/shards.ts";
 import { thousands } from "../../report/format.ts";
+import { statedRowsDigest } from "../../rollouts/rows-digest.ts";
 import { VERSION } from "../../version.ts";
 import { quoted } from "../command-line/typed-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";
@@ -91,7 +92,9 @@ async function writeExport(folder: ExportFolder, runs: readonly OpenedRun[], { f
   for (const [shard, draft] of drafts.entries()) folder.rename(draft, shardPath(format, shard, drafts.length));
   // Whose machine it was is nobody's business where the card is read.
   const card: Card = {
-    runs: summed.map(({ run, aggregator }): CardRun => ({ facts: run.facts, aggregates: aggregator.result(), rowsDigest: null })),
+    runs: summed.map(
+      ({ run, aggregator }): CardRun => ({ facts: run.facts, aggregates: aggregator.result(), rowsDigest: statedRowsDigest(run.metadata)?.sha256 ?? null }),
+    ),
     format,
     columns,
     command: ["npx edgewise export", ...named.map((name) => quoted(isAbsolute(name) ? basename(name) : name)), "--format", format].join(" "),

@@ -1,5 +1,5 @@
 /** A results folder as a run to be exported or verified: ours, or the Python library's of any version. */
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { runFacts } from "../../exports/run-facts.ts";
 import { metricsOfRow } from "../../metrics/row-metrics.ts";
@@ -20,9 +20,10 @@ export async function openFolder(path: string, shownPath: string, partial: boole
   const file = join(path, "results.jsonl");
   if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
     throw usageError(`${shownPath} has no results.jsonl: no rollout has finished`, "Go on with the run: npx edgewise eval run … -R");
-  const common = { name: shownPath, facts, metadata: read.value };
+  const common = { name: shownPath, facts, metadata: read.value, bytes: null };
   const own = facts.status !== null;
-  if (own && FINAL.has(facts.status)) return { ...common, metrics: facts.metrics, notes: [], rows: () => rowsOf(file, shownPath) };
+  if (own && FINAL.has(facts.status))
+    return { ...common, metrics: facts.metrics, notes: [], bytes: () => createReadStream(file), rows: () => rowsOf(file, shownPath) };
   const metrics = await metricsIn(file, shownPath);
   if (!own || facts.rollouts_per_example === null) return { ...common, metrics, notes: [], rows: () => rowsOf(file, shownPath) };
   const index = await indexRows(file, facts.rollouts_per_example, false);

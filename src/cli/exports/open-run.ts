@@ -17,13 +17,22 @@ export async function openServiceRun(service: Service, runId: string): Promise<O
   const facts = runFacts(metadata);
   if (facts === null) throw new CliError(`the metadata of run ${runId} name no environment and model`);
   const common = { name: runId, facts, metadata, metrics: facts.metrics };
-  if (edgewise.settled) return { ...common, notes: [], rows: () => finalRows(service, runId) };
-  return { ...common, notes: [`Run ${runId} has not ended: these are the rows of its examples that are done.`], rows: () => rowsSoFar(service, runId) };
+  if (edgewise.settled) return { ...common, notes: [], bytes: () => finalBytes(service, runId), rows: () => finalRows(service, runId) };
+  return {
+    ...common,
+    bytes: null,
+    notes: [`Run ${runId} has not ended: these are the rows of its examples that are done.`],
+    rows: () => rowsSoFar(service, runId),
+  };
 }
 
-async function* finalRows({ client }: Service, runId: string): AsyncGenerator<OpenedRow> {
+async function* finalBytes({ client }: Service, runId: string): AsyncGenerator<Uint8Array> {
+  yield* chunksOf(await client.file(runId, "results.jsonl"));
+}
+
+async function* finalRows(service: Service, runId: string): AsyncGenerator<OpenedRow> {
   let number = 0;
-  for await (const line of readLines(chunksOf(await client.file(runId, "results.jsonl")))) yield openedRow(line, ++number, runId);
+  for await (const line of readLines(finalBytes(service, runId))) yield openedRow(line, ++number, runId);
 }
 
 /** Rows that are committed meanwhile may move those behind them: each is given once, in ascending order. */

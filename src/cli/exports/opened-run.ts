@@ -19,6 +19,8 @@ export interface OpenedRun {
   readonly metrics: readonly string[];
   /** What a reader should know of these rows; empty when they are all there will be. */
   readonly notes: readonly string[];
+  /** The file `results.jsonl` as it is; null of a run that has not ended, whose file is not written yet. */
+  readonly bytes: (() => AsyncIterable<Uint8Array>) | null;
   /** From the first one; a row at a time is in memory. Throws a `CliError` that names the row that cannot be read. */
   rows(): AsyncGenerator<OpenedRow>;
 }

@@ -1,9 +1,11 @@
 import type { Sleep } from "../clients/client.ts";
 import { SCORING_GRACE_MS } from "../limits.ts";
+import { timerOf } from "../clients/timer.ts";
 import { onAbort } from "../clients/on-abort.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { EdgewiseError, type Failure } from "../errors/result.ts";
 import type { Client } from "../rollouts/types.ts";
+import { UnitTime } from "./unit-time.ts";
 
 /** What a rollout may still do after its unit was ended, before it is left to itself: let go of what it holds. */
 const UNWIND_MS = 2_000;
@@ -32,12 +34,8 @@ export class UnitScope {
   readonly #scorings = new Set<() => void>();
   /** Scoring has its time limited, or none left: not only what is generated has ended. */
   #isOver = false;
-  readonly #deadlineMs: number | null;
-  readonly #sleep: Sleep;
-  #timer: AbortController | null = null;
-  /** Of the unit's first request: whether it was sent to wait for its permit, and whether it has had it. */
-  #hasAsked = false;
-  #hasBegun = false;
+  /** Null without a deadline, or where nothing is to be generated any more. */
+  readonly #time: UnitTime | null;
   #fatal: Failure | null = null;
 
   constructor({ signal, generation = signal, deadlineMs, sleep, alone }: ScopeOptions) {
@@ -48,26 +46,29 @@ export class UnitScope {
     this.#letGo = generation === signal ? [ended] : [ended, onAbort(generation, () => this.#endRollouts(generation.reason))];
     if (signal.aborted) this.#end(signal.reason);
     else if (generation.aborted) this.#endRollouts(generation.reason);
-    this.#deadlineMs = deadlineMs;
-    this.#sleep = sleep;
-    this.#startTime();
+    const late = (): void => this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round((deadlineMs ?? 0) / 1_000)} s`));
+    this.#time = deadlineMs === null || this.signal.aborted ? null : new UnitTime(deadlineMs, timerOf(sleep), late);
   }
 
   /** `client`, on whose first permit the time of the unit begins anew: waiting for one is not the unit's own. */
   timed(client: Client): Client {
-    if (this.#deadlineMs === null) return client;
+    const time = this.#time;
+    if (time === null) return client;
+    const permitted = (): void => {
+      if (!this.signal.aborted) time.permitted();
+    };
     return {
       type: client.type,
       getResponse: async (request) => {
-        this.#hasAsked = true;
+        time.asks();
         const onBegin = (): void => {
-          this.#begin();
+          permitted();
           request.onBegin?.();
         };
         try {
           return await client.getResponse({ ...request, onBegin });
         } finally {
-          this.#begin();
+          permitted();
         }
       },
     };
@@ -119,35 +120,13 @@ export class UnitScope {
 
   /** A turn of one of its rollouts is kept: whatever ends the unit now, no more than the next one is lost. Its time begins anew. */
   turned(): void {
-    if (this.#deadlineMs === null || this.signal.aborted) return;
-    this.#timer?.abort("a turn is kept");
-    this.#startTime();
+    if (!this.signal.aborted) this.#time?.beginAnew();
   }
 
   /** To be called once; leaves no timer and no listener behind. */
   close(): void {
     for (const letGo of this.#letGo) letGo();
-    this.#hasBegun = true;
-    this.#timer?.abort("the unit is done");
-  }
-
-  #begin(): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    this.#timer?.abort("the unit's first request has its permit");
-    this.#startTime();
-  }
-
-  /** Before the first request it counts too: what an environment does then may hang as well. */
-  #startTime(): void {
-    const ms = this.#deadlineMs;
-    if (ms === null || this.signal.aborted) return;
-    const late = (): void => {
-      if (this.#hasAsked && !this.#hasBegun) return;
-      this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round(ms / 1_000)} s`));
-    };
-    this.#timer = new AbortController();
-    this.#sleep(ms, this.#timer.signal).then(late, () => undefined);
+    this.#time?.end();
   }
 
   /** Nothing listens to the signal for this: a scope ends in one place, and tells what it bounds itself. */

@@ -1,5 +1,6 @@
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer } from "../../durable-objects/dispatcher/offers.ts";
+import { timerOf } from "../clients/timer.ts";
 import { findOffered } from "../environments/load.ts";
 import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
@@ -18,6 +19,7 @@ import { RunNotes } from "./endpoints/notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "./ports.ts";
 import type { PrepareTask } from "./preparation/prepare.ts";
 import { prepareTicket } from "./preparation/prepare-ticket.ts";
+import { Rest } from "./rest.ts";
 import { RetryWaits } from "./units/retry-waits.ts";
 import { SavedRows } from "./units/saved-rows.ts";
 import { type Service, Services, shareAt } from "./hosting/services.ts";
@@ -53,6 +55,7 @@ export class Executor {
   readonly #lifeline: Lifeline;
   readonly #services = new Services();
   readonly #beside: Beside;
+  readonly #rest: Rest;
   readonly #stop = new AbortController();
   #refused: { run: string; seq: number }[] = [];
   #joins = 0;
@@ -64,7 +67,8 @@ export class Executor {
     this.#slice = new Slice(budget, ports.now);
     this.#endpoints = new Endpoints(ports, this.#slice, budget);
     this.#environments = new GrantEnvironments(ports, this.#endpoints);
-    this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#wake());
+    this.#rest = new Rest(timerOf(ports.sleep));
+    this.#beside = new Beside(ports, this.#slice, this.#stop.signal, () => this.#rest.wake());
     this.#lifeline = new Lifeline(ports, () => this.#abandon());
   }
 
@@ -78,10 +82,10 @@ export class Executor {
       if (answer.slice_ms !== undefined) this.#slice.lasts(answer.slice_ms);
       const free = this.#free();
       for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
-      if (answer.yield !== null) void this.#services.makeRoom(answer.yield).then(() => this.#wake());
+      if (answer.yield !== null) void this.#services.makeRoom(answer.yield).then(() => this.#rest.wake());
       idle = this.#services.size > 0 || this.#beside.busy ? 0 : idle + 1;
       if (idle > 0 && idle < IDLE_LOOKS) await this.#ports.sleep(Math.min(200, this.#budget.poll));
-      if (idle === 0) await this.#pause(this.#budget.poll);
+      if (idle === 0) await new Promise<void>((resolve) => this.#rest.begin(this.#budget.poll, resolve));
     }
     await this.#finish(services);
     this.#lifeline.end();
@@ -134,19 +138,6 @@ export class Executor {
     }
   }
 
-  /** Sleeps between two looks; the end of a run's service since the last one ends it early, since its lanes are free then. */
-  async #pause(ms: number): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([this.#ports.sleep(ms, over.signal).catch(() => undefined), this.#woken.promise]);
-    over.abort();
-    this.#woken = Promise.withResolvers<void>();
-  }
-  /** Resolved by an end of a service, also one while a look is under way; made anew after each sleep. */
-  #woken = Promise.withResolvers<void>();
-  #wake(): void {
-    this.#woken.resolve();
-  }
-
   get #isAsking(): boolean {
     return !this.#stopAsking && !this.#stop.signal.aborted && !this.#slice.isOver;
   }
@@ -191,7 +182,7 @@ export class Executor {
     } finally {
       service.saved.clear();
       this.#services.delete(runId);
-      this.#wake();
+      this.#rest.wake();
     }
   }
 
@@ -304,6 +295,6 @@ export class Executor {
     this.#ports.log("the process that started this service is gone; executors stop");
     this.#stop.abort(new Error("the parent process is gone"));
     this.#services.stop("abort");
-    this.#wake();
+    this.#rest.wake();
   }
 }

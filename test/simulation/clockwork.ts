@@ -19,6 +19,16 @@ export class Clockwork {
   after(delay: number, run: () => void): void {
     this.at(this.now + delay, run);
   }
+  /** As a `Timer`. */
+  readonly timer = (ms: number, then: () => void): (() => void) => {
+    let isOff = false;
+    this.after(ms, () => {
+      if (!isOff) then();
+    });
+    return () => {
+      isOff = true;
+    };
+  };
   get idle(): boolean {
     return this.#heap.length === 0;
   }

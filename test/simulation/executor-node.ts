@@ -1,5 +1,5 @@
 import type { Seat } from "../../src/executor/session/isolate.ts";
-import { RetryWaits } from "../../src/executor/units/retry-waits.ts";
+import { UnitTime } from "../../src/environments/unit-time.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
 import type { GivesBack, Grant, Report } from "../../durable-objects/run/protocol.ts";
@@ -15,6 +15,7 @@ import { isSlow } from "./plan.ts";
 import { Requests } from "./requests.ts";
 import type { Code, Scene } from "./scene.ts";
 import { Bucket, summary, Troubles } from "./storage.ts";
+import { Waits } from "./waits.ts";
 import { beginUnit, endUnit, type Unit } from "./unit-state.ts";
 import { ticketOf, WorkSearch } from "./work-search.ts";
 
@@ -43,7 +44,7 @@ export class ExecutorNode {
   /** What the model said under the present grant, by unit and rollout. */
   readonly #answers = new Map<string, RolloutSummary>();
   /** Of the present grant. */
-  #waits: RetryWaits;
+  readonly #waits: Waits;
   readonly #invocation: Invocation;
   readonly #search: WorkSearch;
   /** The model server refuses it, and it has told the Run of that under this grant; how long it is to stay away then. */
@@ -62,7 +63,7 @@ export class ExecutorNode {
     this.#invocation = new Invocation(world.plan, this.#now());
     this.#requests = new Requests(world);
     this.#calls = new Calls(world, () => this.#alive);
-    this.#waits = new RetryWaits(() => world.random.next());
+    this.#waits = new Waits(() => world.random.next());
     this.#search = new WorkSearch(world, {
       id,
       code,
@@ -141,7 +142,7 @@ export class ExecutorNode {
     this.#requests.open(grant);
     this.#troubles = new Troubles();
     this.#stopped = false;
-    this.#waits = new RetryWaits(() => this.#world.random.next());
+    this.#waits.renew();
     this.#seat = this.#isolate.seats.seat(grant.lease_ms);
     const { wall } = this.#invocation;
     const times = this.#invocation.timesOf(grant.config.run_id);
@@ -172,7 +173,7 @@ export class ExecutorNode {
           if (this.#grant === grant && answer?.renewed === true) this.#troubles.heard(sentAt);
           this.#feed(
             answer === null
-              ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim", null) }
+              ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim") }
               : { type: "claimed", seq: effect.seq, sentAt, answer },
           );
         });
@@ -194,7 +195,7 @@ export class ExecutorNode {
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
           this.#feed(
             answer === null
-              ? { type: "commit-failed", n: effect.n, wait: this.#waits.after(`commit ${effect.n}`, null) }
+              ? { type: "commit-failed", n: effect.n, wait: this.#waits.after(`commit ${effect.n}`) }
               : { type: "committed", n: effect.n, sentAt, answer },
           );
         });
@@ -202,7 +203,7 @@ export class ExecutorNode {
       case "beat": {
         return this.#calls.make("beat", { ...ticket, ...this.#said(effect.started) }, (answer) => {
           if (this.#grant === grant) this.#troubles.noteBeat(sentAt, answer !== null);
-          this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat", null) } : { type: "beaten", sentAt, answer });
+          this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat") } : { type: "beaten", sentAt, answer });
         });
       }
       case "narrow":
@@ -232,7 +233,7 @@ export class ExecutorNode {
       const stored = this.#bucket.put(this.#world, `${grant.ticket}-${grant.epoch}-${n}`, { units, rows: this.#rows, pieces, said: this.#answers });
       if (this.#grant !== grant) return;
       if (!stored) this.#troubles.note(`segment ${n}`, false);
-      this.#feed(stored ? { type: "stored", n } : { type: "store-failed", n, wait: this.#waits.after(`segment ${n}`, null) });
+      this.#feed(stored ? { type: "stored", n } : { type: "store-failed", n, wait: this.#waits.after(`segment ${n}`) });
     });
   }
 
@@ -248,6 +249,8 @@ export class ExecutorNode {
       world.clock.after(world.plan.killAfter, () => this.#alive && this.#units.get(unit) === state && this.#isolate.dies());
     if (block.poisoned) world.clock.after(1, () => this.#finish(unit));
     else if (state.left.size === 0) world.clock.after(world.random.int(1, 500), () => this.#generated(unit, grant));
+    const { deadline } = this.#invocation;
+    if (deadline !== null) state.time = new UnitTime(deadline, world.clock.timer, () => this.#expire(unit, state, grant));
     for (const index of state.left) this.#request(unit, state, index, grant);
   }
 
@@ -275,11 +278,12 @@ export class ExecutorNode {
     const world = this.#world;
     // Who waits behind one that is over has its permit.
     if (this.#units.get(unit) !== state || !state.left.has(index)) return this.#requests.admit();
+    state.time?.asks();
     if (!this.#requests.enter(`${unit}/${index}`, () => this.#request(unit, state, index, grant))) return;
     state.inFlight++;
     const { deadline } = this.#invocation;
-    if (deadline !== null && !state.permitted) world.clock.after(deadline, () => this.#expire(unit, state, grant));
-    state.permitted = true;
+    state.permittedAt ??= world.clock.now;
+    state.time?.permitted();
     world.clock.after(world.plan.killers.has(unit) ? 3_000 : world.random.int(...world.plan.request), () => {
       if (!this.#alive || this.#units.get(unit) !== state || !state.left.has(index)) return;
       this.#requests.leave();
@@ -306,6 +310,9 @@ export class ExecutorNode {
   /** Its time is over. */
   #expire(unit: number, state: Unit, grant: Grant): void {
     if (!this.#alive || this.#units.get(unit) !== state || state.left.size === 0) return;
+    const { deadline } = this.#invocation;
+    const took = this.#world.clock.now - (state.permittedAt ?? this.#world.clock.now);
+    if (took < (deadline ?? 0)) broken(`unit ${unit} ends as late ${took} ms after its first permit`);
     endUnit(this.#world, state, "timeout", this.#made);
     for (; state.inFlight > 0; state.inFlight--) this.#requests.leave();
     this.#requests.admit();

@@ -1,5 +1,6 @@
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
 import { nextWake } from "../../durable-objects/run/sending/wake.ts";
+import { LOADINGS_TO_FAIL } from "../../durable-objects/run/grants/load-wait.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
 import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
@@ -75,6 +76,7 @@ export class RunNode {
     const done = this.#transit(name, request);
     if (name === "commit") this.#noteAnswers(request as unknown as Request<"commit">, doneBefore);
     if (name === "fail") this.#checkEnd();
+    this.#checkLoading(name, request);
     if (name === "claim") this.#checkRepeat(request as unknown as Request<"claim">, done.answer as unknown as Answer<"claim">);
     if (world.strikes(world.plan.fault.lostAnswer)) throw new Error("answer lost");
     return done.answer as Answer<N>;
@@ -102,6 +104,18 @@ export class RunNode {
     if (head?.failure?.code !== "auth_failed" || head.generation !== this.#answered.generation || head.ended_at !== this.context().now) return;
     const silent = head.ended_at - this.#answered.at;
     if (silent < TIMING.refusals) broken(`a refusal ended the run ${silent} ms after an answer`);
+  }
+
+  /** Attempts in a row to load the environment that came to nothing. */
+  #unloaded = 0;
+  /** What may pass does not end the run before it has been tried often. */
+  #checkLoading(name: TransitionName, request: unknown): void {
+    const head = this.ledger.head();
+    if (name === "claim" || name === "prepared") this.#unloaded = 0;
+    if (name !== "fail" || (request as Request<"fail">).passing !== true) return;
+    this.#unloaded++;
+    const ended = head?.failure?.code === "storage_unavailable" && head.unwritten !== true && head.ended_at === this.context().now;
+    if (ended && this.#unloaded < LOADINGS_TO_FAIL) broken(`the run ended after ${this.#unloaded} attempts to load its environment`);
   }
 
   /** The same claim gets the same block, however often it is asked. */

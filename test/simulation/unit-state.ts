@@ -1,5 +1,6 @@
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { UnitWork } from "../../src/executor/session/session-events.ts";
+import type { UnitTime } from "../../src/environments/unit-time.ts";
 import { broken } from "./invariants.ts";
 import { pieceAt } from "./merging.ts";
 import type { Scene } from "./scene.ts";
@@ -13,8 +14,10 @@ export interface Unit {
   refused: boolean;
   /** Model requests of it that are under way. */
   inFlight: number;
-  /** It has had a permit: its deadline counts. */
-  permitted: boolean;
+  /** Its deadline; null without one, or before it has begun. */
+  time: UnitTime | null;
+  /** When it had its first permit, true time; null before. */
+  permittedAt: number | null;
   /** When it began, by the executor's clock. */
   readonly begun: number;
 }
@@ -24,7 +27,7 @@ type Made = Pick<RolloutSummary, "metrics" | "env_digest">;
 /** Where a unit begins: rows that stay, rollouts that are generated already and are scored by this executor, and the rest. `made`: what its rows say of its code. */
 export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: number, made: Made, begun: number): Unit {
   const left = new Set(Array.from({ length: rollouts }, (_, index) => index));
-  const state: Unit = { left, summaries: [], refused: false, inFlight: 0, permitted: false, begun };
+  const state: Unit = { left, summaries: [], refused: false, inFlight: 0, time: null, permittedAt: null, begun };
   const redo = block.redo.find((each) => each.unit === unit);
   for (const index of redo?.keep ?? []) {
     const kept = redo === undefined ? undefined : world.segments.get(pieceAt(world, redo.place) ?? "")?.[index];

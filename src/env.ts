@@ -1,6 +1,8 @@
 import type { AiBinding } from "./clients/client.ts";
 import { DEFAULT_KEY_VARS, type KeyPlaces } from "./config/key-vars.ts";
 import { OPTIONS } from "./config/options.ts";
+import { fail, type Result } from "./errors/result.ts";
+import { MASTER_KEYS_PATH, type MasterKeys, type MasterKeyTexts, masterKeysOf } from "./secrets/master-keys.ts";
 
 /**
  * The environment of the Worker and its Durable Objects: what `wrangler types` derives from wrangler.toml, the secrets a deployment
@@ -13,6 +15,9 @@ export interface Env extends Cloudflare.Env {
 
   /** Secret: bearer token of the HTTP door; a deployment without it refuses every request. */
   readonly EDGEWISE_TOKEN?: string;
+  /** Secrets: what secrets of teams are encrypted with, and where that key is being replaced. Deployed; locally the command line has them. */
+  readonly EDGEWISE_MASTER_KEY?: string;
+  readonly EDGEWISE_MASTER_KEY_NEXT?: string;
   /** Cloudflare Access, where it stands before a deployment: `acme.cloudflareaccess.com`, and the audience of its application. Both or neither. */
   readonly ACCESS_TEAM_DOMAIN?: string;
   readonly ACCESS_AUD?: string;
@@ -74,6 +79,14 @@ export function runtimeOf(env: Env): string {
   if (!isLocal(env)) return DEPLOYED_BOOT;
   life ??= crypto.randomUUID();
   return life;
+}
+
+/** Asked for anew each time: on one machine the key may be replaced while the service runs. */
+export async function masterKeysIn(env: Env): Promise<Result<MasterKeys>> {
+  if (!isLocal(env) || env.PARENT === undefined) return masterKeysOf(env);
+  const answer = await env.PARENT.fetch(`http://parent${MASTER_KEYS_PATH}`);
+  if (!answer.ok) return fail("missing_key", await answer.text());
+  return masterKeysOf((await answer.json()) as MasterKeyTexts);
 }
 
 /** Where a run's model is called by default, and where keys may go. */

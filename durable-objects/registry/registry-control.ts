@@ -1,4 +1,5 @@
 import type { EndpointControl } from "./endpoint-control.ts";
+import type { SecretControl } from "./secrets/secret-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
@@ -18,6 +19,8 @@ export interface RunProjection {
   /** True while the watchdog must poke it: not settled and not suspended. */
   readonly active: boolean;
   readonly settled: boolean;
+  /** In which it is; absent in projections of before. */
+  readonly generation?: number;
   readonly num_examples: number;
   readonly rollouts_per_example: number;
   readonly total_rollouts: number;
@@ -114,7 +117,7 @@ export interface InUse {
   readonly through: string;
 }
 
-export interface RegistryControl extends EndpointControl {
+export interface RegistryControl extends EndpointControl, SecretControl {
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;
   endAudit(end: AuditEnd): Promise<void>;

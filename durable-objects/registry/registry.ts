@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import { type Env, isLocal } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
@@ -23,11 +22,12 @@ import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { TeamBudget } from "./team-budget.ts";
+import { SecretRegistry } from "./secrets/secret-registry.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends DurableObject<Env> implements RegistryControl {
+export class Registry extends SecretRegistry implements RegistryControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
@@ -94,6 +94,7 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
 
   async release(runId: string): Promise<void> {
     this.#store().release(runId);
+    if (!this.#store().has(runId)) this.runSecrets.forget(runId);
   }
 
   async has(runId: string): Promise<boolean> {
@@ -101,6 +102,8 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   }
 
   async project(projection: RunProjection): Promise<void> {
+    // Whatever version it is of: what a run had for one generation, no later one needs.
+    if (projection.settled) this.runSecrets.settled(projection.run_id, projection.generation ?? Number.MAX_SAFE_INTEGER);
     this.#store().project(projection);
   }
 
@@ -112,11 +115,13 @@ export class Registry extends DurableObject<Env> implements RegistryControl {
   }
 
   async turn(limit: number): Promise<readonly string[]> {
+    this.runSecrets.sweep(steadyNow());
     return this.#store().turn(limit, steadyNow());
   }
 
   async forget(runId: string): Promise<void> {
     this.#store().remove(runId);
+    this.runSecrets.forget(runId);
   }
 
   async keepUploads(digests: readonly string[]): Promise<void> {

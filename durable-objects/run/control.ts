@@ -183,6 +183,8 @@ export interface ResumeRequest {
   readonly env_digest?: string | null;
   /** Go on though the code is another than the run's. */
   readonly accept_code_change?: boolean;
+  /** Names of the secrets that it has from here on; null or absent keeps what the run has. */
+  readonly secrets?: readonly string[] | null;
 }
 export interface Resumed {
   /** Rollouts that the resume does something about: never done, to be repaired, or to be scored again. */

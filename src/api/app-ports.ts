@@ -7,6 +7,7 @@ import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
 import type { Result } from "../errors/result.ts";
+import type { MasterKeys } from "../secrets/master-keys.ts";
 
 /** What the door knows of the service it stands in front of. */
 export interface AppFacts {
@@ -53,6 +54,10 @@ export interface AppPorts {
   /** How often tokens may ask; null where nothing counts. */
   readonly rate: RateLimit | null;
   readonly keys: KeySource;
+  /** What secrets of teams are encrypted with. Fails with `missing_key` where the service has none. */
+  masterKeys(): Promise<Result<MasterKeys>>;
+  /** Does `work` so that none of these values stands in what it, or the code of an environment in it, has written. */
+  hiding<T>(values: readonly string[], work: () => T): T;
   readonly registry: RegistryControl;
   readonly store: ObjectStore;
   /** A fresh stub per call: after an exception the old one stays broken. */

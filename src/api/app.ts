@@ -37,6 +37,8 @@ import { tokens } from "./people/tokens.ts";
 import { user } from "./people/user.ts";
 import { RunWatches } from "./runs/run-watch.ts";
 import { samples } from "./runs/samples.ts";
+import { environmentSecrets } from "./secrets/environment-secrets.ts";
+import { secrets } from "./secrets/secrets.ts";
 
 /** The HTTP door. `portsOf` is asked once per request, with the bindings the platform passes. */
 export function createApp<Bindings extends object>(portsOf: (bindings: Bindings) => AppPorts) {
@@ -89,7 +91,8 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/datasets`, datasets);
-  app.route(`${v1}/environmentshub`, environments);
+  for (const resource of [environments, environmentSecrets]) app.route(`${v1}/environmentshub`, resource);
+  app.route(`${v1}/secrets`, secrets);
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);
   app.route(`${v1}/endpoints`, endpoints);

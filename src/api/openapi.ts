@@ -2,7 +2,8 @@ import { Hono } from "hono";
 import { z } from "zod";
 import { OUTPUT_FILES } from "../../r2-layout/keys.ts";
 import type { AppContext } from "./app-context.ts";
-import { OPERATIONS, type Operation } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { OPERATIONS } from "./operations.ts";
 import { errorBody } from "./response-schemas.ts";
 import { WIRE } from "./schemas.ts";
 
@@ -84,6 +85,8 @@ const PATH_PARAMETERS: Readonly<Record<string, Schema>> = {
   version: { pattern: "^@." },
   token: { pattern: "^[0-9a-f]{12}$" },
   endpoint: { pattern: "^[A-Za-z0-9][\\w.:/@+-]{0,127}$" },
+  secret: { pattern: "^[0-9a-f]{12}$" },
+  variable: { pattern: "^[0-9a-f]{12}$" },
   team: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
   user: { pattern: "^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$" },
 };

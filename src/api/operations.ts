@@ -1,30 +1,16 @@
-import type { z } from "zod";
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import * as endpoints from "./endpoints/endpoint-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
+import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
+import type { Operation } from "./operation.ts";
 import * as answers from "./response-schemas.ts";
 import * as requests from "./schemas.ts";
-
-/** The routes under `/api/v1` as the OpenAPI document tells of them. A test holds this table and the mounted routes together. */
-export interface Operation {
-  readonly method: "get" | "put" | "post" | "patch" | "delete";
-  /** Below `/api/v1`, parameters in braces. */
-  readonly path: string;
-  readonly id: string;
-  readonly summary: string;
-  readonly query?: z.ZodObject;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: z.ZodType | readonly string[];
-  /** Schema of the JSON, or the media types of anything else. By status. */
-  readonly answers: Readonly<Record<string, z.ZodType | readonly string[]>>;
-  /** Statuses of `errorBody` beyond those that every operation has. */
-  readonly errors: readonly number[];
-}
 
 const RUN = "/evaluations/{id}";
 const NDJSON = "application/x-ndjson";
 
+/** A test holds this table and the mounted routes together. */
 export const OPERATIONS: readonly Operation[] = [
   {
     method: "post",
@@ -176,6 +162,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.teams },
     errors: [422],
   },
+  ...SECRET_OPERATIONS,
   {
     method: "get",
     path: "/tokens",

@@ -1,7 +1,8 @@
 import { numberVar } from "../../durable-objects/timing.ts";
-import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf } from "../env.ts";
+import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, masterKeysIn } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
 import { directoryStub, registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { hiding } from "../logging/worker-console.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -46,6 +47,8 @@ function portsIn(env: Env, team: string): AppPorts {
     // Not in the wrangler.toml of before, and not in the local service.
     rate: (env as Partial<Env>).REQUESTS ?? null,
     keys: env,
+    masterKeys: () => masterKeysIn(env),
+    hiding,
     // As with `run`: one that met a restart stays broken.
     get registry() {
       return registryStub(env, team);

@@ -4,15 +4,10 @@ import { evalConfigShape, resumeShape } from "../config/option-schemas.ts";
 import { OPTIONS } from "../config/options.ts";
 import { plainText } from "../config/plain-text.ts";
 import { RESULTS_SHAPES } from "../config/run-config.ts";
+import { customSecrets } from "./secrets/secret-schemas.ts";
 import { ENVIRONMENT_ID } from "./environment-ids.ts";
 
 /** Bodies and queries of the HTTP door. Unknown fields are refused at every level: a misspelt setting must not be a silent default. */
-
-/** Not stored anywhere yet, so that none is taken that would be lost, or kept in the clear. */
-const noSecrets = z.record(z.string(), z.unknown()).refine((given) => Object.keys(given).length === 0, {
-  error:
-    "secrets of a single run are not supported yet: set the key as a variable of the service (`wrangler secret put NAME`; locally `export NAME=…` or .dev.vars) and name it in api_key_var",
-});
 
 /** What a run allows its environment, as the `prime` client always says it (src/environments/access.ts). */
 export const HOSTED_FIELDS = ["allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;
@@ -38,7 +33,7 @@ const evalConfig = z
   .strictObject({
     ...evalConfigShape(),
     replicas: z.array(replica).min(1).max(MAX_REPLICAS).optional(),
-    custom_secrets: noSecrets.optional(),
+    custom_secrets: customSecrets.optional().describe("Secrets of this run, by name: kept encrypted until it has settled."),
   })
   .refine(({ replicas, api_base_url, api_client_type }) => replicas === undefined || (api_base_url === undefined && api_client_type !== "workers_ai"), {
     path: ["replicas"],
@@ -103,6 +98,8 @@ export const configBody = z
 
 export const resumeBody = z.strictObject({
   ...resumeShape(),
+  /** Again, since they are removed when the run has settled; those of a run that has not are kept where this is left out. */
+  custom_secrets: customSecrets.optional(),
   /** Of another upload, for a run that has no row yet. */
   dataset_name: plainText(200).optional(),
   /** What the caller believes the run to be; a difference is refused, except in `base_url`, which is taken over with a warning. */

@@ -18,6 +18,11 @@ export function addressProblem(text: string): string | null {
 export function calledPlaceProblem(places: KeyPlaces, { base_url, api_key_var }: { readonly base_url: string; readonly api_key_var: string }): string | null {
   const name = keyVarProblem(places.keyVars, api_key_var);
   if (name !== null) return `${api_key_var} ${name}`;
-  const address = places.local || base_url === places.baseUrl ? null : addressProblem(base_url);
-  return address === null ? keyPlaceProblem(places, api_key_var, base_url) : `${base_url} ${address}`;
+  return calledAddressProblem(places, base_url) ?? keyPlaceProblem(places, api_key_var, base_url);
+}
+
+/** The same of the address alone. */
+export function calledAddressProblem({ local, baseUrl }: Pick<KeyPlaces, "local" | "baseUrl">, base_url: string): string | null {
+  const problem = local || base_url === baseUrl ? null : addressProblem(base_url);
+  return problem === null ? null : `${base_url} ${problem}`;
 }

@@ -86,6 +86,10 @@ export interface RunConfig {
   readonly dataset_name?: string;
   /** Whose run it is (src/teams/team-name.ts); absent = the default team's. */
   readonly team?: string;
+  /** Secrets of its team, environment or its own that it has, by name: their values are in the team's Registry, encrypted. Absent = none. */
+  readonly secrets?: readonly string[];
+  /** Variables of its environment, as they were at its creation. */
+  readonly env_variables?: Readonly<Record<string, string>>;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** As accepted: the `allow_*` flags (src/environments/access.ts reads those of sandboxes and instances), and the vendor's team of the owner's client. */
@@ -145,6 +149,8 @@ const FIELD_ROLES = {
   results_shape: "identity",
   dataset_name: "identity",
   team: "identity",
+  secrets: "identity",
+  env_variables: "identity",
   verbose: "command",
   hosted: "identity",
   attended: "identity",

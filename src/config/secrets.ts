@@ -36,9 +36,14 @@ export const isKeyVariable = (name: string): boolean => /^[A-Z][A-Z0-9_]{0,127}$
 /**
  * The key for one endpoint. A missing one is `missing_key`, except at loopback and private addresses. `name` is checked again
  * here, since it may come from a stored config. The embedded model has no key, whatever is named; where it is not, it is
- * `invalid_request`, and so is a provider's address that begins with `http://`.
+ * `invalid_request`, and so is a provider's address that begins with `http://`. `lookUp`: where the key is, when it is none of the source's.
  */
-export function resolveKey(source: KeySource, name: string, baseUrl: string): Result<EndpointKey> {
+export function resolveKey(
+  source: KeySource,
+  name: string,
+  baseUrl: string,
+  lookUp: (name: string) => string | null = (wanted) => lookUpSecret(source, wanted),
+): Result<EndpointKey> {
   if (baseUrl === EMBEDDED_BASE_URL) {
     if (source.EMBEDDED !== undefined) return ok({ key: NO_KEY, headers: {} });
     return fail(
@@ -57,7 +62,7 @@ export function resolveKey(source: KeySource, name: string, baseUrl: string): Re
     const secure = baseUrl.trim().replace(/^http:/i, "https:");
     return fail("invalid_request", `${baseUrl} would carry the key in ${name} to ${url.host} in clear text; it is not sent.`, `Name ${secure} (-b).`);
   }
-  const key = lookUpSecret(source, name);
+  const key = lookUp(name);
   if (key === null) {
     if (isPrivateAddress(baseUrl)) return ok({ key: NO_KEY, headers: {} });
     const local = source.LOCAL !== undefined;
@@ -66,7 +71,7 @@ export function resolveKey(source: KeySource, name: string, baseUrl: string): Re
   }
   // Not the value itself, nor where it goes wrong: errors are logged.
   if (!/^[\x21-\x7e]+$/.test(key)) return fail("missing_key", `The value of ${name} is not a key: it holds blanks or characters that no header can carry.`);
-  const team = name === "PRIME_API_KEY" ? lookUpSecret(source, "PRIME_TEAM_ID") : null;
+  const team = name === "PRIME_API_KEY" ? lookUp("PRIME_TEAM_ID") : null;
   const headers: EndpointKey["headers"] = team === null ? {} : { "X-Prime-Team-ID": team };
   return ok({ key, headers });
 }

@@ -21,6 +21,10 @@ export interface LoadContext {
   readonly rows?: (spec: DatasetSpec) => RowSource;
   /** Values of key variables; only what the definition declares is asked for. Default: the variables of the process. */
   readonly key?: KeyLookup;
+  /** Secrets that the team gave this environment or the run, beside what the definition declares; default: none. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Settings that the team gave this environment; default: none. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
   readonly client?: (endpoint: BoundEndpoint) => Client;
 }
@@ -43,8 +47,10 @@ export interface LoaderContext<Dataset extends DatasetDefaults | undefined = und
    * run's rows are pinned, and not while rollouts are played. Throws `invalid_request` for a reference that is none.
    */
   readonly rows: (dataset: DatasetDefaults) => RowSource;
-  /** Values of the keys that the definition declares, and of no others. */
+  /** Values of the keys that the definition declares, and of secrets that were linked to the environment or given with the run; of no others. */
   readonly keys: Readonly<Record<string, string>>;
+  /** Variables of the environment (`npx edgewise env var`), as they were when the run was created. */
+  readonly variables: Readonly<Record<string, string>>;
   /** A client that is bound to its key: environments call models without ever holding one. Throws `missing_key`. */
   readonly client: (endpoint: BoundEndpoint) => Client;
 }
@@ -64,6 +70,9 @@ export interface EnvironmentRequest {
   readonly model_keys?: readonly string[];
   /** What the run allows the environment; absent = everything. */
   readonly allowed?: readonly Access[];
+  /** As `LoadContext` has them. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Why a run cannot use an environment, and which of its options says so. */
@@ -143,7 +152,8 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     const given: LoaderContext<Dataset> = {
       dataset,
       rows: (further) => rowsOf(datasetSpec({ dataset: further.dataset }, further) as DatasetSpec),
-      keys: context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key),
+      keys: { ...context.secrets, ...(context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key)) },
+      variables: context.variables ?? {},
       client: context.client ?? noClients,
     };
     let environment: Environment;
@@ -162,14 +172,15 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     return environment;
   };
 
-  const check: EnvironmentDefinition["check"] = ({ env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], allowed }, key) => {
+  const check: EnvironmentDefinition["check"] = (request, key) => {
+    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed } = request;
     const shared = keys.filter((name) => model_keys.includes(name));
     if (shared.length > 0)
       return {
         option: "api_key_var",
         message: `environment ${id} declares ${shared.join(", ")} as a key of its own; no environment gets a key of the model under evaluation`,
       };
-    const context: LoadContext = key === undefined ? UNREAD : { ...UNREAD, key };
+    const context: LoadContext = { ...UNREAD, secrets, variables, ...(key === undefined ? {} : { key }) };
     let environment: Environment;
     try {
       environment = load(env_args, context);

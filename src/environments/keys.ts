@@ -8,7 +8,10 @@ export class MissingKeyError extends EdgewiseError {
   override readonly name: string = "MissingKeyError";
   readonly keys: readonly string[];
 
-  constructor(keys: readonly string[], hint = `Type ${keys.map((key) => `\`export ${key}=…\``).join(" and ")} (deployed: \`wrangler secret put NAME\`).`) {
+  constructor(
+    keys: readonly string[],
+    hint = `Type ${keys.map((key) => `\`export ${key}=…\``).join(" and ")} (deployed: \`wrangler secret put NAME\`), or \`npx edgewise secret create NAME\`.`,
+  ) {
     super("missing_key", `the environment needs ${keys.length === 1 ? "a key that is" : "keys that are"} not set: ${keys.join(", ")}`, { hint });
     this.keys = keys;
   }

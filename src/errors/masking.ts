@@ -28,6 +28,34 @@ export function holdKey(value: string): void {
   looks = [...new Set([...looks, ...looksOf(value)])].sort(longestFirst);
 }
 
+/**
+ * Values that are hidden within one piece of work and nowhere else: secrets of one team, which others must not find out by what is masked in their
+ * rows. Of every value of at least `MIN_KEY` characters, and of the lines of one that has several.
+ */
+export class HiddenValues {
+  readonly #own: readonly string[];
+  #with: { readonly held: readonly string[]; readonly all: readonly string[] } | null = null;
+
+  constructor(values: readonly string[]) {
+    const parts = values.flatMap((value) => [value.trim(), ...value.split(/\s*[\r\n]+\s*/)]).filter((part) => part.length >= MIN_KEY);
+    this.#own = [...new Set(parts)].flatMap(looksOf);
+  }
+
+  /** Together with those of the process. */
+  beside(process: readonly string[]): readonly string[] {
+    if (this.#with?.held !== process) this.#with = { held: process, all: [...new Set([...this.#own, ...process])].sort(longestFirst) };
+    return this.#with.all;
+  }
+}
+
+/** Whatever work is going on: the platform alone can tell, where several pieces of it share a process. */
+let hiddenHere: () => HiddenValues | null = () => null;
+export function hiddenBy(find: () => HiddenValues | null): void {
+  hiddenHere = find;
+}
+
+const looksHere = (): readonly string[] => hiddenHere()?.beside(looks) ?? looks;
+
 /** As it is, inside JSON, in a URL, and in Base64: of that, the characters that do not depend on what comes after it. */
 function looksOf(value: string): readonly string[] {
   const found = [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
@@ -37,8 +65,8 @@ function looksOf(value: string): readonly string[] {
   return found;
 }
 
-/** `text` without the keys that this process holds. */
-export const mask = (text: string): string => without(looks)(text);
+/** `text` without the keys that this process holds, and what is hidden in this piece of work. */
+export const mask = (text: string): string => without(looksHere())(text);
 
 /** What takes `secrets` out of a text that the process itself does not hold, or not yet: those of one endpoint, those of one host. */
 export function blotter(secrets: readonly string[]): (text: string) => string {
@@ -59,7 +87,7 @@ const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).
 
 /** A JSON text without the keys: only its strings change, so that it stays one, whatever a key looks like. */
 export function maskJson(json: string): string {
-  if (!looks.some((look) => json.includes(look))) return json;
+  if (!looksHere().some((look) => json.includes(look))) return json;
   return json.replace(LITERAL, (literal) => {
     const text = JSON.parse(literal) as string;
     const clean = mask(text);
@@ -69,7 +97,7 @@ export function maskJson(json: string): string {
 
 /** A value of JSON, or of an RPC call, without the keys in any of its texts. */
 export function masked<T>(value: T): T {
-  if (looks.length === 0) return value;
+  if (looksHere().length === 0) return value;
   return maskedValue(value) as T;
 }
 

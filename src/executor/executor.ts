@@ -6,6 +6,7 @@ import { failureOf } from "../errors/result.ts";
 import { placesOf, type RunConfig } from "../config/run-config.ts";
 import { asksForStream } from "../config/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
+import type { RunSecrets } from "../secrets/run-secrets.ts";
 import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
@@ -258,9 +259,9 @@ export class Executor {
   }
 
   async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {
-    const opened = await this.#open(grant, notes);
+    const opened = await this.#open(grant, notes, loaded.secrets);
     if (opened === null) return;
-    const { end, ...rest } = loaded;
+    const { end, secrets: _, ...rest } = loaded;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
@@ -279,9 +280,9 @@ export class Executor {
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
   }
 
-  async #open(grant: Grant, notes: RunNotes) {
+  async #open(grant: Grant, notes: RunNotes, secrets: RunSecrets) {
     try {
-      return await this.#endpoints.open(grant, notes);
+      return await this.#endpoints.open(grant, notes, secrets);
     } catch (thrown) {
       const run = () => this.#portsOf(grant).run(grant.config.run_id);
       await run().fail({ ...ticketOf(grant), failure: failureOf(thrown) });

@@ -10,6 +10,7 @@ import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import type { EnvironmentLog } from "./hosting/environment-log.ts";
+import { RunSecrets } from "../secrets/run-secrets.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 import { datasetHost } from "./preparation/datasets.ts";
@@ -23,6 +24,8 @@ export interface Loaded {
   readonly judges: JudgeMeter;
   /** Digest that rows are to carry, if any. */
   readonly envDigest: string | undefined;
+  /** Of its team and of the run itself. */
+  readonly secrets: RunSecrets;
 }
 
 /** What an executor tells of a run, and what the run's environment says itself. */
@@ -49,8 +52,11 @@ export class GrantEnvironments {
     const code = await this.#codeOf(grant);
     if (code === null) return false;
     if (code === "broken") return true;
-    await this.#ports.printsTo(said.prints, async () => {
-      const loaded = await this.#load(grant, said, code.envDigest);
+    const secrets = await this.#secretsOf(grant);
+    if (secrets === null) return true;
+    const printing = (inside: () => Promise<void>) => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, inside));
+    await printing(async () => {
+      const loaded = await this.#load(grant, said, code.envDigest, secrets);
       if (loaded === null) return;
       try {
         await work(loaded);
@@ -76,21 +82,36 @@ export class GrantEnvironments {
     return kind === "ok" && own !== null ? { envDigest: own } : null;
   }
 
-  async #load(grant: Grant, { notes, prints }: Said, envDigest: string | undefined): Promise<Loaded | null> {
+  /** Null when the run is told that it lacks one. */
+  async #secretsOf(grant: Grant): Promise<RunSecrets | null> {
+    const { config } = grant;
+    if (config.secrets === undefined || config.secrets.length === 0) return RunSecrets.NONE;
+    try {
+      return await this.#ports.secretsOf(config, findOffered(config.env_id)?.keys ?? []);
+    } catch (thrown) {
+      await this.#cannotLoad(grant, thrown);
+      return null;
+    }
+  }
+
+  async #load(grant: Grant, { notes, prints }: Said, envDigest: string | undefined, secrets: RunSecrets): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
+    const { given } = secrets;
     try {
       const context = {
         datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
-        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : this.#ports.secret(name)),
-        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys),
+        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? this.#ports.secret(name))),
+        secrets: given,
+        variables: config.env_variables ?? {},
+        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys, secrets),
       };
       const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
       // Its code may be another than at the creation.
       const denied = accessProblem(environment, allowedAccess(config));
       if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
-      return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest };
+      return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest, secrets };
     } catch (thrown) {
       await prints.flush();
       await this.#cannotLoad(grant, thrown);

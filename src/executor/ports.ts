@@ -3,8 +3,9 @@ import type { Limiter } from "../../durable-objects/limiter/limiter.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { RunExecution } from "../../durable-objects/run/protocol.ts";
 import type { AiBinding } from "../clients/client.ts";
-import type { EndpointKey } from "../config/secrets.ts";
-import type { EnvironmentOfRun } from "../config/run-config.ts";
+import type { EndpointKey, KeySource } from "../config/secrets.ts";
+import type { EnvironmentOfRun, RunConfig } from "../config/run-config.ts";
+import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
 import type { ExecutorBytes } from "./isolate-bytes.ts";
@@ -59,8 +60,16 @@ export interface ExecutorPorts {
   /** The limiter of one endpoint key (`{base_url} {key variable}`). */
   readonly limiter: (endpoint: string) => Limiter;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
+  /** Variables and bindings of this host that keys of teams are checked beside. */
+  readonly keys: KeySource;
+  /** The secrets of the run that a grant is for, of its team and its own. Throws `missing_key` for one that is there no more. */
+  readonly secretsOf: (config: RunConfig, declared: readonly string[]) => Promise<RunSecrets>;
+  /** Does `work` so that none of these values stands in what it writes. */
+  readonly hiding: <T>(values: readonly string[], work: () => T) => T;
   /** Why an environment may not have a client for this place with this key; null when it may. */
   readonly placeProblem: (place: { readonly base_url: string; readonly api_key_var: string }) => string | null;
+  /** Why an environment may not call this address, whatever the key; null when it may. */
+  readonly addressProblem: (base_url: string) => string | null;
   /** The value of a variable that holds a key, for environments that declare it; null when it is not set. */
   readonly secret: (name: string) => string | null;
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;

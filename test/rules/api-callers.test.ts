@@ -35,7 +35,7 @@ describe("the table of routes", () => {
       const changes = !/^(GET|ALL) /.test(route) && route !== "POST /api/v1/evaluation-settings";
       expect(does !== undefined, route).toBe(changes);
       // Whoever is signed in may end that.
-      if (changes && route !== "POST /sign-out") expect(["runs:write", "secrets:write", "admin", "owner"], route).toContain(right);
+      if (changes && route !== "POST /sign-out") expect(["runs:write", "environments:write", "secrets:write", "admin", "owner"], route).toContain(right);
     }
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../src/config/run-config.ts";
-import { type Door, MemoryStore, openDoor } from "../support/fake-ports.ts";
+import { type Door, openDoor } from "../support/fake-ports.ts";
+import { MemoryStore } from "../support/memory-store.ts";
 
 /** The least a creation says. */
 const PRIME: JsonObject = { environment_ids: ["gsm8k"], inference_model: "openai/gpt-4.1-mini", eval_config: {} };

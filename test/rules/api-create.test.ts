@@ -71,7 +71,7 @@ describe("a creation that is refused", () => {
     const body = {
       ...PRIME,
       extra: 1,
-      eval_config: { num_examples: "5", rollouts_per_example: 0, custom_secrets: { A: "b" }, timeout_minutes: 1441, maxconcurrent: 3 },
+      eval_config: { num_examples: "5", rollouts_per_example: 0, custom_secrets: "A=b", timeout_minutes: 1441, maxconcurrent: 3 },
     };
     expect((await issues(openDoor(), body)).sort()).toEqual([
       "body.eval_config.custom_secrets",
@@ -87,7 +87,7 @@ describe("a creation that is refused", () => {
     ["no environment", { ...PRIME, environment_ids: [] }, "body.environment_ids"],
     ["more environments than one request may name", { ...PRIME, environment_ids: Array.from({ length: 33 }, () => "gsm8k") }, "body.environment_ids"],
     ["an environment id with characters of a path", { ...PRIME, environment_ids: ["gsm8k", "../gsm8k"] }, "body.environment_ids.1"],
-    ["secrets of the run", withConfig({ custom_secrets: { A: "b" } }), "body.eval_config.custom_secrets"],
+    ["a secret of the run without a value", withConfig({ custom_secrets: { A: " " } }), "body.eval_config.custom_secrets.A"],
     ["a header that carries a key", withConfig({ headers: ["X-Api-Key: k"] }), "body.eval_config.headers.0"],
     ["a header of the connection", withConfig({ headers: { Host: "h" } }), "body.eval_config.headers.Host"],
     ["several answers per request", withConfig({ sampling_args: { n: 2 } }), "body.eval_config.sampling_args.n"],

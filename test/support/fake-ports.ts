@@ -1,5 +1,4 @@
 import { type ExecutorBytes, IsolateBytes } from "../../src/executor/isolate-bytes.ts";
-import { createHash } from "node:crypto";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../durable-objects/registry/audit-control.ts";
 import type { EndpointWrite, StoredEndpoint } from "../../durable-objects/registry/endpoint-control.ts";
 import type {
@@ -23,7 +22,7 @@ import type {
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
 import type { AccessDoor } from "../../src/api/access/cloudflare-access.ts";
-import type { AppFacts, AppPorts, ObjectStore } from "../../src/api/app-ports.ts";
+import type { AppFacts, AppPorts } from "../../src/api/app-ports.ts";
 import { envDigestOf } from "../../src/config/env-digest.ts";
 import { DEFAULT_KEY_VARS } from "../../src/config/key-vars.ts";
 import type { EnvironmentFacts } from "../../src/api/creation/resolve.ts";
@@ -31,7 +30,10 @@ import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
 import { limitsOfTeam } from "../../src/teams/limits.ts";
+import { drawMasterKey, masterKeysOf } from "../../src/secrets/master-keys.ts";
 import { DEFAULT_TEAM } from "../../src/teams/team-name.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { FakeSecrets } from "./fake-secrets.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
@@ -163,7 +165,7 @@ export class FakeRun implements RunControl {
   }
 }
 
-export class FakeRegistry implements RegistryControl {
+export class FakeRegistry extends FakeSecrets implements RegistryControl {
   readonly taken = new Set<string>();
   readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
   readonly reserved: ReserveRequest[] = [];
@@ -257,50 +259,6 @@ export class FakeRegistry implements RegistryControl {
   async markUploads(): Promise<void> {}
 }
 
-/** Bytes of one piece of an object's body, as the platform hands them to a script. */
-const PIECE = 4096;
-
-function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  let at = 0;
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.byteLength) return controller.close();
-      controller.enqueue(bytes.subarray(at, at + PIECE));
-      at += PIECE;
-    },
-  });
-}
-
-export class MemoryStore implements ObjectStore {
-  readonly objects = new Map<string, Uint8Array>();
-  readonly reads: string[] = [];
-  failPuts = false;
-
-  async size(key: string): Promise<number | null> {
-    return this.objects.get(key)?.byteLength ?? null;
-  }
-  async read(key: string, range?: { offset: number; length: number }): Promise<ReadableStream<Uint8Array> | null> {
-    this.reads.push(`${key} ${range?.offset}+${range?.length}`);
-    const bytes = this.objects.get(key);
-    if (bytes === undefined) return null;
-    return inPieces(range === undefined ? bytes.slice() : bytes.slice(range.offset, range.offset + range.length));
-  }
-  async putText(key: string, text: string): Promise<void> {
-    if (this.failPuts) throw new Error("R2 is away");
-    this.objects.set(key, new TextEncoder().encode(text));
-  }
-  async remove(key: string): Promise<void> {
-    this.objects.delete(key);
-  }
-  async create(key: string, upload: { body: ReadableStream<Uint8Array>; bytes: number; sha256: string }): Promise<Result<"created" | "exists">> {
-    const bytes = new Uint8Array(await new Response(upload.body).arrayBuffer());
-    if (createHash("sha256").update(bytes).digest("hex") !== upload.sha256) return fail("digest_mismatch", "Other digest.");
-    if (this.objects.has(key)) return ok("exists");
-    this.objects.set(key, bytes);
-    return ok("created");
-  }
-}
-
 const ENVIRONMENT: EnvironmentFacts = {
   id: "gsm8k",
   version: "0.1.0",
@@ -344,6 +302,7 @@ export function openDoor(
     runs.set(id, known);
     return known;
   };
+  const masterKey = drawMasterKey();
   const codes = { digest: DIGEST_OF_CODE };
   const registry = new FakeRegistry();
   const store = new MemoryStore();
@@ -375,6 +334,8 @@ export function openDoor(
       ...facts,
     },
     keys: { LOCAL_SECRETS: secrets, ...(facts.local === false ? {} : { LOCAL: "1" }) },
+    masterKeys: () => masterKeysOf({ EDGEWISE_MASTER_KEY: masterKey }),
+    hiding: (_values, work) => work(),
     registry,
     store,
     embedded: null,

@@ -17,6 +17,7 @@ import { Slice } from "../../src/executor/slice.ts";
 import { UnitTimes } from "../../src/executor/session/unit-times.ts";
 import { StorageOutage } from "../../src/executor/units/storage-outage.ts";
 import { UnitsTicket } from "../../src/executor/units/units-ticket.ts";
+import { RunSecrets } from "../../src/secrets/run-secrets.ts";
 import { RuleRun } from "./rule-run.ts";
 
 export interface TicketOptions {
@@ -110,6 +111,10 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     bytes,
     limiter: () => PASS_THROUGH,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
+    keys: {},
+    secretsOf: async () => RunSecrets.NONE,
+    hiding: (_values, work) => work(),
+    addressProblem: () => null,
     secret: () => null,
     placeProblem: () => null,
     ai: null,

@@ -76,6 +76,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("verbose", request.verbose),
     ...workersOf(request.num_workers ?? num_workers),
     ...replaced("no_interleave_scoring", request.no_interleave_scoring),
+    ...replaced("secrets", request.secrets),
     ...replaced("heartbeat_url", request.heartbeat_url),
     ...replaced("stall_minutes", request.stall_minutes),
     max_retries: request.max_retries ?? config.max_retries,

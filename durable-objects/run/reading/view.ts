@@ -79,6 +79,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     status: view.status,
     active: view.phase !== "settled" && !view.suspended,
     settled: view.phase === "settled",
+    generation: view.generation,
     ...(view.waiting_for === undefined ? {} : { waiting: true as const }),
     num_examples: units.total,
     rollouts_per_example: config.rollouts_per_example,

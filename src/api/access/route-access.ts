@@ -15,6 +15,8 @@ const writes = (does: string): RouteAccess => ({ right: "runs:write", does });
 /** Says where keys go. */
 const names = (does: string): RouteAccess => ({ right: "secrets:write", does });
 const administers = (does?: string): RouteAccess => (does === undefined ? { right: "admin" } : { right: "admin", does });
+const keeps = (does?: string): RouteAccess => ({ right: "secrets:write", ...(does === undefined ? {} : { does, inBody: true }) });
+const equips = (does?: string): RouteAccess => ({ right: "environments:write", ...(does === undefined ? {} : { does, inBody: true }) });
 const owns = (does: string): RouteAccess => ({ right: "owner", does });
 
 /**
@@ -39,6 +41,22 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "PUT /api/v1/datasets/:digest": writes("upload.put"),
   "GET /api/v1/datasets/:digest": { right: "runs:write" },
   "GET /api/v1/environmentshub/:owner/:name/:version{@.+}": known,
+  "GET /api/v1/environmentshub/:environment/secrets": keeps(),
+  "POST /api/v1/environmentshub/:environment/secrets": keeps("secret.create"),
+  "PATCH /api/v1/environmentshub/:environment/secrets/:secret": keeps("secret.update"),
+  "DELETE /api/v1/environmentshub/:environment/secrets/:secret": keeps("secret.delete"),
+  "POST /api/v1/environmentshub/:environment/secrets/link/:secret": keeps("secret.link"),
+  "DELETE /api/v1/environmentshub/:environment/secrets/link/:secret": keeps("secret.unlink"),
+  "GET /api/v1/environmentshub/:environment/variables": equips(),
+  "POST /api/v1/environmentshub/:environment/variables": equips("variable.create"),
+  "PATCH /api/v1/environmentshub/:environment/variables/:variable": equips("variable.update"),
+  "DELETE /api/v1/environmentshub/:environment/variables/:variable": equips("variable.delete"),
+  "GET /api/v1/secrets": keeps(),
+  "POST /api/v1/secrets": keeps("secret.create"),
+  "POST /api/v1/secrets/rotate": owns("secret.rotate"),
+  "GET /api/v1/secrets/:secret": keeps(),
+  "PATCH /api/v1/secrets/:secret": keeps("secret.update"),
+  "DELETE /api/v1/secrets/:secret": keeps("secret.delete"),
   "GET /api/v1/user/whoami": known,
   "GET /api/v1/user/teams": known,
   "GET /api/v1/tokens": administers(),

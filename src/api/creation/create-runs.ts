@@ -4,7 +4,6 @@ import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
 import { locationOf } from "../../config/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf } from "../../config/run-config.ts";
-import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import type { TokenUse } from "../../teams/admission.ts";
@@ -17,6 +16,8 @@ import { withNamedEndpoint } from "./named-endpoint.ts";
 import { findByReference } from "../environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
+import { type CustomSecrets, keeperOf, secretFields } from "../secrets/custom-secrets.ts";
+import { checkedEnvironment, keyOfPlace, secretsOfRun } from "../secrets/secrets-of-run.ts";
 import { startRun } from "./start-run.ts";
 
 /** One set of settings, and the environments it is for. */
@@ -48,7 +49,14 @@ const SPARE_IDS = 7;
  */
 export async function createRuns(ports: AppPorts, creation: Creation): Promise<readonly string[]> {
   const configs: UnnamedConfig[] = [];
-  for (const part of creation.parts) configs.push(...(await planned(ports, part, creation.attended)));
+  /** Of each of them, in the same order. */
+  const custom: CustomSecrets[] = [];
+  for (const part of creation.parts) {
+    const ofPart = await planned(ports, part, creation.attended);
+    configs.push(...ofPart);
+    custom.push(...ofPart.map(() => part.body.eval_config.custom_secrets ?? {}));
+  }
+  const keep = await keeperOf(ports, custom);
   const resumed = creation.parts.find(({ body }) => body.resume_from !== undefined)?.body.resume_from;
   const source = await importSource(ports, resumed, configs[0]);
 
@@ -81,7 +89,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     const max_concurrent = rollouts[index] ?? config.max_concurrent;
     const named = { ...config, max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
     const beginning = { source, ...(max_concurrent === config.max_concurrent ? {} : { loweredFrom: config.max_concurrent }) };
-    const failure = done ? null : await startRun(ports, named, beginning, existing);
+    const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
   }
@@ -117,29 +125,29 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const resolution = resolveRun(requestOf(body), { environment: found.value, attended, baseUrl: facts.baseUrl, keyVar: facts.keyVar });
     if (!resolution.ok) throw new InvalidRequest(resolution.issues);
     const { config } = resolution;
-    const { api_base_url, api_key_var } = body.eval_config;
+    const { api_base_url, api_key_var, custom_secrets: custom = {} } = body.eval_config;
     const replicas = body.eval_config.replicas ?? [];
-    if (!attended) {
-      checkEndpoint(facts, { api_base_url, api_key_var }, config, place);
-      const places = placesOf(config);
-      for (const [at, replica] of replicas.entries())
-        checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, [...place, "replicas", at]);
-    }
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
-    const wanted = {
-      env_args,
-      extra_env_kwargs,
-      independent_scoring,
-      model_keys: placesOf(config).map((place) => place.api_key_var),
-      allowed: allowedAccess(config),
-    };
-    const problem = await found.value.check(wanted, (name) => lookUpSecret(ports.keys, name));
+    const places = placesOf(config);
+    const model_keys = places.map((each) => each.api_key_var);
+    const needs = { environment: config.env_id, declared: found.value.keys ?? [], modelKeys: model_keys, named: [env_args, extra_env_kwargs], custom };
+    const has = await secretsOfRun(ports, needs);
+    const { secrets, variables } = has;
+    if (!attended) {
+      checkEndpoint(facts, { api_base_url, api_key_var }, config, place, secrets);
+      for (const [at, replica] of replicas.entries())
+        checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, [...place, "replicas", at], secrets);
+    }
+    const problem = await checkedEnvironment(
+      ports,
+      found.value,
+      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config) },
+      has,
+    );
     if (problem !== null) throw invalid(locationOf(problem.option), problem.message);
-    configs.push(config);
+    for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
+    configs.push({ ...config, ...secretFields(secrets.names, variables) });
   }
-  // All of them have the same endpoint.
-  const [config] = configs;
-  for (const place of config === undefined ? [] : placesOf(config)) unwrap(resolveKey(ports.keys, place.api_key_var, place.base_url));
   return configs;
 }
 

@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { sha256Hex } from "../../config/sha256.ts";
 import { tokenUseOf } from "../../teams/caller.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
@@ -10,6 +9,7 @@ import { unwrap } from "../errors.ts";
 import { idempotencyKeyOf } from "./idempotency-key.ts";
 import { runOf } from "../runs/run-of.ts";
 import { createBody } from "../schemas.ts";
+import { digestOfCreation } from "../secrets/custom-secrets.ts";
 
 /** `/hosted-evaluations`: start and cancel, as the `prime` client does it. */
 export const hostedEvaluations = new Hono<AppContext>();
@@ -24,7 +24,7 @@ hostedEvaluations.post("/", async (c) => {
   const ids = await createRuns(ports, {
     parts: [{ body, place: null }],
     idempotencyKey,
-    bodyDigest: await sha256Hex(text),
+    bodyDigest: await digestOfCreation(text, body),
     attended: isAttended(facts, c.req.raw),
     token: tokenUseOf(c.var.caller),
   });

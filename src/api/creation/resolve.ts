@@ -14,6 +14,8 @@ export interface EnvironmentFacts {
   readonly description: string;
   /** What its code was made from. */
   readonly source: string;
+  /** Variables whose values it declares that it needs; absent = none. */
+  readonly keys?: readonly string[];
   /** Used where the request says nothing. */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
   /** What keeps a run from using it, by option; null when nothing does. Reads no data set, and loads its code. Throws `missing_key` and `environment_failed`. */

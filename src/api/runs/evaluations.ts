@@ -5,7 +5,6 @@ import { prospectsOf } from "../../errors/leftovers.ts";
 import { locationOf } from "../../config/options.ts";
 import { placesOf } from "../../config/run-config.ts";
 import { shownConfig } from "../../config/shown-config.ts";
-import { lookUpSecret, resolveKey } from "../../config/secrets.ts";
 import { allowedAccess } from "../../environments/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { isAttended } from "../access/access.ts";
@@ -14,12 +13,15 @@ import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
-import { invalid, unwrap } from "../errors.ts";
+import { invalid, refused, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { readTwice } from "../read-twice.ts";
 import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
+import { keeperOf } from "../secrets/custom-secrets.ts";
+import { mustHave, orTakenBack, secretsOfResume } from "../secrets/secrets-of-resume.ts";
+import { checkedEnvironment, keyOfPlace, type SecretsOfRun } from "../secrets/secrets-of-run.ts";
 
 /** `/evaluations`: list, look at, interrupt, resume and delete runs. */
 export const evaluations = new Hono<AppContext>();
@@ -50,21 +52,30 @@ evaluations.post("/:id/interrupt", async (c) => {
 });
 
 evaluations.post("/:id/resume", async (c) => {
-  const { facts, keys, store } = c.var.ports;
+  const { ports } = c.var;
+  const { facts, store } = ports;
   const body = parseBody(resumeBody, await readJsonText(c.req.raw));
   const view = await viewOf(c);
   const attended = isAttended(facts, c.req.raw);
   const baseUrl = body.api_base_url ?? body.expect.base_url ?? null;
   const endpoint = { base_url: baseUrl ?? view.config.base_url, api_key_var: body.api_key_var ?? view.config.api_key_var };
   const moved = endpoint.base_url === view.config.base_url ? undefined : endpoint.base_url;
-  if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"]);
-  checkHeartbeat(facts, body.heartbeat_url, ["body"]);
   const places = moved === undefined && body.api_key_var === undefined ? placesOf(view.config) : [endpoint];
-  await checkLoading(c.var.ports, view, body);
-  const envDigest = await c.var.ports.envDigest(view.config);
+  const custom = body.custom_secrets ?? {};
+  const has = await secretsOfResume(ports, view, body, places);
+  if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"], has.secrets);
+  checkHeartbeat(facts, body.heartbeat_url, ["body"]);
+  await checkLoading(ports, view, body, has);
+  const envDigest = await ports.envDigest(view.config);
   const calls = mayCall(view, body, envDigest);
-  for (const place of calls ? places : []) unwrap(resolveKey(keys, place.api_key_var, place.base_url));
+  if (calls) {
+    mustHave(view.config.secrets ?? [], has.secrets);
+    for (const place of places) unwrap(keyOfPlace(ports, has.secrets, place.api_key_var, place.base_url));
+  }
+  const kept = await (await keeperOf(ports, [custom]))(view.config.run_id, custom, view.generation + 1);
+  if (kept !== null) throw refused(kept);
   const request: ResumeRequest = {
+    secrets: has.secrets.names.length === 0 ? null : has.secrets.names,
     boot: facts.boot,
     attended,
     num_examples: body.num_examples ?? null,
@@ -89,7 +100,7 @@ evaluations.post("/:id/resume", async (c) => {
     env_digest: envDigest,
     accept_code_change: body.accept_code_change ?? false,
   };
-  const { owed_rollouts, owed_scores = 0, warnings } = unwrap(await resumedWithin(c, view, request, calls));
+  const { owed_rollouts, owed_scores = 0, warnings } = unwrap(await orTakenBack(ports, view, custom, resumedWithin(c, view, request, calls)));
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   return c.json({ evaluation_id: runIdOf(c), owed_rollouts, owed_scores, warnings });
@@ -101,7 +112,7 @@ evaluations.delete("/:id", async (c) => {
 });
 
 /** A run without a row may be resumed with other arguments of its environment: they are checked as at its creation. */
-async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody): Promise<void> {
+async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody, has: SecretsOfRun): Promise<void> {
   const definition = ports.findEnvironment(config.env_id);
   if (totals.rollouts > 0 || definition === null || (expect.env_args === undefined && expect.extra_env_kwargs === undefined)) return;
   const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = expect;
@@ -112,7 +123,7 @@ async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expe
     model_keys: placesOf(config).map((place) => place.api_key_var),
     allowed: allowedAccess(config),
   };
-  const problem = await definition.check(wanted, (name) => lookUpSecret(ports.keys, name));
+  const problem = await checkedEnvironment(ports, definition, wanted, has);
   if (problem !== null) throw invalid(["body", "expect", ...locationOf(problem.option)], problem.message);
 }
 

@@ -1,6 +1,8 @@
 /** What runs in the local runtime: the same `dist/worker.js` that is deployed, with smaller numbers, and the embedded model beside it. */
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
+import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
+import { reasonOf } from "../terminal/cli-error.ts";
 import { directNetwork } from "./runtime-network.ts";
 import type { WorkerModule } from "./service.ts";
 
@@ -15,6 +17,8 @@ export interface WorkerSettings {
   readonly vars: Readonly<Record<string, string>>;
   /** With it a command of this state folder shows that its user is at a terminal. */
   readonly commandSecret: string;
+  /** What secrets are encrypted with, read anew each time: it may be replaced while the service runs. */
+  readonly masterKeys: () => MasterKeyTexts;
   /** What callers must show; null = who is on this machine may call. */
   readonly token: string | null;
   /** Queues, and so executors that work at the same time; 1 to 8, or 0 for a service that runs nothing. */
@@ -35,10 +39,10 @@ const NUMBERS = {
 } as const;
 
 /** The first of the two, and so the one that is reached from outside. */
-export function serviceWorker({ bootId, commandSecret, executors, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
+export function serviceWorker({ bootId, commandSecret, executors, masterKeys, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
   // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
-  const alive = async () => new Response(bootId) as never;
+  const parent = async (request: { readonly url: string }) => answerOfParent(request, bootId, masterKeys) as never;
   const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
   return {
     name: "edgewise",
@@ -65,11 +69,21 @@ export function serviceWorker({ bootId, commandSecret, executors, modules, secre
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },
     serviceBindings: {
-      PARENT: alive,
+      PARENT: parent,
       EMBEDDED: EMBEDDED_NAME,
       NETWORK: directNetwork(process.env),
     },
   };
+}
+
+/** The Worker alone asks: the sign of life, and the keys of its secrets. */
+function answerOfParent({ url }: { readonly url: string }, bootId: string, masterKeys: () => MasterKeyTexts): Response {
+  if (new URL(url).pathname !== MASTER_KEYS_PATH) return new Response(bootId);
+  try {
+    return Response.json(masterKeys());
+  } catch (error) {
+    return new Response(reasonOf(error), { status: 500 });
+  }
 }
 
 /** Deployed there is none: it is reached through the service only, and nothing of it is stored. */

@@ -13,6 +13,7 @@ import type { Service, ServiceOptions } from "./service.ts";
 import { ServiceLog } from "./service-log.ts";
 import { announceClient, livingClients } from "../state/clients.ts";
 import { drawCommandSecret, readCommandSecret } from "../state/command-secret.ts";
+import { masterKeyTexts } from "../state/master-key.ts";
 import { markOf } from "../state/processes.ts";
 import { prepareStateFolder, runtimeStateFolder, stateFolder } from "../state/state-folder.ts";
 import { moveStateAway, mustBeSound } from "../state/state-damage.ts";
@@ -131,6 +132,7 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
       secrets: collectSecrets({ env, cwd, home, named: keyNames }),
       token,
       commandSecret: secret,
+      masterKeys: () => masterKeyTexts(folder),
       vars: workerVars(env),
       executors: idle ? 0 : executorCount(env, options.executors),
       log: new ServiceLog(folder),

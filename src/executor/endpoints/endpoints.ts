@@ -12,9 +12,11 @@ import { placesOf, type Replica, type RunConfig } from "../../config/run-config.
 import type { BoundEndpoint } from "../../environments/definition.ts";
 import type { Client } from "../../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
-import { EdgewiseError, failureOf } from "../../errors/result.ts";
+import type { EndpointKey } from "../../config/secrets.ts";
+import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
+import { RunSecrets } from "../../secrets/run-secrets.ts";
 import { JudgeMeter } from "../../rollouts/judge-usage.ts";
-import { runName } from "../../teams/team-name.ts";
+import { DEFAULT_TEAM, runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
@@ -49,6 +51,10 @@ const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
 
 const isOneOrigin = (a: string, b: string): boolean => URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
 
+/** What is known of a place goes for one key of it: two teams may call different keys the same. */
+const placeKey = ({ base_url, api_key_var }: Pick<Replica, "base_url" | "api_key_var">, config: RunConfig, secrets: RunSecrets): string =>
+  `${base_url} ${api_key_var}${secrets.has(api_key_var) ? ` of ${config.team ?? DEFAULT_TEAM}` : ""}`;
+
 /** Endpoints that an executor calls. */
 export class Endpoints {
   readonly #ports: ExecutorPorts;
@@ -70,10 +76,10 @@ export class Endpoints {
    * Clients for one grant, bound to the run's keys and limited together to the requests of the grant. The keys live in them and
    * nowhere else. Throws `missing_key`.
    */
-  async open(grant: Grant, notes: Notes): Promise<OpenEndpoint> {
+  async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE): Promise<OpenEndpoint> {
     const { config } = grant;
     const holder = `${runName(config)}/${grant.ticket}-${grant.epoch}`;
-    const places = placesOf(config).map((replica) => ({ replica, key: `${replica.base_url} ${replica.api_key_var}` }));
+    const places = placesOf(config).map((replica) => ({ replica, key: placeKey(replica, config, secrets) }));
     const limiters = places.map(({ key }) => this.#ports.limiter(key));
     const permits = await Promise.all(limiters.map((limiter) => limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms })));
     const gate = new Gate(
@@ -112,7 +118,7 @@ export class Endpoints {
           `the replica ${shownUrl(replica.base_url)} takes no connections; its units go to the others, and it is asked again in ${seconds} s`,
         );
       };
-      return { client: ages.of(this.#client(config, replica, notes, ports, health)), health, pause, onPassedOver };
+      return { client: ages.of(this.#client(config, replica, notes, ports, health, this.#keyOf(secrets, replica))), health, pause, onPassedOver };
     });
     const replicas = new Replicas(clients, { now: this.#ports.now, ms: this.#patience.outage });
     const pauses = clients.map(({ pause }) => pause);
@@ -144,14 +150,20 @@ export class Endpoints {
    * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
    * that this key is not sent to. `declared`: variables whose values the environment has in any case. What they take is counted by `judges`.
    */
-  bound(grant: Grant, notes: Notes, judges = new JudgeMeter(), declared: readonly string[] = []): (endpoint: BoundEndpoint) => Client {
+  bound(
+    grant: Grant,
+    notes: Notes,
+    judges = new JudgeMeter(),
+    declared: readonly string[] = [],
+    secrets = RunSecrets.NONE,
+  ): (endpoint: BoundEndpoint) => Client {
     const { config, scoring = 0 } = grant;
     const gate = new Gate(scoring);
     this.#judges.set(grant, gate);
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
-      const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared);
+      const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared, secrets);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const { pause, health, limitName, outage } = this.#place(`${base_url} ${api_key_var}`);
+      const { pause, health, limitName, outage } = this.#place(placeKey({ base_url, api_key_var }, config, secrets));
       judges.open();
       const ports: Partial<ClientPorts> = {
         gate,
@@ -163,7 +175,8 @@ export class Endpoints {
         onAttempt: (state, usage) => judges.count(state, usage),
       };
       // Headers of the run are for the model under evaluation.
-      return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health);
+      const key = secrets.judgeKeyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url);
+      return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health, key);
     };
   }
 
@@ -196,8 +209,12 @@ export class Endpoints {
   }
 
   /** The user of an attended run has chosen the environment with the keys that it declares, and named one place for one key; all else is as for a request. */
-  #judgeProblem(config: RunConfig, place: Pick<BoundEndpoint, "base_url" | "api_key_var">, declared: readonly string[]): string | null {
+  #judgeProblem(config: RunConfig, place: Pick<BoundEndpoint, "base_url" | "api_key_var">, declared: readonly string[], secrets: RunSecrets): string | null {
     const { base_url, api_key_var } = place;
+    const given = Object.hasOwn(secrets.given, api_key_var);
+    const ofSecret = given ? null : secrets.placeProblem(api_key_var, base_url);
+    // A key of the team has rules of its own; that the address is one to call has to be asked all the same.
+    if (ofSecret !== undefined) return ofSecret ?? (config.attended ? null : this.#ports.addressProblem(base_url));
     const named = declared.includes(api_key_var) || placesOf(config).some((own) => own.api_key_var === api_key_var && isOneOrigin(own.base_url, base_url));
     const problem = config.attended && named ? null : this.#ports.placeProblem(place);
     return problem === null || !config.attended ? problem : `${problem}; or the environment declares ${api_key_var} among its \`keys\``;
@@ -209,8 +226,8 @@ export class Endpoints {
     notes: Notes,
     ports: Partial<ClientPorts>,
     health: PlaceHealth,
+    key: Result<EndpointKey>,
   ): Client {
-    const key = this.#ports.keyOf(api_key_var, base_url);
     if (!key.ok) throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
     const { now, sleep, random, ai } = this.#ports;
     const client = createClient(
@@ -252,6 +269,10 @@ export class Endpoints {
         return response;
       },
     };
+  }
+
+  #keyOf(secrets: RunSecrets, { base_url, api_key_var }: Replica): Result<EndpointKey> {
+    return secrets.keyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url);
   }
 
   #spending<T>(call: () => Promise<T>): Promise<T> {

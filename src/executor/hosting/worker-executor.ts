@@ -2,7 +2,7 @@ import type { DispatcherControl } from "../../../durable-objects/dispatcher/disp
 import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../../durable-objects/timing.ts";
 import { sleep } from "../../clients/sleep.ts";
-import { calledPlaceProblem } from "../../config/called-place.ts";
+import { calledAddressProblem, calledPlaceProblem } from "../../config/called-place.ts";
 import { isEmbeddedUrl } from "../../config/providers.ts";
 import { lookUpSecret, resolveKey, secretValues } from "../../config/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../../datasets/host.ts";
@@ -29,9 +29,10 @@ import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
 import { IsolateBytes } from "../isolate-bytes.ts";
 import { Isolate } from "../session/isolate.ts";
+import { secretsOfGrant } from "./grant-secrets.ts";
 import { maskedRun } from "./masked-run.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
-import { engineLog, printsTo } from "./worker-console.ts";
+import { engineLog, hiding, printsTo } from "../../logging/worker-console.ts";
 
 /** As it is before the code of an environment runs, which could put itself in its place and read the keys. */
 const platformFetch = fetch;
@@ -78,6 +79,10 @@ export function portsOf(env: Env): ExecutorPorts {
     bytes: (isLocal(env) ? UNBOUNDED : BYTES).open({ now: steadyNow, sleep }),
     limiter: () => PASS_THROUGH,
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
+    keys: env,
+    secretsOf: (config, declared) => secretsOfGrant(env, config, declared),
+    hiding,
+    addressProblem: (baseUrl) => calledAddressProblem(keyPlacesOf(env), baseUrl),
     secret: (name) => lookUpSecret(env, name),
     fetch: (url, init) => reach(env, url, init),
     hub: { endpoint: env.HF_ENDPOINT || HUB_ENDPOINT, viewer: env.HF_DATASETS_SERVER || HUB_VIEWER, token: lookUpSecret(env, "HF_TOKEN") },

@@ -5,7 +5,13 @@ import { service } from "./service.ts";
 
 /** A deployed service with people: `OWNER_TOKEN` is its owner's. */
 export const OWNER_TOKEN = "the-owner";
-export const DEPLOYED = { EDGEWISE_TOKEN: OWNER_TOKEN, MODELS_API_KEY: "sk-secret", KEY_VARS: "MODELS_API_KEY@models.example" };
+export const MASTER_KEY = `ewk_${"k".repeat(42)}A`;
+export const DEPLOYED = {
+  EDGEWISE_TOKEN: OWNER_TOKEN,
+  EDGEWISE_MASTER_KEY: MASTER_KEY,
+  MODELS_API_KEY: "sk-secret",
+  KEY_VARS: "MODELS_API_KEY@models.example",
+};
 
 export function deploy(): void {
   Object.assign(service, DEPLOYED);

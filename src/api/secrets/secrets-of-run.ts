@@ -1,0 +1,78 @@
+import type { SecretsFound } from "../../../durable-objects/registry/secrets/secret-control.ts";
+import type { JsonObject } from "../../config/run-config.ts";
+import { lookUpSecret, resolveKey, type EndpointKey } from "../../config/secrets.ts";
+import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition.ts";
+import { mask } from "../../errors/masking.ts";
+import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
+import { namesIn, openSecrets, RunSecrets, type SecretNeeds } from "../../secrets/run-secrets.ts";
+import type { AppPorts } from "../app-ports.ts";
+import type { EnvironmentFacts } from "../creation/resolve.ts";
+import { lacksMethod, refused, unwrap } from "../errors.ts";
+import { readTwice } from "../read-twice.ts";
+
+/** What a run of an environment asks of its team's secrets and variables. */
+export interface RunNeeds extends SecretNeeds {
+  readonly environment: string;
+  /** A run that is there already: its own count too. */
+  readonly run?: string;
+  /** Arguments, which may name the key of a judge. */
+  readonly named: readonly (JsonObject | undefined)[];
+  /** Given with the request: these are the run's own. */
+  readonly custom: Readonly<Record<string, string>>;
+}
+
+export interface SecretsOfRun {
+  readonly secrets: RunSecrets;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const NONE: SecretsFound = { secrets: [], variables: {} };
+
+/** What a run may have. Throws `missing_key` where secrets cannot be opened. */
+export async function secretsOfRun(ports: AppPorts, needs: RunNeeds): Promise<SecretsOfRun> {
+  const { environment, run = null, declared, modelKeys, named, custom } = needs;
+  const names = [...new Set([...declared, ...modelKeys, ...namesIn(...named)])];
+  const { secrets: found, variables } = await readTwice(
+    () => ports.registry,
+    (registry) => registry.secretsFor({ environment, run, names }).catch(ofBefore),
+  );
+  const own = Object.entries(custom).map(([name, value]) => ({ id: name, name, from: "run" as const, hosts: [], value }));
+  const stored = found.filter(({ name, from }) => from !== "run" || !Object.hasOwn(custom, name));
+  const opened = stored.length === 0 ? [] : unwrap(await openSecrets(unwrap(await ports.masterKeys()), ports.team, stored));
+  return { secrets: new RunSecrets([...own, ...opened], needs), variables };
+}
+
+/** A Registry that the version before still runs keeps no secrets. */
+function ofBefore(thrown: unknown): SecretsFound {
+  if (lacksMethod(thrown)) return NONE;
+  throw thrown;
+}
+
+/** The key for one place: a secret of the run or team, or a variable of the service. Fails with `missing_key`. */
+export const keyOfPlace = (ports: AppPorts, secrets: RunSecrets, name: string, baseUrl: string): Result<EndpointKey> =>
+  secrets.keyOf(ports.keys, name, baseUrl) ?? resolveKey(ports.keys, name, baseUrl);
+
+/** What keeps a run from using an environment, which is loaded for this with what it would get. Nothing of that is in what is said. Throws as `EnvironmentFacts.check`. */
+export function checkedEnvironment(
+  ports: AppPorts,
+  environment: EnvironmentFacts,
+  request: EnvironmentRequest,
+  { secrets, variables }: SecretsOfRun,
+): Promise<EnvironmentProblem | null> {
+  for (const name of environment.keys ?? []) {
+    const withheld = secrets.withheld(name);
+    if (withheld !== null) throw new EdgewiseError("missing_key", `${withheld}.`);
+  }
+  const { given } = secrets;
+  const lookUp = (name: string): string | null => given[name] ?? lookUpSecret(ports.keys, name);
+  return ports.hiding(secrets.values, async () => {
+    try {
+      const problem = await environment.check({ ...request, secrets: given, variables }, lookUp);
+      return problem === null ? null : { ...problem, message: mask(problem.message) };
+    } catch (thrown) {
+      if (!(thrown instanceof EdgewiseError)) throw thrown;
+      const { message, hint, ...failure } = failureOf(thrown);
+      throw refused({ ...failure, message: mask(message), ...(hint === undefined ? {} : { hint: mask(hint) }) });
+    }
+  });
+}

@@ -1,0 +1,33 @@
+import { registryStub } from "../../../durable-objects/stubs.ts";
+import { placesOf, type RunConfig } from "../../config/run-config.ts";
+import { type Env, masterKeysIn } from "../../env.ts";
+import { EdgewiseError, type Result } from "../../errors/result.ts";
+import { openSecrets, RunSecrets } from "../../secrets/run-secrets.ts";
+import { DEFAULT_TEAM } from "../../teams/team-name.ts";
+
+/**
+ * The secrets that a run was created with, as they are now: one call of its team's Registry for a grant, and none for a run without. Throws
+ * `missing_key` for those that are there no more, and passing while this executor does not have the master key that others do.
+ */
+export async function secretsOfGrant(env: Env, config: RunConfig, declared: readonly string[]): Promise<RunSecrets> {
+  const names = config.secrets ?? [];
+  const { secrets: sealed } = await registryStub(env, config.team).secretsFor({ environment: config.env_id, run: config.run_id, names });
+  const wanted = sealed.filter(({ name }) => names.includes(name));
+  const keys = orLater(await masterKeysIn(env));
+  const secrets = new RunSecrets(orLater(await openSecrets(keys, config.team ?? DEFAULT_TEAM, wanted)), {
+    declared,
+    modelKeys: placesOf(config).map(({ api_key_var }) => api_key_var),
+  });
+  const missing = names.filter((name) => !secrets.has(name));
+  if (missing.length === 0) return secrets;
+  throw new EdgewiseError("missing_key", `The run was created with secrets that are there no more: ${missing.join(", ")}.`, {
+    hint: "Create them again (`npx edgewise secret create`, `env secret create`), then resume the run.",
+  });
+}
+
+/** A deployment that is being replaced may have another key for a moment. */
+function orLater<T>(result: Result<T>): T {
+  if (result.ok) return result.value;
+  const { code, message, hint } = result.error;
+  throw new EdgewiseError(code, message, { ...(hint === undefined ? {} : { hint }), passing: true });
+}

@@ -5,6 +5,7 @@ import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/load.ts";
 import { runExecutor } from "./executor/hosting/worker-executor.ts";
 import { count } from "./operations.ts";
+import { removeExpired } from "./retention.ts";
 import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
@@ -37,6 +38,7 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
     async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
       await pokeActiveRuns(env);
       await sweepUploads(env);
+      await removeExpired(env);
     },
   } satisfies ExportedHandler<Env, WakeUp>;
 }

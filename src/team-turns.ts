@@ -4,7 +4,7 @@ import { failureOf } from "./errors/result.ts";
 import { inTurn } from "./teams/in-turn.ts";
 import { DEFAULT_TEAM } from "./teams/team-name.ts";
 
-/** Teams that one invocation looks after: two calls each, of the 10,000 that it has. */
+/** Teams that one invocation looks after: three calls each, of the 10,000 that it has. */
 const TEAMS = 1_000;
 const PAGE = 1_000;
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@
 export interface NewAuditEntry {
   readonly time: number;
   readonly user: string;
-  /** How the user was known: `local`, `owner`, `token`, `session`, `access`; `nobody`: not at all. */
+  /** How the user was known: `local`, `owner`, `token`, `session`, `access`; `service`: it is the service itself; `nobody`: not at all. */
   readonly via: string;
   /** The token's id. */
   readonly token: string | null;

@@ -1,9 +1,11 @@
+import { DAY_MS } from "../../src/teams/retention.ts";
 import { execute } from "../counted-sql.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 
 /**
  * `audit`: what somebody set about, written before it is done; `audit_end`: what came of it. Rows are added and never changed, which the database itself
- * keeps. No change of version: code that does not know them notes nothing.
+ * keeps; and removed only where they are older than `audit_bound`, which only ever rises. No change of version: code that does not know them notes nothing, and code of
+ * before `audit_bound` removes nothing.
  */
 const AUDIT = `
   CREATE TABLE IF NOT EXISTS audit (
@@ -23,9 +25,18 @@ const AUDIT = `
     target TEXT
   );
   CREATE TRIGGER IF NOT EXISTS audit_unchanged BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
-  CREATE TRIGGER IF NOT EXISTS audit_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+  CREATE TABLE IF NOT EXISTS audit_bound (before INTEGER NOT NULL);
+  INSERT INTO audit_bound SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM audit_bound);
+  DROP TRIGGER IF EXISTS audit_kept;
+  DROP TRIGGER IF EXISTS audit_end_kept;
+  CREATE TRIGGER IF NOT EXISTS audit_young_kept BEFORE DELETE ON audit WHEN OLD.time >= (SELECT before FROM audit_bound)
+    BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+  CREATE TRIGGER IF NOT EXISTS audit_end_young_kept BEFORE DELETE ON audit_end WHEN EXISTS (SELECT 1 FROM audit WHERE audit.seq = OLD.seq)
+    BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+  CREATE TRIGGER IF NOT EXISTS audit_bound_rises BEFORE UPDATE ON audit_bound WHEN NEW.before < OLD.before
+    BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
+  CREATE TRIGGER IF NOT EXISTS audit_bound_kept BEFORE DELETE ON audit_bound BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
   CREATE TRIGGER IF NOT EXISTS audit_end_unchanged BEFORE UPDATE ON audit_end BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
-  CREATE TRIGGER IF NOT EXISTS audit_end_kept BEFORE DELETE ON audit_end BEGIN SELECT RAISE(ABORT, 'the audit is only added to'); END;
 `;
 
 /** Who did what in a team. */
@@ -66,6 +77,28 @@ export class AuditStore {
       seq,
       limit,
     );
+  }
+
+  /**
+   * Removes the oldest entries, at most `most`, as far as they are of before this moment; the removal is an entry itself, so that it waits until the oldest is a day over. How
+   * many they were.
+   */
+  prune(before: number, most: number, now: number): number {
+    this.#make();
+    return this.#storage.transactionSync(() => {
+      const oldest = this.#rows<{ seq: number; time: number }>("SELECT seq, time FROM audit ORDER BY seq LIMIT ?", most);
+      const young = oldest.findIndex(({ time }) => time >= before);
+      const old = young < 0 ? oldest : oldest.slice(0, young);
+      const last = old.at(-1);
+      if (last === undefined || (oldest[0]?.time ?? before) >= before - DAY_MS) return 0;
+      this.#rows("UPDATE audit_bound SET before = max(before, ?)", before);
+      this.#rows("DELETE FROM audit WHERE seq <= ?", last.seq);
+      this.#rows("DELETE FROM audit_end WHERE seq <= ?", last.seq);
+      const target = `${old.length} entries up to ${last.seq}`;
+      const seq = this.note({ time: now, user: "edgewise", via: "service", token: null, origin: "retention", action: "audit.prune", target });
+      this.end({ seq, time: now, status: 200, target: null });
+      return old.length;
+    });
   }
 
   /** Once in the life of the object. */

@@ -90,6 +90,17 @@ export interface UploadAdmission extends TeamOf {
 /** `null`: no limit; `default`: what holds where nobody says. */
 export type LimitChanges = { readonly [Name in TeamLimitName]?: number | null | "default" };
 
+/** What becomes of a settled run. */
+export interface RunStanding {
+  /** It stays, however old. */
+  readonly kept: boolean;
+  /** The notice: it is removed then, in Unix milliseconds. Null = it has none. */
+  readonly removal_at: number | null;
+}
+
+/** A run as lists show it. */
+export type ListedRun = RunProjection & Partial<RunStanding>;
+
 export interface LimitFacts {
   /** As somebody set them. */
   readonly set: TeamLimits;
@@ -145,7 +156,13 @@ export interface RegistryControl extends EndpointControl, SecretControl {
     readonly skip: number;
     readonly limit: number;
     readonly environment_name: string | null;
-  }): Promise<{ readonly runs: readonly RunProjection[]; readonly total: number }>;
+  }): Promise<{ readonly runs: readonly ListedRun[]; readonly total: number }>;
+  /** Of a run that there is. */
+  standing(runId: string): Promise<RunStanding>;
+  /** Keeps a run, or lets its time go on; refused for one that is being removed. */
+  keep(runId: string, kept: boolean): Promise<Result<RunStanding>>;
+  /** Gives notices and prunes the audit, each a bounded part, and names runs that are to be removed now, at most `most`. */
+  retain(request: TeamOf & { readonly most: number }): Promise<readonly string[]>;
   /** Ids of runs the watchdog pokes, at most `limit`: each time the next ones, round and round. */
   turn(limit: number): Promise<readonly string[]>;
   forget(runId: string): Promise<void>;

@@ -3,7 +3,7 @@ import { count } from "../../src/operations.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
 import { takesProjection, UNPROJECTED_MS } from "./projection-rule.ts";
-import type { Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
+import type { ListedRun, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import type { TeamBudget } from "./team-budget.ts";
 
 /** Version of the tables below. 2: `key_runs`. */
@@ -160,7 +160,7 @@ export class RegistryStore {
   }
 
   /** Newest first. */
-  list(skip: number, limit: number, environment: string | null): { runs: RunProjection[]; total: number } {
+  list(skip: number, limit: number, environment: string | null): { runs: ListedRun[]; total: number } {
     const { owner, name } = environmentName(environment ?? "");
     const where = environment === null ? "version IS NOT NULL" : "version IS NOT NULL AND env_name = ?1 AND (?2 = '' OR env_owner = '' OR env_owner = ?2)";
     const bound: Value[] = environment === null ? [] : [name, owner];
@@ -169,14 +169,21 @@ export class RegistryStore {
     if (taken === 0) return { runs: [], total };
     // Rows that are skipped are read: from whichever end is nearer, so that the last page costs what the first does.
     const fromEnd = skip > total / 2;
-    const rows = this.#rows<{ projection: string }>(
-      `SELECT projection FROM runs WHERE ${where} ORDER BY ${fromEnd ? "created_at, run_id DESC" : "created_at DESC, run_id"}
-        LIMIT ?${bound.length + 1} OFFSET ?${bound.length + 2}`,
+    const rows = this.#rows<{ projection: string; kept: number | null; removal_at: number | null }>(
+      `SELECT projection, kept, removal_at FROM (
+        SELECT run_id AS id, projection, created_at FROM runs WHERE ${where} ORDER BY ${fromEnd ? "created_at, run_id DESC" : "created_at DESC, run_id"}
+        LIMIT ?${bound.length + 1} OFFSET ?${bound.length + 2}
+      ) LEFT JOIN run_use ON run_use.run_id = id AND (kept = 1 OR removal_at IS NOT NULL)
+      ORDER BY ${fromEnd ? "created_at, id DESC" : "created_at DESC, id"}`,
       ...bound,
       taken,
       fromEnd ? total - skip - taken : skip,
     );
-    const runs = rows.map(({ projection }) => JSON.parse(projection) as RunProjection);
+    const runs = rows.map(({ projection, kept, removal_at }) => ({
+      ...(JSON.parse(projection) as RunProjection),
+      ...(kept === 1 ? { kept: true } : {}),
+      ...(removal_at === null ? {} : { removal_at }),
+    }));
     return { runs: fromEnd ? runs.reverse() : runs, total };
   }
 

@@ -2,6 +2,7 @@ import { type Env, isLocal } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { UPLOAD_GRACE_MS } from "../../src/limits.ts";
+import { DAY_MS } from "../../src/teams/retention.ts";
 import type { TeamOf } from "../../src/teams/team-name.ts";
 import type {
   InUse,
@@ -9,6 +10,8 @@ import type {
   LimitFacts,
   RegistryControl,
   Reservation,
+  RunStanding,
+  ListedRun,
   ReserveRequest,
   ResumeAdmission,
   RunProjection,
@@ -21,10 +24,14 @@ import { AuditStore } from "./audit-store.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import { RegistryStore } from "./registry-store.ts";
+import { RetentionStore } from "./retention-store.ts";
 import { TeamBudget } from "./team-budget.ts";
 import { SecretRegistry } from "./secrets/secret-registry.ts";
 import { UploadStore } from "./upload-store.ts";
 import { UploadSweep } from "./upload-sweep.ts";
+
+/** Entries of the audit that one turn removes. */
+const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
 export class Registry extends SecretRegistry implements RegistryControl {
@@ -33,12 +40,14 @@ export class Registry extends SecretRegistry implements RegistryControl {
   readonly #audited: AuditStore;
   readonly #named: EndpointStore;
   readonly #counted: TeamBudget;
+  readonly #retained: RetentionStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#counted = new TeamBudget(ctx.storage, isLocal(this.env));
     this.#opened = RegistryStore.open(ctx.storage, this.#counted);
     this.#audited = new AuditStore(ctx.storage);
+    this.#retained = new RetentionStore(ctx.storage, this.#audited);
     this.#named = new EndpointStore(ctx.storage);
     this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.env);
   }
@@ -72,6 +81,18 @@ export class Registry extends SecretRegistry implements RegistryControl {
     return this.#opened.value.reserve(request);
   }
 
+  async standing(runId: string): Promise<RunStanding> {
+    return this.#retention().standing(runId);
+  }
+  async keep(runId: string, kept: boolean): Promise<Result<RunStanding>> {
+    return this.#retention().keep(runId, kept);
+  }
+  async retain({ most, ...team }: TeamOf & { readonly most: number }): Promise<readonly string[]> {
+    const { retention_days, audit_days } = this.#budget().limitsOf(team);
+    const now = steadyNow();
+    if (audit_days !== null) this.#audited.prune(now - audit_days * DAY_MS, MOST_ENTRIES, now);
+    return this.#retained.turn(retention_days, most, now);
+  }
   async admitResume(request: ResumeAdmission): Promise<Result<number>> {
     return this.#budget().admitResume(request);
   }
@@ -88,7 +109,11 @@ export class Registry extends SecretRegistry implements RegistryControl {
     return this.#budget().facts(team, steadyNow());
   }
   async setLimits(team: TeamOf, changes: LimitChanges): Promise<LimitFacts> {
-    this.ctx.storage.transactionSync(() => this.#budget().set(changes));
+    this.ctx.storage.transactionSync(() => {
+      const before = this.#budget().limitsOf(team).retention_days;
+      this.#budget().set(changes);
+      if (this.#budget().limitsOf(team).retention_days !== before) this.#retained.beginAnew();
+    });
     return this.limits(team);
   }
 
@@ -108,7 +133,7 @@ export class Registry extends SecretRegistry implements RegistryControl {
   }
 
   async list(query: { readonly skip: number; readonly limit: number; readonly environment_name: string | null }): Promise<{
-    readonly runs: readonly RunProjection[];
+    readonly runs: readonly ListedRun[];
     readonly total: number;
   }> {
     return this.#store().list(query.skip, query.limit, query.environment_name);
@@ -120,7 +145,11 @@ export class Registry extends SecretRegistry implements RegistryControl {
   }
 
   async forget(runId: string): Promise<void> {
-    this.#store().remove(runId);
+    const store = this.#store();
+    this.ctx.storage.transactionSync(() => {
+      this.#retained.gone(runId, steadyNow());
+      store.remove(runId);
+    });
     this.runSecrets.forget(runId);
   }
 
@@ -144,6 +173,11 @@ export class Registry extends SecretRegistry implements RegistryControl {
   #endpoints(): EndpointStore {
     this.#store();
     return this.#named;
+  }
+
+  #retention(): RetentionStore {
+    this.#store();
+    return this.#retained;
   }
 
   #budget(): TeamBudget {

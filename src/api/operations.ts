@@ -69,6 +69,23 @@ export const OPERATIONS: readonly Operation[] = [
   { method: "get", path: RUN, id: "getEvaluation", summary: "One run", answers: { 200: answers.evaluation }, errors: [404] },
   { method: "delete", path: RUN, id: "deleteEvaluation", summary: "Delete a run that does not work", answers: { 200: answers.message }, errors: [404, 409] },
   {
+    method: "put",
+    path: `${RUN}/keep`,
+    id: "keepEvaluation",
+    summary: "Keep a run, however old: the team's retention_days does not remove it",
+    body: requests.emptyBody,
+    answers: { 200: answers.message },
+    errors: [404, 409, 413, 415, 422],
+  },
+  {
+    method: "delete",
+    path: `${RUN}/keep`,
+    id: "unkeepEvaluation",
+    summary: "Let the time of a kept run go on",
+    answers: { 200: answers.message },
+    errors: [404, 409],
+  },
+  {
     method: "post",
     path: `${RUN}/interrupt`,
     id: "interruptEvaluation",

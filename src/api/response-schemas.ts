@@ -71,6 +71,9 @@ const state = {
   dataset_name: text.nullable().describe("File name, address, or id with what was chosen of it; null where it has none."),
   reward_ci95: z.tuple([z.number(), z.number()]).nullable().describe("95 % interval of the mean reward, of a settled run."),
   pass_at_k: z.record(z.string(), z.number()).describe("Of a settled run."),
+  stored_bytes: count.optional().describe("Rows, final files and pinned inputs."),
+  kept: z.literal(true).optional().describe("However old, it is not removed."),
+  removal_at: moment.optional().describe("It is settled, and removed then: the team keeps runs for so long."),
 };
 
 export const runState = z.strictObject({

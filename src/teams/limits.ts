@@ -66,6 +66,24 @@ export const LIMITS = {
     counts: "requests of this token to this place of the service",
     retryAfter: 60,
   },
+  retention_days: {
+    of: ["team"],
+    setBy: "admin",
+    kind: "days",
+    least: 1,
+    most: 3_650,
+    deployed: null,
+    help: "days after which a settled run is removed, with a notice before; a kept one stays",
+  },
+  audit_days: {
+    of: ["team"],
+    setBy: "owner",
+    kind: "days",
+    least: 1,
+    most: 3_650,
+    deployed: null,
+    help: "days after which entries of the audit are removed",
+  },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof LIMITS;

@@ -46,7 +46,7 @@ beforeEach(async () => {
       return sendJson(response, 200, page);
     }
     if (path === "/teams/acme/limits") {
-      const limits = { runs: 10, rollouts: null, stored_bytes: 50e9 };
+      const limits = { runs: 10, rollouts: null, stored_bytes: 50e9, retention_days: 1, audit_days: null };
       return sendJson(response, 200, { data: { team: "acme", limits, set: ["runs"], used: { runs: 3, rollouts: 96, stored_bytes: 1_234_567 } } });
     }
     if (path.startsWith("/teams")) {
@@ -159,13 +159,21 @@ it("edgewise team limits shows what a team may use and what it does, and changes
   const { code, stdout } = await run("team", "limits", "acme");
   expect([code, stdout.replace(/ +/g, " ").split("\n")]).toEqual([
     0,
-    ["LIMIT VALUE IN USE SET", "runs 10 3 yes", "rollouts none 96 default", "stored_bytes 50 GB 1.23 MB default", ""],
+    [
+      "LIMIT VALUE IN USE SET",
+      "runs 10 3 yes",
+      "rollouts none 96 default",
+      "stored_bytes 50 GB 1.23 MB default",
+      "retention_days 1 day - default",
+      "audit_days none - default",
+      "",
+    ],
   ]);
-  await run("team", "limits", "acme", "--runs", "10", "--rollouts", "none", "--stored-bytes", "default");
+  await run("team", "limits", "acme", "--runs", "10", "--rollouts", "none", "--stored-bytes", "default", "--retention-days", "30");
   await run("token", "create", "ci", "--scope", "runs:write", "--runs", "2", "--requests-per-minute", "60");
   expect(asked().filter(([line]) => !String(line).includes("/health"))).toEqual([
     ["GET /api/v1/teams/acme/limits", null],
-    ["PUT /api/v1/teams/acme/limits", { runs: 10, rollouts: null, stored_bytes: "default" }],
+    ["PUT /api/v1/teams/acme/limits", { runs: 10, rollouts: null, stored_bytes: "default", retention_days: 30 }],
     ["POST /api/v1/tokens", { name: "ci", scopes: ["runs:write"], limits: { runs: 2, requests_per_minute: 60 } }],
   ]);
   for (const [flag, value] of [

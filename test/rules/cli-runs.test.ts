@@ -275,10 +275,31 @@ describe("eval stop", () => {
   });
 });
 
+describe("a run whose time is nearly over", () => {
+  it("is kept by eval keep, and let go by --undo", async () => {
+    const asked: string[] = [];
+    const answer = (method: string) => () => {
+      asked.push(method);
+      return { json: { message: `${method} is done.` } };
+    };
+    await serve({ [`PUT /evaluations/${ID}/keep`]: answer("PUT"), [`DELETE /evaluations/${ID}/keep`]: answer("DELETE") });
+    expect(await run("keep", ID)).toEqual({ code: 0, out: ["PUT is done."], err: "" });
+    expect((await run("keep", ID, "--undo")).out).toEqual(["DELETE is done."]);
+    expect(JSON.parse((await run("keep", ID, "-o", "json")).out.join(""))).toEqual({ message: "PUT is done." });
+    expect(asked).toEqual(["PUT", "DELETE", "PUT"]);
+  });
+
+  it("says when it is removed and what keeps it", async () => {
+    const edgewise = { ...evaluation.edgewise, removal_at: "2026-12-24T10:00:00.000Z" };
+    await serve({ [`GET /evaluations/${ID}`]: { json: { ...evaluation, edgewise } }, [`GET /evaluations/${ID}/files/metadata.json`]: { json: metadata } });
+    expect((await run("get", ID)).out.join("\n")).toMatch(new RegExp(`Removal +2026-12-24 10:00:00 UTC; npx edgewise eval keep ${ID} keeps it`));
+  });
+});
+
 describe("a question about runs", () => {
   it("about an unknown run says where it was looked for; what is no id, no number or no form is refused at once", async () => {
     await serve({});
-    for (const command of ["get", "samples", "logs", "stop"]) {
+    for (const command of ["get", "samples", "logs", "stop", "keep"]) {
       expect(await run(command, ID)).toMatchObject({
         code: 1,
         err: expect.stringMatching(/^error: the service knows no run 1a2b3c4d\n {2}The service is http:.*\n.*eval list$/),

@@ -18,6 +18,7 @@ import type {
   ReserveRequest,
   ResumeAdmission,
   RunProjection,
+  RunStanding,
 } from "../../durable-objects/registry/registry-control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { createApp } from "../../src/api/app.ts";
@@ -197,6 +198,15 @@ export class FakeRegistry extends FakeSecrets implements RegistryControl {
     return this.full === null ? ok(null) : { ok: false, error: this.full };
   }
   async dropUpload(): Promise<void> {}
+  async standing(): Promise<RunStanding> {
+    return { kept: false, removal_at: null };
+  }
+  async keep(): Promise<Result<RunStanding>> {
+    return ok({ kept: true, removal_at: null });
+  }
+  async retain(): Promise<readonly string[]> {
+    return [];
+  }
   async limits(): Promise<LimitFacts> {
     return { set: {}, limits: limitsOfTeam({}, { local: true, team: DEFAULT_TEAM }), used: { runs: 0, rollouts: 0, stored_bytes: 0 } };
   }

@@ -50,10 +50,11 @@ beforeEach(async () => {
   await door.json(bob, "POST", "/endpoints", { endpoint: [{ ...ENTRY, endpoint_id: THEIR_ENDPOINT }] });
   theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
 });
+// Objects of thousands of ids are put away.
 afterEach(async () => {
   undeploy();
   await reset();
-});
+}, 120_000);
 
 const THEIR_ENDPOINT = "theirs-to-call";
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };

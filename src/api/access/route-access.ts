@@ -32,6 +32,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/evaluations": reads,
   "GET /api/v1/evaluations/:id": reads,
   "DELETE /api/v1/evaluations/:id": writes("run.delete"),
+  "PUT /api/v1/evaluations/:id/keep": writes("run.keep"),
+  "DELETE /api/v1/evaluations/:id/keep": writes("run.unkeep"),
   "POST /api/v1/evaluations/:id/interrupt": writes("run.interrupt"),
   "POST /api/v1/evaluations/:id/resume": writes("run.resume"),
   "GET /api/v1/evaluations/:id/events": reads,

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
+import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { nameOf } from "../runs/evaluation-object.ts";
 import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
@@ -9,7 +9,7 @@ export const RUNS_PER_PAGE = 50;
 
 export interface RunsPage {
   /** The newest first. */
-  readonly runs: readonly RunProjection[];
+  readonly runs: readonly ListedRun[];
   /** Of the whole list. */
   readonly total: number;
   /** From 1. */
@@ -29,13 +29,13 @@ ${last === 1 ? "" : pages(number, last)}`;
 const EMPTY = html`<p>No run yet. In a terminal of this folder:</p>
 <pre>npx edgewise eval run arithmetic --provider embedded</pre>`;
 
-const table = (runs: readonly RunProjection[]): Html => html`<table class="list">
+const table = (runs: readonly ListedRun[]): Html => html`<table class="list">
 <tr><th>Run</th><th>Name</th><th>Environment</th><th>Model</th><th>Status</th><th>Rollouts</th><th>Reward</th><th>Created</th></tr>
 ${runs.map(row)}</table>`;
 
-const row = (run: RunProjection): Html => html`<tr><td><a href="/dashboard/evaluations/${run.run_id}">${run.run_id}</a></td>
+const row = (run: ListedRun): Html => html`<tr><td><a href="/dashboard/evaluations/${run.run_id}">${run.run_id}</a></td>
 <td>${pageText(nameOf(run))}</td><td>${pageText(run.env_id)}</td><td>${pageText(run.model)}</td>
-<td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : run.waiting === true ? ", waiting for its code" : ""}</td>
+<td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : run.waiting === true ? ", waiting for its code" : ""}${run.removal_at ? html`, removed on ${pageTime(run.removal_at)}` : ""}</td>
 <td>${thousands(run.done_rollouts)} of ${thousands(run.total_rollouts)}</td>
 <td>${run.avg_reward === null ? "" : panelNumber(run.avg_reward)}</td><td>${pageTime(run.created_at)}</td></tr>
 `;

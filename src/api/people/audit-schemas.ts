@@ -14,7 +14,7 @@ export const auditPage = z.strictObject({
       seq: z.int(),
       time: z.iso.datetime(),
       user: text,
-      via: z.enum(["local", "owner", "token", "session", "access", "nobody"]),
+      via: z.enum(["local", "owner", "token", "session", "access", "service", "nobody"]),
       token: text.nullable().describe("Its id."),
       origin: text.describe("Address that the request came from."),
       action: text.describe("Such as run.create or token.revoke."),

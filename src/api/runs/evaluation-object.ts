@@ -1,4 +1,4 @@
-import type { RunProjection } from "../../../durable-objects/registry/registry-control.ts";
+import type { ListedRun, RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { evaluationSettings } from "../../config/evaluation-settings.ts";
 import type { RunConfig } from "../../config/run-config.ts";
@@ -55,6 +55,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.importing === true ? { importing: true } : {}),
     ...(view.unscored === undefined ? {} : { unscored: view.unscored }),
     seq: view.seq,
+    ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     env_version: config.env_version,
     env_digest: view.env_digest,
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
@@ -76,7 +77,7 @@ function resumable({ units, totals, config, phase, suspended, env_digest }: RunV
 }
 
 /** `origin`: of the request, where the run's page is too; `envDigest`: of the run's environment as this service has it. */
-export function evaluationObject(view: RunView, origin: string, envDigest: string | null = null): Record<string, unknown> {
+export function evaluationObject(view: RunView, origin: string, envDigest: string | null = null, standing: Partial<RunStanding> = {}): Record<string, unknown> {
   const { config } = view;
   return {
     ...commonFields(config, origin),
@@ -105,12 +106,12 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
     updated_at: iso(view.updated_at),
     started_at: iso(view.started_at),
     finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
-    edgewise: { ...edgewiseObject(view), ...resumable(view, envDigest), settings: evaluationSettings(config) },
+    edgewise: { ...edgewiseObject(view), ...resumable(view, envDigest), ...standingFields(standing), settings: evaluationSettings(config) },
   };
 }
 
 /** A row of the list: what the projection knows, in the same shape. */
-export function listedEvaluation(run: RunProjection & TeamOf, origin: string): Record<string, unknown> {
+export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Record<string, unknown> {
   return {
     ...commonFields(run, origin),
     status: run.status,
@@ -140,9 +141,17 @@ export function listedEvaluation(run: RunProjection & TeamOf, origin: string): R
       errored_rollouts: run.errored_rollouts ?? null,
       reward_ci95: run.reward_ci95 ?? null,
       pass_at_k: run.pass_at_k ?? {},
+      ...(run.stored_bytes === undefined ? {} : { stored_bytes: run.stored_bytes }),
+      ...standingFields(run),
     },
   };
 }
+
+/** Of a run that is kept, or has its notice. */
+const standingFields = ({ kept = false, removal_at = null }: Partial<RunStanding>): Record<string, unknown> => ({
+  ...(kept ? { kept } : {}),
+  ...(removal_at === null ? {} : { removal_at: iso(removal_at) }),
+});
 
 /** Fields that say the same of every run of this service. */
 function commonFields(run: Pick<RunConfig, "run_id" | "name" | "env_id" | "model">, origin: string): Record<string, unknown> {

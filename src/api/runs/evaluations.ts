@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { ResumeRequest, RunView } from "../../../durable-objects/run/control.ts";
+import type { RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
 import { locationOf } from "../../config/options.ts";
@@ -15,6 +16,7 @@ import { check, parseBody, readJsonText } from "../body.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
 import { invalid, refused, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
+import { unlessOlder } from "../older-object.ts";
 import { readTwice } from "../read-twice.ts";
 import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
@@ -42,7 +44,15 @@ evaluations.get("/", async (c) => {
 
 evaluations.get("/:id", async (c) => {
   const view = await viewOf(c);
-  return c.json(evaluationObject(view, new URL(c.req.url).origin, await c.var.ports.envDigest(view.config)));
+  // Runs that work are asked for again and again, and have no notice.
+  const standing: Partial<RunStanding> =
+    view.phase !== "settled"
+      ? {}
+      : await readTwice(
+          () => c.var.ports.registry,
+          (registry) => unlessOlder<Partial<RunStanding>>(registry.standing(runIdOf(c)), {}),
+        );
+  return c.json(evaluationObject(view, new URL(c.req.url).origin, await c.var.ports.envDigest(view.config), standing));
 });
 
 evaluations.post("/:id/interrupt", async (c) => {
@@ -104,6 +114,19 @@ evaluations.post("/:id/resume", async (c) => {
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   return c.json({ evaluation_id: runIdOf(c), owed_rollouts, owed_scores, warnings });
+});
+
+evaluations.put("/:id/keep", async (c) => {
+  parseBody(emptyBody, await readJsonText(c.req.raw));
+  await viewOf(c);
+  unwrap(await c.var.ports.registry.keep(runIdOf(c), true));
+  return c.json({ message: "Evaluation kept: it is not removed for its age." });
+});
+
+evaluations.delete("/:id/keep", async (c) => {
+  await viewOf(c);
+  unwrap(await c.var.ports.registry.keep(runIdOf(c), false));
+  return c.json({ message: "Evaluation not kept any more: it is removed when it is as old as its team says, with a notice before." });
 });
 
 evaluations.delete("/:id", async (c) => {

@@ -1,4 +1,4 @@
-/** `eval list`, `get`, `samples`, `logs`, `stop`: commands about runs that exist, with the flags and defaults of the `prime` client. */
+/** `eval list`, `get`, `samples`, `logs`, `stop`, `keep`: commands about runs that exist, with the flags and defaults of the `prime` client. */
 import { Command, Option } from "commander";
 import type { Output } from "../runs/ask-service.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
@@ -13,7 +13,14 @@ interface Page {
 type Done = (code: ExitCode) => void;
 
 export function runCommands(context: CommandContext, done: Done): readonly Command[] {
-  return [listCommand(context, done), getCommand(context, done), samplesCommand(context, done), logsCommand(context, done), stopCommand(context, done)];
+  return [
+    listCommand(context, done),
+    getCommand(context, done),
+    samplesCommand(context, done),
+    logsCommand(context, done),
+    stopCommand(context, done),
+    keepCommand(context, done),
+  ];
 }
 
 function listCommand(context: CommandContext, done: Done): Command {
@@ -76,6 +83,18 @@ function stopCommand(context: CommandContext, done: Done): Command {
     .action(async (runId: string, { output }: { output: Output }) => {
       const { evalStop } = await import("../runs/eval-stop.ts");
       done(await evalStop(context, { runId, output }));
+    });
+}
+
+function keepCommand(context: CommandContext, done: Done): Command {
+  return new Command("keep")
+    .description("keep a run, however old its team lets runs become")
+    .argument("<id>", "run id")
+    .option("--undo", "let its time go on", false)
+    .addOption(outputOption())
+    .action(async (runId: string, { undo, output }: { undo: boolean; output: Output }) => {
+      const { evalKeep } = await import("../runs/eval-keep.ts");
+      done(await evalKeep(context, { runId, kept: !undo, output }));
     });
 }
 

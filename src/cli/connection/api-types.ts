@@ -24,6 +24,10 @@ export interface RunState {
   readonly settled: boolean;
   /** Nothing happens until a resume. */
   readonly suspended: boolean;
+  /** It stays, however old; absent = it is not kept. */
+  readonly kept?: boolean;
+  /** ISO 8601: it is removed then; absent = it has no notice. */
+  readonly removal_at?: string | null;
   /** Units that executors hold now: none of them = everything that was finished is committed. */
   readonly open_units?: number;
   readonly done_units: number;
@@ -138,6 +142,9 @@ export interface ListedEvaluation {
     // Absent from services of before.
     readonly dataset_name?: string | null;
     readonly errored_rollouts?: number | null;
+    readonly kept?: boolean;
+    /** ISO 8601: it is removed then. */
+    readonly removal_at?: string | null;
     readonly reward_ci95?: readonly [number, number] | null;
     readonly pass_at_k?: Readonly<Record<string, number>>;
   };

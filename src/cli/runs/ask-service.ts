@@ -1,4 +1,4 @@
-/** Commands about runs that exist: `eval list`, `get`, `samples`, `logs`, `stop`. */
+/** Commands about runs that exist: `eval list`, `get`, `samples`, `logs`, `stop`, `keep`. */
 import { existsSync } from "node:fs";
 import { isRunId } from "../../../r2-layout/keys.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";

@@ -82,6 +82,8 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Started", timeText(run.started_at)],
     ["Ended", timeText(run.finalized_at)],
     ["Took", durationText(run.started_at, run.finalized_at)],
+    ["Kept", edgewise.kept === true ? "yes, however old" : null],
+    ["Removal", removalText(run)],
     ["Folder", folder],
     ["Resume", resumeText(run)],
   ];
@@ -111,6 +113,10 @@ function listText(values: Readonly<Record<string, number>> | undefined, text: (v
   const entries = Object.entries(values ?? {}).filter(([, value]) => value !== null);
   return entries.length === 0 ? null : entries.map(([name, value]) => `${name} ${text(value)}`).join(", ");
 }
+
+/** The notice of a run whose time is nearly over. */
+const removalText = ({ evaluation_id, edgewise: { removal_at } }: Evaluation): string | null =>
+  removal_at ? `${timeText(removal_at)}; npx edgewise eval keep ${evaluation_id} keeps it` : null;
 
 /** As log lines write it: UTC, to the second. */
 const timeText = (iso: string | null | undefined): string | null => (iso ? `${iso.slice(0, 19).replace("T", " ")} UTC` : null);

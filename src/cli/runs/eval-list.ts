@@ -40,6 +40,7 @@ export async function evalList(context: CommandContext, options: ListOptions): P
 
 /** Facts that are shown where the terminal has room for them, the most wanted first. */
 const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder: string | null) => string })[] = [
+  { title: "REMOVAL", fact: ({ edgewise: { kept, removal_at } }) => (kept === true ? "kept" : (removal_at?.slice(0, 10) ?? "-")) },
   {
     title: "95% INTERVAL",
     align: "right",

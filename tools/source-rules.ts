@@ -43,7 +43,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/environments/"],
   ["durable-objects/", "src/worker-options.ts"],
   ["src/team-turns.ts"],
-  ["src/api/", "src/executor/", "src/embedded-api/", "src/watchdog.ts", "src/upload-sweep.ts"],
+  ["src/api/", "src/executor/", "src/embedded-api/", "src/watchdog.ts", "src/retention.ts", "src/upload-sweep.ts"],
   ["src/create-worker.ts", "src/foreign-code.ts"],
   ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
   inCli("terminal/"),

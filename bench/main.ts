@@ -14,6 +14,7 @@ import { coldStart } from "./scenarios/cold-start.ts";
 import { crowd } from "./scenarios/crowd.ts";
 import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
+import { exporting } from "./scenarios/export.ts";
 import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
 import { merging } from "./scenarios/merging.ts";
@@ -34,6 +35,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   operations,
   overhead,
   folder,
+  export: exporting,
   followers,
   paging,
   dispatcher,

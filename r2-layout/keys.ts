@@ -47,6 +47,9 @@ export const configKey = (runId: string): string => `${runPrefix(runId)}config.j
 export const inputsKey = (runId: string, digest: string): string => `${runPrefix(runId)}inputs/${must(DIGEST, digest, "sha256 digest")}.jsonl`;
 export const segmentName = (ticket: number, epoch: number, n: number): string => must(SEGMENT, `${ticket}-${epoch}-${n}`, "segment name");
 export const segmentKey = (runId: string, segment: string): string => `${runPrefix(runId)}segments/${must(SEGMENT, segment, "segment name")}.jsonl`;
+/** Of the exports of a run; below it a folder for each generation whose rows were asked for. */
+export const exportPrefix = (runId: string): string => `${runPrefix(runId)}exports/`;
+export const exportKey = (runId: string, generation: number, file: string): string => checked(`${exportPrefix(runId)}${generation}/${file}`);
 export const segmentPrefix = (runId: string): string => `${runPrefix(runId)}segments/`;
 /** The segment an object holds, and the epoch of the grant that wrote it; null for a key of anything else. */
 export function segmentOf(runId: string, key: string): { readonly name: string; readonly epoch: number } | null {

@@ -4,6 +4,9 @@ import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/load.ts";
 import { runExecutor } from "./executor/hosting/worker-executor.ts";
+import { failureOf } from "./errors/result.ts";
+import { EXPORTS_QUEUE, type ExportTask } from "./exporting/export-task.ts";
+import { makeExport } from "./exporting/make-export.ts";
 import { count } from "./operations.ts";
 import { removeExpired } from "./retention.ts";
 import { isRunName } from "./teams/team-name.ts";
@@ -20,19 +23,9 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
 
-    /** A message is a hint that a run wants executors: acknowledged on arrival, worth nothing once read. Some are to be read again a little later. */
-    async queue(batch: MessageBatch<WakeUp>, env: Env): Promise<void> {
-      // Read and delete; the write was counted where it was sent.
-      count("queue_operations", 2 * batch.messages.length);
-      const [first] = batch.messages;
-      if (batch.queue !== DEAD_LETTERS && first?.body.again_ms !== undefined && first.attempts === 1)
-        return first.retry({ delaySeconds: Math.ceil(first.body.again_ms / 1_000) });
-      batch.ackAll();
-      if (batch.queue !== DEAD_LETTERS) return runExecutor(env, first?.body.slice_ms ?? null);
-      for (const { body } of batch.messages) {
-        console.warn(`dead letter for run ${String(body.run)}`);
-        if (isRunName(body.run)) await poke(env, body.run);
-      }
+    async queue(batch: MessageBatch<WakeUp | ExportTask>, env: Env): Promise<void> {
+      if (batch.queue === EXPORTS_QUEUE) return exportInTurn(batch as MessageBatch<ExportTask>, env);
+      return wake(batch as MessageBatch<WakeUp>, env);
     },
 
     async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
@@ -42,3 +35,34 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
     },
   } satisfies ExportedHandler<Env, WakeUp>;
 }
+
+/** A message is a hint that a run wants executors: acknowledged on arrival, worth nothing once read. Some are to be read again a little later. */
+async function wake(batch: MessageBatch<WakeUp>, env: Env): Promise<void> {
+  // Read and delete; the write was counted where it was sent.
+  count("queue_operations", 2 * batch.messages.length);
+  const [first] = batch.messages;
+  if (batch.queue !== DEAD_LETTERS && first?.body.again_ms !== undefined && first.attempts === 1)
+    return first.retry({ delaySeconds: Math.ceil(first.body.again_ms / 1_000) });
+  batch.ackAll();
+  if (batch.queue !== DEAD_LETTERS) return runExecutor(env, first?.body.slice_ms ?? null);
+  for (const { body } of batch.messages) {
+    console.warn(`dead letter for run ${String(body.run)}`);
+    if (isRunName(body.run)) await poke(env, body.run);
+  }
+}
+
+/** Acknowledged when it is done: one whose invocation is killed comes again. What fails comes again a little later, and then when somebody asks for the export. */
+async function exportInTurn(batch: MessageBatch<ExportTask>, env: Env): Promise<void> {
+  count("queue_operations", 2 * batch.messages.length);
+  for (const message of batch.messages) {
+    const { export_of } = message.body;
+    try {
+      if (isRunName(export_of)) await makeExport(env, export_of);
+      message.ack();
+    } catch (thrown) {
+      console.warn(`export of run ${export_of}: ${failureOf(thrown).message}`);
+      message.retry({ delaySeconds: EXPORT_RETRY_S });
+    }
+  }
+}
+const EXPORT_RETRY_S = 10;

@@ -1,11 +1,12 @@
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
-import type { RunControl } from "../../durable-objects/run/control.ts";
+import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentOfRun } from "../config/run-config.ts";
 import type { KeySource } from "../config/secrets.ts";
+import type { ExportState } from "../exporting/export-state.ts";
 import type { Result } from "../errors/result.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";
 
@@ -62,6 +63,8 @@ export interface AppPorts {
   readonly store: ObjectStore;
   /** A fresh stub per call: after an exception the old one stays broken. */
   run(runId: string): RunControl;
+  /** How far the Parquet files of a settled run are; the first question begins them. */
+  parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */
   readonly embedded: { fetch(request: Request): Promise<Response> } | null;
   findEnvironment(id: string): EnvironmentFacts | null;

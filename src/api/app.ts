@@ -16,6 +16,7 @@ import { embedded } from "./embedded.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environments } from "./environments.ts";
 import { renderError, unwrap } from "./errors.ts";
+import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
 import { settingsOfCreations } from "./creation/evaluation-settings.ts";
 import { evaluations } from "./runs/evaluations.ts";
@@ -87,7 +88,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, events, rows, samples, files]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [evaluations, events, rows, samples, files, exports]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/datasets`, datasets);

@@ -20,6 +20,7 @@ const EVERYWHERE = [401, 403, 429, 500, 503];
 const MEANINGS: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Stored, or made",
+  202: "Begun: ask again after `Retry-After`",
   206: "The part that was asked for",
   401: "No token, or a wrong one",
   403: "The token lacks the scope that the operation needs",
@@ -81,6 +82,7 @@ const contentOf = (content: z.ZodType | readonly string[]): Schema =>
 const PATH_PARAMETERS: Readonly<Record<string, Schema>> = {
   id: { pattern: "^[0-9a-f]{8}$" },
   file: { enum: OUTPUT_FILES },
+  path: { pattern: "^(README\\.md|data/train-\\d{5}-of-\\d{5}\\.parquet)$" },
   sha256: { pattern: "^[0-9a-f]{64}$" },
   version: { pattern: "^@." },
   token: { pattern: "^[0-9a-f]{12}$" },

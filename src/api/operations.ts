@@ -1,4 +1,5 @@
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
+import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import * as endpoints from "./endpoints/endpoint-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
@@ -142,6 +143,25 @@ export const OPERATIONS: readonly Operation[] = [
     headers: { Range: "Bytes wanted of results.jsonl." },
     answers: { 200: [NDJSON, "application/json", "text/plain"], 206: [NDJSON] },
     errors: [404, 409, 416, 422],
+  },
+  {
+    method: "get",
+    path: `${RUN}/export`,
+    id: "exportRun",
+    summary:
+      "The rows of a settled run with typed columns: csv and jsonl as they are read; parquet is made once, 202 says that it is being made, and 200 names its files",
+    query: exportQuery,
+    answers: { 200: exportAnswer, 202: exportAnswer },
+    errors: [404, 409, 422],
+  },
+  {
+    method: "get",
+    path: `${RUN}/export/{path}`,
+    id: "getExportFile",
+    summary: "A file of the Parquet export, by its path: README.md, data/train-00000-of-00001.parquet (ranges work)",
+    headers: { Range: "Bytes wanted." },
+    answers: { 200: ["application/vnd.apache.parquet", "text/markdown"], 206: ["application/vnd.apache.parquet", "text/markdown"] },
+    errors: [404, 409, 416],
   },
   {
     method: "put",

@@ -3,6 +3,7 @@ import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, masterKeysIn } fr
 import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
 import { directoryStub, registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { hiding } from "../logging/worker-console.ts";
+import { askExport } from "../exporting/ask-export.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -55,6 +56,7 @@ function portsIn(env: Env, team: string): AppPorts {
     },
     store: new R2ObjectStore(env.BUCKET, teamPrefix(team)),
     run: (runId) => runStub(env, runName({ run_id: runId, ...teamField(team) })),
+    parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,
     envDigest: (run) => digestOfRun(run, deploymentOf(env)),

@@ -1,14 +1,13 @@
-import type { Aggregates } from "../metrics/aggregates.ts";
 import type { Column } from "./column.ts";
 import type { ExportFormat } from "./formats.ts";
 import { cardFeatures } from "./hub-features.ts";
-import type { RunFacts } from "./run-facts.ts";
+import type { CardNumbers, RunFacts } from "./run-facts.ts";
 
 /** A run as the card of an export tells of it. */
 export interface CardRun {
   readonly facts: RunFacts;
   /** Over the rows that were written. */
-  readonly aggregates: Aggregates;
+  readonly aggregates: CardNumbers;
   /** Of the sorted rows of the run, as its `metadata.json` states it; null where it states none. */
   readonly rowsDigest: string | null;
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Aggregates } from "../metrics/aggregates.ts";
 import { type RewardRange, USUAL_RANGE } from "../metrics/interval.ts";
 import { RowAggregator } from "../metrics/row-aggregator.ts";
 import type { Cells } from "./column.ts";
@@ -64,6 +65,33 @@ function rangeOf(value: unknown): RewardRange {
 /** Sums up the rows of such a run. */
 export const aggregatorOf = ({ rollouts_per_example, pass_threshold, reward_range, foreign }: RunFacts): RowAggregator =>
   new RowAggregator({ rolloutsPerExample: rollouts_per_example ?? 1, passThreshold: pass_threshold, rewardRange: reward_range, comparesPrompts: foreign });
+
+/** What a `metadata.json` of ours states of the rows beside it. `errors`: rollouts by code, which it does not state. */
+export function statedAggregates(metadata: unknown, errors: Readonly<Record<string, number>>): CardNumbers {
+  const file = fieldsOf(metadata);
+  const own = fieldsOf(file.edgewise);
+  const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+  const rates = (value: unknown): Record<string, number> =>
+    Object.fromEntries(Object.entries(fieldsOf(value)).filter((entry): entry is [string, number] => typeof entry[1] === "number"));
+  const [low, high] = Array.isArray(own.reward_ci95) ? (own.reward_ci95 as unknown[]) : [];
+  return {
+    rollouts: number(fieldsOf(own.rows_digest).rows),
+    avg_reward: number(file.avg_reward),
+    reward_ci95: typeof low === "number" && typeof high === "number" ? [low, high] : null,
+    n_clusters: number(own.n_clusters),
+    errored_rollouts: number(own.errored_rollouts),
+    avg_metrics: rates(file.avg_metrics),
+    pass_at_k: rates(file.pass_at_k),
+    pass_all_k: rates(file.pass_all_k),
+    errors,
+  };
+}
+
+/** The numbers of a run that its card has. */
+export type CardNumbers = Pick<
+  Aggregates,
+  "rollouts" | "avg_reward" | "reward_ci95" | "n_clusters" | "errored_rollouts" | "avg_metrics" | "pass_at_k" | "pass_all_k" | "errors"
+>;
 
 /** The columns that repeat the settings of a run in each of its rows. */
 export function settingCells(facts: RunFacts): Cells {

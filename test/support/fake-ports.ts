@@ -348,6 +348,7 @@ export function openDoor(
     hiding: (_values, work) => work(),
     registry,
     store,
+    parquet: () => Promise.reject(new Error("no Parquet is made here")),
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,

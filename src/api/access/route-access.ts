@@ -40,6 +40,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/evaluations/:id/rows": reads,
   "GET /api/v1/evaluations/:id/samples": reads,
   "GET /api/v1/evaluations/:id/files/:file": reads,
+  "GET /api/v1/evaluations/:id/export": reads,
+  "GET /api/v1/evaluations/:id/export/:path{.+}": reads,
   "PUT /api/v1/datasets/:digest": writes("upload.put"),
   "GET /api/v1/datasets/:digest": { right: "runs:write" },
   "GET /api/v1/environmentshub/:owner/:name/:version{@.+}": known,

@@ -1,26 +1,18 @@
 import { type Context, Hono } from "hono";
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import { OUTPUT_FILES, type OutputFile, outputKey } from "../../../r2-layout/keys.ts";
+import { OUTPUT_FILES, outputKey } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { evalLog, LOG_PAGE, logText } from "../../report/eval-log.ts";
 import { metadataText } from "../../report/metadata.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
-import { byteRange } from "./byte-range.ts";
 import { found, readRun, viewOf } from "./run-of.ts";
+import { attached, HARMLESS, sendObject } from "./send-object.ts";
 import { logQuery } from "../schemas.ts";
 import { streamOf } from "../../stream-of.ts";
 
 /** The files of a results folder, by their names in it; beside the run's page too, where a browser has the token. */
 export const files = new Hono<AppContext>();
-
-/** What a model wrote is never run or shown as a page, whatever it looks like. */
-const HARMLESS = {
-  "x-content-type-options": "nosniff",
-  "content-security-policy": "default-src 'none'; sandbox",
-  "cross-origin-resource-policy": "same-origin",
-};
-const attached = (file: OutputFile) => ({ ...HARMLESS, "content-disposition": `attachment; filename="${file}"` });
 
 files.get("/:id/files/:file", async (c) => {
   const file = OUTPUT_FILES.find((name) => name === c.req.param("file"));
@@ -66,22 +58,5 @@ async function results(c: Context<AppContext>, view: RunView): Promise<Response>
   const size = await store.size(key);
   // A run that ended before its first row has no rows, which is what an empty file says.
   if (size === null && view.totals.rollouts > 0) throw new EdgewiseError("storage_unavailable", "The results of this run are missing in storage.");
-  const range = byteRange(c.req.header("range"), size ?? 0);
-  const headers = { ...attached("results.jsonl"), "content-type": "application/x-ndjson", "accept-ranges": "bytes" };
-  if (range === "unsatisfiable") {
-    // RFC 9110 has a status of its own for this, so the catalogue's does not apply.
-    return c.json({ detail: "The range lies behind the end of the file.", code: "invalid_request" }, 416, {
-      ...headers,
-      "content-range": `bytes */${size ?? 0}`,
-    });
-  }
-  const { offset, length } = range ?? { offset: 0, length: size ?? 0 };
-  const sent = {
-    ...headers,
-    "content-length": String(length),
-    ...(range === null ? {} : { "content-range": `bytes ${offset}-${offset + length - 1}/${size}` }),
-  };
-  const status = range === null ? 200 : 206;
-  const body = length === 0 || c.req.method === "HEAD" ? null : await store.read(key, { offset, length });
-  return body === null ? c.body(null, status, sent) : c.body(body, status, sent);
+  return sendObject(c, { key, size: size ?? 0, name: "results.jsonl", type: "application/x-ndjson" });
 }

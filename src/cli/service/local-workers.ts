@@ -63,9 +63,10 @@ export function serviceWorker({ bootId, commandSecret, executors, masterKeys, mo
       DIRECTORY: { className: "Directory", useSQLite: true },
     },
     r2Buckets: { BUCKET: "edgewise" },
-    queueProducers: Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
+    queueProducers: { ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])), EXPORTS: { queueName: "exports" } },
     queueConsumers: {
       ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
+      exports: { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 10 },
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },
     serviceBindings: {

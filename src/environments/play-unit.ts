@@ -130,10 +130,14 @@ async function scoreAlone(environment: Playable, index: number, state: State, op
 const retryDelay = (retry: number, random: number): number => Math.min(60_000, 1_000 * 2 ** retry + 1_000 * random);
 
 async function playWithRetries(environment: Playable, input: RolloutInput, index: number, options: PlayOptions, scope: UnitScope): Promise<State> {
-  for (let retry = 0; ; retry++) {
-    const begun = retry === 0 ? options.begun?.get(index) : undefined;
+  const known = options.begun?.get(index);
+  // Attempts that failed elsewhere count too.
+  const before = known?.turn?.retries ?? 0;
+  for (let retry = before; ; retry++) {
+    const begun = retry === before ? known : undefined;
+    const attempt = { index, retries: retry };
     const state =
-      (begun === undefined ? null : await goOn(environment, begun, index, options, scope)) ?? (await play(environment, input, index, options, scope));
+      (begun === undefined ? null : await goOn(environment, begun, attempt, options, scope)) ?? (await play(environment, input, attempt, options, scope));
     if (state.error === null || !ROLLOUT_ERRORS[state.error.code].rollout || retry >= options.maxRetries || scope.signal.aborted) return state;
     try {
       await options.sleep(retryDelay(retry, options.random()), scope.signal);
@@ -145,28 +149,34 @@ async function playWithRetries(environment: Playable, input: RolloutInput, index
   }
 }
 
+/** A rollout, and how many attempts at it have failed. */
+interface Attempt {
+  readonly index: number;
+  readonly retries: number;
+}
+
 /** Null when it cannot be gone on with: it is begun anew then. */
-async function goOn(environment: Playable, { state, turn }: OpenedState, index: number, options: PlayOptions, scope: UnitScope): Promise<State | null> {
+async function goOn(environment: Playable, { state, turn }: OpenedState, attempt: Attempt, options: PlayOptions, scope: UnitScope): Promise<State | null> {
   if (turn === null || !environment.resumable) return null;
   state.client = options.client;
   try {
-    return await playOn(environment, state, { ...contextOf(environment, index, options, scope), from: turn }, scope);
+    return await playOn(environment, state, { ...contextOf(environment, attempt, options, scope), from: turn }, scope);
   } catch (thrown) {
     if (scope.signal.aborted || !isNotResumed(thrown)) throw thrown;
     return null;
   }
 }
 
-const play = (environment: Playable, input: RolloutInput, index: number, options: PlayOptions, scope: UnitScope): Promise<State> =>
-  playOn(environment, newState(environment, input, options), contextOf(environment, index, options, scope), scope);
+const play = (environment: Playable, input: RolloutInput, attempt: Attempt, options: PlayOptions, scope: UnitScope): Promise<State> =>
+  playOn(environment, newState(environment, input, options), contextOf(environment, attempt, options, scope), scope);
 
-function contextOf({ resumable }: Playable, index: number, { now, sleep, onTurn }: PlayOptions, scope: UnitScope): RolloutContext {
+function contextOf({ resumable }: Playable, { index, retries }: Attempt, { now, sleep, onTurn }: PlayOptions, scope: UnitScope): RolloutContext {
   const context = { signal: scope.signal, now, sleep };
   if (onTurn === undefined || !resumable) return context;
   return {
     ...context,
     onTurn: (state, turn) => {
-      const answer = onTurn(index, state, turn);
+      const answer = onTurn(index, state, retries === 0 ? turn : { ...turn, retries });
       if (answer === "kept") scope.turned();
       return answer === "leave" ? "leave" : "go-on";
     },

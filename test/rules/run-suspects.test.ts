@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { isPoisoned } from "../../durable-objects/run/grants/suspects.ts";
 import { RuleRun } from "../support/rule-run.ts";
 
+const VITALS = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
+
 /** An executor that takes what it gets, says what it has begun, and falls silent. */
 function die(run: RuleRun, executor: string, started: (units: readonly number[]) => readonly number[] = (units) => units): readonly number[] {
   const grant = run.grant(executor);
@@ -60,6 +62,29 @@ describe("a unit that was begun in lapsed tickets", () => {
     const run = RuleRun.open(4);
     expect(die(run, "a", () => [2])).toEqual([0, 1, 2, 3]);
     expect([...run.ledger.suspects.values()]).toEqual([{ unit: 2, lapses: 1, alone: 0, waiting: false }]);
+  });
+
+  it("is not blamed where it got on: where something of it was kept under the grant that lapsed", () => {
+    const run = RuleRun.open(2, { rollouts_per_example: 4 });
+    for (let death = 0; death < 6; death++) {
+      const grant = run.grant(`e${death}`);
+      run.block(grant, 1, { free: 2 });
+      const standing = { unit: 0, offset: 0, length: 10, rollouts: death < 3 ? [death] : [], begun: [3] };
+      run.call("commit", { ...run.id(grant), segment: run.newSegment(grant), units: [], pieces: [standing], started: [0, 1], vitals: VITALS });
+      run.now += run.timing.lease + run.timing.grace;
+      run.call("wake", null);
+      // The other one, of which nothing was kept, is suspect after two, and not handed out beside others.
+      expect([...run.ledger.suspects.keys()]).toEqual([1]);
+    }
+    // What was kept under an earlier grant is no progress.
+    for (const name of ["x", "y"]) {
+      const grant = run.grant(name);
+      expect(run.block(grant, 1, { free: 1 })).toMatchObject({ lo: 0, hi: 1, alone: false });
+      run.beat(grant, [0]);
+      run.now += run.timing.lease + run.timing.grace;
+      run.call("wake", null);
+    }
+    expect(run.ledger.suspect(0)).toMatchObject({ lapses: 2 });
   });
 
   it("is not blamed for a lapse after it was done", () => {

@@ -299,6 +299,41 @@ export function ledgerConformance(withLedger: WithLedger): void {
       expect([reopened().piecesIn({ lo: 0, hi: 9 }), reopened().keptRollouts()]).toEqual([[], 0]);
     });
 
+    check("say where rollouts stand, until those stand further on or are generated", ({ ledger, transaction, reopened }) => {
+      const standing = (unit: number, rollouts: number[], begun: number[]) => ({ ...part(unit, rollouts), begun });
+      const all = (each: Ledger) => each.piecesIn({ lo: 0, hi: 9 }).map(({ segment, unit, rollouts, begun = [] }) => [segment, unit, rollouts, begun]);
+      ledger.putHead(head());
+      ledger.putPieces("1-1-1", [standing(3, [0], [1, 2]), standing(5, [], [0])]);
+      ledger.putPieces("1-1-2", [standing(3, [], [3])]);
+      for (const each of [ledger, reopened()]) {
+        expect(all(each)).toEqual([
+          ["1-1-1", 3, [0], [1, 2]],
+          ["1-1-2", 3, [], [3]],
+          ["1-1-1", 5, [], [0]],
+        ]);
+        expect(each.keptRollouts()).toBe(1);
+      }
+      // Of other units, and of rollouts that stand nowhere, nothing is forgotten.
+      ledger.passTurns(4, [0, 1]);
+      ledger.passTurns(3, [0, 7]);
+      ledger.passTurns(3, [1, 3]);
+      const left = [
+        ["1-1-1", 3, [0], [2]],
+        ["1-1-1", 5, [], [0]],
+      ];
+      for (const each of [ledger, reopened()]) expect(all(each)).toEqual(left);
+      expect(() =>
+        transaction(() => {
+          ledger.passTurns(5, [0]);
+          throw new Error("rolled back");
+        }),
+      ).toThrow("rolled back");
+      expect(all(ledger)).toEqual(left);
+      ledger.passTurns(5, [0]);
+      ledger.passTurns(3, [2]);
+      for (const each of [ledger, reopened()]) expect([all(each), each.keptRollouts()]).toEqual([[["1-1-1", 3, [0], []]], 1]);
+    });
+
     check("go with the inputs", ({ ledger, reopened }) => {
       ledger.putHead(head());
       ledger.putPieces("1-1-2", [part(3, [0])]);

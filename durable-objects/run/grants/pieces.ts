@@ -28,6 +28,10 @@ export function keepPieces(ledger: Ledger, head: RunHead, ticket: Ticket, segmen
   if (fresh.length > 0) ledger.putPieces(segment, fresh);
 }
 
+/** Whether anything of a unit was kept under a grant: it got on, whatever ended the grant. */
+export const gotOn = (ledger: Ledger, unit: number, { epoch }: Pick<Ticket, "epoch">): boolean =>
+  ledger.piecesIn({ lo: unit, hi: unit + 1 }).some(({ segment }) => orderOf(segment)[0] === epoch);
+
 /** The grant of a segment, and which of its segments it is: later ones have the higher numbers. */
 const orderOf = (segment: string): readonly number[] => segment.split("-").slice(1).map(Number);
 

@@ -1,3 +1,4 @@
+import { gotOn } from "./pieces.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Suspect, Ticket } from "../state/ledger.ts";
 import type { RunContext } from "../state/context.ts";
@@ -40,7 +41,8 @@ function fellSilentAmongOthers(ledger: Ledger, { silence }: RunHead, ticket: Tic
 
 /**
  * Counts the lapse of `ticket` against the units that could have caused it: those reported started. Once a unit is suspect
- * only a lapse while it was alone counts, so that a neighbour is never poisoned with it; among others that lapse with it half.
+ * only a lapse while it was alone counts, so that a neighbour is never poisoned with it; among others that lapse with it half. A unit that got on
+ * under the grant is not counted.
  */
 export function blameLapse(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunContext): void {
   const blamed = ticket.started;
@@ -51,6 +53,8 @@ export function blameLapse(ledger: Ledger, head: RunHead, ticket: Ticket, contex
     const known = ledger.suspect(unit);
     const done = ledger.done(unit);
     if (done !== null && !done.owed) continue;
+    // What kills it comes to nothing, again and again: a unit gets on in as many grants as it has rollouts and turns at most.
+    if (gotOn(ledger, unit, ticket)) continue;
     const before = known ?? { unit, lapses: 0, alone: 0, waiting: false };
     if (!isSuspect(before)) ledger.putSuspect({ ...before, lapses: before.lapses + 1 });
     else if (ticket.alone) ledger.putSuspect({ ...before, alone: before.alone + counts });

@@ -49,7 +49,9 @@ export class LooseRollouts {
   addTurn(unit: number, base: LooseBase, rollout: number, turn: LooseTurn): number {
     const { turns, keptAt } = this.#of(unit, base);
     turns.set(rollout, turn);
-    return turn.elapsed - (keptAt.get(rollout) ?? 0);
+    const kept = keptAt.get(rollout) ?? 0;
+    // A further attempt begins at nothing.
+    return turn.elapsed - (kept > turn.elapsed ? 0 : kept);
   }
 
   /** Whether there are rollouts between two turns of which the newest is not kept. */

@@ -32,6 +32,8 @@ export interface KeptTurn {
   readonly prompt: readonly Message[] | null;
   /** Time that the rollout has taken so far, in milliseconds. */
   readonly elapsed_ms: number;
+  /** Attempts at it that failed before this one; absent = none. */
+  readonly retries?: number;
 }
 
 /** The text of a kept state, one line of JSON; or why there is none. */
@@ -64,7 +66,7 @@ interface KeptText {
   readonly final_env_response: Runs | null;
   readonly marks: { readonly setup: Span | null; readonly scoring: Span | null; readonly model: readonly Span[]; readonly env: readonly Span[] };
   readonly judges: JudgeUsage | null;
-  readonly turn: { readonly prompt: Runs | null; readonly elapsed_ms: number } | null;
+  readonly turn: (Omit<KeptTurn, "prompt"> & { readonly prompt: Runs | null }) | null;
   /** Of a rollout that was scored by itself: what its group is compared by, and the code that scored it. Absent = it has no scores yet. */
   readonly scored?: GroupShares & { readonly by: string | null };
 }

@@ -90,3 +90,48 @@ it(`rollouts of ${TURNS} turns that are killed go on from their turns: what is a
   expect(repeated).toBeLessThanOrEqual(allowed);
   expect(ledger.stats().peak_in_flight).toBeLessThanOrEqual(CONCURRENT);
 });
+
+it("rollouts of several turns that SIGTERM and Ctrl-C stop keep every answer that had come, though nothing was written before", {
+  timeout: 90_000,
+}, async () => {
+  await model.close();
+  model = await startModelServer({ latency_ms: [6 * LATENCY_MS, 6 * LATENCY_MS] });
+  const { ledger } = model;
+  const [examples, rollouts] = [2, 4];
+  const lanes = examples * rollouts;
+  const create = [
+    "eval",
+    "run",
+    "./talk.js",
+    "-m",
+    "scripted",
+    "-b",
+    model.url,
+    "-n",
+    String(examples),
+    "-r",
+    String(rollouts),
+    "-c",
+    String(lanes),
+    "-C",
+    "said",
+  ];
+  const begin = (): CliProcess => place.start(place.resultsFolders().length === 0 ? create : ["eval", "run", "./talk.js", "-R", place.results]);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const cli = begin();
+    const before = ledger.stats().total;
+    await until(
+      () => ledger.stats().total >= before + 4 * lanes,
+      30_000,
+      () => `calls in:\n${cli.stdout()}${cli.stderr()}`,
+    );
+    process.kill(cli.pid, signal);
+    expect(await cli.ended, cli.stderr()).toBe(130);
+  }
+  const last = begin();
+  expect(await last.ended, last.stderr()).toBe(0);
+  const rows = jsonRows(readText(place.results, "results.jsonl"));
+  expect(rows.map(({ error, num_turns, said }) => [error, num_turns, said])).toEqual(Array.from({ length: lanes }, () => [null, TURNS, TURNS - 1]));
+  // Of each rollout the one call that was under way, at either stop.
+  expect(ledger.stats().total - lanes * TURNS).toBeLessThanOrEqual(2 * lanes);
+});

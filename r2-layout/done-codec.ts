@@ -20,6 +20,9 @@ const VERSIONS = [1, 2] as const;
 /** Columns of a text, its version among them. */
 const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11 };
 
+/** In every text that has an error or a digest of code, and in no other: whoever looks for errors passes by most units without reading them. */
+export const NAMES_SOMETHING = '{"';
+
 /** A row's other columns (unit, segment, offset, length, sequence) fit into this. */
 const OTHER_COLUMNS = 1024;
 

@@ -146,6 +146,10 @@ export class MemoryLedger implements Ledger {
       .sort()
       .slice(0, limit);
   }
+  failedIn({ lo, hi }: UnitRange): readonly Done[] {
+    const failed = ({ rollouts }: Done): boolean => rollouts.some((rollout) => rollout === null || rollout.error !== null);
+    return [...this.doneFrom(lo)].filter((done) => done.unit < hi && failed(done));
+  }
   doneFrom(unit: number): Iterable<Done> {
     return [...this.dones.values()].filter((done) => done.unit >= unit).sort((a, b) => a.unit - b.unit);
   }

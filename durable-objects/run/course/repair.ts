@@ -57,17 +57,8 @@ export function repairSlice(ledger: Ledger, head: RunHead, { slice = ROLLOUTS_A_
   if (repair === undefined) return;
   const terms: RepairTerms = { keepErrors: head.keep_errors, scoreAgain: repair.score_again };
   const most = Math.max(1, Math.floor(slice / ledger.config().rollouts_per_example));
-  const owed: Done[] = [];
-  let seen = 0;
-  let next: number | null = null;
-  for (const done of ledger.doneFrom(repair.from)) {
-    if (seen === most) {
-      next = done.unit;
-      break;
-    }
-    seen++;
-    if (!done.owed && isOwing(owedOf(done, terms))) owed.push({ ...done, owed: true });
-  }
+  const next = repair.from + most;
+  const owed = ledger.failedIn({ lo: repair.from, hi: next }).flatMap((done) => (!done.owed && isOwing(owedOf(done, terms)) ? [{ ...done, owed: true }] : []));
   ledger.putDones(owed);
   for (const range of runsOf(
     owed.map(({ unit }) => unit),
@@ -78,6 +69,6 @@ export function repairSlice(ledger: Ledger, head: RunHead, { slice = ROLLOUTS_A_
   }
   head.done -= owed.length;
   head.pending += owed.length;
-  if (next === null) delete head.repair;
+  if (next >= (head.n ?? 0)) delete head.repair;
   else head.repair = { ...repair, from: next };
 }

@@ -132,6 +132,8 @@ export interface Ledger {
   placesFrom(unit: number): Iterable<DonePlace>;
   /** All done rows from `unit` on, ascending; a lazy scan. */
   doneFrom(unit: number): Iterable<Done>;
+  /** Done rows of `[lo, hi)` with a rollout that is missing or ended in an error, ascending, those without unread; others may be among them. */
+  failedIn(range: UnitRange): readonly Done[];
 
   suspect(unit: number): Suspect | null;
   waitingSuspects(): readonly Suspect[];

@@ -1,4 +1,4 @@
-import { packUnit, unpackUnit } from "../../../r2-layout/done-codec.ts";
+import { NAMES_SOMETHING, packUnit, unpackUnit } from "../../../r2-layout/done-codec.ts";
 import type { RunConfig } from "../../../src/config/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
@@ -244,6 +244,10 @@ export class SqlLedger implements Ledger {
       if (last === undefined || page.length < PAGE) return;
       from = last.unit + 1;
     }
+  }
+  failedIn({ lo, hi }: UnitRange): readonly Done[] {
+    const select = `SELECT * FROM done WHERE unit >= ? AND unit < ? AND (missing IS NOT NULL OR instr(summary, '${NAMES_SOMETHING}') > 0) ORDER BY unit`;
+    return this.#rows<DoneRecord>(select, lo, hi).map((row) => this.#readDone(row));
   }
   *doneFrom(unit: number): Iterable<Done> {
     for (let from = unit; ; ) {

@@ -29,6 +29,8 @@ export interface Position {
 
 const POSITION = ".edgewise.json";
 const PULL_BYTES = 4 * 1024 * 1024;
+/** The same of the first of a pull, which doubles: what goes on beside it has its first calls before the runtime reads many rows. */
+const FIRST_PULL_BYTES = 256 * 1024;
 
 type OutputOptions = Pick<GivenOptions, "output_dir" | "env_dir_path">;
 
@@ -98,8 +100,8 @@ export class ResultsFolder {
   async pull(client: ServiceClient, signal?: AbortSignal): Promise<void> {
     if (this.#sorted || (await this.#isAnothers())) return;
     const file = await this.#begun();
-    for (let more = true; more; ) {
-      const response = await client.rows(this.runId, this.#position.seq, PULL_BYTES, signal);
+    for (let [more, bytes] = [true, FIRST_PULL_BYTES]; more; bytes = Math.min(2 * bytes, PULL_BYTES)) {
+      const response = await client.rows(this.runId, this.#position.seq, bytes, signal);
       const next = Number(response.headers.get("x-edgewise-next") ?? Number.NaN);
       if (!Number.isSafeInteger(next)) throw new Error("the service did not say where its rows end (X-Edgewise-Next)");
       more = response.headers.get("x-edgewise-more") === "1";

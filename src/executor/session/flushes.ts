@@ -31,6 +31,10 @@ export class Flushes {
     return this.#list.flatMap((flush) => flush.units);
   }
 
+  get unitCount(): number {
+    return this.#list.reduce((sum, { units }) => sum + units.length, 0);
+  }
+
   /** The last attempt to put or to commit one of them failed. */
   get areFailing(): boolean {
     return this.#list.some(({ failing }) => failing);

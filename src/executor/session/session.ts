@@ -87,7 +87,7 @@ export class Session {
     const effects: Effect[] = [];
     this.#take(event, now, effects);
     this.#proceed(now, effects);
-    this.#timing.seat?.has(this.#started().length, this.#queue.length > 0);
+    this.#timing.seat?.has(this.#startedCount, this.#queue.length > 0);
     return effects;
   }
 
@@ -234,7 +234,7 @@ export class Session {
   }
 
   #open(): number {
-    return this.#queue.length + this.#running.size + this.#batch.units.length + this.#flushes.units.length;
+    return this.#queue.length + this.#startedCount;
   }
 
   #free(): number {
@@ -272,6 +272,11 @@ export class Session {
 
   get #nextClaim(): number {
     return this.#free() > 0 ? this.#claimAt : Math.max(this.#claimAt, this.#aheadAt);
+  }
+
+  /** Asked with every step, so nothing is listed for it. */
+  get #startedCount(): number {
+    return this.#running.size + this.#batch.units.length + this.#flushes.unitCount;
   }
 
   #started(): number[] {

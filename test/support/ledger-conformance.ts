@@ -225,24 +225,8 @@ export function ledgerConformance(withLedger: WithLedger): void {
       expect(ledger.owedIn({ lo: 0, hi: 10 })).toEqual([done(5, { owed: true }), done(9, { owed: true })]);
       expect([ledger.placesIn({ lo: 6, hi: 6 }), ledger.settledIn({ lo: 4, hi: 5 }), ledger.owedIn({ lo: 0, hi: 5 })]).toEqual([[], [], []]);
       expect([...ledger.doneFrom(4)].map(({ unit }) => unit)).toEqual([5, 9]);
-    });
-
-    check("are found where they failed or lack something, unread the others", ({ ledger }) => {
-      const [well, failed] = [summary(), summary({ error: "provider_error", reward: 0 })];
-      for (const [unit, rollouts] of [
-        [well, well],
-        [failed, well],
-        [null, well],
-        [well, failed],
-        [well, well],
-      ].entries())
-        ledger.putDone(done(unit, { rollouts }));
-      expect(ledger.failedIn({ lo: 0, hi: 4 }).map(({ unit, rollouts }) => [unit, rollouts[0]?.error])).toEqual([
-        [1, "provider_error"],
-        [2, undefined],
-        [3, null],
-      ]);
-      expect(ledger.failedIn({ lo: 2, hi: 3 }).map(({ unit }) => unit)).toEqual([2]);
+      ledger.putDones([done(10, { rollouts: [summary({ error: "timeout", reward: 0 }), summary()] }), done(11, { rollouts: [null, summary()] })]);
+      expect([11, 12].map((hi) => ledger.failedIn({ lo: 0, hi }).map(({ unit }) => unit))).toEqual([[10], [10, 11]]);
     });
 
     check("are scanned lazily and completely, in pages or not, also while they are changed", ({ ledger }) => {

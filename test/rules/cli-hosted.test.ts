@@ -3,17 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBody } from "../../src/api/schemas.ts";
+import { admit } from "../../src/teams/admission.ts";
 import { type FakeService, sendJson, startFakeService } from "../support/cli-fake-service.ts";
 import { type Outcome, runInProcess } from "../support/cli-in-process.ts";
 
 let cwd = "";
 let service: FakeService;
 let created = 0;
+/** What the service refuses a creation with. */
+let full: { readonly detail: string; readonly code: string; readonly hint: string } | null = null;
 beforeEach(async () => {
   created = 0;
+  full = null;
   cwd = mkdtempSync(join(tmpdir(), "edgewise-hosted-"));
   service = await startFakeService(({ method, path }, response) => {
     if (path === "/health") return sendJson(response, 200, { status: "ok", version: "0.0.0" });
+    if (method === "POST" && full !== null) return sendJson(response, 429, full);
     if (method === "POST") {
       const id = `0000000${++created}`;
       return sendJson(response, 200, { evaluation_id: id, evaluation_ids: [id] });
@@ -62,6 +67,18 @@ describe("eval run --hosted", () => {
       { environment_ids: ["gsm8k"], inference_model: "c", name: "of the file", eval_config: { num_examples: 7 } },
       { environment_ids: ["reverse-text"], inference_model: "c", name: "of the file", eval_config: { num_examples: 7 } },
     ]);
+  });
+
+  it("of a run that a limit of the team leaves no room for says what is in use and what to type, and makes nothing", async () => {
+    const refused = admit({ wanted: [32], team: "acme", limits: { runs: 2 }, use: { runs: 2, rollouts: 64 }, token: null });
+    if (refused.ok) throw new Error("there is room");
+    const { message: detail, hint = "", code } = refused.error;
+    full = { detail, code, hint };
+    const outcome = await run(["gsm8k", "--hosted", "-m", "m"]);
+    expect(outcome.code).toBe(1);
+    expect(outcome.err).toContain('The limit of runs at once of the team "acme" is 2, of which 2 are in use');
+    expect(outcome.err).toContain("npx edgewise eval stop RUN");
+    expect(service.asked.filter(({ path }) => path.endsWith("/hosted-evaluations"))).toHaveLength(1);
   });
 
   it.each([

@@ -29,6 +29,8 @@ export interface RunProjection {
   // Absent in projections of before.
   /** For an executor with its code. */
   readonly waiting?: true;
+  /** There is a link by which anybody reads it. */
+  readonly is_public?: true;
   readonly dataset_name?: string | null;
   readonly extra_env_kwargs?: JsonObject;
   readonly errored_rollouts?: number;

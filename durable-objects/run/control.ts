@@ -96,6 +96,8 @@ export interface RunView {
   readonly reward_weights?: Readonly<Record<string, number>>;
   /** Rows, final files and pinned inputs; absent from Runs of before. */
   readonly stored_bytes?: number;
+  /** Of the link by which anybody reads the run; absent = there is none. */
+  readonly link_digest?: string;
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */
@@ -221,6 +223,8 @@ export interface RunControl {
   logTail(limit: number): Promise<readonly StoredEvent[] | null>;
   cancel(): Promise<Result<RunView>>;
   interrupt(): Promise<Result<RunView>>;
+  /** Anybody with the link of this digest may read the run; null: nobody. */
+  share(digest: string | null): Promise<Result<RunView>>;
   resume(request: ResumeRequest): Promise<Result<Resumed>>;
   /** Does whatever is due (watchdog, dead-letter consumer, start of the service); harmless at any time. */
   poke(): Promise<void>;

@@ -164,6 +164,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async interrupt(): Promise<Result<RunView>> {
     return this.#decide(this.#transit("interrupt", null));
   }
+  async share(digest: string | null): Promise<Result<RunView>> {
+    return this.#decide(this.#transit("share", digest));
+  }
   async resume(request: ResumeRequest): Promise<Result<Resumed>> {
     const counted = this.#alive() ? await countedInTurns(this.#ledger, this.#pause) : null;
     return this.#transit("resume", { ...request, counted }) ?? NO_RUN;

@@ -19,7 +19,7 @@ import { announced, offered, type Outbox, projected, takeOutbox } from "./sendin
 import { prepared } from "./course/preparation.ts";
 import { merged, mergePlan } from "./course/merging.ts";
 import type * as P from "./protocol.ts";
-import { cancel, failRun, interrupt, note } from "./grants/requests.ts";
+import { cancel, failRun, interrupt, note, share } from "./grants/requests.ts";
 import { repairSlice } from "./course/repair.ts";
 import { type CountedResume, resume } from "./course/resume.ts";
 import { moveWithClock } from "./course/set-back.ts";
@@ -56,6 +56,7 @@ export const TRANSITIONS = {
   finalised: (ledger: Ledger, head: RunHead, request: P.FinalisedRequest, context: RunContext) => finalised(ledger, head, request, context),
   cancel: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => cancel(ledger, head, context),
   interrupt: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => interrupt(ledger, head, context),
+  share: (_ledger: Ledger, head: RunHead, digest: string | null, context: RunContext) => share(head, digest, context),
   resume: (ledger: Ledger, head: RunHead, request: CountedResume, context: RunContext) => resume(ledger, head, request, context),
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),

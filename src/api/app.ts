@@ -36,6 +36,8 @@ import { limits } from "./people/limits.ts";
 import { teams } from "./people/teams.ts";
 import { tokens } from "./people/tokens.ts";
 import { user } from "./people/user.ts";
+import { sharedRun } from "./sharing/shared-run.ts";
+import { sharing } from "./sharing/sharing.ts";
 import { RunWatches } from "./runs/run-watch.ts";
 import { samples } from "./runs/samples.ts";
 import { environmentSecrets } from "./secrets/environment-secrets.ts";
@@ -61,6 +63,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
     return c.json(local ? { status: "ok", version, boot } : { status: "ok", version });
   });
   app.route("/sign-in", signIn);
+  app.route("/shared", sharedRun);
   // Open too, since they say nothing.
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
@@ -88,7 +91,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, events, rows, samples, files, exports]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [evaluations, events, rows, samples, files, exports, sharing]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/datasets`, datasets);

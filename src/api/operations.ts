@@ -105,6 +105,16 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404, 409, 413, 415, 422],
   },
   {
+    method: "put",
+    path: `${RUN}/link`,
+    id: "shareEvaluation",
+    summary: "Make the link by which anybody reads the run: page, samples and files, and nothing else. A former link ends",
+    body: requests.emptyBody,
+    answers: { 200: answers.link },
+    errors: [404, 413, 415, 422],
+  },
+  { method: "delete", path: `${RUN}/link`, id: "unshareEvaluation", summary: "Take the link back", answers: { 200: answers.link }, errors: [404] },
+  {
     method: "get",
     path: `${RUN}/samples`,
     id: "listSamples",

@@ -181,6 +181,7 @@ export const configCreated = z.strictObject({
 export const settingsOfCreation = z.strictObject({
   evaluations: z.array(z.strictObject({ num_examples: z.int(), settings: evaluationSettings })).describe("One per entry of environment_ids."),
 });
+export const link = z.strictObject({ is_public: z.boolean(), link: z.string().nullable().describe("Shown this once: only its digest is stored.") });
 export const message = z.strictObject({ message: text });
 export const resumed = z.strictObject({
   evaluation_id: text,

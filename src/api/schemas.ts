@@ -147,7 +147,7 @@ export const listQuery = z.strictObject({
 });
 
 /** Of the page that lists runs. */
-export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1) });
+export const pageQuery = z.strictObject({ page: wholeNumber(1).default(1), team: plainText(200).optional() });
 
 /** What the `prime` client asks of the user. */
 export const whoamiQuery = z.strictObject({ teamId: plainText(200).optional() });

@@ -40,6 +40,18 @@ describe("the page of all runs", () => {
     expect((await doorWith([]).call("GET", "//dashboard?page=2")).headers.get("location")).toBe("/dashboard/?page=2");
   });
 
+  it("lets who works in several teams choose, and says nothing of teams to who has no choice", async () => {
+    const door = openDoor({ local: false, token: "owner" });
+    const token = door.people.token({ user: "ada", teams: ["acme", "other"] });
+    const look = async (path: string) => (await door.call("GET", path, undefined, { authorization: `Bearer ${token}` })).text();
+    const first = await look("//dashboard/");
+    expect(first).toContain("<b>acme</b>");
+    expect(first).toContain('<a href="/dashboard/?team=other">other</a>');
+    expect(await look("//dashboard/?team=other")).toContain("<b>other</b>");
+    expect(await look("//dashboard/?team=nobody")).toContain("Team not found");
+    expect(await textOf(doorWith([projection(1)]))).not.toContain("Team:");
+  });
+
   it("shows each run with its numbers and a link to its page", async () => {
     const text = await textOf(
       doorWith([projection(1), projection(2, { name: "nightly", status: "RUNNING", active: false, settled: false, done_rollouts: 7, avg_reward: null })]),

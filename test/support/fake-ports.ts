@@ -149,6 +149,12 @@ export class FakeRun implements RunControl {
     this.interrupts++;
     return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
   }
+  async share(digest: string | null): Promise<Result<RunView>> {
+    if (this.state === null) return fail("not_found", "Evaluation not found.");
+    const { link_digest: _, ...rest } = this.state;
+    this.state = digest === null ? rest : { ...rest, link_digest: digest };
+    return ok(this.state);
+  }
   async resume(request: ResumeRequest): Promise<Result<{ owed_rollouts: number; warnings: readonly string[] }>> {
     this.resumes.push(request);
     return ok({ owed_rollouts: 3, warnings: ["careful"] });

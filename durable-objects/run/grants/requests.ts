@@ -29,6 +29,14 @@ export function interrupt(ledger: Ledger, head: RunHead, context: RunContext): R
   return ok(null);
 }
 
+/** Who has the link of this digest may read the run; null: nobody but its team. Possible in every state. */
+export function share(head: RunHead, digest: string | null, context: RunContext): Result<null> {
+  if (digest === null) delete head.link_digest;
+  else head.link_digest = digest;
+  markChanged(head, context);
+  return ok(null);
+}
+
 /** What an executor cannot go on after ends the whole run, but for a refusal that may be this executor's alone (health.ts). */
 export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, context: RunContext): FailAnswer {
   let ticket = liveTicket(ledger, request);

@@ -112,6 +112,8 @@ export interface RunHead {
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;
 
+  /** Digest of the link by which anybody reads the run; absent = there is none. */
+  link_digest?: string;
   /** Lines of the environment in the log; absent = none. */
   environment_lines?: number;
   /** Sequence number of the newest event. */

@@ -36,6 +36,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/v1/evaluations/:id/keep": writes("run.unkeep"),
   "POST /api/v1/evaluations/:id/interrupt": writes("run.interrupt"),
   "POST /api/v1/evaluations/:id/resume": writes("run.resume"),
+  "PUT /api/v1/evaluations/:id/link": writes("run.share"),
+  "DELETE /api/v1/evaluations/:id/link": writes("run.unshare"),
   "GET /api/v1/evaluations/:id/events": reads,
   "GET /api/v1/evaluations/:id/rows": reads,
   "GET /api/v1/evaluations/:id/samples": reads,

@@ -38,10 +38,16 @@ const isThere = (ports: AppPorts, team: string): Promise<boolean> =>
     async (directory) => directory !== null && (await directory.isTeam(team)),
   );
 
-/** The team that the request is about by its header, by the run that it names, or as the caller's first. */
+/** As a page says it in its address, where a browser sends no header. */
+function teamOfPage({ url }: Request): string | null {
+  const { pathname, searchParams } = new URL(url);
+  return /^\/dashboard(?:\/|$)/.test(pathname) ? searchParams.get("team") : null;
+}
+
+/** The team that the request is about by its header or its page, by the run that it names, or as the caller's first. */
 export async function teamOf(request: Request, caller: Caller, route: string, ports: AppPorts): Promise<string> {
   const [first = DEFAULT_TEAM, ...others] = caller.teams;
-  const named = request.headers.get(HEADER);
+  const named = request.headers.get(HEADER) ?? teamOfPage(request);
   if (named !== null) return ownTeam(caller, named);
   const runId = others.length === 0 ? null : runIn(route, new URL(request.url).pathname);
   if (runId === null) return first;

@@ -21,13 +21,13 @@ dashboard.get("/", async (c) => {
     () => c.var.ports.registry,
     (registry) => registry.list(query),
   );
-  return answerPage(runsPage({ runs, total, number, signedIn: await signedInBy(c) }));
+  return answerPage(runsPage({ runs, total, number, team: c.var.ports.team, teams: c.var.caller.teams, signedIn: await signedInBy(c) }));
 });
 
 dashboard.get("/evaluations/:id", async (c) => {
   const view = await viewOf(c);
   const log = await readRun(c, (run) => run.logTail(PAGE_LOG_LINES));
-  return answerPage(runPage(view, log ?? [], await signedInBy(c)));
+  return answerPage(runPage(view, log ?? [], { signedIn: await signedInBy(c) }));
 });
 
 /** Null for who shows a token, or needs none. */

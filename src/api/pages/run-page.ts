@@ -15,12 +15,19 @@ export const PAGE_LOG_LINES = 200;
 
 type Cell = readonly [name: string, value: string | number | null];
 
+export interface RunReader {
+  readonly signedIn: SignedIn | null;
+  /** Path of the link by which the run is read, by whoever has it; absent for its team. */
+  readonly link?: string;
+}
+
 /** One run. `log`: the newest events, oldest first. */
-export function runPage(view: RunView, log: readonly StoredEvent[], signedIn: SignedIn | null): Html {
+export function runPage(view: RunView, log: readonly StoredEvent[], { signedIn, link }: RunReader): Html {
   const { config, failure } = view;
   const settled = view.phase === "settled";
   const name = pageText(nameOf(config));
-  const body = html`<p><a href="/dashboard/">All runs</a></p>
+  const place = link ?? `/dashboard/evaluations/${config.run_id}`;
+  const body = html`${link === undefined ? html`<p><a href="/dashboard/">All runs</a></p>` : ""}
 <h1>${name}</h1>
 <p><span class="status">${view.status}</span>${view.suspended ? ", waiting to be resumed" : settled ? "" : `, ${view.phase}`}</p>
 ${failure === null ? "" : html`<p class="error">${pageText(failure.hint === undefined ? failure.message : `${failure.message} ${failure.hint}`)}</p>`}
@@ -29,7 +36,7 @@ ${table(identity(view))}
 ${table(totals(view))}
 <h2>Files</h2>
 <ul>
-${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="/dashboard/evaluations/${config.run_id}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}</ul>
+${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="${place}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}${link === undefined ? "" : html`<li><a href="${place}/samples">samples</a></li>\n`}</ul>
 <h2>Log</h2>
 <pre>${log.map((event) => `${logLine(event)}\n`).join("")}</pre>`;
   return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body, signedIn });

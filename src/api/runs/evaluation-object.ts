@@ -81,6 +81,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
   const { config } = view;
   return {
     ...commonFields(config, origin),
+    is_public: view.link_digest !== undefined,
     status: view.status,
     error_message: errorMessage(view.failure === null ? null : failureText(view.failure, config.run_id)),
     eval_config: evalConfig(config),
@@ -114,6 +115,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
 export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Record<string, unknown> {
   return {
     ...commonFields(run, origin),
+    is_public: run.is_public === true,
     status: run.status,
     error_message: errorMessage(run.error_message),
     metadata: {
@@ -172,7 +174,6 @@ function commonFields(run: Pick<RunConfig, "run_id" | "name" | "env_id" | "model
     version_id: null,
     tags: [],
     is_hosted: true,
-    is_public: false,
     viewer_url: `${origin}/dashboard/evaluations/${run.run_id}`,
     user_id: null,
   };

@@ -20,6 +20,8 @@ export function runCommands(context: CommandContext, done: Done): readonly Comma
     logsCommand(context, done),
     stopCommand(context, done),
     keepCommand(context, done),
+    shareCommand(context, done, true),
+    shareCommand(context, done, false),
   ];
 }
 
@@ -95,6 +97,17 @@ function keepCommand(context: CommandContext, done: Done): Command {
     .action(async (runId: string, { undo, output }: { undo: boolean; output: Output }) => {
       const { evalKeep } = await import("../runs/eval-keep.ts");
       done(await evalKeep(context, { runId, kept: !undo, output }));
+    });
+}
+
+function shareCommand(context: CommandContext, done: Done, shared: boolean): Command {
+  return new Command(shared ? "share" : "unshare")
+    .description(shared ? "make a link by which anybody reads a run, without a token; a former link ends" : "take the link of a run back")
+    .argument("<id>", "run id")
+    .addOption(outputOption())
+    .action(async (runId: string, { output }: { output: Output }) => {
+      const { evalShare } = await import("../runs/eval-share.ts");
+      done(await evalShare(context, { runId, shared, output }));
     });
 }
 

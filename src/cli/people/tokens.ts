@@ -3,6 +3,7 @@ import { columnLines } from "../../report/columns.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
 import { limitText, TOKEN_LIMITS, type TokenLimits } from "../../teams/limits.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
+import { serviceToken } from "../service/remote-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 
@@ -30,6 +31,9 @@ export interface TokenWish {
   readonly output: Output;
 }
 
+const NOBODY_ASKS =
+  "The service of this folder asks nobody for a token: whoever is on this machine is its owner. It does when EDGEWISE_TOKEN is set where it is started (`EDGEWISE_TOKEN=… npx edgewise serve`).";
+
 export async function tokenCreate(context: CommandContext, { name, scopes, expires, user, teams, limits = {}, output }: TokenWish): Promise<ExitCode> {
   const { terminal } = context;
   const body = {
@@ -43,7 +47,11 @@ export async function tokenCreate(context: CommandContext, { name, scopes, expir
   const answer = await askService(
     context,
     "edgewise token create",
-    ({ client }) => client.json<{ data: Token & { readonly token: string } }>("POST", "/tokens", { body }),
+    async ({ client, role }) => {
+      // A token is shown this once: whoever makes one should hear beforehand that nobody asks for it.
+      if (role !== "remote" && serviceToken(context.env) === null) terminal.tell(NOBODY_ASKS);
+      return await client.json<{ data: Token & { readonly token: string } }>("POST", "/tokens", { body });
+    },
     true,
   );
   if (output === "json") terminal.print(printableJson(answer, 2));

@@ -31,6 +31,9 @@ export interface UnitWatch {
   readonly refused: (failure: Failure) => Promise<void>;
 }
 
+/** Rows cannot say it themselves: a key that others of the file lack makes readers refuse it (docs/decisions/error-code-in-rows.md). */
+const SCORED_ANEW = "Rollouts that failed are drawn again, and their examples scored anew as a whole: scores of the others may differ from what they were";
+
 const NOTHING_STATED: KeptStates = { generated: new Map(), scored: new Set(), begun: new Map() };
 
 /**
@@ -84,7 +87,9 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   watch.onPlay(rollouts.length - missing, missing, rollouts.length - scored.size);
   slice.startRollouts(missing);
   if (slice.isOver) watch.onFull();
-  const run = environment.hasGroupRewards && kept.rows.length > 0 ? repairGroup : runUnit;
+  const isScoredAnew = environment.hasGroupRewards && kept.rows.length > 0;
+  if (isScoredAnew) note("INFO", SCORED_ANEW);
+  const run = isScoredAnew ? repairGroup : runUnit;
   return run(environment, input, {
     unit,
     rollouts,

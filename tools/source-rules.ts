@@ -51,7 +51,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
-  inCli("eval-run/", "exports/", "people/", "endpoints/"),
+  inCli("eval-run/", "exports/", "people/", "endpoints/", "secrets/"),
   inCli("commands/"),
   inCli("program.ts"),
   inCli("main.ts"),

@@ -9,6 +9,7 @@ import { evalCommand } from "./commands/eval-command.ts";
 import { exportCommand, verifyCommand } from "./commands/export-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
+import { secretCommand } from "./commands/secret-commands.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 import { reportError } from "./terminal/terminal.ts";
 
@@ -27,6 +28,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     verifyCommand,
     serveCommand,
     endpointCommand,
+    secretCommand,
     tokenCommand,
     teamCommand,
     auditCommand,

@@ -2,9 +2,6 @@ import { z } from "zod";
 import { option } from "./option.ts";
 import { plainText } from "./plain-text.ts";
 
-const NO_SECRETS =
-  "secrets of a single run are not kept anywhere yet; set the key as a variable of the service (`wrangler secret put NAME`) and name it with --api-key-var";
-
 /** Flags of the `prime` client for runs of a service elsewhere. */
 export const HOSTED_OPTIONS = {
   hosted: option({
@@ -68,11 +65,11 @@ export const HOSTED_OPTIONS = {
   custom_secrets: option({
     kind: "json",
     schema: z.record(z.string(), z.string()),
-    default: {},
-    http: null,
+    default: undefined,
+    http: ["eval_config", "custom_secrets"],
+    only: "flag",
     value: "JSON",
-    refused: { reason: NO_SECRETS, inFile: "error" },
-    help: `not possible: ${NO_SECRETS}`,
+    help: "secrets of this run alone, by name: kept encrypted until it has settled, given to its environment, and never written",
   }),
 } as const;
 

@@ -38,7 +38,23 @@ const bodies = (): unknown[] => service.asked.filter(({ method }) => method === 
 
 describe("eval run --hosted", () => {
   it("creates the run, prints its id and its link, and returns", async () => {
-    const settings = ["-m", "m", "-n", "-1", "-r", "2", "--eval-name", "mine", "--allow-sandbox-access", "--timeout-minutes", "5", "-T", "0.5"];
+    const settings = [
+      "-m",
+      "m",
+      "-n",
+      "-1",
+      "-r",
+      "2",
+      "--eval-name",
+      "mine",
+      "--allow-sandbox-access",
+      "--timeout-minutes",
+      "5",
+      "-T",
+      "0.5",
+      "--custom-secrets",
+      '{"A_KEY": "of this run"}',
+    ];
     const { code, out } = await run(["owner/gsm8k@1.2", "--hosted", ...settings]);
     expect(out).toEqual(["Evaluation ID: 00000001", `${service.url}/dashboard/evaluations/00000001`, "Follow it: npx edgewise eval logs 00000001 -f"]);
     expect(code).toBe(0);
@@ -52,6 +68,7 @@ describe("eval run --hosted", () => {
         num_examples: -1,
         rollouts_per_example: 2,
         allow_sandbox_access: true,
+        custom_secrets: { A_KEY: "of this run" },
         timeout_minutes: 5,
         sampling_args: { max_tokens: null, temperature: 0.5 },
       },
@@ -90,11 +107,6 @@ describe("eval run --hosted", () => {
     [["--hosted", "-o", "x"], null, /-o\/--output-dir has no effect on a run that is not followed\n {2}Add --follow/],
     [["--hosted", "--poll-interval", "3"], null, /--poll-interval has no effect/],
     [["--hosted", "--follow", "--poll-interval", "0"], null, /--poll-interval: /],
-    [
-      ["--hosted", "--custom-secrets", '{"A_KEY": "b"}'],
-      null,
-      /--custom-secrets is not possible here: secrets of a single run are not kept anywhere yet; set the key as a variable/,
-    ],
     [["--hosted", "--custom-secrets", '{"A_KEY": 1}'], null, /--custom-secrets: /],
     [["--hosted", "--timeout-minutes", "1441"], null, /--timeout-minutes: /],
     [["--hosted", "--header", "no colon"], null, /--header: /],

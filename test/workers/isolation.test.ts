@@ -17,7 +17,13 @@ const { EDGEWISE_ISOLATION, EDGEWISE_TEST_SEED } = env as unknown as { readonly 
 const REQUESTS = Number(EDGEWISE_ISOLATION ?? 160);
 
 const bytes = new TextEncoder().encode('{"text": "secret words"}\n');
-const theirs: { runs: string[]; keys: string[]; digest: string; tokens: string[] } = { runs: [], keys: [], digest: "", tokens: [] };
+const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[] } = {
+  secrets: [],
+  runs: [],
+  keys: [],
+  digest: "",
+  tokens: [],
+};
 let door: Door;
 let ada: string;
 
@@ -48,6 +54,13 @@ beforeEach(async () => {
   await door.json(bob, "POST", `/evaluations/${suspended}/interrupt`, {});
   theirs.runs = [finished, pending, cancelled, suspended];
   await door.json(bob, "POST", "/endpoints", { endpoint: [{ ...ENTRY, endpoint_id: THEIR_ENDPOINT }] });
+  const kept: [path: string, body: object][] = [
+    ["/secrets/", { name: "THEIRS", value: "secret words" }],
+    ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
+    ["/environmentshub/reverse-text/variables", { name: "THEIRS", value: "words" }],
+  ];
+  theirs.secrets = [];
+  for (const [path, body] of kept) theirs.secrets.push((await door.json<{ data: { id: string } }>(bob, "POST", path, body)).data.id);
   theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
 });
 // Objects of thousands of ids are put away.
@@ -64,6 +77,7 @@ interface Names {
   readonly run: string;
   readonly digest: string;
   readonly token: string;
+  readonly secret: string;
   readonly team: string;
   readonly key: string;
 }
@@ -75,12 +89,14 @@ interface Asked {
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key, endpoint }: Names): Asked[] {
+function variants(route: string, { run, digest, token, team, key, endpoint, secret }: Names): Asked[] {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":id", run)
     .replace(":digest", digest)
     .replace(":token", token)
+    .replace(/:(secret|variable)/, secret)
+    .replace(":environment", "reverse-text")
     .replace(":endpoint", endpoint)
     .replace(":team", team)
     .replace(":user", "bob")
@@ -124,6 +140,20 @@ function variants(route: string, { run, digest, token, team, key, endpoint }: Na
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
       ];
+    case "GET /api/v1/secrets":
+      return [
+        { method, path: `${at}/?teamId=${team}` },
+        { method, path: `${at}/`, headers: named },
+      ];
+    case "POST /api/v1/secrets":
+      return [{ method, path: at, body: { name: "THEIRS", value: "of somebody", teamId: team } }];
+    case "PATCH /api/v1/secrets/:secret":
+    case "PATCH /api/v1/environmentshub/:environment/secrets/:secret":
+    case "PATCH /api/v1/environmentshub/:environment/variables/:variable":
+      return [
+        { method, path: at, body: { description: "mine" } },
+        { method, path: `${at}?teamId=${team}`, body: { description: "mine" } },
+      ];
     case "POST /api/v1/tokens":
       return [{ method, path: at, body: { name: "x", user: "bob", teams: [team], scopes: ["runs:read"] } }];
     case "PUT /api/v1/datasets/:digest":
@@ -166,11 +196,20 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       run: random.pick(theirs.runs),
       digest: theirs.digest,
       token: random.pick(theirs.tokens),
+      secret: random.pick(theirs.secrets),
       team: "quokkas",
       key,
       endpoint: THEIR_ENDPOINT,
     };
-    const none: Names = { run: hex(8), digest: hex(64), token: hex(12), team: "wombats", key: `nobodys key ${n}`, endpoint: `nobodys-to-call-${n}` };
+    const none: Names = {
+      run: hex(8),
+      digest: hex(64),
+      token: hex(12),
+      secret: hex(12),
+      team: "wombats",
+      key: `nobodys key ${n}`,
+      endpoint: `nobodys-to-call-${n}`,
+    };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];
     if (asked === undefined || beside === undefined) throw new Error(route);

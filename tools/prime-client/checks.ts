@@ -116,9 +116,45 @@ const runChecks: readonly Check[] = [
     run: async (client) => {
       const said = await client.run(ENV, ["--timeout-minutes", "0", "-m", "", "-a", "[1]"]);
       says(said, 1, "Hosted evaluation failed: ", "Validation failed", "eval_config.timeout_minutes", "inference_model", "eval_config.env_args");
-      says(await client.run(ENV, ["--custom-secrets", '{"MY_KEY": "sk-hidden"}']), 1, "eval_config.custom_secrets", /not supported yet/);
+      says(await client.run(ENV, ["--custom-secrets", '{"my_key": "sk-hidden"}']), 1, "eval_config.custom_secrets.my_key", /capitals/);
       says(await client.run(ENV, ["-k", "EDGEWISE_TOKEN"]), 1, "eval_config.api_key_var");
       says(await client.prime(["eval", "run", ENV]), 1);
+    },
+  },
+  {
+    name: "run-custom-secrets",
+    run: async (client) => {
+      const id = await started(client, ENV, ["-n", "1", "-r", "1", "--custom-secrets", '{"MY_KEY": "sk-hidden-and-hidden"}']);
+      assert.equal(await client.untilStatus(id, ended), "COMPLETED");
+      assert.doesNotMatch(JSON.stringify(await client.ask(`/evaluations/${id}`)), /hidden-and-hidden/);
+    },
+  },
+  {
+    name: "secrets",
+    run: async (client) => {
+      says(await client.prime(["secret", "create", "-n", "SEARCH_KEY", "-v", "sk-hidden-and-hidden", "-d", "for searching"]), 0, "Created", "SEARCH_KEY");
+      const listed = await client.prime(["secret", "list", "-o", "json"]);
+      says(listed, 0, "SEARCH_KEY");
+      const [, id = ""] = /"id": "([0-9a-f]{12})"/.exec(listed.text) ?? [];
+      says(await client.prime(["secret", "get", id]), 0, "SEARCH_KEY", "for searching");
+      says(await client.prime(["secret", "update", id, "-d", "for finding"]), 0, "Updated secret");
+      says(await client.prime(["env", "secret", "link", id, ENV, "--plain"]), 0, "SEARCH_KEY");
+      says(await client.prime(["env", "secret", "create", ENV, "-n", "OWN_KEY", "-v", "sk-hidden-and-hidden"]), 0, "OWN_KEY");
+      const own = await client.prime(["env", "secret", "list", ENV, "-o", "json"]);
+      says(own, 0, "SEARCH_KEY", "OWN_KEY", "global", "environment");
+      assert.doesNotMatch(listed.text + own.text, /hidden-and-hidden/);
+      const [, ownId = ""] = /"id": "([0-9a-f]{12})",\s*"name": "OWN_KEY"/.exec(own.text) ?? [];
+      says(await client.prime(["env", "secret", "update", ENV, "--id", ownId, "-v", "sk-another-hidden"]), 0, "Updated secret");
+      says(await client.prime(["env", "secret", "delete", ENV, "--id", ownId, "-y"]), 0, "Deleted secret");
+      says(await client.prime(["env", "secret", "unlink", id, ENV, "-y"]), 0, "Unlinked");
+      says(await client.prime(["env", "var", "create", ENV, "-n", "REGION", "-v", "north"]), 0, "REGION");
+      const variables = await client.prime(["env", "var", "list", ENV, "-o", "json"]);
+      says(variables, 0, "REGION", "north");
+      const [, variable = ""] = /"id": "([0-9a-f]{12})"/.exec(variables.text) ?? [];
+      says(await client.prime(["env", "var", "update", ENV, variable, "-v", "south"]), 0, "REGION");
+      says(await client.prime(["env", "var", "delete", ENV, variable, "-y"]), 0);
+      says(await client.prime(["secret", "delete", id, "-y"]), 0, "Deleted secret");
+      says(await client.prime(["secret", "get", id]), 1, "There is no such secret");
     },
   },
   {

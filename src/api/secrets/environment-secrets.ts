@@ -4,7 +4,7 @@ import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
-import { findByReference } from "../environment-ids.ts";
+import { bareName, ENVIRONMENT_ID, findByReference } from "../environment-ids.ts";
 import { unwrap } from "../errors.ts";
 import { readTwice } from "../read-twice.ts";
 import { drawId, sealerOf } from "./sealing.ts";
@@ -30,7 +30,11 @@ const variable = (facts: VariableFacts) => ({ ...shown(facts), value: facts.valu
 async function about(c: Context<AppContext>): Promise<About> {
   const { teamId } = check(teamIdQuery, c.req.query(), "query");
   const ports = await portsFor(c, teamId);
-  return { ports, environment: unwrap(findByReference(ports, c.req.param("environment") ?? "")).id };
+  const named = c.req.param("environment") ?? "";
+  const found = findByReference(ports, named);
+  // Where a command starts the local service for this alone, environments of one's own are not loaded.
+  if (!found.ok && ports.facts.local && ENVIRONMENT_ID.test(named)) return { ports, environment: bareName(named) };
+  return { ports, environment: unwrap(found).id };
 }
 
 /** The same for what changes something: in the audit of that team. */

@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
 import { OPTIONS } from "../../config/options.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { environmentValueCommands } from "./secret-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";
 
-/** `env init NAME`, `env test`, `env list`, `env install`. */
+/** `env init NAME`, `env test`, `env list`, `env install`; `env secret` and `env var` are in secret-commands.ts. */
 export function envCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const environments = new Command("env").description("write your own environments, and see which there are");
   const envDir = (): Option => new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default);
@@ -49,5 +50,6 @@ export function envCommand(context: CommandContext, done: (code: ExitCode) => vo
         "`npx edgewise env list` shows what there is, `npx edgewise env init NAME` writes an example.",
       );
     });
+  for (const command of environmentValueCommands(context, done)) environments.addCommand(command);
   return environments;
 }

@@ -8,6 +8,7 @@ import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
 import { checkEndpoint } from "../creation/endpoint-access.ts";
+import { modelSecretsIn } from "../secrets/secrets-of-run.ts";
 import { invalid, unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
 import { readTwice } from "../read-twice.ts";
@@ -58,7 +59,7 @@ endpoints.get("/:endpoint", async (c) => {
 endpoints.post("/", async (c) => {
   const ports = await portsOf(c);
   const { endpoint } = parseBody(addBody, await readJsonText(c.req.raw));
-  const entries = checkedEntries(c, ports, endpoint);
+  const entries = await checkedEntries(c, ports, endpoint);
   await c.var.audit.begin(ports);
   c.var.audit.made(...new Set(entries.map(({ endpoint_id }) => endpoint_id)));
   const written = unwrap(await ports.registry.writeEndpoints({ entries, how: "add", user: c.var.caller.user }));
@@ -71,7 +72,7 @@ endpoints.put("/:endpoint", async (c) => {
   const { endpoint } = parseBody(replaceBody, await readJsonText(c.req.raw));
   const other = endpoint.findIndex(({ endpoint_id }) => endpoint_id !== undefined && endpoint_id !== id);
   if (other >= 0) throw invalid(["body", "endpoint", other, "endpoint_id"], "is another one than the path names");
-  const entries = checkedEntries(
+  const entries = await checkedEntries(
     c,
     ports,
     endpoint.map((entry) => ({ ...entry, endpoint_id: id })),
@@ -91,7 +92,9 @@ endpoints.delete("/:endpoint", async (c) => {
 });
 
 /** What is kept is held to the rules of a request; one that the service would not call is refused now, and not by each run. */
-function checkedEntries(c: Context<AppContext>, { facts }: AppPorts, rows: readonly JsonObject[]): EndpointWrite["entries"] {
+async function checkedEntries(c: Context<AppContext>, ports: AppPorts, rows: readonly JsonObject[]): Promise<EndpointWrite["entries"]> {
+  const { facts } = ports;
+  const secrets = await modelSecretsIn(ports, rows);
   const attended = isAttended(facts, c.req.raw);
   return rows.map((row, index) => {
     const place = ["body", "endpoint", index] as const;
@@ -102,7 +105,7 @@ function checkedEntries(c: Context<AppContext>, { facts }: AppPorts, rows: reado
     if (entry === undefined) throw invalid(place, "is no entry");
     const { model, base_url: api_base_url, api_key_var, headers } = entry;
     check(entryRules, { endpoint_id, model, api_base_url, api_key_var, headers }, place.join("."));
-    if (!attended) checkEndpoint(facts, { api_base_url, api_key_var }, entry, place);
+    if (!attended) checkEndpoint(facts, { api_base_url, api_key_var }, entry, place, secrets);
     return { endpoint_id, entry: entry satisfies EndpointEntry };
   });
 }

@@ -48,6 +48,11 @@ function ofBefore(thrown: unknown): SecretsFound {
   throw thrown;
 }
 
+/** Secrets of the team that these name as keys of models. */
+export async function modelSecretsIn(ports: AppPorts, named: readonly JsonObject[]): Promise<RunSecrets> {
+  return (await secretsOfRun(ports, { environment: "", declared: [], modelKeys: [], named, custom: {} })).secrets;
+}
+
 /** The key for one place: a secret of the run or team, or a variable of the service. Fails with `missing_key`. */
 export const keyOfPlace = (ports: AppPorts, secrets: RunSecrets, name: string, baseUrl: string): Result<EndpointKey> =>
   secrets.keyOf(ports.keys, name, baseUrl) ?? resolveKey(ports.keys, name, baseUrl);

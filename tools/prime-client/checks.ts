@@ -151,8 +151,8 @@ const runChecks: readonly Check[] = [
       const variables = await client.prime(["env", "var", "list", ENV, "-o", "json"]);
       says(variables, 0, "REGION", "north");
       const [, variable = ""] = /"id": "([0-9a-f]{12})"/.exec(variables.text) ?? [];
-      says(await client.prime(["env", "var", "update", ENV, variable, "-v", "south"]), 0, "REGION");
-      says(await client.prime(["env", "var", "delete", ENV, variable, "-y"]), 0);
+      says(await client.prime(["env", "var", "update", variable, ENV, "-v", "south"]), 0, "REGION");
+      says(await client.prime(["env", "var", "delete", variable, ENV, "-y"]), 0);
       says(await client.prime(["secret", "delete", id, "-y"]), 0, "Deleted secret");
       says(await client.prime(["secret", "get", id]), 1, "There is no such secret");
     },

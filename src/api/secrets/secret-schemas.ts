@@ -49,7 +49,11 @@ export const variableChange = z
   .refine(some, NOTHING);
 
 /** Secrets of one run: removed when it has settled. */
-export const customSecrets = z.record(name, value).refine((given) => Object.keys(given).length <= MAX_OF_RUN, `must be ${MAX_OF_RUN} at most`);
+export const customSecrets = z.record(z.string(), value).superRefine((given, context) => {
+  const names = Object.keys(given);
+  if (names.length > MAX_OF_RUN) context.addIssue({ code: "custom", message: `must be ${MAX_OF_RUN} at most` });
+  for (const wrong of names.filter((each) => !isSecretName(each)).slice(0, MAX_OF_RUN)) context.addIssue({ code: "custom", path: [wrong], message: NAME_RULE });
+});
 
 /** Where a change of the master key goes on. */
 export const rotateBody = z.strictObject({ team: plainText(32).optional(), after: plainText(200).optional() });

@@ -12,7 +12,7 @@ import type { RowEncoder } from "./row-encoder.ts";
  * What a row group is closed at. Its rows are held as values, and its columns once more as bytes: some eight times its text in memory. Readers
  * take a group at a time too.
  */
-const GROUP_BYTES = 4 * MIB;
+const GROUP_BYTES = 2 * MIB;
 const GROUP_ROWS = 10_000;
 /** Of a row's text, about what is left in the file, for the size of what is kept. */
 const PACKED = 1 / 3;

@@ -91,49 +91,22 @@ async function look(run: RunStub): Promise<Answered["look"]> {
   return { ms: Date.now() - from, longest_wait_ms: longest };
 }
 
-/** Whoever asks gives up on an answer of which nothing comes for minutes: white space before it says that it will. */
-const STILL_HERE_MS = 5_000;
-
-async function answerLate(answered: Promise<Answered>, sink: WritableStream<Uint8Array>): Promise<void> {
-  const writer = sink.getWriter();
-  const encoder = new TextEncoder();
-  let over = false;
-  const last = answered.finally(() => {
-    over = true;
-  });
-  try {
-    while (!over) {
-      await Promise.race([last, scheduler.wait(STILL_HERE_MS)]);
-      if (!over) await writer.write(encoder.encode(" "));
-    }
-    await writer.write(encoder.encode(JSON.stringify(await last)));
-    await writer.close();
-  } catch (thrown) {
-    console.error(thrown);
-    await writer.abort(thrown);
-  }
-}
-
 export default {
-  async fetch(request: Request, env: Env, context: ExecutionContext): Promise<Response> {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    context.waitUntil(answerLate(played((await request.json()) as Load, env), writable));
-    return new Response(readable, { headers: { "content-type": "application/json" } });
+  async fetch(request: Request, env: Env): Promise<Response> {
+    const load = (await request.json()) as Load;
+    const runId = crypto.randomUUID().slice(0, 8);
+    const run = runStub(env, runId);
+    const boot = bootOf(env);
+    await opened(run, runId, load, boot);
+    const from = Date.now();
+    const worked = await Promise.all(Array.from({ length: load.executors }, (_, k) => work(run, `executor-${k}`, boot, load, from + load.ms)));
+    const sum = (of: "calls" | "units"): number => worked.reduce((total, each) => total + each[of], 0);
+    const counts = { calls: sum("calls"), ms: Date.now() - from, units: sum("units") };
+    const merges = load.merge === true ? await mergeAll(run, boot) : null;
+    const final = load.final === true ? await finalReads(run, boot) : null;
+    const answered: Answered = { ...counts, look: load.look ? await look(run) : null, merges, final };
+    return Response.json(answered);
   },
   /** Nobody is woken here. */
   async queue(): Promise<void> {},
 };
-
-async function played(load: Load, env: Env): Promise<Answered> {
-  const runId = crypto.randomUUID().slice(0, 8);
-  const run = runStub(env, runId);
-  const boot = bootOf(env);
-  await opened(run, runId, load, boot);
-  const from = Date.now();
-  const worked = await Promise.all(Array.from({ length: load.executors }, (_, k) => work(run, `executor-${k}`, boot, load, from + load.ms)));
-  const sum = (of: "calls" | "units"): number => worked.reduce((total, each) => total + each[of], 0);
-  const counts = { calls: sum("calls"), ms: Date.now() - from, units: sum("units") };
-  const merges = load.merge === true ? await mergeAll(run, boot) : null;
-  const final = load.final === true ? await finalReads(run, boot) : null;
-  return { ...counts, look: load.look ? await look(run) : null, merges, final };
-}

@@ -1,4 +1,5 @@
 import type { Answered, Load } from "../load/load.ts";
+import { ask } from "../load/ask.ts";
 import { loadWorker } from "../load/bundled-load.ts";
 import { startWithDeployedNumbers } from "../deployed-numbers.ts";
 import type { Measure } from "../measure.ts";
@@ -22,9 +23,7 @@ export const merging: Scenario = async (places) => {
     const service = await startWithDeployedNumbers(places(`merging-${merge}`).state, 0, { script, model: NO_MODEL });
     try {
       const load: Load = { ...LOAD, merge };
-      const answer = await fetch(service.url, { method: "POST", body: JSON.stringify(load) });
-      if (!answer.ok) throw new Error(`merging: ${(await answer.text()).slice(0, 500)}`);
-      const { final, merges, units } = (await answer.json()) as Answered;
+      const { final, merges, units } = await ask<Answered>(service.url, load);
       if (final === null) throw new Error("the final file was not looked at");
       const how = merge ? "merged" : "not merged";
       reads.push(final.reads);

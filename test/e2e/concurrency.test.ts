@@ -29,8 +29,12 @@ const FREEZE_MS = 9000;
 describe.concurrent("-c holds when a grant lapses", () => {
   const [C, R, N] = [6, 4, 60];
   const run = (bench: Bench): string[] => bench.reverse("-c", String(C), "-r", String(R), "-n", String(N));
-  const working = async (bench: Bench): Promise<number> => {
+  /** Process of the runtime, with all its requests in flight: from now on answers take `latencyMs`, so none of them ends by itself. */
+  const inFlight = async (bench: Bench, latencyMs: number): Promise<number> => {
     await until(() => bench.model.ledger.stats().total >= 40, 20_000);
+    const since = clock();
+    bench.model.setScript({ latency_ms: latencyMs });
+    await until(() => bench.model.ledger.entries().filter(({ start_ms }) => start_ms > since).length === C, 20_000);
     return readLock(bench.place.state)?.workerd_pid ?? 0;
   };
   const check = (bench: Bench): void => {
@@ -47,11 +51,8 @@ describe.concurrent("-c holds when a grant lapses", () => {
     { timeout: 90_000 },
     inPlace({ latency_ms: [60, 100] }, async (bench) => {
       const cli = bench.place.start(run(bench), THREE);
-      const runtime = await working(bench);
-      // From now on answers come after the lapse: the requests are still open when it wakes up.
-      const since = clock();
-      bench.model.setScript({ latency_ms: FREEZE_MS + 2000 });
-      await until(() => bench.model.ledger.entries().filter(({ start_ms }) => start_ms > since).length === C, 20_000);
+      // Answers come after the lapse: the requests are still open when it wakes up.
+      const runtime = await inFlight(bench, FREEZE_MS + 2000);
       process.kill(runtime, "SIGSTOP");
       await sleep(FREEZE_MS);
       bench.model.setScript({ latency_ms: [60, 100] });
@@ -66,7 +67,8 @@ describe.concurrent("-c holds when a grant lapses", () => {
     { timeout: 90_000 },
     inPlace({ latency_ms: [60, 100] }, async (bench) => {
       const cli = bench.place.start(run(bench), THREE);
-      process.kill(await working(bench), "SIGKILL");
+      process.kill(await inFlight(bench, 5000), "SIGKILL");
+      bench.model.setScript({ latency_ms: [60, 100] });
       expect(await cli.ended, cli.stderr()).toBe(0);
       check(bench);
     }),

@@ -68,7 +68,7 @@ describe("a hosted run", () => {
       "broken",
       [],
       "environment_failed",
-      /no module named pandas \(broken\.ts:\S*6:41\) Mend the environment's code, and begin again\./,
+      /no module named pandas \(broken\.ts:\S*6:41\) Mend the environment's code, and begin again\. What came before it is in the log: npx edgewise eval logs/,
     ],
     ["of a data set that cannot be read", "gsm8k", ["-a", '{"dataset": "rows.jsonl"}'], "dataset_unreadable", /row 0: .*env_args/],
     ["whose model is not there", "reverse-text", [], "model_not_found", /it lists the model scripted: the key may not use it/],

@@ -1,25 +1,13 @@
 /** What the `prime` command is asked to do, and what must come of it. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { CallOptions, PrimeClient, Said } from "./client.ts";
-
-export interface Check {
-  /** Name of its recording. */
-  readonly name: string;
-  readonly run: (client: PrimeClient) => Promise<void>;
-}
+import type { CallOptions, PrimeClient } from "./client.ts";
+import { type Check, idsIn, says } from "./expectations.ts";
+import { TEAM_CHECKS } from "./team-checks.ts";
 
 const ENV = "edgewise/reverse-text";
 const UNKNOWN = "00000000";
 const ended = (status: string): boolean => status !== "PENDING" && status !== "RUNNING";
-
-function says({ code, text }: Said, wanted: number, ...parts: readonly (string | RegExp)[]): void {
-  for (const part of parts) assert.ok(typeof part === "string" ? text.includes(part) : part.test(text), `${String(part)} is missing in:\n${text}`);
-  assert.ok(!text.includes("Traceback"), text);
-  assert.equal(code, wanted, text);
-}
-
-const idsIn = ({ text }: Said): readonly string[] => [...text.matchAll(/Evaluation ID: ([0-9a-f]{8})/g)].map(([, id = ""]) => id);
 
 /** Starts a run and gives its id. */
 async function started(client: PrimeClient, env: string, more: readonly string[] = [], options: CallOptions = {}): Promise<string> {
@@ -369,4 +357,4 @@ const accessChecks: readonly Check[] = [
   },
 ];
 
-export const CHECKS: readonly Check[] = [...runChecks, ...configChecks, ...readChecks, ...accessChecks];
+export const CHECKS: readonly Check[] = [...runChecks, ...configChecks, ...readChecks, ...accessChecks, ...TEAM_CHECKS];

@@ -350,6 +350,8 @@ export interface FinalisedRequest extends TicketId {
   readonly rows_digest?: RowsDigest;
 }
 export type Ack = { readonly kind: "ok" | "lost" | "gone" };
+/** `more`: the run is not looked through yet, and is to be told again. */
+export type AdoptedAnswer = Ack | { readonly kind: "more" };
 
 /** Under a `merge` ticket: what is to be merged next. `through`: of the last plan, all of which is done; null = there was none. */
 export interface MergePlanRequest extends TicketId {
@@ -381,7 +383,7 @@ export interface RunExecution {
   inputs(request: TicketId): Promise<InputsAnswer>;
   adopt(call: AdoptCall): Promise<Ack>;
   /** Ends an adoption: units that the folder turned out to have no rows of become pending. */
-  adopted(request: TicketId): Promise<Ack>;
+  adopted(request: TicketId): Promise<AdoptedAnswer>;
   note(request: NoteRequest): Promise<Ack>;
   fail(request: FailRequest): Promise<FailAnswer>;
   /** `ok`: go on, with marked rows; `lost`: the grant has ended. */

@@ -16,11 +16,13 @@ import { type Heartbeat, isNews } from "./sending/heartbeat.ts";
 import { HeartbeatSender } from "./sending/heartbeat-sender.ts";
 import type { Outbox } from "./sending/outbox.ts";
 import type * as P from "./protocol.ts";
+import { doneBeforeInTurns } from "./course/done-before.ts";
+import { referencedSegments } from "./course/referenced.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./course/removal.ts";
-import { countedInTurns } from "./course/owed.ts";
+import { countedInTurns, debtsMark } from "./course/owed.ts";
 import { metadataOf } from "./reading/run-metadata.ts";
 import { openRollouts } from "./reading/open-rollouts.ts";
-import { samplePage } from "./reading/samples.ts";
+import { samplePageInTurns } from "./reading/samples.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
@@ -36,6 +38,8 @@ const EVENT_PAGE = 200;
 /** While the run goes on `metadata.json` is computed anew at most this often, plus a second per this many done units. */
 const METADATA_MS = 5_000;
 const METADATA_UNITS_PER_SECOND = 5_000;
+/** How often what a resume owes is counted, where the run changes meanwhile. */
+const COUNTS = 3;
 /** An alarm that is so late does not come any more: the platform has left some standing for days. */
 const ALARM_LOST_MS = 60_000;
 /** As it is before the code of an environment runs in this isolate. */
@@ -88,7 +92,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#transit("leave", request) ?? GONE;
   }
   async prepared(request: P.PreparedRequest): Promise<P.Ack> {
-    return this.#transit("prepared", request) ?? GONE;
+    const before = this.#alive() ? await doneBeforeInTurns(this.#ledger, this.#pause) : null;
+    return this.#transit("prepared", { ...request, before }) ?? GONE;
   }
   async inputs(request: P.TicketId): Promise<P.InputsAnswer> {
     return this.#transit("inputs", request) ?? GONE;
@@ -96,7 +101,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
   async adopt(call: P.AdoptCall): Promise<P.Ack> {
     return this.#transit("adopt", { ...call, units: JSON.parse(call.units) as P.AdoptedUnit[] }) ?? GONE;
   }
-  async adopted(request: P.TicketId): Promise<P.Ack> {
+  async adopted(request: P.TicketId): Promise<P.AdoptedAnswer> {
     return this.#transit("adopted", request) ?? GONE;
   }
   async note(request: P.NoteRequest): Promise<P.Ack> {
@@ -151,8 +156,8 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return { ...page, after_mark: this.#ledger.markOf(after), next_mark: this.#ledger.markOf(page.next) };
   }
   async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
-    const page = this.#alive() ? samplePage(this.#ledger, offset, limit) : null;
-    const rest = page === null || !open ? null : openRollouts(this.#ledger, Math.max(0, offset - page.total), limit - page.count);
+    const page = this.#alive() ? await samplePageInTurns(this.#ledger, offset, limit, this.#pause) : null;
+    const rest = page === null || !open || !this.#alive() ? null : openRollouts(this.#ledger, Math.max(0, offset - page.total), limit - page.count);
     return page === null || rest === null ? page : { ...page, open: rest };
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
@@ -168,8 +173,13 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     return this.#decide(this.#transit("share", digest));
   }
   async resume(request: ResumeRequest): Promise<Result<Resumed>> {
-    const counted = this.#alive() ? await countedInTurns(this.#ledger, this.#pause) : null;
-    return this.#transit("resume", { ...request, counted }) ?? NO_RUN;
+    for (let attempts = 1; ; attempts++) {
+      const counted = this.#alive() ? await countedInTurns(this.#ledger, this.#pause) : null;
+      const answer = this.#transit("resume", { ...request, counted }) ?? NO_RUN;
+      // Leases that were over ended first, which is a change.
+      const head = counted === null || answer.ok || attempts === COUNTS ? null : this.#ledger.head();
+      if (head === null || counted?.mark === debtsMark(head)) return answer;
+    }
   }
   async poke(): Promise<void> {
     await this.#lookAtAlarm();
@@ -219,7 +229,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     const config = this.#ledger.config();
     let failed = false;
     try {
-      await sweepOrphans(this.env.BUCKET, config, epoch, (after, limit) => this.#ledger.segmentsAfter(after, limit));
+      await sweepOrphans(this.env.BUCKET, config, epoch, (after, limit) =>
+        referencedSegments(this.#ledger, this.#ledger.pieceSegments(), { after, limit }, this.#pause),
+      );
     } catch (thrown) {
       // The platform repeats an alarm that throws a few times, and then never again.
       failed = true;

@@ -16,7 +16,7 @@ import type { Ledger } from "./state/ledger.ts";
 import { advance, showProgress } from "./course/lifecycle.ts";
 import { refreshOffer } from "./grants/offers.ts";
 import { announced, offered, type Outbox, projected, takeOutbox } from "./sending/outbox.ts";
-import { prepared } from "./course/preparation.ts";
+import { type LookedAtPrepared, prepared } from "./course/preparation.ts";
 import { merged, mergePlan } from "./course/merging.ts";
 import type * as P from "./protocol.ts";
 import { cancel, failRun, interrupt, note, share } from "./grants/requests.ts";
@@ -41,7 +41,7 @@ export const TRANSITIONS = {
     leave(ledger, head, request);
     return { kind: "ok" };
   },
-  prepared: (ledger: Ledger, head: RunHead, request: P.PreparedRequest, context: RunContext) => prepared(ledger, head, request, context),
+  prepared: (ledger: Ledger, head: RunHead, request: LookedAtPrepared, context: RunContext) => prepared(ledger, head, request, context),
   inputs: (ledger: Ledger, head: RunHead, request: P.TicketId) => inputs(ledger, head, request),
   adopt: (ledger: Ledger, head: RunHead, request: P.AdoptRequest, context: RunContext) => adopt(ledger, head, request, context),
   adopted: (ledger: Ledger, head: RunHead, request: P.TicketId, context: RunContext) => adopted(ledger, head, request, context),

@@ -2,6 +2,7 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sweepOrphans } from "../../durable-objects/run/course/removal.ts";
 import { PROTOCOL } from "../../durable-objects/run/protocol.ts";
+import { referencedSegments } from "../../durable-objects/run/course/referenced.ts";
 import { SqlLedger } from "../../durable-objects/run/state/sql-ledger.ts";
 import { outputKey, segmentKey, segmentPrefix } from "../../r2-layout/keys.ts";
 import type { RunConfig } from "../../src/config/run-config.ts";
@@ -107,7 +108,9 @@ describe("small segments of a run at work", () => {
 
     await runInDurableObject(rawRun(runId), async (_, { storage }) => {
       const ledger = new SqlLedger(storage.sql);
-      await sweepOrphans(service.BUCKET, config, ledger.head()?.epoch ?? 0, (after, limit) => ledger.segmentsAfter(after, limit));
+      await sweepOrphans(service.BUCKET, config, ledger.head()?.epoch ?? 0, (after, limit) =>
+        referencedSegments(ledger, [], { after, limit }, async () => true),
+      );
     });
     expect(await segmentsOf(config)).toBeLessThan(UNITS - MERGED + 10);
     // Every row is still found: by a page, and by a follower from the start.

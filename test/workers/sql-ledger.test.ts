@@ -1,5 +1,6 @@
 import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
+import { referencedSegments } from "../../durable-objects/run/course/referenced.ts";
 import { SqlLedger } from "../../durable-objects/run/state/sql-ledger.ts";
 import { ledgerConformance } from "../support/ledger-conformance.ts";
 import { rawRun } from "./support/service.ts";
@@ -54,8 +55,8 @@ describe("tables of a run", () => {
     }),
   );
 
-  it("name the segments that hold rows which count", () =>
-    inStorage(({ storage }) => {
+  it("name the segments that hold rows which count, looked through in turns", () =>
+    inStorage(async ({ storage }) => {
       const ledger = new SqlLedger(storage.sql);
       ledger.migrate();
       for (const [unit, segment] of [
@@ -66,8 +67,10 @@ describe("tables of a run", () => {
       ] as const) {
         ledger.putDone({ unit, segment, offset: 0, length: 1, rollouts: [], owed: false });
       }
-      expect(ledger.segmentsAfter("", 10)).toEqual(["1-1-1", "1-3-1"]);
-      expect(ledger.segmentsAfter("", 1)).toEqual(["1-1-1"]);
-      expect(ledger.segmentsAfter("1-1-1", 1)).toEqual(["1-3-1"]);
+      const following = (name: string, limit: number): Promise<readonly string[]> =>
+        referencedSegments(ledger, ledger.pieceSegments(), { after: name, limit }, async () => true);
+      expect(await following("", 10)).toEqual(["1-1-1", "1-3-1"]);
+      expect(await following("", 1)).toEqual(["1-1-1"]);
+      expect(await following("1-1-1", 1)).toEqual(["1-3-1"]);
     }));
 });

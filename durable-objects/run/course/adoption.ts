@@ -6,9 +6,11 @@ import { addRowBytes, lengthOf } from "../state/row-bytes.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger, Ticket } from "../state/ledger.ts";
 import { markChanged } from "./lifecycle.ts";
-import type { Ack, AdoptRequest, InputsAnswer, TicketId, UnitRange } from "../protocol.ts";
+import type { Ack, AdoptedAnswer, AdoptRequest, InputsAnswer, TicketId, UnitRange } from "../protocol.ts";
 import { makePending } from "../grants/pending.ts";
 import { isOwing, owedOf, termsOf } from "./repair.ts";
+import type { DoneBefore } from "./done-before.ts";
+import { PLACES_A_TURN } from "./turns.ts";
 import { endTicket, liveTicket } from "../grants/tickets.ts";
 
 /**
@@ -23,31 +25,25 @@ function adopting(ledger: Ledger, head: RunHead, request: TicketId): Ticket | nu
 }
 
 /** Shares the pinned units out: those that the folder lacks are pending, all others held. What an earlier version took over before stays done. */
-export function holdUnits(ledger: Ledger, head: RunHead, lacks: readonly UnitRange[]): void {
+export function holdUnits(ledger: Ledger, head: RunHead, lacks: readonly UnitRange[], before: DoneBefore): void {
   const n = head.n ?? 0;
-  const terms = termsOf(head);
-  const known = new Set<number>();
-  const owed: number[] = [];
   head.cursor = n;
   head.pending = 0;
-  head.done = 0;
-  for (const done of ledger.doneFrom(0)) {
-    known.add(done.unit);
-    if (!isOwing(owedOf(done, terms))) {
-      head.done++;
-      continue;
-    }
-    ledger.putDone({ ...done, owed: true });
-    owed.push(done.unit);
+  head.done = before.units - before.owed.length;
+  for (const unit of before.owed) {
+    const done = ledger.done(unit);
+    if (done !== null && !done.owed) ledger.putDone({ ...done, owed: true });
   }
   let lacking = 0;
   for (const { lo, hi } of lacks) {
-    const units = Array.from({ length: Math.max(0, Math.min(hi, n) - lo) }, (_, index) => lo + index).filter((unit) => !known.has(unit));
-    lacking += units.length;
-    makePending(ledger, head, units);
+    for (const range of before.without({ lo, hi: Math.min(hi, n) })) {
+      ledger.putReturned(range);
+      lacking += range.hi - range.lo;
+    }
   }
-  makePending(ledger, head, owed);
-  head.held = n - known.size - lacking;
+  head.pending += lacking;
+  makePending(ledger, head, before.owed);
+  head.held = n - before.units - lacking;
 }
 
 /** Units of the range that are somewhere: done, pending or claimed. All others are held. */
@@ -113,21 +109,30 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
   return { kind: "ok" };
 }
 
-/** Ends the adoption: what is still held has no rows in the folder after all, and is pending. */
-export function adopted(ledger: Ledger, head: RunHead, request: TicketId, context: RunContext): Ack {
+/**
+ * Ends the adoption: what is still held has no rows in the folder after all, and is pending. Looked for in slices, one for each call: `more` until
+ * all of the run has been looked through.
+ */
+export function adopted(ledger: Ledger, head: RunHead, request: TicketId, context: RunContext): AdoptedAnswer {
   const ticket = adopting(ledger, head, request);
   if (ticket === null || head.n === null) return { kind: "lost" };
-  if ((head.held ?? 0) > 0) {
-    const placed = placedIn(ledger, { lo: 0, hi: head.n });
-    makePending(
-      ledger,
-      head,
-      Array.from({ length: head.n }, (_, unit) => unit).filter((unit) => !placed.has(unit)),
-    );
+  const lo = head.import_looked ?? 0;
+  // From the cursor on all are pending, those that the run has grown by among them.
+  const end = head.cursor;
+  if ((head.held ?? 0) > 0 && lo < end) {
+    const hi = Math.min(end, lo + (context.slice ?? PLACES_A_TURN));
+    const placed = placedIn(ledger, { lo, hi });
+    const lacking: number[] = [];
+    for (let unit = lo; unit < hi; unit++) if (!placed.has(unit)) lacking.push(unit);
+    makePending(ledger, head, lacking);
+    head.held = (head.held ?? 0) - lacking.length;
+    head.import_looked = hi;
+    if (hi < end && head.held > 0) return { kind: "more" };
   }
   delete head.held;
   delete head.import_part;
   delete head.import_through;
+  delete head.import_looked;
   head.import = null;
   endTicket(ledger, head, ticket);
   markChanged(head, context);

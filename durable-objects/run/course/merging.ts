@@ -6,6 +6,7 @@ import { runsOf } from "../state/runs-of.ts";
 import { liveTicket } from "../grants/tickets.ts";
 import type { Ack, MergedRequest, MergePlanAnswer, MergePlanRequest, MergeSource, TicketId } from "../protocol.ts";
 import { mergedAtOnce } from "./merge-need.ts";
+import { PLACES_A_TURN } from "./turns.ts";
 
 /**
  * Small segments are copied into larger ones while the run goes on, so that the final files need few reads. A done unit keeps the segment that
@@ -23,14 +24,26 @@ function candidate(ledger: Ledger, { segment, units }: CommitEvent): (MergeSourc
   return first === undefined ? null : { segment, length: Math.max(...places.map(({ offset, length }) => offset + length)), first: first.unit };
 }
 
-/** The next segments to merge, of a batch of events that is whole. Asked again without the word that they are merged it names those that are not. */
+/** Of `events` the first ones, as far as their places are looked up in one turn: at least one. */
+function inOneTurn(events: readonly CommitEvent[]): readonly CommitEvent[] {
+  let units = 0;
+  const beyond = events.findIndex((event, index) => {
+    units += event.units.length;
+    return index > 0 && units > PLACES_A_TURN;
+  });
+  return beyond < 0 ? events : events.slice(0, beyond);
+}
+
+/** The next segments to merge, of a batch of events that is whole; of events with many units fewer at a time. Asked again without the word that they are merged it names those that are not. */
 export function mergePlan(ledger: Ledger, head: RunHead, request: MergePlanRequest, context: RunContext): MergePlanAnswer {
   if (!merges(ledger, head, request)) return { kind: "lost" };
   if (request.through !== null) head.merged_through = Math.max(head.merged_through ?? 0, request.through);
   const after = head.merged_through ?? 0;
-  const through = after + mergedAtOnce(context);
-  if (head.seq < through) return { kind: "none" };
-  const events = ledger.commitsAfter(after, through - after).filter(({ seq }) => seq <= through);
+  const end = after + mergedAtOnce(context);
+  if (head.seq < end) return { kind: "none" };
+  const batch = ledger.commitsAfter(after, end - after).filter(({ seq }) => seq <= end);
+  const events = inOneTurn(batch);
+  const through = events.length < batch.length ? (events.at(-1)?.seq ?? end) : end;
   const moved = ledger.movedOf(events.flatMap(({ segment }) => segment ?? []));
   const sources = new Map<string, MergeSource & { readonly first: number }>();
   for (const event of events) {

@@ -1,3 +1,4 @@
+import { type DoneBefore, doneBefore } from "./done-before.ts";
 import { holdUnits } from "./adoption.ts";
 import { codeFound } from "../grants/code-wait.ts";
 import { loaded } from "../grants/load-wait.ts";
@@ -8,6 +9,9 @@ import type { Ledger, Ticket } from "../state/ledger.ts";
 import { endPinning, endRun, openRun } from "./lifecycle.ts";
 import type { Ack, PreparedRequest, TicketId } from "../protocol.ts";
 import { endTicket, liveTicket } from "../grants/tickets.ts";
+
+/** `before`: looked through in turns; null or absent = to be looked through now. */
+export type LookedAtPrepared = PreparedRequest & { readonly before?: DoneBefore | null };
 
 /** The live prepare ticket named by a request, while the run is preparing or open for more. */
 function preparing(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
@@ -20,7 +24,7 @@ function preparing(ledger: Ledger, head: RunHead, request: TicketId): Ticket | n
  * Pins inputs, each part in one transaction: the list of units, and what they were read from, never changes afterwards but at its end. The run
  * opens with the first part; the ticket ends with the last.
  */
-export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest, context: RunContext): Ack {
+export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepared, context: RunContext): Ack {
   const ticket = preparing(ledger, head, request);
   if (ticket === null) return { kind: "lost" };
   if (ticket.task.kind === "prepare" && ticket.task.attempt !== request.attempt) return { kind: "lost" };
@@ -51,7 +55,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: PreparedRequest
   head.concurrency = request.concurrency ?? null;
   head.tools = request.tools ?? null;
   // A run that grows while rows of a folder are taken over has its new units at the end.
-  if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? []);
+  if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? [], request.before ?? doneBefore(ledger, head));
   if (head.phase === "preparing") openRun(head, context);
   if (request.more === true) {
     head.version = PINNING_HEAD_VERSION;

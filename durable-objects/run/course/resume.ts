@@ -15,6 +15,7 @@ import { endPinning, markChanged } from "./lifecycle.ts";
 import { isSuspended } from "../grants/offers.ts";
 import { type CountedDebts, countDebts, debtsMark, debtsOfTotals, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
 import { isOwing, type Owed } from "./repair.ts";
+import { PLACES_A_TURN } from "./turns.ts";
 
 /** `counted`: as a Run of many units counts before it decides; absent, or of another state of the run: counted in the transition. */
 export interface CountedResume extends ResumeRequest {
@@ -120,7 +121,9 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const prepares = grows || (head.import !== null && head.held === undefined);
   const terms = termsFor(head, request);
   const { counted } = request;
-  const debts = counted?.mark === debtsMark(head) ? counted.debts : (debtsOfTotals(head, before) ?? countDebts(ledger));
+  const known = counted?.mark === debtsMark(head) ? counted.debts : debtsOfTotals(head, before);
+  if (known === null && counted && head.done > PLACES_A_TURN) return fail("run_busy", "The run changed while it was looked through.", "Try again.");
+  const debts = known ?? countDebts(ledger);
   const owed = owedInAll(head, config, debts, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
   const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };

@@ -1,6 +1,9 @@
 import type { Done, Ledger } from "../state/ledger.ts";
 import { ROLLOUTS_A_TURN } from "./repair.ts";
 
+/** Places of units that one turn looks at: some ten milliseconds. */
+export const PLACES_A_TURN = 8_192;
+
 /**
  * All done units in unit order, with a pause for other calls of the Run after each turn; what is committed meanwhile may or may not be
  * among them. `pause` says whether the run is still there: ends early where it is not.

@@ -1,5 +1,6 @@
 import type { CommittedPage, CommittedRows } from "../control.ts";
 import type { CommitEvent, Ledger } from "../state/ledger.ts";
+import { PLACES_A_TURN } from "../course/turns.ts";
 import { relocated } from "../state/relocated.ts";
 import { runsOf } from "../state/runs-of.ts";
 
@@ -17,11 +18,14 @@ export function committedPage(ledger: Ledger, events: readonly CommitEvent[], af
   const commits: CommittedRows[] = [];
   let named = 0;
   let next = after;
+  let looked = 0;
   for (const event of events) {
-    if (named >= bytes) return { commits, next, more: true };
+    // Rows that were replaced since name no bytes, and are looked up all the same.
+    if (named >= bytes || looked >= PLACES_A_TURN) return { commits, next, more: true };
     const rows = rowsOf(ledger, event);
     if (rows.places.length > 0) commits.push(rows);
     named += rows.places.reduce((sum, place) => sum + place.length, 0);
+    looked += event.units.length;
     next = event.seq;
   }
   return { commits, next, more: !drained };

@@ -30,6 +30,14 @@ export function samplePage(index: RowIndex, offset: number, limit: number): Samp
   return { total, count, ...withHoles(index, head.n ?? 0, offset, count) };
 }
 
+/** The same without holding up others, the first time that rows of a large run are to be counted. */
+export async function samplePageInTurns(index: RowIndex, offset: number, limit: number, pause: () => Promise<boolean>): Promise<SamplePage | null> {
+  const head = index.head();
+  const units = head?.n ?? 0;
+  if (head !== null && head.totals.rollouts !== units * index.config().rollouts_per_example) await index.rowCounts.countInTurns(units, pause);
+  return samplePage(index, offset, limit);
+}
+
 function withHoles(index: RowIndex, units: number, offset: number, count: number): Pick<SamplePage, "skip" | "places"> {
   const start = index.rowCounts.find(offset, units);
   if (start === null) throw new RangeError(`row ${offset} is counted in the totals and in no unit`);

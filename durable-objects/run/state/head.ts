@@ -99,6 +99,8 @@ export interface RunHead {
   /** The part of the folder, and its example up to which rows of it were taken over: the next adoption goes on behind it. Absent = none. */
   import_part?: number;
   import_through?: number;
+  /** All rows of the folder are taken over, and up to this unit it is known which the folder has no rows of. */
+  import_looked?: number;
   /** Units that the folder has rows of which are not taken over yet (adoption.ts). Absent = there is nothing to take over, or nothing is pinned yet. */
   held?: number;
   /** Newest event up to which small segments were merged (course/merging.ts); absent = none was looked at. */

@@ -143,12 +143,9 @@ export class PieceTable {
     this.forget();
   }
 
-  /** Segments in which something is kept, of those after `after` in order the first `limit`. */
-  segmentsAfter(after: string, limit: number): readonly string[] {
-    return [...this.#read().keys()]
-      .filter((segment) => segment > after)
-      .sort()
-      .slice(0, limit);
+  /** Segments in which something is kept. */
+  segments(): readonly string[] {
+    return [...this.#read().keys()];
   }
 
   #delete(segment: string): void {

@@ -1,6 +1,8 @@
 /** Units of one block: what finding a row reads beside the rows of the page itself is at most this many units. */
 export const BLOCK_UNITS = 512;
 
+const BLOCKS_A_TURN = 16;
+
 /** Rows that the done units of `[lo, hi)` have. */
 export type CountRows = (lo: number, hi: number) => number;
 
@@ -28,6 +30,19 @@ export class RowCounts {
   forget(): void {
     this.#rows = [];
     this.#changed.clear();
+  }
+
+  /** Counts what is to be counted for `find`, with a pause for other calls after each turn. */
+  async countInTurns(units: number, pause: () => Promise<boolean>): Promise<void> {
+    for (let counted = 1; ; counted++) {
+      const [changed] = this.#changed;
+      if (changed !== undefined) {
+        this.#changed.delete(changed);
+        this.#rows[changed] = this.#countBlock(changed);
+      } else if (this.#rows.length * BLOCK_UNITS < units) this.#rows.push(this.#countBlock(this.#rows.length));
+      else return;
+      if (counted % BLOCKS_A_TURN === 0 && !(await pause())) return;
+    }
   }
 
   /**

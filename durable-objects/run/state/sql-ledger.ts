@@ -258,14 +258,10 @@ export class SqlLedger implements Ledger {
       from = last.unit + 1;
     }
   }
-  /** Segments that hold rows which count, or kept rollouts, of those after `after` in order the first `limit`; every other one is an orphan. */
-  segmentsAfter(after: string, limit: number): readonly string[] {
-    const select = `SELECT DISTINCT segment FROM ${this.#moved.located} WHERE segment > ? ORDER BY segment LIMIT ?`;
-    const rows = this.#rows<{ segment: string }>(select, after, limit);
-    const both = new Set([...rows.map(({ segment }) => segment), ...this.#pieces.segmentsAfter(after, limit)]);
-    return [...both].sort().slice(0, limit);
+  /** Segments that hold kept rollouts. */
+  pieceSegments(): readonly string[] {
+    return this.#pieces.segments();
   }
-
   piecesIn(range: UnitRange): readonly Piece[] {
     return this.#pieces.in(range);
   }

@@ -125,7 +125,7 @@ class Adoption {
       const message = `The rows of ${this.#others.length} of ${this.#pinned.questions.size} examples (${named}) have another prompt than the data set: is the folder of the same data?`;
       await run.note({ ...ticketOf(this.#grant), level: "WARNING", message });
     }
-    await run.adopted(ticketOf(this.#grant));
+    while ((await run.adopted(ticketOf(this.#grant))).kind === "more");
   }
 
   #compare({ id, rows }: AdoptedExample): void {

@@ -4,6 +4,7 @@ import type { JsonProblem } from "../../rollouts/kept/json-problem.ts";
 import { type KeptBase, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
 import type { State } from "../../rollouts/types.ts";
 import type { LoosePiece } from "../session/session-events.ts";
+import type { ExecutorBytes, HeldBytes } from "../isolate-bytes.ts";
 import type { SavedRows } from "./saved-rows.ts";
 
 export interface LooseBase extends KeptBase {
@@ -33,22 +34,40 @@ interface Unit {
   readonly keptAt: Map<number, number>;
   /** Those that were on their way and did not arrive. */
   readonly texts: Map<number, string>;
+  /** What there is of them beside the states, whose room the unit has. */
+  readonly held: HeldBytes;
 }
+
+const sizeOf = ({ rollouts, turns, texts }: Unit): number => {
+  let size = 0;
+  for (const { state } of rollouts.values()) if (state instanceof StateSnapshot) size += state.size;
+  for (const { snapshot } of turns.values()) size += snapshot.size;
+  for (const text of texts.values()) size += text.length;
+  return size;
+};
 
 /** Rollouts of units that have no rows yet, generated or between two turns: what is written of them when they are kept. */
 export class LooseRollouts {
   readonly #units = new Map<number, Unit>();
+  readonly #bytes: ExecutorBytes;
+
+  constructor(bytes: ExecutorBytes) {
+    this.#bytes = bytes;
+  }
 
   add(unit: number, base: LooseBase, rollout: number, state: State, kind: LooseKind): void {
     const known = this.#of(unit, base);
     known.rollouts.set(rollout, { state, kind });
     known.turns.delete(rollout);
+    this.#count(known);
   }
 
   /** In place of what there was of the rollout. Returns the milliseconds of it that are not kept. */
   addTurn(unit: number, base: LooseBase, rollout: number, turn: LooseTurn): number {
-    const { turns, keptAt } = this.#of(unit, base);
+    const known = this.#of(unit, base);
+    const { turns, keptAt } = known;
     turns.set(rollout, turn);
+    this.#count(known);
     const kept = keptAt.get(rollout) ?? 0;
     // A further attempt begins at nothing.
     return turn.elapsed - (kept > turn.elapsed ? 0 : kept);
@@ -60,9 +79,15 @@ export class LooseRollouts {
   }
 
   #of(unit: number, base: LooseBase): Unit {
-    const known = this.#units.get(unit) ?? { base, rollouts: new Map(), turns: new Map(), keptAt: new Map(), texts: new Map() };
+    const found = this.#units.get(unit);
+    if (found !== undefined) return found;
+    const known = { base, rollouts: new Map(), turns: new Map(), keptAt: new Map(), texts: new Map(), held: this.#bytes.add(0) };
     this.#units.set(unit, known);
     return known;
+  }
+
+  #count(known: Unit): void {
+    known.held.resize(sizeOf(known));
   }
 
   /** States of the unit, or one of them, are about to be changed by their scoring: what is kept of them is what they are now. */
@@ -73,13 +98,15 @@ export class LooseRollouts {
       const loose = known.rollouts.get(rollout);
       if (loose !== undefined) known.rollouts.set(rollout, { ...loose, state: snapshotOf(loose, known.base) });
     }
+    this.#count(known);
   }
 
   /** False when there was nothing of the unit. */
   letGo(unit: number): boolean {
-    const rollouts = this.#units.get(unit)?.rollouts.size ?? 0;
+    const known = this.#units.get(unit);
+    known?.held.release();
     this.#units.delete(unit);
-    return rollouts > 0;
+    return (known?.rollouts.size ?? 0) > 0;
   }
 
   /** The text of a rollout; null when there is none any more, or it cannot be kept. */
@@ -118,6 +145,8 @@ export class LooseRollouts {
           known?.turns.delete(rollout);
         }
       }
+      const rest = this.#units.get(unit);
+      if (rest !== undefined) this.#count(rest);
       const left = lines.slice(taken).flatMap(({ rollout }) => (this.#units.get(unit)?.rollouts.has(rollout) ? [rollout] : []));
       return left.length === 0 ? [] : [{ unit, rollouts: left }];
     });
@@ -144,12 +173,13 @@ export class LooseRollouts {
         const kept = readKeptLine(line);
         if (kept !== null) known.texts.set(kept.rollout, kept.text);
       }
+      this.#count(known);
     }
   }
 
   /** Everything that is not kept goes to the next grant of this executor. */
   saveInto(saved: SavedRows): void {
-    for (const [unit, { base, rollouts, turns, texts }] of this.#units) {
+    for (const [unit, { base, rollouts, turns, texts, held }] of this.#units) {
       for (const [rollout, { snapshot }] of turns) {
         const keeping = snapshot.text();
         if (keeping.ok) texts.set(rollout, keeping.text);
@@ -159,6 +189,7 @@ export class LooseRollouts {
         if (text !== null) texts.set(rollout, text);
       }
       saved.keepRollouts(unit, base.terms, texts);
+      held.release();
     }
     this.#units.clear();
   }

@@ -2,6 +2,7 @@ import type { CommitUnit, GivesBack, Grant, Report } from "../../../durable-obje
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
 import { SegmentBuffer, type SegmentContents } from "../../../r2-layout/segment.ts";
 import { EdgewiseError } from "../../errors/result.ts";
+import type { HeldBytes } from "../isolate-bytes.ts";
 import { ticketOf } from "../keep-alive.ts";
 import type { LoosePiece, SessionEvent } from "../session/session-events.ts";
 import type { RolloutKeeper } from "./rollout-keeper.ts";
@@ -24,6 +25,8 @@ export class OutgoingRows {
   /** Rows that wait for room in the buffer. */
   readonly #waiting = new Map<number, readonly string[]>();
   readonly #segments = new Map<number, SegmentContents>();
+  /** What kept rollouts take in segments on their way: the room of a unit is for its rows. */
+  readonly #pieces = new Map<number, HeldBytes>();
 
   constructor(host: Pick<TicketHost, "ports" | "saved">, grant: Grant, keeper: RolloutKeeper, feed: (event: SessionEvent) => void) {
     this.#host = host;
@@ -66,6 +69,7 @@ export class OutgoingRows {
     const contents = this.#segments.get(n) ?? this.#pack(pieces, turns);
     // Rollouts that cannot be kept.
     if (contents === null) return { type: "stored", n };
+    if (!this.#segments.has(n)) this.#pieces.set(n, this.#host.ports.bytes.add(contents.pieces.reduce((sum, { length }) => sum + length, 0)));
     this.#segments.set(n, contents);
     const { config, ticket, epoch } = this.#grant;
     const stored = await this.#host.ports.store.create(segmentKey(config.run_id, segmentName(ticket, epoch, n)), contents.bytes);
@@ -105,7 +109,13 @@ export class OutgoingRows {
     const units = (this.#segments.get(n)?.units ?? []).map(({ unit }) => unit);
     for (const unit of units) this.#facts.delete(unit);
     this.#segments.delete(n);
+    this.#release(n);
     return units;
+  }
+
+  #release(n: number): void {
+    this.#pieces.get(n)?.release();
+    this.#pieces.delete(n);
   }
 
   /** What is finished and could not be committed under this grant is kept for the next one. */
@@ -118,5 +128,6 @@ export class OutgoingRows {
       const facts = this.#facts.get(unit);
       if (facts !== undefined) saved.keep(unit, facts, lines);
     }
+    for (const n of [...this.#pieces.keys()]) this.#release(n);
   }
 }

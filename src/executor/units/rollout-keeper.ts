@@ -24,7 +24,7 @@ type Host = Pick<TicketHost, "ports" | "budget" | "note" | "times" | "environmen
 export class RolloutKeeper {
   readonly #host: Host;
   readonly #feed: (event: SessionEvent) => void;
-  readonly #loose = new LooseRollouts();
+  readonly #loose: LooseRollouts;
   /** Scores wait until nothing more is to be generated; or each rollout is scored by itself when it is generated. */
   readonly #postponed: boolean;
   readonly #alone: boolean;
@@ -41,6 +41,7 @@ export class RolloutKeeper {
 
   constructor(host: Host, config: RunConfig, feed: (event: SessionEvent) => void) {
     this.#host = host;
+    this.#loose = new LooseRollouts(host.ports.bytes);
     this.#postponed = config.no_interleave_scoring === true;
     this.#alone = !this.#postponed && isScoredAlone(host.environment, { independent: config.independent_scoring });
     this.#feed = feed;

@@ -17,7 +17,7 @@ const NONE: ReadonlyMap<number, string> = new Map();
  */
 export class SavedRows {
   readonly #units = new Map<number, FinishedUnit & UnitRows & { readonly held: HeldBytes }>();
-  readonly #rollouts = new Map<number, { readonly terms: string; readonly texts: ReadonlyMap<number, string> }>();
+  readonly #rollouts = new Map<number, { readonly terms: string; readonly texts: ReadonlyMap<number, string>; readonly held: HeldBytes }>();
   readonly #isolate: ExecutorBytes;
 
   constructor(isolate: ExecutorBytes) {
@@ -58,16 +58,21 @@ export class SavedRows {
 
   /** Kept states of generated rollouts of `unit`, by index. */
   keepRollouts(unit: number, terms: string, texts: ReadonlyMap<number, string>): void {
-    if (texts.size > 0) this.#rollouts.set(unit, { terms, texts });
+    if (texts.size === 0) return;
+    this.#rollouts.get(unit)?.held.release();
+    const held = this.#isolate.add([...texts.values()].reduce((sum, text) => sum + text.length, 0));
+    this.#rollouts.set(unit, { terms, texts, held });
   }
 
   takeRollouts(unit: number, terms: string): ReadonlyMap<number, string> {
     const saved = this.#rollouts.get(unit);
     this.#rollouts.delete(unit);
+    saved?.held.release();
     return saved !== undefined && saved.terms === terms ? saved.texts : NONE;
   }
 
   clear(): void {
+    for (const { held } of this.#rollouts.values()) held.release();
     this.#rollouts.clear();
     for (const { held } of this.#units.values()) held.release();
     this.#units.clear();

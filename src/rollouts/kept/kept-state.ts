@@ -145,6 +145,12 @@ export class StateSnapshot {
     return this.#problem;
   }
 
+  /** Characters that it holds beside the state itself: what was copied, and the text once it was asked for. */
+  get size(): number {
+    const copied = this.#fields.reduce((sum, field) => sum + field.length, this.#rest.length);
+    return copied + (this.#keeping?.ok === true ? this.#keeping.text.length : 0);
+  }
+
   /** The same answer each time. */
   text(): Keeping {
     this.#keeping ??= this.#write();

@@ -46,8 +46,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "count the lease from the answer to a commit",
     file: "src/executor/session/session.ts",
-    find: "this.#takeRenewal(event.sentAt, event.answer, effects);",
-    replace: "this.#takeRenewal(now, event.answer, effects);",
+    find: "this.#takeRenewal(event.sentAt, event.answer, now, effects);",
+    replace: "this.#takeRenewal(now, event.answer, now, effects);",
     first: 95,
   },
   {

@@ -68,6 +68,7 @@ export const HOSTED_OPTIONS = {
     default: undefined,
     http: ["eval_config", "custom_secrets"],
     only: "flag",
+    resume: true,
     value: "JSON",
     help: "secrets of this run alone, by name: kept encrypted until it has settled, given to its environment, and never written",
   }),

@@ -28,6 +28,7 @@ const RESUMABLE = [
   "verbose",
   "max_retries",
   "timeout_minutes",
+  "custom_secrets",
 ] as const satisfies OptionName[];
 type ResumeShape = { [Name in (typeof RESUMABLE)[number]]: z.ZodOptional<Table[Name]["schema"]> };
 

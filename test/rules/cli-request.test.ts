@@ -47,6 +47,11 @@ describe("flags", () => {
     expect(resumed).toEqual({ headers: { "X-A": "3", "X-B": "2" }, headers_from_state: { "X-C": "task" }, verbose: true, max_concurrent_scoring: 4 });
   });
 
+  it("give a run its secrets again when it is gone on with, since it keeps none once it has settled", () => {
+    const typed = given("--custom-secrets", '{"A_KEY": "of this run"}');
+    expect(resumeBodySchema.parse(resumeBody("gsm8k", typed, {})).custom_secrets).toEqual({ A_KEY: "of this run" });
+  });
+
   it("say how a run is carried out and watched", () => {
     const typed = given(...["--max-concurrent-generation", "8", "-w", "3", "-N", "--heartbeat-url", "https://watch.example.com/t", "--stall-minutes", "0.5"]);
     const meant = {

@@ -29,7 +29,7 @@ export function mustHave(names: readonly string[], secrets: RunSecrets): void {
   const missing = names.filter((name) => !secrets.has(name));
   if (missing.length === 0) return;
   throw new EdgewiseError("missing_key", `The run has had secrets that are there no more: ${missing.join(", ")}.`, {
-    hint: "Those of a run are removed when it has settled: give them again (custom_secrets); create others anew (`npx edgewise secret create`).",
+    hint: "Those of a run are removed when it has settled: give them again (`--custom-secrets`, custom_secrets); create others anew (`npx edgewise secret create`).",
   });
 }
 

@@ -147,7 +147,9 @@ function mustAgree({ metadata, evaluation_id, eval_config, edgewise }: Evaluatio
   if (given.num_examples !== undefined && ![metadata.num_examples, eval_config.num_examples].includes(given.num_examples))
     expected.num_examples = given.num_examples;
   const actual: JsonObject = { extra_env_kwargs: {}, ...(metadata as unknown as JsonObject), ...edgewise.settings };
-  const differences = differencesOf(actual, expected);
+  const differences = [...differencesOf(actual, expected)];
+  // Nobody is told those it has.
+  if (given.custom_secrets !== undefined) differences.push("custom_secrets: it keeps those it was given");
   if (differences.length > 0) {
     throw new CliError(`run ${evaluation_id} is working with other settings: ${differences.join("; ")}`, {
       exitCode: 2,

@@ -58,6 +58,24 @@ describe("a unit that may kill", () => {
     expect(suspected.isBeside).toBe(false);
   });
 
+  it("has another one begin beside it only when its Run had the time to hear of it", () => {
+    const { clock, seat } = isolate();
+    const [slow, impatient] = [seat(), seat()];
+    slow.begins(true);
+    const holdsOn = (ms: number): boolean => {
+      clock.now += ms;
+      slow.has(1, false);
+      return impatient.holdsBack(true);
+    };
+    for (let waited = 0; waited <= PATIENCE_MS; waited += 10_000) expect(holdsOn(10_000)).toBe(true);
+    expect([slow.isBeside, holdsOn(1), slow.isBeside]).toEqual([false, true, true]);
+    expect([holdsOn(LIFE_MS - 1), holdsOn(1)]).toEqual([true, false]);
+    // The next one of its grant is alone again.
+    slow.has(0, false);
+    slow.begins(true);
+    expect(slow.isBeside).toBe(false);
+  });
+
   it("is one at a time, in the order in which they came", () => {
     const { clock, seat } = isolate();
     const [first, second] = [seat(), seat()];

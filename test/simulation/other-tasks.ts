@@ -28,7 +28,7 @@ export function doOtherTask(world: Scene, calls: Calls, grant: Grant, digest: st
     else
       calls.make("prepared", { ...pin(from, first), more: true }, (answer) => {
         if (answer?.kind !== "ok") return then();
-        calls.after(world.random.int(0, 300), () => calls.make("prepared", pin(first, n), then));
+        calls.after(world.random.int(0, 3_000), () => calls.make("prepared", pin(first, n), then));
       });
   }
   return task.kind !== "units";

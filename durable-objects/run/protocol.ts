@@ -3,7 +3,10 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
-import type { Place, WindowPointer } from "../../r2-layout/place.ts";
+import type { WindowPointer } from "../../r2-layout/place.ts";
+import type { InputChunk, Piece, Redo, RolloutSpan, UnitRange } from "./work.ts";
+
+export type { InputChunk, Piece, Redo, RolloutSpan, UnitRange } from "./work.ts";
 
 /**
  * What crosses the border between a Run and its executors. Every argument carries `protocol`, since a Worker and its Durable
@@ -16,37 +19,6 @@ export interface TicketId {
   readonly protocol: typeof PROTOCOL;
   readonly ticket: number;
   readonly epoch: number;
-}
-
-/** Half-open range of units `[lo, hi)`; unit = index of the example in the pinned inputs. */
-export interface UnitRange {
-  readonly lo: number;
-  readonly hi: number;
-}
-
-/** Pinned inputs `[lo, hi)` live in `runs/{run}/inputs/{digest}.jsonl`, one line per example. `bytes` is the object's size. */
-export interface InputChunk extends UnitRange {
-  readonly digest: string;
-  readonly bytes: number;
-}
-
-/** A finished unit whose listed rollouts (`keep`) stay as they are in `place`, while all others run again. */
-export interface Redo {
-  readonly unit: number;
-  readonly place: Place;
-  readonly keep: readonly number[];
-  /** Of `keep`, those whose rows are scored again; absent = none. An executor of before keeps them as they are. */
-  readonly score?: readonly number[];
-  /** Of `keep`, those with another prompt than the first of the example; absent = none. */
-  readonly other_prompts?: readonly number[];
-}
-
-/** Where generated rollouts of a unit that is not done lie: a kept state per line, each with its index, of which those in `rollouts` count. */
-export interface Piece extends Place {
-  readonly unit: number;
-  readonly rollouts: readonly number[];
-  /** Of the other lines, those that are the newest there is of a rollout which stands between two turns, or waits for scores of its own; absent = none. */
-  readonly begun?: readonly number[];
 }
 
 /** What a grant lets be under way at once. It only ever falls while the grant lives. */
@@ -166,6 +138,8 @@ export interface ClaimRequest extends TicketId, GivesBack, Pick<Report, "started
   readonly soon: number;
   /** Units of this ticket claimed and not yet committed, queued ones included. */
   readonly open: number;
+  /** It takes a span of a unit's rollouts, generates it and has it kept; absent from executors of before. */
+  readonly spans?: true;
 }
 
 export interface Block extends UnitRange {
@@ -179,10 +153,21 @@ export interface Block extends UnitRange {
   readonly redo: readonly Redo[];
   /** Rollouts that are generated already, by unit; absent = none, and to executors of before, which generate them again. */
   readonly pieces?: readonly Piece[];
+  /**
+   * The unit is divided: these of its rollouts are to be generated, but for those in `pieces`, and kept without scores. All of them are, whatever they
+   * ended in. Absent = whole units.
+   */
+  readonly span?: RolloutSpan;
   readonly chunks: readonly InputChunk[];
 }
-/** `empty`: nothing to hand out at present (`pending` tells whether that may change while this ticket lives). */
-export type ClaimDecision = Block | { readonly kind: "empty"; readonly pending: number } | { readonly kind: "lost" | "closed" | "gone" };
+/**
+ * `empty`: nothing to hand out at present (`pending` tells whether that may change while this ticket lives). `divided`: there are rollouts for it once the
+ * span that it has of their unit is over; absent = there are none.
+ */
+export type ClaimDecision =
+  | Block
+  | { readonly kind: "empty"; readonly pending: number; readonly divided?: true }
+  | { readonly kind: "lost" | "closed" | "gone" };
 export type ClaimAnswer = ClaimDecision & Renewal;
 
 export interface CommitUnit {
@@ -291,6 +276,11 @@ export interface NoteRequest extends TicketId {
   readonly environment?: readonly EnvironmentLine[];
 }
 
+export interface LeaveRequest extends TicketId {
+  /** Rollouts of this environment cannot be kept, so its units are not to be divided; absent = they can, as far as is known. */
+  readonly undivided?: true;
+}
+
 /** The environment of this executor has another digest than the grant names; null: it has none of that name. */
 export interface OtherCodeRequest extends TicketId {
   readonly env_digest: string | null;
@@ -378,7 +368,7 @@ export interface RunExecution {
   claim(request: ClaimRequest): Promise<ClaimAnswer>;
   commit(call: CommitCall): Promise<CommitAnswer>;
   beat(request: BeatRequest): Promise<BeatAnswer>;
-  leave(request: TicketId): Promise<Ack>;
+  leave(request: LeaveRequest): Promise<Ack>;
   prepared(request: PreparedRequest): Promise<Ack>;
   inputs(request: TicketId): Promise<InputsAnswer>;
   adopt(call: AdoptCall): Promise<Ack>;

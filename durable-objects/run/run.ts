@@ -88,7 +88,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, RunContro
     this.#vitals.said(request.epoch, request.vitals);
     return this.#transit("beat", request) ?? GONE;
   }
-  async leave(request: P.TicketId): Promise<P.Ack> {
+  async leave(request: P.LeaveRequest): Promise<P.Ack> {
     return this.#transit("leave", request) ?? GONE;
   }
   async prepared(request: P.PreparedRequest): Promise<P.Ack> {

@@ -37,7 +37,7 @@ export const TRANSITIONS = {
   claim: (ledger: Ledger, head: RunHead, request: P.ClaimRequest, context: RunContext) => claim(ledger, head, request, context),
   commit: (ledger: Ledger, head: RunHead, request: P.CommitRequest, context: RunContext) => commit(ledger, head, request, context),
   beat: (ledger: Ledger, head: RunHead, request: P.BeatRequest, context: RunContext) => beat(ledger, head, request, context),
-  leave: (ledger: Ledger, head: RunHead, request: P.TicketId): P.Ack => {
+  leave: (ledger: Ledger, head: RunHead, request: P.LeaveRequest): P.Ack => {
     leave(ledger, head, request);
     return { kind: "ok" };
   },

@@ -32,6 +32,11 @@ export interface PlayOptions {
   readonly onTurn?: (index: number, state: State, turn: KeptTurn) => "kept" | "unkept" | "leave";
   /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
   readonly scoringTurn?: () => Promise<void>;
+  /**
+   * The other rollouts of the example are played elsewhere: these are scored by themselves where that is how they are (`scores`), and never together.
+   * Absent = these are all.
+   */
+  readonly part?: { readonly scores: boolean };
   /** Called when a rollout has been generated, whatever it ended in. */
   readonly onRollout?: (index: number, state: State) => void;
   /** Called when rollouts are about to be scored, the one of that index or all of them together: their states are about to change. */
@@ -70,6 +75,7 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
   try {
     const states = await playAll(environment, input, indices, { ...options, client: scope.timed(options.client) }, scope);
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
+    if (options.part !== undefined) return { states, fatal: null, aborted: false };
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     if (!isScoredAlone(environment, options)) {
@@ -94,7 +100,8 @@ async function playAll(
   options: PlayOptions,
   scope: UnitScope,
 ): Promise<State[] | null> {
-  const atOnce = options.scoringTurn === undefined && isScoredAlone(environment, options);
+  const { part = { scores: options.scoringTurn === undefined } } = options;
+  const atOnce = part.scores && isScoredAlone(environment, options);
   const settled = await Promise.allSettled(
     indices.map(async (index) => {
       const known = options.generated?.get(index);

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PIECE_TABLE, SCHEMA } from "../../durable-objects/run/state/schema.ts";
+import { PIECE_TABLE, SCHEMA, SPAN_TABLE } from "../../durable-objects/run/state/schema.ts";
 import type { Option } from "../../src/config/option.ts";
 import { OPTION_NAMES, OPTIONS } from "../../src/config/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../src/errors/codes.ts";
@@ -23,7 +23,7 @@ const DOCS: readonly string[] = [
     .map((name) => `docs/${String(name)}`)
     .filter((path) => path.endsWith(".md")),
 ];
-const TABLES_OF_RUN = SCHEMA + PIECE_TABLE;
+const TABLES_OF_RUN = SCHEMA + PIECE_TABLE + SPAN_TABLE;
 const TABLES_OF_STORAGE = "docs/storage-schema.md";
 const ARCHITECTURE = "docs/architecture.md";
 

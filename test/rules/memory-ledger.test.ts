@@ -1,8 +1,11 @@
-import { ledgerConformance } from "../support/ledger-conformance.ts";
+import { ledgerConformance, type WithLedger } from "../support/ledger-conformance.ts";
 import { MemoryLedger } from "../support/memory-ledger.ts";
+import { spanConformance } from "../support/span-conformance.ts";
 
 /** The rules of a run are tested on this ledger: it must do what the real one does (test/workers/sql-ledger.test.ts). */
-ledgerConformance(async (check) => {
+const withLedger: WithLedger = async (check) => {
   const ledger = new MemoryLedger();
   check({ ledger, transaction: (change) => ledger.transaction(change), reopened: () => ledger });
-});
+};
+ledgerConformance(withLedger);
+spanConformance(withLedger);

@@ -84,6 +84,10 @@ export class ExecutorNode {
 
   /** Units begun and not committed: what an outside observer may hold against them if this executor falls silent. */
   readonly open = new Set<number>();
+  /** Units of which a span was committed under the present grant: a call that was late may have named them as begun again. */
+  readonly spanned = new Set<number>();
+  /** Units with a span that is generated, and not heard to be committed. */
+  readonly #leaving = new Set<number>();
   #troubles = new Troubles();
   /** Under the present grant nothing goes on any more. */
   #stopped = false;
@@ -91,7 +95,7 @@ export class ExecutorNode {
 
   crash(): void {
     if (!this.#alive) return;
-    this.#isolate.fallsSilent(this.#world, this.open);
+    this.#isolate.fallsSilent(this.#world, this);
     this.#isolate.leave(this);
     this.#alive = false;
     this.#requests.abort();
@@ -137,6 +141,8 @@ export class ExecutorNode {
     this.#grant = grant;
     const hold = grant.config.no_interleave_scoring === true ? { hold: Math.max(grant.lanes, this.#world.plan.held) } : {};
     this.#told = false;
+    this.spanned.clear();
+    this.#leaving.clear();
     this.#answers.clear();
     this.#answered = 0;
     this.#requests.open(grant);
@@ -167,11 +173,13 @@ export class ExecutorNode {
 
   #carryOut(effect: Effect, grant: Grant): void {
     const [ticket, sentAt] = [ticketOf(grant), this.#now()];
+    // An answer may come when another grant has begun.
+    const feed = (event: SessionEvent): void => void (this.#grant === grant && this.#feed(event));
     switch (effect.type) {
       case "claim":
-        return this.#calls.make("claim", { ...ticket, ...this.#said(effect.started), ...effect }, (answer) => {
+        return this.#calls.make("claim", { ...ticket, ...this.#said(effect.started), ...effect, ...(this.#code.checks ? { spans: true } : {}) }, (answer) => {
           if (this.#grant === grant && answer?.renewed === true) this.#troubles.heard(sentAt);
-          this.#feed(
+          feed(
             answer === null
               ? { type: "claim-failed", seq: effect.seq, wait: this.#waits.after("claim") }
               : { type: "claimed", seq: effect.seq, sentAt, answer },
@@ -191,9 +199,9 @@ export class ExecutorNode {
         const segment = `${grant.ticket}-${grant.epoch}-${effect.n}`;
         return this.#calls.make("commit", { ...ticket, ...this.#said(effect.started), segment, units, pieces }, (answer) => {
           if (this.#grant === grant && answer?.kind === "committed" && answer.renewed === true) this.#troubles.heard(sentAt);
-          if (answer !== null) for (const unit of effect.units) this.open.delete(unit);
+          if (answer !== null) this.#committed(effect);
           if (this.#grant === grant) this.#troubles.note(`segment ${effect.n}`, answer !== null);
-          this.#feed(
+          feed(
             answer === null
               ? { type: "commit-failed", n: effect.n, wait: this.#waits.after(`commit ${effect.n}`) }
               : { type: "committed", n: effect.n, sentAt, answer },
@@ -203,7 +211,7 @@ export class ExecutorNode {
       case "beat": {
         return this.#calls.make("beat", { ...ticket, ...this.#said(effect.started) }, (answer) => {
           if (this.#grant === grant) this.#troubles.noteBeat(sentAt, answer !== null);
-          this.#feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat") } : { type: "beaten", sentAt, answer });
+          feed(answer === null ? { type: "beat-failed", sentAt, wait: this.#waits.after("beat") } : { type: "beaten", sentAt, answer });
         });
       }
       case "narrow":
@@ -220,10 +228,18 @@ export class ExecutorNode {
         this.#session = null;
         this.#seat?.leave();
         // Should the leave be lost, what was given up is held against it.
-        this.#isolate.fallsSilent(this.#world, this.open);
+        this.#isolate.fallsSilent(this.#world, this);
         this.open.clear();
         this.#world.clock.after(50 + this.#pause, () => this.#search.ask());
         this.#pause = 0;
+    }
+  }
+
+  #committed({ units, spans }: Extract<Effect, { type: "commit" }>): void {
+    for (const unit of [...units, ...spans]) this.open.delete(unit);
+    for (const unit of spans) {
+      this.spanned.add(unit);
+      this.#leaving.delete(unit);
     }
   }
 
@@ -240,6 +256,7 @@ export class ExecutorNode {
   #start(work: UnitWork, grant: Grant): void {
     const [world, { unit, block }] = [this.#world, work];
     this.#troubles.mayBegin(unit);
+    if (this.#leaving.has(unit)) broken(`unit ${unit} is begun while a span of it is on its way`);
     if (this.#units.has(unit)) broken(`unit ${unit} runs twice in one executor`);
     const state = beginUnit(world, work, grant.config.rollouts_per_example, this.#made, this.#now());
     if (!block.poisoned) this.#invocation.mayBegin(grant.config.run_id, unit, state.begun);
@@ -263,6 +280,11 @@ export class ExecutorNode {
   #generated(unit: number, grant: Grant): void {
     const state = this.#units.get(unit);
     if (!this.#alive || state === undefined) return;
+    if (state.span) {
+      this.#units.delete(unit);
+      this.#leaving.add(unit);
+      return this.#feed({ type: "span-ended", unit });
+    }
     if (grant.config.no_interleave_scoring === true) return this.#feed({ type: "unit-generated", unit });
     const { scoringMs, scorerDies } = this.#world.plan;
     if (scoringMs === 0) this.#feed({ type: "unit-scoring", unit });
@@ -280,14 +302,14 @@ export class ExecutorNode {
     if (this.#units.get(unit) !== state || !state.left.has(index)) return this.#requests.admit();
     state.time?.asks();
     if (!this.#requests.enter(`${unit}/${index}`, () => this.#request(unit, state, index, grant))) return;
-    state.inFlight++;
+    state.inFlight.add(index);
     const { deadline } = this.#invocation;
     state.permittedAt ??= world.clock.now;
     state.time?.permitted();
     world.clock.after(world.plan.killers.has(unit) ? 3_000 : world.random.int(...world.plan.request), () => {
       if (!this.#alive || this.#units.get(unit) !== state || !state.left.has(index)) return;
-      this.#requests.leave();
-      state.inFlight--;
+      this.#requests.leave(`${unit}/${index}`);
+      state.inFlight.delete(index);
       state.left.delete(index);
       if (this.#misplaced && !world.calm) this.#refuse(state, grant);
       else {
@@ -295,7 +317,7 @@ export class ExecutorNode {
         const error = world.strikes(world.plan.infraError) ? "provider_error" : world.strikes(world.plan.scorerError) ? "scorer_error" : null;
         const said = { ...summary(unit % 3, error, world.generated()), ...this.#made };
         state.summaries[index] = said;
-        const keeps = error !== "provider_error";
+        const keeps = state.span || error !== "provider_error";
         if (keeps) this.#answers.set(`${unit}/${index}`, said);
         if (keeps || deadline !== null) this.#feed({ type: "rollout-ended", unit, rollout: index, keeps });
         if (this.#units.get(unit) !== state) return this.#requests.admit();
@@ -313,8 +335,13 @@ export class ExecutorNode {
     const { deadline } = this.#invocation;
     const took = this.#world.clock.now - (state.permittedAt ?? this.#world.clock.now);
     if (took < (deadline ?? 0)) broken(`unit ${unit} ends as late ${took} ms after its first permit`);
+    const late = [...state.left];
     endUnit(this.#world, state, "timeout", this.#made);
-    for (; state.inFlight > 0; state.inFlight--) this.#requests.leave();
+    for (const rollout of state.span ? late : []) {
+      this.#answers.set(`${unit}/${rollout}`, state.summaries[rollout] ?? broken("a rollout that is late has no row"));
+      this.#feed({ type: "rollout-scored", unit, rollout });
+    }
+    this.#requests.cut(unit, state.inFlight);
     this.#requests.admit();
     if (state.refused) return this.#drop(unit);
     this.#generated(unit, grant);
@@ -352,7 +379,7 @@ export class ExecutorNode {
     const cut = [...this.#units].filter(([, { left }]) => left.size > 0);
     for (const [unit, state] of cut) {
       this.#units.delete(unit);
-      for (; state.inFlight > 0; state.inFlight--) this.#requests.leave();
+      this.#requests.cut(unit, state.inFlight);
     }
     this.#requests.admit();
     this.#world.clock.after(0, () => {
@@ -361,7 +388,7 @@ export class ExecutorNode {
   }
 
   #abort(): void {
-    this.#isolate.fallsSilent(this.#world, this.open);
+    this.#isolate.fallsSilent(this.#world, this);
     this.open.clear();
     this.#requests.abort();
     const units = [...this.#units.keys()];

@@ -27,6 +27,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   const debts = debtsOfTotals(head, ledger.config());
   if (debts !== null && JSON.stringify(debts) !== JSON.stringify(countDebts(ledger))) broken("what a resume owes is not what the totals say");
   checkUnits(ledger, head);
+  checkSpans(ledger);
   checkAnswers(world, ledger);
   checkRepairs(world, head);
   checkScorings(world, ledger);
@@ -68,6 +69,24 @@ function checkGrants(world: Scene, ledger: MemoryLedger): void {
     end = claim.hi;
     if (!tickets.some((ticket) => ticket.id === claim.ticket && ticket.epoch === claim.epoch))
       broken(`units ${claim.lo}.. are claimed by a grant that has ended`);
+  }
+}
+
+/** Of a unit that is divided each rollout is with one live grant at most, its claim is with one of those, and nobody has what is kept. */
+function checkSpans(ledger: MemoryLedger): void {
+  for (const [unit, spans] of ledger.spans.byUnit()) {
+    let end = 0;
+    for (const { lo, hi, ticket, epoch } of spans) {
+      if (lo < end || hi <= lo) broken(`rollout ${lo} of unit ${unit} is with two`);
+      end = hi;
+      if (ledger.ticket(ticket)?.epoch !== epoch) broken(`rollouts ${lo}.. of unit ${unit} are with a grant that has ended`);
+      const kept = new Set(ledger.piecesIn({ lo: unit, hi: unit + 1 }).flatMap(({ rollouts }) => rollouts));
+      if (Array.from({ length: hi - lo }, (_, at) => lo + at).every((rollout) => kept.has(rollout))) broken(`a span of unit ${unit} is kept, and not over`);
+    }
+    const claims = ledger.claimsIn({ lo: unit, hi: unit + 1 });
+    if (claims.length !== 1 || !spans.some(({ ticket }) => ticket === claims[0]?.ticket))
+      broken(`unit ${unit} is divided, and claimed by none who has some of it`);
+    if (new Set(spans.map(({ ticket }) => ticket)).size < spans.length) broken(`two spans of unit ${unit} are with one grant`);
   }
 }
 

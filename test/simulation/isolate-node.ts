@@ -5,6 +5,8 @@ import type { Scene } from "./scene.ts";
 interface Member {
   /** Units begun and not committed. */
   readonly open: ReadonlySet<number>;
+  /** Of others some rollouts were. */
+  readonly spanned: ReadonlySet<number>;
   crash(): void;
 }
 
@@ -32,9 +34,10 @@ export class IsolateNode {
   }
 
   /** What an outside observer may hold against units of `world` if their executor says nothing more: any of what was open beside them may have been the reason. */
-  fallsSilent(world: Scene, units: ReadonlySet<number>): void {
+  fallsSilent(world: Scene, { open, spanned }: Pick<Member, "open" | "spanned">): void {
     const alone = (this.#lost ?? this.#open) === 1;
-    for (const unit of units) world.silences.push({ unit, alone });
+    for (const unit of open) world.silences.push({ unit, alone });
+    for (const unit of spanned) if (!open.has(unit)) world.silences.push({ unit, alone: false });
   }
 
   dies(): void {

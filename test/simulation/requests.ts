@@ -7,7 +7,7 @@ const limitOf = ({ requests, generation = requests }: Holding): number => Math.m
 export class Requests {
   readonly #world: Scene;
   #limit = 0;
-  #inFlight = 0;
+  readonly #inFlight = new Set<string>();
   #waiting: (() => void)[] = [];
   #narrowed: (() => void)[] = [];
 
@@ -16,7 +16,7 @@ export class Requests {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#inFlight.size;
   }
 
   /** A new grant begins. */
@@ -27,19 +27,25 @@ export class Requests {
 
   /** True when one may begin now, for this unit and rollout; else `again` is called when there is room. */
   enter(rollout: string, again: () => void): boolean {
-    if (this.#inFlight >= this.#limit) {
+    if (this.#inFlight.size >= this.#limit) {
       this.#waiting.push(again);
       return false;
     }
-    this.#inFlight++;
+    this.#inFlight.add(rollout);
     this.#world.requestStarted(rollout);
     return true;
   }
 
-  leave(): void {
-    this.#inFlight--;
-    this.#world.inFlight--;
+  leave(rollout: string): void {
+    this.#inFlight.delete(rollout);
+    this.#world.requestEnded(rollout);
     this.#tellNarrowed();
+  }
+
+  /** Those of a unit end unanswered. */
+  cut(unit: number, rollouts: Set<number>): void {
+    for (const rollout of rollouts) this.leave(`${unit}/${rollout}`);
+    rollouts.clear();
   }
 
   /** Whoever waits longest tries again. */
@@ -55,13 +61,13 @@ export class Requests {
   }
 
   #tellNarrowed(): void {
-    if (this.#inFlight <= this.#limit) for (const then of this.#narrowed.splice(0)) then();
+    if (this.#inFlight.size <= this.#limit) for (const then of this.#narrowed.splice(0)) then();
   }
 
   /** They are cut, and nobody waits any more. */
   abort(): void {
-    this.#world.inFlight -= this.#inFlight;
-    this.#inFlight = 0;
+    for (const rollout of this.#inFlight) this.#world.requestEnded(rollout);
+    this.#inFlight.clear();
     this.#waiting = [];
     this.#narrowed = [];
   }

@@ -41,7 +41,16 @@ export class RunNode {
   }
 
   context() {
-    return { now: this.#world.clock.now + this.#offset, boot: this.#world.boot, runtime: this.#world.runtime, timing: TIMING, slice: 3, merge_after: 6 };
+    return {
+      now: this.#world.clock.now + this.#offset,
+      boot: this.#world.boot,
+      runtime: this.#world.runtime,
+      timing: TIMING,
+      slice: 3,
+      merge_after: 6,
+      // Smaller than real ones: few runs of a schedule have many rollouts of an example.
+      span: this.#world.plan.config.rollouts_per_example > 8 ? 16 : 2,
+    };
   }
 
   get isDeleted(): boolean {
@@ -122,7 +131,7 @@ export class RunNode {
   #checkRepeat({ epoch, seq }: Request<"claim">, answer: Answer<"claim">): void {
     if (answer.kind !== "block") return;
     const key = `${epoch}/${seq}`;
-    const block = `${answer.lo}-${answer.hi}`;
+    const block = `${answer.lo}-${answer.hi} ${JSON.stringify(answer.span)}`;
     const before = this.#world.blocks.get(key) ?? block;
     if (before !== block) broken(`claim ${key} was answered with ${before} and with ${block}`);
     this.#world.blocks.set(key, block);

@@ -26,7 +26,7 @@ export class RunWorld implements Scene {
   readonly kept = new Map<string, number>();
   readonly scored = new Map<number, string>();
   repairs: Scene["repairs"] = { generation: 1, owed: new Map() };
-  inFlight = 0;
+  readonly #inFlight = new Set<string>();
 
   constructor(world: SharedWorld, plan: Plan, cleaning: CleaningPlan) {
     this.#world = world;
@@ -78,9 +78,18 @@ export class RunWorld implements Scene {
     return this.#world.generated();
   }
 
+  get inFlight(): number {
+    return this.#inFlight.size;
+  }
+
+  requestEnded(rollout: string): void {
+    this.#inFlight.delete(rollout);
+  }
+
   requestStarted(rollout: string): void {
     if (this.kept.has(rollout)) broken(`rollout ${rollout} is kept, and the model is asked for it`);
-    this.inFlight++;
+    if (this.#inFlight.has(rollout)) broken(`the model is asked for rollout ${rollout} by two at once`);
+    this.#inFlight.add(rollout);
     const limit = this.plan.config.max_concurrent;
     if (limit > 0 && this.inFlight > limit) broken(`${this.inFlight} requests in flight, the limit is ${limit}`);
   }

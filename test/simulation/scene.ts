@@ -58,13 +58,14 @@ export interface Scene {
   readonly calm: boolean;
   /** Nothing can be stored now: a full disk. */
   readonly outage: boolean;
-  inFlight: number;
+  readonly inFlight: number;
   /** The same world, as another of its runs sees it. */
   of(run: string): Scene;
   strikes(probability: number): boolean;
   message(deliver: () => void, lost?: () => void): void;
   /** For a rollout, by unit and index. */
   requestStarted(rollout: string): void;
+  requestEnded(rollout: string): void;
   /** The number of an answer of the model. */
   generated(): number;
 }

@@ -10,10 +10,12 @@ import { summary } from "./storage.ts";
 export interface Unit {
   /** Rollouts to be generated. */
   readonly left: Set<number>;
+  /** The others of the unit are with others: what is generated here is kept, and not scored. */
+  readonly span: boolean;
   readonly summaries: RolloutSummary[];
   refused: boolean;
   /** Model requests of it that are under way. */
-  inFlight: number;
+  readonly inFlight: Set<number>;
   /** Its deadline; null without one, or before it has begun. */
   time: UnitTime | null;
   /** When it had its first permit, true time; null before. */
@@ -26,8 +28,9 @@ type Made = Pick<RolloutSummary, "metrics" | "env_digest">;
 
 /** Where a unit begins: rows that stay, rollouts that are generated already and are scored by this executor, and the rest. `made`: what its rows say of its code. */
 export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: number, made: Made, begun: number): Unit {
-  const left = new Set(Array.from({ length: rollouts }, (_, index) => index));
-  const state: Unit = { left, summaries: [], refused: false, inFlight: 0, time: null, permittedAt: null, begun };
+  const { lo, hi } = block.span ?? { lo: 0, hi: rollouts };
+  const left = new Set(Array.from({ length: hi - lo }, (_, at) => lo + at));
+  const state: Unit = { left, span: block.span !== undefined, summaries: [], refused: false, inFlight: new Set(), time: null, permittedAt: null, begun };
   const redo = block.redo.find((each) => each.unit === unit);
   for (const index of redo?.keep ?? []) {
     const kept = redo === undefined ? undefined : world.segments.get(pieceAt(world, redo.place) ?? "")?.[index];
@@ -40,7 +43,8 @@ export function beginUnit(world: Scene, { unit, block }: UnitWork, rollouts: num
       const said = world.segments.get(`${piece.segment}/${unit}/${index}`)?.[0];
       if (said === undefined) broken(`rollout ${index} of unit ${unit} is kept where there is none`);
       if (!state.left.delete(index)) continue;
-      state.summaries[index] = { ...said, error: world.strikes(world.plan.scorerError) ? "scorer_error" : null, ...made };
+      if (said.error !== null && said.error !== "scorer_error") state.summaries[index] = said;
+      else state.summaries[index] = { ...said, error: world.strikes(world.plan.scorerError) ? "scorer_error" : null, ...made };
     }
   }
   if (block.poisoned) endUnit(world, state, "poisoned", made);

@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../src/config/run-config.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
-import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
+import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Span, Spans, Suspect, Ticket } from "../../durable-objects/run/state/ledger.ts";
 import { relocated } from "../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../durable-objects/run/protocol.ts";
 
@@ -18,13 +18,32 @@ export class MemoryLedger implements Ledger {
   /** By segment and unit. */
   readonly pieces = new Map<string, Piece & { readonly generation: number }>();
   readonly moved = new Map<string, Moved>();
+  readonly spanRows = new Map<string, Span>();
+  readonly spans: Spans = {
+    byUnit: () =>
+      Map.groupBy(
+        [...this.spanRows.values()].sort((a, b) => a.unit - b.unit || a.lo - b.lo),
+        ({ unit }) => unit,
+      ),
+    put: (span) => void this.spanRows.set(`${span.unit}/${span.lo}`, span),
+    delete: ({ unit, lo }) => void this.spanRows.delete(`${unit}/${lo}`),
+  };
   readonly events: CommitEvent[] = [];
 
   /** Runs `change` as a transaction: a throw leaves everything as it was. */
   transaction<T>(change: () => T): T {
-    const copies = [this.ticketRows, this.answers, this.returned, this.claims, this.dones, this.suspects, this.chunks, this.pieces, this.moved].map(
-      (map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const,
-    );
+    const copies = [
+      this.ticketRows,
+      this.answers,
+      this.returned,
+      this.claims,
+      this.dones,
+      this.suspects,
+      this.chunks,
+      this.pieces,
+      this.moved,
+      this.spanRows,
+    ].map((map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const);
     const { stored, text } = this;
     const events = this.events.length;
     try {
@@ -103,6 +122,10 @@ export class MemoryLedger implements Ledger {
   }
   deleteClaimsOf(ticket: number): void {
     for (const claim of this.claimsOf(ticket)) this.claims.delete(claim.lo);
+  }
+
+  deleteClaim({ ticket, lo }: Claim): boolean {
+    return this.claims.get(lo)?.ticket === ticket && this.claims.delete(lo);
   }
 
   trimClaims(ticket: number, _settled: readonly number[]): void {

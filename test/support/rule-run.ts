@@ -1,7 +1,16 @@
 import type { ImportSource, ResumeRequest } from "../../durable-objects/run/control.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
-import { type Block, type ClaimAnswer, type CommitVerdict, type Grant, type JoinAnswer, PROTOCOL, type UnitRange } from "../../durable-objects/run/protocol.ts";
+import {
+  type Block,
+  type ClaimAnswer,
+  type CommitPiece,
+  type CommitVerdict,
+  type Grant,
+  type JoinAnswer,
+  PROTOCOL,
+  type UnitRange,
+} from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
 import { nextWake } from "../../durable-objects/run/sending/wake.ts";
@@ -167,7 +176,7 @@ export class RuleRun {
   claim(
     grant: Grant,
     seq: number,
-    changes: { readonly free?: number; readonly soon?: number; readonly open?: number; readonly started?: readonly number[] } = {},
+    changes: { readonly free?: number; readonly soon?: number; readonly open?: number; readonly started?: readonly number[]; readonly spans?: true } = {},
   ): ClaimAnswer {
     return this.call("claim", { ...this.id(grant), seq, free: grant.lanes, soon: 0, open: 0, started: [], ...changes });
   }
@@ -180,8 +189,13 @@ export class RuleRun {
   beat(grant: Grant, started: readonly number[] = []): string {
     return this.call("beat", { ...this.id(grant), started, vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null } }).kind;
   }
-  leave(grant: Grant): void {
-    this.call("leave", this.id(grant));
+  leave(grant: Grant, changes: { readonly undivided?: true } = {}): void {
+    this.call("leave", { ...this.id(grant), ...changes });
+  }
+  /** Commits generated rollouts of units that are not done. Returns the segment that they are in. */
+  keep(grant: Grant, pieces: readonly Pick<CommitPiece, "unit" | "rollouts">[], segment = this.newSegment(grant)): string {
+    this.call("commit", { ...this.id(grant), segment, units: [], pieces: pieces.map((piece) => ({ ...piece, offset: 0, length: 10 })) });
+    return segment;
   }
 
   /** Units with one summary each, or as many as given. */

@@ -31,6 +31,8 @@ export interface TicketOptions {
   /** Of the environment's code, where rows carry it. */
   readonly envDigest?: string;
   readonly onNote?: (message: string) => void;
+  /** Default: the same one each time. */
+  readonly executor?: string;
   readonly units: number;
   readonly lanes: number;
   /** Per example; default 1. */
@@ -60,7 +62,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
 } {
   const run = given.run ?? RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config });
   const objects = given.objects ?? new Map<string, Uint8Array>();
-  const grant = run.grant("executor", lanes);
+  const { executor = "executor" } = given;
+  const grant = run.grant(executor, lanes);
   const gate = new Gate(grant.requests);
   const client: Client = {
     type: "scripted",
@@ -99,7 +102,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
   });
   const bytes = unboundedBytes();
   const ports: ExecutorPorts = {
-    id: "executor",
+    id: executor,
     boot: run.boot,
     runtime: run.runtime,
     isolate: new Isolate(Date.now),

@@ -2,14 +2,15 @@ import { reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it } from "vitest";
 import { referencedSegments } from "../../durable-objects/run/course/referenced.ts";
 import { SqlLedger } from "../../durable-objects/run/state/sql-ledger.ts";
-import { ledgerConformance } from "../support/ledger-conformance.ts";
+import { ledgerConformance, type WithLedger } from "../support/ledger-conformance.ts";
+import { spanConformance } from "../support/span-conformance.ts";
 import { rawRun } from "./support/service.ts";
 
 const inStorage = <T>(check: (state: DurableObjectState) => T): Promise<T> => runInDurableObject(rawRun("0000abcd"), (_, state) => check(state));
 
 afterEach(() => reset());
 
-ledgerConformance((check) =>
+const withLedger: WithLedger = (check) =>
   inStorage(({ storage }) => {
     const ledger = new SqlLedger(storage.sql);
     ledger.migrate();
@@ -25,8 +26,36 @@ ledgerConformance((check) =>
         }
       },
     });
-  }),
-);
+  });
+ledgerConformance(withLedger);
+spanConformance(withLedger);
+
+describe("spans that a version without them left behind", () => {
+  it("are forgotten as they are read: of a grant that has ended, and of a unit that another has whole", () =>
+    inStorage(({ storage }) => {
+      const ledger = new SqlLedger(storage.sql);
+      ledger.migrate();
+      const ticket = {
+        executor: "e",
+        joined: 1,
+        boot: "b",
+        task: { kind: "units" },
+        lanes: 1,
+        requests: 1,
+        lease_until: 1,
+        started: [],
+        alone: false,
+        seq: 0,
+      } as const;
+      ledger.putTicket({ ...ticket, id: 1, epoch: 11 });
+      ledger.putTicket({ ...ticket, id: 2, epoch: 12 });
+      for (const unit of [3, 4, 5]) ledger.putClaim({ lo: unit, hi: unit + 1, ticket: unit === 4 ? 2 : 1, epoch: unit === 4 ? 12 : 11 });
+      const spans = [3, 4, 5].map((unit) => ({ unit, lo: 0, hi: 8, ticket: 1, epoch: unit === 5 ? 9 : 11 }));
+      for (const span of spans) ledger.spans.put(span);
+      expect([...new SqlLedger(storage.sql).spans.byUnit().keys()]).toEqual([3]);
+      expect(storage.sql.exec("SELECT unit FROM span").toArray()).toEqual([{ unit: 3 }]);
+    }));
+});
 
 describe("tables of a run", () => {
   it("are made by the first write only", () =>

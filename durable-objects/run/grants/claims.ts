@@ -3,13 +3,14 @@ import { codeFound } from "./code-wait.ts";
 import { loaded } from "./load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
-import type { Ledger, Ticket } from "../state/ledger.ts";
+import type { Ledger, Span, Ticket } from "../state/ledger.ts";
 import { relocated } from "../state/relocated.ts";
 import { isPinning, isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
 import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { debtOf, termsOf } from "../course/repair.ts";
+import { claimSpan, type SpanChoice } from "./spans.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
 import { endingOf, liveTicket, ordersFor, renewed } from "./tickets.ts";
 
@@ -63,6 +64,29 @@ function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: Unit
   };
 }
 
+const NOTHING: SpanChoice = { span: null, mostUnits: 0 };
+
+/** A span with what is kept of it: rollouts that are not to be generated, and where others are gone on with. */
+function spanBlock(ledger: Ledger, head: RunHead, { unit, lo, hi }: Span): Block {
+  const range = { lo: unit, hi: unit + 1 };
+  const inside = (rollouts: readonly number[]): number[] => rollouts.filter((rollout) => rollout >= lo && rollout < hi);
+  const pieces = ledger
+    .piecesIn(range)
+    .map(({ rollouts, begun = [], ...place }) => ({ ...place, rollouts: inside(rollouts), begun: inside(begun) }))
+    .filter(({ rollouts, begun }) => rollouts.length + begun.length > 0);
+  return {
+    kind: "block",
+    ...range,
+    span: { lo, hi },
+    alone: false,
+    poisoned: false,
+    wary: isWary(head, range),
+    redo: [],
+    ...(pieces.length === 0 ? {} : { pieces }),
+    chunks: ledger.chunksIn(range),
+  };
+}
+
 /** A poisoned unit goes to anyone (it is not run); a suspect one only to a ticket that has nothing else open. */
 function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: number): Block | null {
   const waiting = ledger.waitingSuspects();
@@ -75,19 +99,22 @@ function claimSuspect(ledger: Ledger, head: RunHead, ticket: TicketId, open: num
 }
 
 /** `alone`: it holds a suspect unit, and nothing else until that is done. */
-function nextAnswer(ledger: Ledger, head: RunHead, { task }: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimDecision {
-  if (head.phase !== "open" || task.kind !== "units") return { kind: "closed" };
+function nextAnswer(ledger: Ledger, head: RunHead, ticket: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimDecision {
+  if (head.phase !== "open" || ticket.task.kind !== "units") return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
+  const { span, mostUnits, waits } = alone ? NOTHING : claimSpan(ledger, head, ticket, request, context);
+  if (span !== null) return spanBlock(ledger, head, span);
   // Units that are about to be pinned are worth waiting for.
-  if (alone || head.pending === 0) return { kind: "empty", pending: head.pending + (isPinning(ledger.tickets()) ? 1 : 0) };
+  if (alone || head.pending === 0)
+    return { kind: "empty", pending: head.pending + (isPinning(ledger.tickets()) ? 1 : 0), ...(waits === true ? { divided: true } : {}) };
   const poisonedFirst = ledger.waitingSuspects().some(isPoisoned) ? claimSuspect(ledger, head, request, request.open) : null;
   if (poisonedFirst !== null) return poisonedFirst;
   const bytes = head.n === null || head.n === 0 ? 0 : head.input_bytes / head.n;
-  const size = blockSize(request, head.pending, ledger.tickets().filter(({ task }) => task.kind === "units").length, {
+  const whole = blockSize(request, head.pending, ledger.tickets().filter(({ task }) => task.kind === "units").length, {
     bytes,
     rollouts: ledger.config().rollouts_per_example,
   });
-  const range = size > 0 ? takeUnits(ledger, head, size) : null;
+  const range = whole > 0 ? takeUnits(ledger, head, Math.min(whole, mostUnits)) : null;
   if (range !== null) return claimBlock(ledger, head, request, range, { alone: false, poisoned: false });
   return (request.free > 0 ? claimSuspect(ledger, head, request, request.open) : null) ?? { kind: "empty", pending: head.pending };
 }

@@ -10,6 +10,7 @@ import { keepPieces } from "./pieces.ts";
 import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "../protocol.ts";
 import type { RolloutSummary, Unscored } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../state/runs-of.ts";
+import { endKeptSpans } from "./spans.ts";
 import { endingOf, liveTicket, ordersFor, renewed, withoutRest } from "./tickets.ts";
 
 const present = (rollouts: readonly (RolloutSummary | null)[]): RolloutSummary[] => rollouts.filter((rollout) => rollout !== null);
@@ -36,7 +37,8 @@ function commitUnit(ledger: Ledger, head: RunHead, { ticket, claims, known }: Gr
   if (before !== null && before.segment === segment) return "accepted";
   if (before !== null && !before.owed) return "duplicate";
   if (head.phase === "settled" || head.phase === "finalising") return "closed";
-  const held = claims.some((claim) => claim.epoch === ticket?.epoch && unit.unit >= claim.lo && unit.unit < claim.hi);
+  // Of a unit that is divided the claim is nobody's to score it.
+  const held = claims.some((claim) => claim.epoch === ticket?.epoch && unit.unit >= claim.lo && unit.unit < claim.hi) && !ledger.spans.byUnit().has(unit.unit);
   if (!held) return "stale";
   const replaced = before === null ? null : ledger.done(unit.unit);
   if (replaced !== null) {
@@ -66,6 +68,7 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
   if (left !== null && left !== ticket) ledger.putTicket(left);
   if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);
   if (ticket !== null) keepPieces(ledger, head, ticket, request.segment, request.pieces ?? []);
+  if (ticket !== null && request.pieces !== undefined) endKeptSpans(ledger, head, ticket, new Set(request.pieces.map(({ unit }) => unit)));
   return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...endingOf(head), ...(living === null ? {} : { renewed: true }) };
 }
 

@@ -5,6 +5,7 @@ import { mayFinalise } from "../course/finalise-attempts.ts";
 import { isLoadingHeldUp } from "./loading.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
+import { dividedWant } from "./spans.ts";
 
 /** Whether a grant is for work beside the units, which takes no requests and no place of an executor for them. */
 export const isBeside = ({ task }: Ticket): boolean => task.kind === "adopt" || task.kind === "merge" || task.kind === "prepare";
@@ -63,8 +64,9 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   if (head.phase !== "open" || context.now < head.health.backoff_until) return 0;
   const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
+  const work = Math.max(Math.min(lanes, head.pending), dividedWant(ledger, head, free, context));
   // One executor is enough to see whether anybody has the run's code by now.
-  const units = Math.min(lanes, head.pending, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
+  const units = Math.min(work, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
   return Math.max(units, wantsPreparer(head, tickets) || wantsAdopter(head, tickets) || wantsMerger(head, tickets, context) ? 1 : 0);
 }
 

@@ -48,6 +48,9 @@ function endOfPieces(ledger: Ledger, { lo, hi }: UnitRange): number {
   return beyond === undefined ? hi : Math.max(lo + 1, beyond.unit);
 }
 
+/** The unit that `takeUnits` takes first; null when it takes none. */
+export const nextUnit = (ledger: Ledger, { n, cursor }: RunHead): number | null => ledger.firstReturned()?.lo ?? (n === null || cursor >= n ? null : cursor);
+
 /** Takes up to `size` adjacent units from the front of what is pending: returned ranges first, then the untouched tail. */
 export function takeUnits(ledger: Ledger, head: RunHead, size: number): UnitRange | null {
   const returned = ledger.firstReturned();

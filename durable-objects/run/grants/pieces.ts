@@ -2,9 +2,10 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import type { CommitPiece, Piece } from "../protocol.ts";
 import { runsOf } from "../state/runs-of.ts";
+import { hasInSpan } from "./span-holders.ts";
 
 /**
- * Keeps the generated rollouts of units that are not done. As for units the claim must be of this very grant; what was kept of a rollout
+ * Keeps the generated rollouts of units that are not done. As for units the claim, or the span, must be of this very grant; what was kept of a rollout
  * first stays, and a unit that is done needs none. Of one that stands between two turns the newest is kept, until it is generated. Nothing of it counts in the totals: a rollout counts with its unit.
  */
 export function keepPieces(ledger: Ledger, head: RunHead, ticket: Ticket, segment: string, pieces: readonly CommitPiece[]): void {
@@ -16,11 +17,13 @@ export function keepPieces(ledger: Ledger, head: RunHead, ticket: Ticket, segmen
   const known = ranges.flatMap((range) => ledger.piecesIn(range));
   const isOld = beyond(known, segment);
   const kept = new Set(known.flatMap(({ unit, rollouts }) => rollouts.map((rollout) => `${unit}/${rollout}`)));
+  const holds = (unit: number, rollout: number): boolean => hasInSpan(ledger, ticket, unit, rollout) ?? claims.some(({ lo, hi }) => unit >= lo && unit < hi);
   const fresh = pieces
-    .filter(({ unit }) => !settled.has(unit) && claims.some(({ lo, hi }) => unit >= lo && unit < hi))
+    .filter(({ unit }) => !settled.has(unit))
     .map(({ begun = [], ...piece }) => {
-      const rollouts = piece.rollouts.filter((rollout) => !kept.has(`${piece.unit}/${rollout}`));
-      const newest = begun.filter((rollout) => !kept.has(`${piece.unit}/${rollout}`) && !isOld(piece.unit, rollout));
+      const wanted = (rollout: number): boolean => !kept.has(`${piece.unit}/${rollout}`) && holds(piece.unit, rollout);
+      const rollouts = piece.rollouts.filter(wanted);
+      const newest = begun.filter((rollout) => wanted(rollout) && !isOld(piece.unit, rollout));
       return { ...piece, rollouts, ...(newest.length === 0 ? {} : { begun: newest }) };
     })
     .filter(({ rollouts, begun }) => rollouts.length > 0 || begun !== undefined);

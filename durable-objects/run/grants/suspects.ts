@@ -14,9 +14,17 @@ export const isPoisoned = (suspect: Suspect): boolean => suspect.alone >= LAPSES
 /** Ranges kept apart; beyond that they become one that covers them all. */
 const MOST_WARY = 32;
 
+/** Units that a grant has, or some rollouts of. The claim of one that is divided says only that somebody has. */
+function heldBy(ledger: Ledger, { id }: Ticket): UnitRange[] {
+  const divided = ledger.spans.byUnit();
+  const whole = ledger.claimsOf(id).filter(({ lo }) => !divided.has(lo));
+  const spans = [...divided].filter(([, each]) => each.some(({ ticket }) => ticket === id));
+  return [...whole.map(({ lo, hi }) => ({ lo, hi })), ...spans.map(([unit]) => ({ lo: unit, hi: unit + 1 }))];
+}
+
 /** Remembers what a silent executor held: any of it may have been the reason, reported or not. */
 export function becomeWary(ledger: Ledger, head: RunHead, ticket: Ticket): void {
-  const ranges = [...head.wary, ...ledger.claimsOf(ticket.id).map(({ lo, hi }) => ({ lo, hi }))];
+  const ranges = [...head.wary, ...heldBy(ledger, ticket)];
   head.wary = ranges.length <= MOST_WARY ? ranges : [{ lo: Math.min(...ranges.map(({ lo }) => lo)), hi: Math.max(...ranges.map(({ hi }) => hi)) }];
 }
 
@@ -49,7 +57,10 @@ export function blameLapse(ledger: Ledger, head: RunHead, ticket: Ticket, contex
   if (blamed.length === 0) return;
   const counts = ticket.beside === true || fellSilentAmongOthers(ledger, head, ticket, context) ? AMONG_OTHERS : 1;
   head.silence = { at: lastHeard(ticket, context), epoch: head.epoch };
+  const held = heldBy(ledger, ticket);
   for (const unit of blamed) {
+    // A call that was late may name one that is over by now.
+    if (!held.some(({ lo, hi }) => lo <= unit && unit < hi)) continue;
     const known = ledger.suspect(unit);
     const done = ledger.done(unit);
     if (done !== null && !done.owed) continue;

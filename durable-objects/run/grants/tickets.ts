@@ -20,6 +20,7 @@ import {
   type Grant,
   type JoinAnswer,
   type JoinRequest,
+  type LeaveRequest,
   type Orders,
   PROTOCOL,
   type Report,
@@ -27,6 +28,7 @@ import {
   type TicketTask,
 } from "../protocol.ts";
 import { endedWithRuntime } from "./runtime-deaths.ts";
+import { endSpansOf, freeRollouts, passOn } from "./spans.ts";
 import { becomeWary, blameLapse } from "./suspects.ts";
 
 /** The live ticket that `id` names; null when the grant has ended or the epoch is of another grant. */
@@ -55,10 +57,11 @@ const nameOf = ({ id, epoch, executor }: Ticket): string => `${id}-${epoch} to e
 /** Ends a grant and gives back what it still holds, in the transaction of the caller. */
 export function endTicket(ledger: Ledger, head: RunHead, ticket: Ticket): void {
   const claims = ledger.claimsOf(ticket.id);
+  endSpansOf(ledger, ticket);
   ledger.deleteClaimsOf(ticket.id);
   ledger.deleteTicket(ticket.id);
   keepProgress(head, ticket.progressed_at);
-  for (const claim of claims) returnUnits(ledger, head, claim);
+  for (const claim of claims) if (!passOn(ledger, claim)) returnUnits(ledger, head, claim);
 }
 
 /**
@@ -173,7 +176,7 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
   if (head.phase === "finalising" && !mayFinalise(head, context)) return null;
   if (isLoadingHeldUp(ledger, head, context)) return null;
   if (head.phase !== "open") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
-  if (head.pending === 0 || context.now < head.health.backoff_until) return null;
+  if ((head.pending === 0 && freeRollouts(ledger, head, context) === 0) || context.now < head.health.backoff_until) return null;
   const config = ledger.config();
   // A run without a limit leaves half of the executor to others.
   const share = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
@@ -297,7 +300,9 @@ export function endingOf({ drain, scores_rest }: RunHead): Ending {
 }
 
 /** The executor's own end of a grant; whatever it still holds goes back at once. Harmless when repeated or late. */
-export function leave(ledger: Ledger, head: RunHead, request: TicketId): void {
+export function leave(ledger: Ledger, head: RunHead, request: LeaveRequest): void {
   const ticket = liveTicket(ledger, request);
-  if (ticket !== null) endTicket(ledger, head, ticket);
+  if (ticket === null) return;
+  if (request.undivided === true) head.undivided = true;
+  endTicket(ledger, head, ticket);
 }

@@ -61,8 +61,11 @@ function keptOf(ledger: Ledger, { n }: RunHead): Pick<RunView, "kept"> {
   if (rollouts === 0) return {};
   const all = { lo: 0, hi: n ?? 0 };
   const claims = ledger.claimsIn(all);
-  const waiting = ledger.piecesIn(all).filter(({ unit }) => !claims.some(({ lo, hi }) => lo <= unit && unit < hi));
-  return { kept: { rollouts, waiting: waiting.reduce((sum, piece) => sum + piece.rollouts.length, 0) } };
+  const divided = ledger.spans.byUnit();
+  const isHeld = (unit: number, rollout: number): boolean =>
+    divided.get(unit)?.some(({ lo, hi }) => lo <= rollout && rollout < hi) ?? claims.some(({ lo, hi }) => lo <= unit && unit < hi);
+  const waiting = ledger.piecesIn(all).map(({ unit, rollouts: kept }) => kept.filter((rollout) => !isHeld(unit, rollout)).length);
+  return { kept: { rollouts, waiting: waiting.reduce((sum, count) => sum + count, 0) } };
 }
 
 /** The name of the file that was uploaded, or what the environment calls what it was given. */

@@ -11,6 +11,8 @@ export interface RunContext {
   readonly executors?: number;
   /** Rollouts that one turn may look at where a whole run is to be looked through; absent = `ROLLOUTS_A_TURN`. */
   readonly slice?: number;
+  /** Rollouts that a span has at least; absent = as many as grants/spans.ts has. */
+  readonly span?: number;
   /** Events after which small segments are looked for; absent = as many as merge-need.ts has. */
   readonly merge_after?: number;
 }

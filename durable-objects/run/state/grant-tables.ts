@@ -87,6 +87,15 @@ export class GrantTables {
     for (const { lo } of claims) this.#deleteClaim(lo);
   }
 
+  deleteClaim({ ticket, lo }: Claim): boolean {
+    const claims = this.#claimsOf(ticket);
+    const left = claims.filter((claim) => claim.lo !== lo);
+    if (left.length === claims.length) return false;
+    this.#readClaims().set(ticket, left);
+    this.#deleteClaim(lo);
+    return true;
+  }
+
   /** See `Ledger.trimClaims`. Nothing is read but for a claim of which a unit is settled for the first time in this life of the object. */
   trimClaims(ticket: number, settled: readonly number[]): void {
     const claims = this.#claimsOf(ticket);

@@ -70,6 +70,8 @@ export interface RunHead {
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;
+  /** Units are not divided any more: rollouts of the environment cannot be kept (grants/spans.ts); absent = they may be. */
+  undivided?: true;
   /** Tools that all rows share; absent in runs of before. */
   tools?: readonly JsonObject[] | null;
   /** First unit never handed out; units below it are claimed, returned, suspect or done. */

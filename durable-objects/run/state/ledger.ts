@@ -47,6 +47,22 @@ export interface Claim extends UnitRange {
   readonly epoch: number;
 }
 
+/** Rollouts `[lo, hi)` of a unit that is divided (grants/spans.ts), as one grant has them. */
+export interface Span {
+  readonly unit: number;
+  readonly lo: number;
+  readonly hi: number;
+  readonly ticket: number;
+  readonly epoch: number;
+}
+
+export interface Spans {
+  /** Of all divided units, those of each by their first rollout. */
+  byUnit(): ReadonlyMap<number, readonly Span[]>;
+  put(span: Span): void;
+  delete(span: Span): void;
+}
+
 /** Its place is the one that it was committed with. */
 export interface Done extends Place {
   readonly unit: number;
@@ -117,6 +133,9 @@ export interface Ledger {
    */
   trimClaims(ticket: number, settled: readonly number[]): void;
   deleteClaimsOf(ticket: number): void;
+  /** False when its ticket has no claim that begins there. */
+  deleteClaim(claim: Claim): boolean;
+  readonly spans: Spans;
 
   done(unit: number): Done | null;
   putDone(done: Done): void;

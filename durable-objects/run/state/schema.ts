@@ -28,3 +28,12 @@ CREATE INDEX IF NOT EXISTS event_log ON event (seq) WHERE type = 'log';
 export const PIECE_TABLE = `
 CREATE TABLE IF NOT EXISTS piece (segment TEXT PRIMARY KEY, generation INTEGER NOT NULL, parts TEXT NOT NULL) WITHOUT ROWID;
 `;
+
+/**
+ * Who has which rollouts of the units that are divided. No change of version: the claim of such a unit is that of one of them, and code that does
+ * not know the table gives the unit back, whole, when that grant ends. Made when something is first written to it.
+ */
+export const SPAN_TABLE = `
+CREATE TABLE IF NOT EXISTS span (unit INTEGER NOT NULL, lo INTEGER NOT NULL, hi INTEGER NOT NULL, ticket INTEGER NOT NULL, epoch INTEGER NOT NULL,
+  PRIMARY KEY (unit, lo)) WITHOUT ROWID;
+`;

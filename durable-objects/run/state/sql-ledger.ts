@@ -14,6 +14,7 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { MovedTable } from "./moved-table.ts";
 import { RowCounts } from "./row-counts.ts";
 import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { SpanTable } from "./span-table.ts";
 
 type Value = SqlStorageValue;
 interface DoneRecord extends Record<string, Value> {
@@ -49,6 +50,7 @@ export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
   readonly #grants: GrantTables;
   readonly #pieces: PieceTable;
+  readonly spans: SpanTable;
   readonly #moved: MovedTable;
   readonly #events: EventTable;
   #names: readonly string[] | null = null;
@@ -62,6 +64,7 @@ export class SqlLedger implements Ledger {
   constructor(sql: SqlStorage) {
     this.#sql = sql;
     this.#moved = new MovedTable(sql);
+    this.spans = new SpanTable(sql, { ticket: (id) => this.#grants.get(id), claimsIn: (range) => this.#grants.claimsIn(range) });
     this.#events = new EventTable(sql);
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
     this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
@@ -165,6 +168,9 @@ export class SqlLedger implements Ledger {
   }
   deleteClaimsOf(ticket: number): void {
     this.#grants.deleteClaimsOf(ticket);
+  }
+  deleteClaim(claim: Claim): boolean {
+    return this.#grants.deleteClaim(claim);
   }
   trimClaims(ticket: number, settled: readonly number[]): void {
     this.#grants.trimClaims(ticket, settled);
@@ -350,6 +356,7 @@ export class SqlLedger implements Ledger {
     this.#exists = false;
     this.#grants.forget();
     this.#pieces.forget();
+    this.spans.forget();
     this.#moved.forget();
     this.rowCounts.forget();
   }

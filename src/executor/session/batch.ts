@@ -8,6 +8,15 @@ interface Loose {
   readonly rollouts: number[];
 }
 
+/** What goes into one segment. */
+export interface Taken {
+  readonly units: readonly number[];
+  readonly pieces: readonly LoosePiece[];
+  readonly turns: boolean;
+  /** Of the pieces, units of which this grant's span is over with them. */
+  readonly spans: readonly number[];
+}
+
 /**
  * What waits for the next segment: units that have their rows, and _loose_ rollouts, which are generated while their unit has no rows. Those
  * are kept only once they have waited for a while, or the executor ends: mostly their unit is done before. Times are milliseconds.
@@ -23,14 +32,21 @@ export class Batch {
   #urgent = false;
   /** Where rollouts stand is to be kept with the next segment, which is due. */
   #turns = false;
+  /** Units of which this grant has a span that is generated: it is over for the Run once it is kept. */
+  #spans: number[] = [];
 
   constructor(timing: SessionTiming, pacing: Pacing) {
     this.#timing = timing;
     this.#pacing = pacing;
   }
 
+  /** Units with something that is to be committed, beside loose rollouts of units that go on. */
   get units(): readonly number[] {
-    return this.#units;
+    return this.#spans.length === 0 ? this.#units : [...this.#units, ...this.#spans];
+  }
+
+  get spans(): readonly number[] {
+    return this.#spans;
   }
 
   get isFull(): boolean {
@@ -38,7 +54,7 @@ export class Batch {
   }
 
   get isEmpty(): boolean {
-    return this.#units.length === 0 && this.#loose.size === 0 && !this.#turns;
+    return this.#units.length === 0 && this.#loose.size === 0 && this.#spans.length === 0 && !this.#turns;
   }
 
   /** When it is due by age alone. */
@@ -70,6 +86,11 @@ export class Batch {
     this.#full = true;
   }
 
+  /** All rollouts that this grant has of the unit are loose. They go at once: others may wait for them. */
+  endSpan(unit: number): void {
+    this.#spans.push(unit);
+  }
+
   addTurns(): void {
     this.#turns = true;
   }
@@ -82,15 +103,17 @@ export class Batch {
   /** `idle`: nothing more will come. */
   isDue(now: number, idle: boolean): boolean {
     const rows = this.#units.length > 0 && (this.#full || idle || now >= this.#since + this.#pacing.flushAge(this.#units.length));
-    return rows || this.#turns || (this.#loose.size > 0 && (this.#urgent || idle || now >= this.#keepAt));
+    return rows || this.#turns || this.#spans.length > 0 || (this.#loose.size > 0 && (this.#urgent || idle || now >= this.#keepAt));
   }
 
   /** Rollouts that have waited for half of their time go along with rows, and all with turns: a segment costs the same with them. */
-  take(now: number, idle: boolean): { readonly units: readonly number[]; readonly pieces: readonly LoosePiece[]; readonly turns: boolean } {
-    const keeps = this.#urgent || this.#turns || idle || now >= this.#keepAt - this.#keepAge / 2;
+  take(now: number, idle: boolean): Taken {
+    const keeps = this.#urgent || this.#turns || this.#spans.length > 0 || idle || now >= this.#keepAt - this.#keepAge / 2;
     const units = this.#units;
     const turns = this.#turns;
+    const spans = this.#spans;
     this.#turns = false;
+    this.#spans = [];
     const pieces = keeps ? [...this.#loose].map(([unit, { rollouts }]) => ({ unit, rollouts })) : [];
     this.#units = [];
     this.#full = false;
@@ -98,7 +121,7 @@ export class Batch {
       this.#loose.clear();
       this.#urgent = false;
     }
-    return { units, pieces, turns };
+    return { units, pieces, turns, spans };
   }
 
   get #keepAt(): number {

@@ -1,13 +1,12 @@
-import type { Effect, LoosePiece } from "./session-events.ts";
+import type { Taken } from "./batch.ts";
+import type { Effect } from "./session-events.ts";
 
 /** Segments on their way to storage at once; with the buffer and the inputs they are what an executor holds. */
 export const MAX_FLUSHES = 2;
 
-interface Flush {
+interface Flush extends Omit<Taken, "spans"> {
   readonly n: number;
-  readonly units: readonly number[];
-  readonly pieces: readonly LoosePiece[];
-  readonly turns: boolean;
+  spans: readonly number[];
   state: "storing" | "stored" | "committing";
   /** When its last attempt is repeated; null = it has not failed. */
   retryAt: number | null;
@@ -28,7 +27,11 @@ export class Flushes {
   }
 
   get units(): readonly number[] {
-    return this.#list.flatMap((flush) => flush.units);
+    return this.#list.flatMap(({ units, spans }) => [...units, ...spans]);
+  }
+
+  get spans(): readonly number[] {
+    return this.#list.flatMap(({ spans }) => spans);
   }
 
   get unitCount(): number {
@@ -45,10 +48,17 @@ export class Flushes {
     return this.#list.flatMap(({ retryAt }) => (retryAt === null ? [] : [retryAt]));
   }
 
-  begin({ units, pieces, turns }: Pick<Flush, "units" | "pieces" | "turns">): Effect {
-    const flush: Flush = { n: this.#next++, units, pieces, turns, state: "storing", retryAt: null, failing: false };
+  begin({ units, pieces, turns, spans }: Taken): Effect {
+    const flush: Flush = { n: this.#next++, units, pieces, turns, spans, state: "storing", retryAt: null, failing: false };
     this.#list.push(flush);
     return { type: "store", n: flush.n, units, pieces, turns };
+  }
+
+  /** Some of the unit's span found no room in its segment; false when none is on its way. */
+  dropSpan(unit: number): boolean {
+    const flush = this.#list.find(({ spans }) => spans.includes(unit));
+    if (flush !== undefined) flush.spans = flush.spans.filter((each) => each !== unit);
+    return flush !== undefined;
   }
 
   stored(n: number): void {
@@ -61,8 +71,11 @@ export class Flushes {
     if (flush !== undefined) Object.assign(flush, { retryAt, failing: true });
   }
 
-  committed(n: number): void {
+  /** Returns the units of which a span is over with it. */
+  committed(n: number): readonly number[] {
+    const spans = this.#find(n)?.spans ?? [];
     this.#list = this.#list.filter((flush) => flush.n !== n);
+    return spans;
   }
 
   /** What is to be put or committed now. `started`: what the Run is told with it. */
@@ -74,7 +87,7 @@ export class Flushes {
       if (flush.state === "storing" && again) effects.push({ type: "store", n: flush.n, units: flush.units, pieces: flush.pieces, turns: flush.turns });
       if (flush.state === "stored" || (flush.state === "committing" && again)) {
         flush.state = "committing";
-        effects.push({ type: "commit", n: flush.n, units: flush.units, pieces: flush.pieces, started: started() });
+        effects.push({ type: "commit", n: flush.n, units: flush.units, pieces: flush.pieces, spans: flush.spans, started: started() });
       }
     }
     return effects;

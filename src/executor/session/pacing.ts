@@ -16,8 +16,9 @@ const FEW_UNITS = 10;
 
 interface Open {
   readonly since: number;
-  /** Rollouts that it began with, and those that have not ended. */
+  /** Rollouts that it began with, and those that have not ended; what a whole unit takes, as a multiple of what these do. */
   readonly rollouts: number;
+  readonly whole: number;
   left: number;
 }
 
@@ -68,8 +69,11 @@ export class Pacing {
   begin({ unit, block }: UnitWork, now: number): void {
     const kept = block.redo.find((redo) => redo.unit === unit)?.keep.length ?? 0;
     const generated = (block.pieces ?? []).reduce((sum, piece) => sum + (piece.unit === unit ? piece.rollouts.length : 0), 0);
-    const rollouts = Math.max(0, this.#grant.config.rollouts_per_example - kept - generated);
-    this.#open.set(unit, { since: now, rollouts, left: rollouts });
+    const { rollouts_per_example: r } = this.#grant.config;
+    const { span } = block;
+    const rollouts = Math.max(0, (span === undefined ? r : span.hi - span.lo) - kept - generated);
+    const rounds = (count: number): number => Math.max(1, Math.ceil(count / Math.max(1, this.#grant.requests)));
+    this.#open.set(unit, { since: now, rollouts, left: rollouts, whole: span === undefined ? 1 : rounds(r) / rounds(rollouts) });
   }
 
   rolloutEnded(unit: number): void {
@@ -77,10 +81,10 @@ export class Pacing {
     if (open !== undefined) open.left--;
   }
 
-  /** The unit has its rows. */
+  /** The unit has its rows, or its span is generated. */
   finish(unit: number, now: number): void {
     const open = this.#open.get(unit);
-    if (open !== undefined) this.#times.took(now - open.since);
+    if (open !== undefined) this.#times.took((now - open.since) * open.whole);
   }
 
   end(unit: number): void {

@@ -37,6 +37,8 @@ export type SessionEvent =
   | { readonly type: "turns-due" }
   /** All its rollouts are generated, and wait to be scored (only with `hold`). */
   | { readonly type: "unit-generated"; readonly unit: number }
+  /** All rollouts of its span (`Block.span`) are generated, and are to be kept as `rollout-ended` and `rollout-scored` have said. */
+  | { readonly type: "span-ended"; readonly unit: number }
   /** Given up without rows (aborted). */
   | { readonly type: "unit-dropped"; readonly unit: number }
   /** The segment of flush `n` is in R2 (put, or found there with the same digest). */
@@ -67,6 +69,8 @@ export type Effect =
       readonly n: number;
       readonly units: readonly number[];
       readonly pieces: readonly LoosePiece[];
+      /** Units of which nothing of this grant is left open with it, but for their rows. */
+      readonly spans: readonly number[];
       readonly started: readonly number[];
     }
   | { readonly type: "beat"; readonly started: readonly number[] }

@@ -119,7 +119,13 @@ export class Session {
         return this.#batch.letGo(event.unit);
       case "rollouts-left":
         for (const rollout of event.rollouts) this.#batch.addRollout(event.unit, rollout, Number.NEGATIVE_INFINITY);
+        if (this.#flushes.dropSpan(event.unit)) this.#batch.endSpan(event.unit);
         return;
+      case "span-ended":
+        if (!this.#running.has(event.unit)) return;
+        this.#pacing.finish(event.unit, now);
+        this.#end(event.unit);
+        return this.#batch.endSpan(event.unit);
       case "unit-generated":
         if (this.#running.has(event.unit)) this.#unscored.add(event.unit);
         return;
@@ -135,10 +141,11 @@ export class Session {
       case "committed":
         if (event.answer.kind === "gone") this.#stop("abort", effects);
         else this.#takeRenewal(event.sentAt, event.answer, now, effects);
-        this.#flushes.committed(event.n);
         this.#proven = true;
-        // With nothing open there may be work that was refused a moment ago: a suspect unit, which is handed out alone.
-        if (this.#open() === 0) this.#claimAt = Math.min(this.#claimAt, now);
+        // There may be work that was refused a moment ago: with nothing open a suspect unit, which is handed out alone; after a span its unit.
+        if (this.#flushes.committed(event.n).length > 0) this.#pendingElsewhere = Math.max(1, this.#pendingElsewhere);
+        else if (this.#open() > 0) return;
+        this.#claimAt = Math.min(this.#claimAt, now);
         return;
       case "beaten":
         this.#lease.answered();
@@ -185,7 +192,7 @@ export class Session {
       return;
     }
     if (answer.kind === "empty") {
-      this.#pendingElsewhere = answer.pending;
+      this.#pendingElsewhere = answer.pending + (answer.divided === true ? 1 : 0);
       // What only another's end can bring, and what no lane is free for, is asked for with what a beat would say.
       const beat = Math.max(this.#timing.idle, this.grant.beat_ms);
       if (this.#asked > 0) this.#claimAt = now + (answer.pending > 0 ? this.#timing.idle : beat);
@@ -323,10 +330,16 @@ export class Session {
   /** Rows that an earlier grant could not commit go first, and alone: nothing is paid for before they are. */
   #nextWork(): UnitWork | undefined {
     const { saved } = this.#timing;
-    if (saved === undefined || this.#proven) return this.#queue[0];
+    const [first] = this.#spansOnTheirWay.length === 0 ? this.#queue : this.#queue.filter(({ unit }) => !this.#spansOnTheirWay.includes(unit));
+    if (saved === undefined || this.#proven) return first;
     const known = this.#queue.find(({ unit }) => saved(unit));
     if (known !== undefined) return known;
-    return this.#saving.size > 0 ? undefined : this.#queue[0];
+    return this.#saving.size > 0 ? undefined : first;
+  }
+
+  /** The Run has taken a span that is over, and given out its unit, before its answer is here: what is known here of the unit is still the span's. */
+  get #spansOnTheirWay(): readonly number[] {
+    return [...this.#batch.spans, ...this.#flushes.spans];
   }
 
   #narrow(requests: number, effects: Effect[]): void {
@@ -341,7 +354,7 @@ export class Session {
 
   /** Nothing is left to begin, here or for a claim. */
   get #isExhausted(): boolean {
-    return this.#queue.length === 0 && this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone;
+    return this.#queue.length === 0 && this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone && this.#spansOnTheirWay.length === 0;
   }
 
   /** Scores what is generated, all of it at once, when no more may be generated before, or is to be had. */

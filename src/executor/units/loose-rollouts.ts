@@ -110,13 +110,13 @@ export class LooseRollouts {
   }
 
   /** The text of a rollout; null when there is none any more, or it cannot be kept. */
-  #textOf(unit: number, rollout: number, refuse: (problem: JsonProblem) => void): string | null {
+  #textOf(unit: number, rollout: number, refuse: (problem: JsonProblem, unit: number) => void): string | null {
     const known = this.#units.get(unit);
     const loose = known?.rollouts.get(rollout);
     if (known === undefined || loose === undefined) return null;
     const keeping = snapshotOf(loose, known.base).text();
     if (keeping.ok) return keeping.text;
-    refuse(keeping);
+    refuse(keeping, unit);
     return null;
   }
 
@@ -124,7 +124,7 @@ export class LooseRollouts {
    * Moves these rollouts into `buffer`, with `turns` also where all others stand. Returns what it has no room for. `refuse` is told why one
    * cannot be kept.
    */
-  moveInto(buffer: SegmentBuffer, pieces: readonly LoosePiece[], turns: boolean, refuse: (problem: JsonProblem) => void): LoosePiece[] {
+  moveInto(buffer: SegmentBuffer, pieces: readonly LoosePiece[], turns: boolean, refuse: (problem: JsonProblem, unit: number) => void): LoosePiece[] {
     const asked = new Map(pieces.map(({ unit, rollouts }) => [unit, rollouts]));
     const units = turns ? [...this.#units.keys(), ...asked.keys()] : [...asked.keys()];
     return [...new Set(units)].flatMap((unit) => {
@@ -152,13 +152,13 @@ export class LooseRollouts {
     });
   }
 
-  #turnsOf(unit: number, refuse: (problem: JsonProblem) => void): KeptRolloutLine[] {
+  #turnsOf(unit: number, refuse: (problem: JsonProblem, unit: number) => void): KeptRolloutLine[] {
     const { turns } = this.#units.get(unit) ?? { turns: new Map<number, LooseTurn>() };
     return [...turns].flatMap(([rollout, { snapshot }]) => {
       const keeping = snapshot.text();
       if (keeping.ok) return [{ rollout, line: keptLine(rollout, keeping.text), isBegun: true }];
       turns.delete(rollout);
-      refuse(keeping);
+      refuse(keeping, unit);
       return [];
     });
   }

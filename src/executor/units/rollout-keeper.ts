@@ -38,10 +38,15 @@ export class RolloutKeeper {
   /** States of this environment can be kept, as far as is known. */
   #canKeep = true;
   #toldSize = false;
+  /** Units of which this grant has a span, with those of its rollouts that have the form in which they are kept. */
+  readonly #spans = new Map<number, Set<number>>();
+  readonly #cannot: () => void;
 
-  constructor(host: Host, config: RunConfig, feed: (event: SessionEvent) => void) {
+  /** `cannot`: called when a rollout of a span cannot be kept, so that the span is never over. */
+  constructor(host: Host, config: RunConfig, feed: (event: SessionEvent) => void, cannot: () => void) {
     this.#host = host;
     this.#loose = new LooseRollouts(host.ports.bytes);
+    this.#cannot = cannot;
     this.#postponed = config.no_interleave_scoring === true;
     this.#alone = !this.#postponed && isScoredAlone(host.environment, { independent: config.independent_scoring });
     this.#feed = feed;
@@ -52,8 +57,32 @@ export class RolloutKeeper {
     this.#left.set(unit, { missing, unscored });
   }
 
+  /** Of the unit this grant has a span: all its rollouts are kept, whatever they ended in. */
+  beginSpan(unit: number): void {
+    this.#spans.set(unit, new Set());
+  }
+
+  /** A rollout of a span has its last form here. A second time for the same one says nothing new. */
+  keepInSpan(unit: number, rollout: number, state: State, base: LooseBase, kind: "generated" | "scored"): void {
+    const kept = this.#spans.get(unit);
+    if (kept === undefined || kept.has(rollout) || (state.error !== null && ROLLOUT_ERRORS[state.error.code].fatal)) return;
+    kept.add(rollout);
+    this.#loose.add(unit, base, rollout, state, kind);
+    this.#feed({ type: "rollout-scored", unit, rollout });
+  }
+
+  /** The span is over: all of it is kept. */
+  endSpan(unit: number): void {
+    this.#spans.delete(unit);
+    this.finish(unit);
+  }
+
   /** A rollout is generated. Returns whether the session was told to keep it. */
   add(unit: number, rollout: number, state: State, base: LooseBase): boolean {
+    if (this.#spans.has(unit) && !this.#alone) {
+      this.keepInSpan(unit, rollout, state, base, "generated");
+      return false;
+    }
     const left = this.#left.get(unit);
     // The unit is scored next.
     const last = left !== undefined && --left.missing === 0 && !this.#postponed;
@@ -70,7 +99,7 @@ export class RolloutKeeper {
     if (!this.#canKeep) return "unkept";
     const snapshot = new StateSnapshot(state, base, turn);
     if (snapshot.problem !== null) {
-      this.#refuse(snapshot.problem);
+      this.#refuse(snapshot.problem, unit);
       return "unkept";
     }
     const unsaved = this.#loose.addTurn(unit, base, rollout, { snapshot, elapsed: turn.elapsed_ms });
@@ -103,6 +132,7 @@ export class RolloutKeeper {
   scored(unit: number, rollout: number, state: State, base: LooseBase): void {
     if (!this.#alone) return;
     this.#measure(nameOf(unit, rollout));
+    if (this.#spans.has(unit)) return this.keepInSpan(unit, rollout, state, base, "scored");
     const left = this.#left.get(unit);
     // The unit has its rows in a moment.
     const last = left !== undefined && --left.unscored === 0;
@@ -128,16 +158,18 @@ export class RolloutKeeper {
   drop(unit: number): void {
     this.#scoringSince.delete(unit);
     this.#left.delete(unit);
+    this.#spans.delete(unit);
   }
 
   /** Moves rollouts into `buffer`, beside the rows there; what it has no room for waits for the next segment. */
   moveInto(buffer: SegmentBuffer, pieces: readonly LoosePiece[], turns: boolean): LoosePiece[] {
-    const left = this.#loose.moveInto(buffer, pieces, turns, (problem) => this.#refuse(problem));
+    const left = this.#loose.moveInto(buffer, pieces, turns, (problem, unit) => this.#refuse(problem, unit));
     if (turns && this.#loose.hasTurns) this.#feed({ type: "turns-due" });
     return left;
   }
 
-  #refuse({ path, problem }: JsonProblem): void {
+  #refuse({ path, problem }: JsonProblem, unit: number): void {
+    if (this.#spans.has(unit)) this.#cannot();
     if (problem === TOO_LARGE.problem) {
       if (!this.#toldSize) this.#host.note("INFO", "A rollout is kept with its whole example only, since its state is too large");
       this.#toldSize = true;

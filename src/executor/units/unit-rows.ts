@@ -1,5 +1,6 @@
-import type { Grant, Redo } from "../../../durable-objects/run/protocol.ts";
+import type { Grant, Piece, Redo } from "../../../durable-objects/run/protocol.ts";
 import type { ScoredAgain } from "../../environments/score-again.ts";
+import type { PlayOptions } from "../../environments/play-unit.ts";
 import { repairGroup } from "../../environments/repair-group.ts";
 import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/run-unit.ts";
 import type { Failure } from "../../errors/result.ts";
@@ -70,18 +71,13 @@ function keptOf(host: TicketHost, { config }: Grant, redo: Redo, { unit, block }
 }
 
 async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, input: RolloutInput, kept: ScoredAgain, watch: UnitWatch): Promise<UnitOutcome> {
-  const { ports, budget, slice, environment, judges, clientOf, note } = host;
+  const { slice, environment, judges, note } = host;
   const { config } = grant;
   const held = new Set(kept.rows.map(({ index }) => index));
-  const base: KeptBase = { input, tools: environment.toolDefs, code: host.envDigest ?? grant.env_digest };
+  const base = baseOf(host, grant, input);
   const pieces = (block.pieces ?? []).filter((piece) => piece.unit === unit);
-  // Mostly there are none, and nothing is to be waited for.
-  const isFresh = pieces.length === 0 && watch.generated.size === 0;
-  const { generated, scored, begun } = isFresh
-    ? NOTHING_STATED
-    : await keptStates(ports.store, config.run_id, { pieces, texts: watch.generated }, base, clientOf(unit), (failure) =>
-        note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
-      );
+  const states = await statesOf(host, grant, unit, pieces, base, watch);
+  const { generated, scored } = states;
   const rollouts = Array.from({ length: config.rollouts_per_example }, (_, index) => index).filter((index) => !held.has(index));
   const missing = rollouts.filter((index) => !generated.has(index)).length;
   watch.onPlay(rollouts.length - missing, missing, rollouts.length - scored.size);
@@ -91,14 +87,47 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   if (isScoredAnew) note("INFO", SCORED_ANEW);
   const run = isScoredAnew ? repairGroup : runUnit;
   return run(environment, input, {
+    ...playOptions(host, grant, unit, states, base, watch),
     unit,
     rollouts,
     kept: kept.rows,
-    generated,
-    scored,
-    begun,
-    onTurn: (rollout, state, turn) => watch.onTurn(rollout, state, turn, base),
     rolloutsPerExample: config.rollouts_per_example,
+    ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
+    stateColumns: config.state_columns,
+    shape: config.results_shape,
+    envDigest: host.envDigest,
+    judges,
+  });
+}
+
+/** What kept states of the run's rollouts are written and read with. */
+export const baseOf = (host: TicketHost, grant: Grant, input: RolloutInput): KeptBase => ({
+  input,
+  tools: host.environment.toolDefs,
+  code: host.envDigest ?? grant.env_digest,
+});
+
+/** What is kept of a unit's rollouts, in storage and by this executor. Rejects when storage does not answer. */
+export async function statesOf(
+  { ports, clientOf, note }: TicketHost,
+  { config }: Grant,
+  unit: number,
+  pieces: readonly Piece[],
+  base: KeptBase,
+  { generated: texts }: Pick<UnitWatch, "generated">,
+): Promise<KeptStates> {
+  // Mostly there are none, and nothing is to be waited for.
+  if (pieces.length === 0 && texts.size === 0) return NOTHING_STATED;
+  return keptStates(ports.store, config.run_id, { pieces, texts }, base, clientOf(unit), (failure) =>
+    note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
+  );
+}
+
+/** How rollouts of a unit are played, whole or in part. */
+export function playOptions({ ports, budget, clientOf }: TicketHost, { config }: Grant, unit: number, states: KeptStates, base: KeptBase, watch: UnitWatch) {
+  return {
+    ...states,
+    onTurn: (rollout, state, turn) => watch.onTurn(rollout, state, turn, base),
     client: clientOf(unit),
     model: config.model,
     sampling_args: config.sampling_args,
@@ -107,16 +136,11 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     onScoring: watch.onScoring,
     onScored: (rollout, state) => watch.onScored(rollout, state, base),
     independent: config.independent_scoring,
-    ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
-    stateColumns: config.state_columns,
-    shape: config.results_shape,
-    envDigest: host.envDigest,
-    judges,
     signal: watch.signal,
     generation: watch.generation,
     deadlineMs: budget.unitDeadline,
     now: ports.now,
     sleep: ports.sleep,
     random: ports.random,
-  });
+  } satisfies PlayOptions;
 }

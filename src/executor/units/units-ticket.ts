@@ -18,7 +18,8 @@ import type { Effect, SessionEvent, UnitWork } from "../session/session-events.t
 import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { timingOf } from "./ticket-timing.ts";
-import { rowsOf } from "./unit-rows.ts";
+import { rowsOf, type UnitWatch } from "./unit-rows.ts";
+import { playSpan } from "./unit-span.ts";
 import { UnitsRoom } from "./units-room.ts";
 
 /**
@@ -45,6 +46,9 @@ export class UnitsTicket {
   /** Units that wait for their turn to be scored. */
   readonly #turns = new Map<number, PromiseWithResolvers<void>>();
   readonly #over = Promise.withResolvers<void>();
+  /** By the number of the segment that they are over with. */
+  readonly #spans = new Map<number, readonly number[]>();
+  #undivided: { readonly undivided?: true } = {};
   /** Resolves when no more is under way than the session lets be. */
   #narrowing: Promise<void> = Promise.resolve();
   #failed = false;
@@ -59,7 +63,12 @@ export class UnitsTicket {
     this.#host = host;
     this.#grant = grant;
     this.#calls = new TicketCalls(host);
-    this.#keeper = new RolloutKeeper(host, grant.config, (event) => this.#feed(event));
+    this.#keeper = new RolloutKeeper(
+      host,
+      grant.config,
+      (event) => this.#feed(event),
+      () => this.#endUndivided(),
+    );
     this.#rows = new OutgoingRows(host, grant, this.#keeper, (event) => this.#feed(event));
     this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
     this.#session = new Session(grant, timingOf(host, grant), sentAt);
@@ -140,12 +149,12 @@ export class UnitsTicket {
         const sentAt = ports.now();
         const call = (): Promise<SessionEvent> =>
           this.#run()
-            .claim({ ...ticket, ...this.#told(started), seq, free, soon, open })
+            .claim({ ...ticket, ...this.#told(started), seq, free, soon, open, spans: true })
             .then((answer) => ({ type: "claimed", seq, sentAt, answer }));
         return this.#call("claim", call, (wait) => ({ type: "claim-failed", seq, wait }));
       }
       case "start":
-        return void this.#runUnit(effect.work);
+        return void (effect.work.block.span === undefined ? this.#runUnit(effect.work) : this.#runSpan(effect.work));
       case "score":
         for (const unit of effect.units) this.#turns.get(unit)?.resolve();
         return;
@@ -156,6 +165,7 @@ export class UnitsTicket {
           (wait) => ({ type: "store-failed", n: effect.n, wait }),
         );
       case "commit":
+        this.#spans.set(effect.n, effect.spans);
         return this.#call(
           `commit ${effect.n}`,
           () => this.#rows.commit(effect.n, this.#told(effect.started)),
@@ -181,7 +191,7 @@ export class UnitsTicket {
         this.#calls.end();
         this.#rows.save();
         // Not waited for by the session: a ticket nobody leaves lapses.
-        return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave(ticket))).finally(() =>
+        return void this.#settled(this.#host.beforeLeave().then(() => this.#run().leave({ ...ticket, ...this.#undivided }))).finally(() =>
           this.#failure === null ? this.#over.resolve() : this.#over.reject(this.#failure),
         );
       case "over":
@@ -234,10 +244,19 @@ export class UnitsTicket {
   /** Only for the answer that counts. */
   #committed({ n, answer }: Extract<SessionEvent, { type: "committed" }>): void {
     if (answer.kind === "committed") this.#host.outage.committed();
-    for (const unit of this.#rows.committed(n)) {
+    const spans = this.#spans.get(n) ?? [];
+    this.#spans.delete(n);
+    for (const unit of spans) this.#keeper.endSpan(unit);
+    for (const unit of [...this.#rows.committed(n), ...spans]) {
       this.#finished.delete(unit);
       this.#room.gone(unit);
     }
+  }
+
+  /** What a span has generated can be kept with its whole unit only: the run divides no more of them, and this grant ends. */
+  #endUndivided(): void {
+    this.#undivided = { undivided: true };
+    this.#feed({ type: "stop", how: "abort" });
   }
 
   /** What the rows of a unit depend on. */
@@ -271,12 +290,34 @@ export class UnitsTicket {
       await this.#rows.add(unit, finished, lines, this.#abort.signal);
       this.#feed({ type: "unit-finished", unit, full: this.#rows.isFull || this.#room.isWanted });
     } catch (thrown) {
-      const damage = damageOf(thrown);
-      // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
-      if (!this.#abort.signal.aborted && damage === null) this.#failure ??= thrown;
-      if (damage !== null) await this.#settled(this.#fail(damage));
-      this.#feed({ type: "stop", how: "abort" });
-      this.#drop(unit);
+      await this.#failUnit(unit, thrown);
+    }
+  }
+
+  async #failUnit(unit: number, thrown: unknown): Promise<void> {
+    const damage = damageOf(thrown);
+    // Storage that does not answer, mostly: the ticket ends, and whoever asked for it waits before the next.
+    if (!this.#abort.signal.aborted && damage === null) this.#failure ??= thrown;
+    if (damage !== null) await this.#settled(this.#fail(damage));
+    this.#feed({ type: "stop", how: "abort" });
+    this.#drop(unit);
+  }
+
+  async #runSpan(work: UnitWork): Promise<void> {
+    const { unit } = work;
+    try {
+      await this.#room.begin(unit, true, this.#abort.signal);
+      this.#keeper.beginSpan(unit);
+      const terms = this.#termsOf(work);
+      const isOver = await playSpan(this.#host, this.#grant, this.#inputs, work, {
+        ...this.#watch(unit, terms),
+        onEnd: (rollout, state, base) => this.#keeper.keepInSpan(unit, rollout, state, { ...base, terms }, "generated"),
+        others: (texts) => this.#host.saved.keepRollouts(unit, terms, texts),
+      });
+      if (!isOver) return this.#drop(unit);
+      this.#feed({ type: "span-ended", unit });
+    } catch (thrown) {
+      await this.#failUnit(unit, thrown);
     }
   }
 
@@ -299,11 +340,14 @@ export class UnitsTicket {
     const saved = this.#host.saved.take(unit, terms);
     if (saved !== null) return saved;
     const waits = this.#grant.config.no_interleave_scoring === true ? { scoringTurn: () => this.#scoringTurn(unit) } : {};
-    return rowsOf(this.#host, this.#grant, this.#inputs, work, {
+    return rowsOf(this.#host, this.#grant, this.#inputs, work, { ...this.#watch(unit, terms), ...waits });
+  }
+
+  #watch(unit: number, terms: string): UnitWatch {
+    return {
       signal: this.#abort.signal,
       generation: this.#generation.signal,
       generated: this.#host.saved.takeRollouts(unit, terms),
-      ...waits,
       onPlay: (generated, missing, unscored) => {
         if (generated > 0) this.#finished.set(unit, generated);
         this.#keeper.expect(unit, missing, unscored);
@@ -314,7 +358,7 @@ export class UnitsTicket {
       onScored: (rollout, state, base) => this.#keeper.scored(unit, rollout, state, { ...base, terms }),
       onFull: () => this.stop("drain"),
       refused: (failure) => this.#fail(failure),
-    });
+    };
   }
 
   /** Told once: the others that are open would only meet the same. Nothing begins until the Run has said what that means for it. */

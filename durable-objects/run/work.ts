@@ -1,0 +1,40 @@
+import type { Place } from "../../r2-layout/place.ts";
+
+/** What of a run's work a call speaks of: units, rollouts of them, and where those are that are there. */
+
+/** Half-open range of units `[lo, hi)`; unit = index of the example in the pinned inputs. */
+export interface UnitRange {
+  readonly lo: number;
+  readonly hi: number;
+}
+
+/** Pinned inputs `[lo, hi)` live in `runs/{run}/inputs/{digest}.jsonl`, one line per example. `bytes` is the object's size. */
+export interface InputChunk extends UnitRange {
+  readonly digest: string;
+  readonly bytes: number;
+}
+
+/** A finished unit whose listed rollouts (`keep`) stay as they are in `place`, while all others run again. */
+export interface Redo {
+  readonly unit: number;
+  readonly place: Place;
+  readonly keep: readonly number[];
+  /** Of `keep`, those whose rows are scored again; absent = none. An executor of before keeps them as they are. */
+  readonly score?: readonly number[];
+  /** Of `keep`, those with another prompt than the first of the example; absent = none. */
+  readonly other_prompts?: readonly number[];
+}
+
+/** Where generated rollouts of a unit that is not done lie: a kept state per line, each with its index, of which those in `rollouts` count. */
+export interface Piece extends Place {
+  readonly unit: number;
+  readonly rollouts: readonly number[];
+  /** Of the other lines, those that are the newest there is of a rollout which stands between two turns, or waits for scores of its own; absent = none. */
+  readonly begun?: readonly number[];
+}
+
+/** Half-open range of rollouts `[lo, hi)` of one unit. */
+export interface RolloutSpan {
+  readonly lo: number;
+  readonly hi: number;
+}

@@ -34,8 +34,9 @@ export class Flushes {
     return this.#list.flatMap(({ spans }) => spans);
   }
 
+  /** Of `units`. */
   get unitCount(): number {
-    return this.#list.reduce((sum, { units }) => sum + units.length, 0);
+    return this.#list.reduce((sum, { units, spans }) => sum + units.length + spans.length, 0);
   }
 
   /** The last attempt to put or to commit one of them failed. */

@@ -41,7 +41,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "durable-objects/run/grants/commits.ts",
     find: "withoutRest(ticket, request));",
     replace: "{ ...withoutRest(ticket, request), lease_until: context.now + context.timing.lease });",
-    first: 601,
+    first: 1138,
   },
   {
     name: "count the lease from the answer to a commit",
@@ -115,7 +115,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "durable-objects/run/grants/tickets.ts",
     find: "return fell || before !== beside ? { ...rest, ...left, ...(beside === undefined ? {} : { beside }) } : ticket;",
     replace: "return { ...ticket, ...left, requests: holds?.requests ?? requests };",
-    first: 48,
+    first: 78,
   },
   {
     name: "let one refusal end a run that has answers",
@@ -205,7 +205,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "durable-objects/run/grants/claims.ts",
     find: ".map(({ rollouts, begun = [], ...place }) => ({ ...place, rollouts: inside(rollouts), begun: inside(begun) }))",
     replace: ".map(({ begun = [], ...place }) => ({ ...place, rollouts: [], begun: inside(begun) }))",
-    first: 274,
+    first: 562,
   },
   {
     name: "let a span stay when its grant ends",
@@ -293,8 +293,8 @@ export const MUTATIONS: readonly Mutation[] = [
     name: "blame in full for a lapse among others",
     file: "durable-objects/run/grants/suspects.ts",
     find: "ticket.beside === true || fellSilentAmongOthers(ledger, head, ticket, context) ? AMONG_OTHERS : 1",
-    replace: "ticket.beside === true ? AMONG_OTHERS : 1",
-    first: 146,
+    replace: "1",
+    first: 1247,
   },
   {
     name: "drain a full executor instead of taking a part of it",

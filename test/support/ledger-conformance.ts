@@ -14,7 +14,7 @@ export type WithLedger = (check: (open: OpenLedger) => void) => Promise<void>;
 const config = { version: 1, run_id: "0000abcd", model: "m ✓", env_args: { text: "line\nbreak" } } as unknown as RunConfig;
 const head = (): RunHead => newHead(config, "boot", null, emptyTotals(), 1_790_000_000_000);
 
-const ticket = (id: number, changes: Partial<Ticket> = {}): Ticket => ({
+export const ticket = (id: number, changes: Partial<Ticket> = {}): Ticket => ({
   id,
   epoch: 10 + id,
   executor: `executor-${id}`,

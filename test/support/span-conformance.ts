@@ -1,22 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Claim, Span, Ticket } from "../../durable-objects/run/state/ledger.ts";
-import type { WithLedger } from "./ledger-conformance.ts";
+import type { Claim, Span } from "../../durable-objects/run/state/ledger.ts";
+import { ticket, type WithLedger } from "./ledger-conformance.ts";
 import type { OpenLedger } from "./ledger-pieces.ts";
 
-const ticket = (id: number): Ticket => ({
-  id,
-  epoch: 10 + id,
-  executor: `executor-${id}`,
-  joined: 1,
-  boot: "boot",
-  task: { kind: "units" },
-  lanes: 2,
-  requests: 2,
-  lease_until: 5_000,
-  started: [],
-  alone: false,
-  seq: 0,
-});
 const claim = (unit: number, id: number): Claim => ({ lo: unit, hi: unit + 1, ticket: id, epoch: 10 + id });
 const span = (unit: number, lo: number, id: number): Span => ({ unit, lo, hi: lo + 8, ticket: id, epoch: 10 + id });
 

@@ -18,7 +18,7 @@ export interface RunProjection {
   readonly model: string;
   readonly name: string | null;
   readonly status: RunStatus;
-  /** True while the watchdog must poke it: not settled and not suspended. */
+  /** At work, and poked by the watchdog: not settled and not suspended. */
   readonly active: boolean;
   readonly settled: boolean;
   /** In which it is; absent in projections of before. */
@@ -33,6 +33,8 @@ export interface RunProjection {
   readonly waiting?: true;
   /** There is a link by which anybody reads it. */
   readonly is_public?: true;
+  /** It has settled, and is to be pushed to the Hub yet: poked by the watchdog, and counted by no limit. */
+  readonly owes_push?: true;
   /** Its rows were made elsewhere. */
   readonly pushed?: true;
   readonly dataset_name?: string | null;
@@ -169,7 +171,7 @@ export interface RegistryControl extends EndpointControl, BaselineControl, Named
   keep(runId: string, kept: boolean): Promise<Result<RunStanding>>;
   /** Gives notices and prunes the audit, each a bounded part, and names runs that are to be removed now, at most `most`. */
   retain(request: TeamOf & { readonly most: number }): Promise<readonly string[]>;
-  /** Ids of runs the watchdog pokes, at most `limit`: each time the next ones, round and round. */
+  /** Ids of runs the watchdog pokes (active, or owing something), at most `limit`: each time the next ones, round and round. */
   turn(limit: number): Promise<readonly string[]>;
   forget(runId: string): Promise<void>;
   /** Somebody is about to name these uploads: whichever of them is there when this is answered stays for a grace. */

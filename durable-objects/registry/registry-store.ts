@@ -1,10 +1,10 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
-import { count } from "../../src/operations.ts";
 import { execute } from "../counted-sql.ts";
 import { environmentName } from "./environment-name.ts";
-import { takesProjection, UNPROJECTED_MS } from "./projection-rule.ts";
+import { takesProjection } from "./projection-rule.ts";
 import type { ListedRun, Reservation, ReserveRequest, RunProjection } from "./registry-control.ts";
 import type { TeamBudget } from "./team-budget.ts";
+import { WatchStore } from "./watch-store.ts";
 
 /** Version of the tables below. 2: `key_runs`. */
 export const REGISTRY_SCHEMA = 2;
@@ -56,9 +56,6 @@ const UPLOADS = `
   ) WITHOUT ROWID;
 `;
 
-/** Key under which the watchdog's turns note how far they came; no run of before is behind "". */
-const LAST_OF_TURN = "watchdog";
-
 type Value = string | number | null;
 interface KeyRow extends Record<string, Value> {
   readonly run_id: string;
@@ -69,8 +66,10 @@ interface KeyRow extends Record<string, Value> {
 export class RegistryStore {
   readonly #storage: DurableObjectStorage;
   readonly #budget: TeamBudget;
+  readonly watch: WatchStore;
   private constructor(storage: DurableObjectStorage, budget: TeamBudget) {
     this.#storage = storage;
+    this.watch = new WatchStore(storage);
     this.#budget = budget;
   }
 
@@ -84,6 +83,7 @@ export class RegistryStore {
       store.#rows(UPLOADS);
       if (row === undefined) store.#rows(TABLES);
       budget.make();
+      store.watch.make();
       if (row?.version === REGISTRY_SCHEMA) return REGISTRY_SCHEMA;
       store.#rows(KEY_RUNS);
       store.#rows("DELETE FROM schema_version");
@@ -156,6 +156,7 @@ export class RegistryStore {
         projection.run_id,
       );
       this.#budget.use.project(projection);
+      this.watch.project(projection);
     });
   }
 
@@ -185,32 +186,6 @@ export class RegistryStore {
       ...(removal_at === null ? {} : { removal_at }),
     }));
     return { runs: fromEnd ? runs.reverse() : runs, total };
-  }
-
-  /** The next runs behind those of the turn before, each once. Where all go into one turn nothing is written. */
-  turn(limit: number, now: number): string[] {
-    return this.#storage.transactionSync(() => {
-      const after = this.#storage.kv.get<string>(LAST_OF_TURN) ?? "";
-      const next = this.#active(after, limit, now);
-      const first = next.length === limit || after === "" ? [] : this.#active("", limit - next.length, now).filter((id) => id <= after);
-      const ids = [...next, ...first];
-      const last = ids.length < limit ? "" : (ids.at(-1) ?? "");
-      if (last !== after) {
-        this.#storage.kv.put(LAST_OF_TURN, last);
-        count("do_rows_written");
-      }
-      return ids;
-    });
-  }
-
-  #active(after: string, limit: number, now: number): string[] {
-    const rows = this.#rows<{ run_id: string }>(
-      "SELECT run_id FROM runs WHERE active = 1 AND run_id > ? AND (version IS NOT NULL OR reserved_at > ?) ORDER BY run_id LIMIT ?",
-      after,
-      now - UNPROJECTED_MS,
-      limit,
-    );
-    return rows.map(({ run_id }) => run_id);
   }
 
   /** Whether a run has this id, or it is reserved for one. */

@@ -176,7 +176,7 @@ export class Registry extends SecretRegistry implements RegistryControl {
 
   async turn(limit: number): Promise<readonly string[]> {
     this.runSecrets.sweep(steadyNow());
-    return this.#store().turn(limit, steadyNow());
+    return this.#store().watch.turn(limit, steadyNow());
   }
 
   async forget(runId: string): Promise<void> {

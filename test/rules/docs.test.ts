@@ -143,7 +143,16 @@ describe(TABLES_OF_STORAGE, () => {
   });
 
   it("has every table and index of the Registry", () => {
-    const stores = ["registry-store", "audit-store", "endpoint-store", "baselines/baseline-store", "named-dataset-store", "limit-store", "use-store"];
+    const stores = [
+      "registry-store",
+      "audit-store",
+      "watch-store",
+      "endpoint-store",
+      "baselines/baseline-store",
+      "named-dataset-store",
+      "limit-store",
+      "use-store",
+    ];
     const source = [...stores, "secrets/secret-tables"].map((file) => read(`durable-objects/registry/${file}.ts`)).join("\n");
     expect(rowsIn("## The Registry's tables").sort()).toEqual(tablesIn(source).sort());
     for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g))

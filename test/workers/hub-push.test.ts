@@ -1,13 +1,15 @@
-import { reset } from "cloudflare:test";
+import { createScheduledController, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../src/env.ts";
 import { makeExport } from "../../src/exporting/make-export.ts";
+import { registryStub } from "../../durable-objects/stubs.ts";
 import { pushRun } from "../../src/pushing/push-run.ts";
+import worker from "../../src/worker.ts";
 import { HUB, MockHub, TOKEN } from "../support/mock-hub/mock-hub.ts";
 import { Fleet } from "./support/fleet.ts";
 import { CREATION, Door, deploy, undeploy } from "./support/people.ts";
 import { ScriptedModel } from "./support/scripted-model.ts";
-import { restoreClock, run, service, setVars, skip, STEADY, until } from "./support/service.ts";
+import { rawRun, restoreClock, run, service, setVars, skip, STEADY, until } from "./support/service.ts";
 
 const queue = service.EXPORTS;
 const LIMITS = { sleep: async () => undefined };
@@ -134,6 +136,24 @@ describe("a run that is to be saved to the Hub", () => {
     expect([sent.length, hub.asked.filter((line) => /^PUT |commit/.test(line))]).toEqual([3, []]);
     await pushRun(service, name, { ...LIMITS, fetch: hub.fetch });
     expect([hub.problems, hub.commits("me/rollouts").length]).toEqual([[], 1]);
+  });
+
+  it("is asked for again by the watchdog where its alarm is lost too, until it is pushed, and counts for no limit meanwhile", async () => {
+    await keep(["hub.example/me"]);
+    const { id, name } = await completedRun();
+    const registry = registryStub(service, "acme");
+    await until("the Registry to know", async () => (await registry.list({ skip: 0, limit: 1, environment_name: null })).runs[0]?.owes_push === true);
+    expect((await registry.limits({ team: "acme" })).used).toMatchObject({ runs: 0, rollouts: 0 });
+    await runInDurableObject(rawRun(name), (_, { storage }) => storage.deleteAlarm());
+    sent.length = 0;
+    skip(10 * 60_000);
+    await worker.scheduled(createScheduledController({ cron: "* * * * *" }), service);
+    await until("it to be asked for again", async () => sent.length > 0);
+    await makeExport(service, name);
+    await pushRun(service, name, { ...LIMITS, fetch: hub.fetch });
+    expect(hub.commits("me/rollouts").length).toBe(1);
+    expect(await registry.has(id)).toBe(true);
+    await until("nobody to watch it any more", async () => (await registry.turn(10)).length === 0);
   });
 
   it("whose push the Hub refuses has completed all the same, and says why and what to do, without the token", async () => {

@@ -166,6 +166,19 @@ describe("runs the watchdog pokes", () => {
     expect(await registry().turn(10)).toEqual(["11111111"]);
   });
 
+  it("are also settled ones that owe a push, each in its place, until they do not or are gone", async () => {
+    for (const id of ["11111111", "33333333"]) await known(id);
+    for (const id of ["00000000", "22222222", "44444444"]) await known(id, { active: false, settled: true, status: "COMPLETED", owes_push: true });
+    expect([await registry().turn(3), await registry().turn(3)]).toEqual([
+      ["00000000", "11111111", "22222222"],
+      ["33333333", "44444444", "00000000"],
+    ]);
+    await registry().project(projection("22222222", { version: 2, active: false, settled: true, status: "COMPLETED" }));
+    await registry().forget("44444444");
+    await evictDurableObject(raw());
+    expect((await registry().turn(10)).toSorted()).toEqual(["00000000", "11111111", "33333333"]);
+  });
+
   it("take turns where they are more than one invocation pokes, whoever comes and goes meanwhile", async () => {
     const ids = Array.from({ length: 25 }, (_, index) => String(index).padStart(8, "0"));
     await registry().reserve(wish(ids, { count: 25 }));

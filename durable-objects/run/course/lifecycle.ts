@@ -51,7 +51,7 @@ export function endByLimit(ledger: Ledger, head: RunHead, context: RunContext, s
 
 /** A change that lists and viewers show soon. */
 export function markChanged(head: RunHead, context: RunContext): void {
-  head.projection = { version: head.projection.version + 1, due: true, retry_at: context.now, tries: 0, done: head.done };
+  head.projection = { ...head.projection, version: head.projection.version + 1, due: true, retry_at: context.now, tries: 0, done: head.done };
 }
 
 /** Lists show units done since they were last told; once in a while is enough. */

@@ -5,7 +5,6 @@ import type { RunProjection } from "../../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
 import type { LoadingAgain, RunView } from "../control.ts";
-import type { HubPush } from "../state/hub-push.ts";
 import type { RunHead } from "../state/head.ts";
 import { differencesOf } from "../../../src/pushed/pushed-averages.ts";
 import type { Ledger } from "../state/ledger.ts";
@@ -50,7 +49,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.reward_weights === undefined ? {} : { reward_weights: head.reward_weights }),
     stored_bytes: storedBytes(head),
     ...(head.link_digest === undefined ? {} : { link_digest: head.link_digest }),
-    ...(head.hub_push === undefined ? {} : { hub_push: pushOf(head.hub_push) }),
+    ...hubPushOf(head),
     seq: head.seq,
     created_at: head.created_at,
     started_at: head.started_at,
@@ -61,9 +60,12 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
 
 const loadingOf = ({ count, failure, retry_at }: NonNullable<RunHead["loading"]>): LoadingAgain => ({ attempts: count, message: failure.message, retry_at });
 
-function pushOf({ due, url, failure }: HubPush): NonNullable<RunView["hub_push"]> {
+/** Of a run that was resumed before it was pushed nothing is owed until it has settled again. */
+function hubPushOf({ hub_push, phase }: RunHead): Pick<RunView, "hub_push"> {
+  if (hub_push === undefined || (hub_push.due && phase !== "settled")) return {};
+  const { due, url, failure } = hub_push;
   const status = due ? "pushing" : url === undefined ? "failed" : "pushed";
-  return { status, ...(url === undefined ? {} : { url }), ...(failure === undefined ? {} : { failure }) };
+  return { hub_push: { status, ...(url === undefined ? {} : { url }), ...(failure === undefined ? {} : { failure }) } };
 }
 
 function keptOf(ledger: Ledger, { n }: RunHead): Pick<RunView, "kept"> {
@@ -105,6 +107,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     generation: view.generation,
     ...(view.waiting_for === undefined ? {} : { waiting: true as const }),
     ...(view.link_digest === undefined ? {} : { is_public: true as const }),
+    ...(view.hub_push?.status === "pushing" ? { owes_push: true as const } : {}),
     num_examples: units.total,
     rollouts_per_example: config.rollouts_per_example,
     total_rollouts: view.pushed?.samples ?? units.total * config.rollouts_per_example,

@@ -35,6 +35,13 @@ export function takeHubPush(head: RunHead, context: RunContext): boolean {
   return true;
 }
 
+/** The Registry is told whether it is owed, for the watchdog to look after. */
+export function tellOfHubPush(head: RunHead, context: RunContext): void {
+  const owed = hubPushDue(head) !== null;
+  const { version, owed: told = false } = head.projection;
+  if (owed !== told) head.projection = { ...head.projection, version: version + 1, due: true, retry_at: context.now, tries: 0, owed };
+}
+
 /** What came of it, told by whoever tried; of a generation that is gone nothing counts. */
 export function hubPushed(ledger: Ledger, head: RunHead, outcome: HubPushOutcome, context: RunContext): null {
   const { hub_push: push } = head;

@@ -1,7 +1,7 @@
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { takeHubPush } from "./hub-push.ts";
+import { takeHubPush, tellOfHubPush } from "./hub-push.ts";
 import { retryDelay } from "./wake.ts";
 
 /** What the caller must send once the transaction is stored; a crash before it was sent is made good by the alarm. */
@@ -18,6 +18,8 @@ export interface Outbox {
 
 /** Takes what is due now, and dates the next try of each, so that the alarm is never left in the past. */
 export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: RunContext): Outbox {
+  const push = takeHubPush(head, context);
+  tellOfHubPush(head, context);
   const offerDue = head.offer.due && context.now >= head.offer.retry_at;
   if (offerDue) {
     const tries = head.offer.tries + 1;
@@ -32,7 +34,7 @@ export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: 
     offer: offerDue ? offerOf(head) : null,
     projection: projectionDue ? head.projection.version : null,
     heartbeat,
-    ...(takeHubPush(head, context) ? { push: true as const } : {}),
+    ...(push ? { push: true as const } : {}),
   };
 }
 

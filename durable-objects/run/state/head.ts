@@ -120,8 +120,8 @@ export interface RunHead {
   finalise: FinaliseState;
   /** `idle`: nobody works for the run; absent = somebody does, or nothing is wanted. */
   offer: { want: number; executors?: number; idle?: boolean; seq: number; due: boolean; retry_at: number; tries: number };
-  /** `done`: units done when it was made; absent = none. */
-  projection: { version: number; due: boolean; retry_at: number; tries: number; done?: number };
+  /** `done`: units done when it was made; absent = none. `owed`: whether it says that a push to the Hub is; absent = it does not. */
+  projection: { version: number; due: boolean; retry_at: number; tries: number; done?: number; owed?: boolean };
   health: Health;
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;

@@ -49,19 +49,69 @@ describe("rules to stop by", () => {
     expect(() => watch.add(3, 1)).toThrow(/outside -1 to 1/);
   });
 
+  it("take a score that is not known for the least and the most that it can be: what they find then they find whatever it is", () => {
+    const known = fc.constantFrom<0 | 0.5 | 1>(0, 0.5, 1);
+    const examples = fc.array(fc.record({ own: known, other: known, isKnown: fc.boolean() }), { minLength: 1, maxLength: 150 });
+    const rules = fc.constantFrom("halfwidth<0.2", "mean<0.6", "mean>0.4", "vs nightly");
+    fc.assert(
+      fc.property(examples, rules, fc.boolean(), (all, text, pairsOfZeroAndOne) => {
+        const options = { rule: parseStopRule(text), alpha: 0.2, population: 200, pairsOfZeroAndOne };
+        const [whole, part] = [new StopWatch(options), new StopWatch(options)];
+        let found: string | null = null;
+        for (const { own, other, isKnown } of all) {
+          whole.add(own, other);
+          part.add(isKnown ? own : [0, 1], other);
+          const [[low, high], [least, most]] = [whole.interval(), part.interval()];
+          expect(least).toBeLessThanOrEqual(low + 1e-9);
+          expect(most).toBeGreaterThanOrEqual(high - 1e-9);
+          found ??= whole.decision()?.finding ?? null;
+          const decision = part.decision();
+          if (decision !== null && !text.startsWith("vs")) expect(decision.finding).toBe(found);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("find nothing out where nothing is known", () => {
+    for (const text of ["halfwidth<0.4", "mean<0.7", "vs nightly"]) {
+      const watch = new StopWatch({ rule: parseStopRule(text), alpha: ALPHA, population: 400, pairsOfZeroAndOne: true });
+      for (let k = 0; k < 399; k++) watch.add([0, 1], [0, 1]);
+      expect(watch.decision()).toBeNull();
+    }
+  });
+
+  it("tell a 95 % interval of the mean beside what they found, whatever their alpha", () => {
+    const play = (text: string, alpha: number) => {
+      const watch = new StopWatch({ rule: parseStopRule(text), alpha, population: 1_000 });
+      for (let k = 0; k < 200; k++) watch.add(k % 10 < 2 ? 1 : 0, 1);
+      return watch.decision();
+    };
+    const usual = play("mean<0.7", 0.05);
+    expect(usual?.reward_ci95).toEqual(usual?.interval);
+    expect(play("mean<0.7", 0.01)?.reward_ci95).toEqual(usual?.interval);
+    expect(play("mean<0.7", 0.01)?.interval[1]).toBeGreaterThan(usual?.interval[1] ?? 0);
+    expect(play("vs nightly", 0.05)?.reward_ci95).toEqual(usual?.interval);
+    expect(play("vs nightly", 0.05)?.interval[1]).toBeLessThan(0);
+  });
+
   it("go on from what was stored as if nothing had happened", () => {
     fc.assert(
       fc.property(scores, scores, (before, after) => {
-        const rule = parseStopRule("halfwidth<0.1");
-        const options = { rule, alpha: ALPHA, population: 500 };
-        const whole = new StopWatch(options);
-        for (const score of [...before, ...after]) whole.add(score);
-        const first = new StopWatch(options);
-        for (const score of before) first.add(score);
-        const second = new StopWatch(options, JSON.parse(JSON.stringify(first.state())));
-        for (const score of after) second.add(score);
-        expect(second.state()).toEqual(whole.state());
-        expect(second.decision()).toEqual(whole.decision());
+        for (const rule of [parseStopRule("halfwidth<0.1"), parseStopRule("vs nightly")]) {
+          const options = { rule, alpha: 0.1, population: 500, pairsOfZeroAndOne: true };
+          const add = (watch: StopWatch, each: readonly number[]): void => {
+            for (const score of each) watch.add(score > 0.9 ? [score, 1] : score, 0.5);
+          };
+          const whole = new StopWatch(options);
+          add(whole, [...before, ...after]);
+          const first = new StopWatch(options);
+          add(first, before);
+          const second = new StopWatch(options, JSON.parse(JSON.stringify(first.state())));
+          add(second, after);
+          expect(second.state()).toEqual(whole.state());
+          expect(second.decision()).toEqual(whole.decision());
+        }
       }),
       { numRuns: 50 },
     );
@@ -111,12 +161,20 @@ describe("bounds that hold at every look", () => {
 });
 
 describe("the sequential test of pairs", () => {
+  it("takes parts of a pass for parts of the stake", () => {
+    const halves = new SequentialMcNemar();
+    for (let k = 0; k < 40; k++) halves.add(0.5);
+    expect(halves.state).toMatchObject({ wins: 20, losses: 0 });
+    expect(halves.p).toBeLessThan(0.001);
+  });
+
   it("is the mixture's ratio of beta functions", () => {
     // a = 1, b = 11, c = 1: B(12, 2) / B(1, 1) * 2^12 = 11! 1! / 13! * 4096.
     const test = new SequentialMcNemar();
     for (let k = 0; k < 12; k++) test.add(k === 4 ? -1 : 1);
     test.add(0);
     expect(test.p).toBeCloseTo((13 * 12) / 4096, 12);
-    expect(() => test.add(0.5)).toThrow(/no difference of a pair/);
+    expect(() => test.add(1.5)).toThrow(/no difference of two scores/);
+    expect(() => test.add(Number.NaN)).toThrow(/no difference of two scores/);
   });
 });

@@ -13,6 +13,8 @@ export interface StoppingCase {
   readonly examples: number;
   /** The scores of all examples, in data order, and the baseline's. */
   readonly scores: (random: Random) => { readonly run: number[]; readonly baseline?: number[] };
+  /** Chance that a score is never known, of an example that passes and of one that fails; default: all are. */
+  readonly lost?: readonly [passed: number, failed: number];
   /** The difference between the two models; else the truth is the mean of the whole run. */
   readonly difference?: number;
   readonly pairsOfZeroAndOne?: boolean;
@@ -50,12 +52,23 @@ const pair =
 
 const halfwidth: StopRule = { kind: "halfwidth", bound: 0.05 };
 const below: StopRule = { kind: "mean", side: "below", bound: 0.7 };
+const above: StopRule = { kind: "mean", side: "above", bound: 0.7 };
 const versus: StopRule = { kind: "versus", baseline: "baseline" };
 
 export const STOPPING_CASES: readonly StoppingCase[] = [
   ...[0.1, 0.5, 0.9].map((p): StoppingCase => ({ name: `passes ${p}, 1 attempt`, rule: halfwidth, examples: 1_000, scores: run(1_000, p, 1) })),
   { name: "passes 0.5, 8 attempts", rule: halfwidth, examples: 1_000, scores: run(1_000, 0.5, 8) },
   ...[0.69, 0.65, 0.6, 0.5].map((p): StoppingCase => ({ name: `passes ${p}, 1 attempt`, rule: below, examples: 1_000, scores: run(1_000, p, 1) })),
+  ...[0.75, 0.8].map((p): StoppingCase => ({ name: `passes ${p}, 1 attempt`, rule: above, examples: 1_000, scores: run(1_000, p, 1) })),
+  ...[0.65, 0.6].map(
+    (p): StoppingCase => ({
+      name: `passes ${p}, 1 attempt; of those that fail 5 % end in errors, of others 1 %`,
+      rule: below,
+      examples: 1_000,
+      scores: run(1_000, p, 1),
+      lost: [0.01, 0.05],
+    }),
+  ),
   ...[0, 0.02, 0.05, 0.1, 0.2].map(
     (drop): StoppingCase => ({
       name: `${drop} worse, 1 attempt`,
@@ -66,6 +79,17 @@ export const STOPPING_CASES: readonly StoppingCase[] = [
       pairsOfZeroAndOne: true,
     }),
   ),
+  ...[0, 0.1].map(
+    (drop): StoppingCase => ({
+      name: `${drop} worse, 1 attempt; of those that fail 5 % end in errors, of others 1 %`,
+      rule: versus,
+      examples: 1_000,
+      scores: pair(1_000, 0.6, drop, 1),
+      difference: -drop,
+      pairsOfZeroAndOne: true,
+      lost: [0.01, 0.05],
+    }),
+  ),
   ...[0, 0.05, 0.1].map(
     (drop): StoppingCase => ({ name: `${drop} worse, 4 attempts`, rule: versus, examples: 1_000, scores: pair(1_000, 0.6, drop, 4), difference: -drop }),
   ),
@@ -73,7 +97,7 @@ export const STOPPING_CASES: readonly StoppingCase[] = [
 
 /** Plays one case; the same seed gives the same figures on every machine. */
 export function playStopping(
-  { name, rule, examples, scores, difference, pairsOfZeroAndOne = false }: StoppingCase,
+  { name, rule, examples, scores, lost, difference, pairsOfZeroAndOne = false }: StoppingCase,
   plays: number,
   seed: number,
 ): StoppingFigures {
@@ -81,6 +105,7 @@ export function playStopping(
   let missed = 0;
   let stopped = 0;
   const saved: number[] = [];
+  const seen = (score: number): number | readonly [number, number] => (lost !== undefined && random.chance(score > 0 ? lost[0] : lost[1]) ? [0, 1] : score);
   for (let play = 0; play < plays; play++) {
     const all = scores(random);
     const truth = difference ?? mean(all.run);
@@ -88,7 +113,8 @@ export function playStopping(
     let ended: number | null = null;
     let wrong = false;
     for (const example of shuffled(random, examples)) {
-      watch.add(all.run[example] ?? 0, all.baseline?.[example]);
+      const baseline = all.baseline?.[example];
+      watch.add(seen(all.run[example] ?? 0), baseline === undefined ? undefined : seen(baseline));
       const [low, high] = watch.interval();
       wrong ||= low > truth + 1e-9 || high < truth - 1e-9;
       const decision = ended === null ? watch.decision() : null;

@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** These count requests in flight, or look at a screen, from moment to moment: beside others they would measure the others. */
-const ALONE = ["test/e2e/concurrency.test.ts", "test/e2e/embedded-model.test.ts", "test/e2e/live-display.test.ts"];
+const ALONE = ["test/e2e/cli/concurrency.test.ts", "test/e2e/cli/embedded-model.test.ts", "test/e2e/cli/live-display.test.ts"];
 const PATIENCE = { testTimeout: 180_000, hookTimeout: 60_000 };
 
 /**
@@ -10,7 +10,7 @@ const PATIENCE = { testTimeout: 180_000, hookTimeout: 60_000 };
  */
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/build-once.ts"],
+    globalSetup: ["test/support/cli/build-once.ts"],
     teardownTimeout: 30_000,
     projects: [
       { test: { name: "e2e", include: ["test/e2e/**/*.test.ts"], exclude: ALONE, maxWorkers: 2, sequence: { groupOrder: 0 }, ...PATIENCE } },

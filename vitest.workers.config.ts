@@ -29,7 +29,7 @@ export default defineConfig({
   test: {
     name: "workers",
     include: ["test/workers/**/*.test.ts"],
-    globalSetup: ["test/support/model-server-setup.ts"],
+    globalSetup: ["test/support/model-server/model-server-setup.ts"],
     // Most of the time is spent waiting for leases, alarms and flushes.
     maxWorkers: 2,
     testTimeout: 30_000,

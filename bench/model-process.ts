@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Stats } from "../test/support/model-ledger.ts";
-import type { ScriptInput } from "../test/support/model-script.ts";
+import type { Stats } from "../test/support/model-server/model-ledger.ts";
+import type { ScriptInput } from "../test/support/model-server/model-script.ts";
 
 /** The scripted model server in a process of its own, so that it does not share a thread with what is measured. */
 export interface ModelProcess {
@@ -17,7 +17,7 @@ export interface ModelProcess {
 }
 
 export async function startModelProcess(latencyMs = 0): Promise<ModelProcess> {
-  const path = fileURLToPath(new URL("../test/support/model-server-cli.ts", import.meta.url));
+  const path = fileURLToPath(new URL("../test/support/model-server/model-server-cli.ts", import.meta.url));
   const child = spawn(process.execPath, [path, "--latency-ms", String(latencyMs)], { stdio: ["pipe", "pipe", "inherit"] });
   const { url, control_url: control } = JSON.parse(await firstLine(child)) as { url: string; control_url: string };
   return {

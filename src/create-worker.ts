@@ -3,7 +3,7 @@ import type { HubPushTask } from "../durable-objects/run/sending/hub-push-task.t
 import { createApp } from "./api/app.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
-import { registerEnvironments } from "./environments/load.ts";
+import { registerEnvironments } from "./environments/definition/load.ts";
 import { runExecutor, withinIsolate } from "./executor/hosting/worker-executor.ts";
 import { failureOf } from "./errors/result.ts";
 import { EXPORT_BYTES } from "./limits.ts";

@@ -1,6 +1,6 @@
 import type { AiBinding } from "./clients/client.ts";
-import { DEFAULT_KEY_VARS, type KeyPlaces } from "./config/key-vars.ts";
-import { OPTIONS } from "./config/options.ts";
+import { DEFAULT_KEY_VARS, type KeyPlaces } from "./config/endpoints/key-vars.ts";
+import { OPTIONS } from "./config/options/options.ts";
 import { fail, type Result } from "./errors/result.ts";
 import { MASTER_KEYS_PATH, type MasterKeys, type MasterKeyTexts, masterKeysOf } from "./secrets/master-keys.ts";
 

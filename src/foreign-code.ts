@@ -4,9 +4,9 @@
  */
 import { z } from "zod";
 import { createClient } from "./clients/create-client.ts";
-import { CLIENT_TYPES } from "./config/run-config.ts";
-import { listEnvironments } from "./environments/load.ts";
-import { lockIntrinsics } from "./environments/lock-intrinsics.ts";
+import { CLIENT_TYPES } from "./config/plan/run-config.ts";
+import { listEnvironments } from "./environments/definition/load.ts";
+import { lockIntrinsics } from "./environments/definition/lock-intrinsics.ts";
 
 /** How far the objects of a sample are followed to the classes that they are made of. */
 const DEPTH = 4;

@@ -1,10 +1,10 @@
 /** The library: what `import … from "edgewise"` gives. Runs unchanged in workerd and in Node. */
-export { CLIENT_TYPES, type ClientType, type JsonObject } from "./config/run-config.ts";
+export { CLIENT_TYPES, type ClientType, type JsonObject } from "./config/plan/run-config.ts";
 export { type DatasetReference, datasetReference } from "./datasets/reference.ts";
 export { type JsonlRow, readJsonl } from "./datasets/jsonl.ts";
-export type { DatasetSource } from "./environments/dataset-source.ts";
-export type { Access } from "./environments/access.ts";
-export { cleanup, stop, teardown } from "./environments/decorators.ts";
+export type { DatasetSource } from "./environments/definition/dataset-source.ts";
+export type { Access } from "./environments/definition/access.ts";
+export { cleanup, stop, teardown } from "./environments/definition/decorators.ts";
 export {
   type BoundEndpoint,
   defineEnvironment,
@@ -14,20 +14,20 @@ export {
   type EnvironmentRequest,
   type LoadContext,
   type LoaderContext,
-} from "./environments/definition.ts";
-export { EnvGroup, type EnvGroupOptions } from "./environments/env-group.ts";
-export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./environments/environment.ts";
-export type { RolloutContext, StateRequest } from "./environments/playable.ts";
-export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/generate.ts";
-export type { GenerateMetadata, VersionInfo } from "./environments/generate-metadata.ts";
+} from "./environments/definition/definition.ts";
+export { EnvGroup, type EnvGroupOptions } from "./environments/kinds/env-group.ts";
+export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./environments/kinds/environment.ts";
+export type { RolloutContext, StateRequest } from "./environments/unit/playable.ts";
+export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/unit/generate.ts";
+export type { GenerateMetadata, VersionInfo } from "./environments/unit/generate-metadata.ts";
 export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./rollouts/handlers.ts";
-export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/keys.ts";
-export type { RowSource } from "./environments/examples.ts";
-export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/describe.ts";
-export { environmentOf } from "./environments/environment-of.ts";
-export { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "./environments/load.ts";
+export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/definition/keys.ts";
+export type { RowSource } from "./environments/definition/examples.ts";
+export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/definition/describe.ts";
+export { environmentOf } from "./environments/definition/environment-of.ts";
+export { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "./environments/definition/load.ts";
 export { contentText, normaliseMessages } from "./rollouts/messages.ts";
-export { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "./environments/multi-turn-env.ts";
+export { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "./environments/kinds/multi-turn-env.ts";
 export { OpenEnvEnv, type OpenEnvOptions, type PromptRenderer, type RenderContext } from "./environments/openenv/openenv-env.ts";
 export type { OpenEnvBuild, OpenEnvConnect, OpenEnvResult, OpenEnvServer, OpenEnvSession } from "./environments/openenv/openenv-server.ts";
 export {
@@ -50,11 +50,11 @@ export {
   type ScriptedInstance,
   type ScriptedSandboxOptions,
 } from "./environments/sandbox/scripted-sandbox.ts";
-export { setting, type Setting, type Settings } from "./environments/setting.ts";
-export { SingleTurnEnv, type SingleTurnOptions } from "./environments/single-turn-env.ts";
-export { StatefulToolEnv } from "./environments/stateful-tool-env.ts";
-export { tool, type ToolContext, toolDef, type ToolFunction } from "./environments/tool.ts";
-export { type StopError, ToolEnv, type ToolOptions, UnknownToolError } from "./environments/tool-env.ts";
+export { setting, type Setting, type Settings } from "./environments/definition/setting.ts";
+export { SingleTurnEnv, type SingleTurnOptions } from "./environments/kinds/single-turn-env.ts";
+export { StatefulToolEnv } from "./environments/kinds/stateful-tool-env.ts";
+export { tool, type ToolContext, toolDef, type ToolFunction } from "./environments/kinds/tool.ts";
+export { type StopError, ToolEnv, type ToolOptions, UnknownToolError } from "./environments/kinds/tool-env.ts";
 export type * from "./rollouts/types.ts";
 export { incrementUsage } from "./rollouts/usage.ts";
 export { type ErrorCode, isInfrastructureError, ROLLOUT_ERRORS, type RolloutErrorCode } from "./errors/codes.ts";
@@ -90,17 +90,17 @@ export {
   setupLogging,
 } from "./logging/logger.ts";
 export { printPromptCompletionsSample } from "./report/sample-text.ts";
-export { AnthropicMessagesClient } from "./clients/anthropic-messages.ts";
+export { AnthropicMessagesClient } from "./clients/anthropic/anthropic-messages.ts";
 export { type Attempt, BaseClient, type NativeCall, type NativeRequest } from "./clients/base-client.ts";
 export { type ClientConfig, clientOf, type EndpointClientConfig, resolveEndpointConfigs, type Variables } from "./clients/client-config.ts";
 export type { AiBinding, ClientPorts, Endpoint, RetryNotice } from "./clients/client.ts";
 export { createClient, type EndpointOptions } from "./clients/create-client.ts";
-export { OpenAIChatCompletionsTokenClient } from "./clients/openai-chat-completions-token.ts";
-export { OpenAIChatCompletionsClient } from "./clients/openai-chat-completions.ts";
-export { OpenAICompletionsClient } from "./clients/openai-completions.ts";
-export { OpenAIResponsesClient } from "./clients/openai-responses.ts";
-export { failureOfStatus, type ProviderCodes, RequestFailed, type RequestFailure, type StatusAnswer } from "./clients/request-failure.ts";
-export { WorkersAIClient } from "./clients/workers-ai.ts";
+export { OpenAIChatCompletionsTokenClient } from "./clients/openai/openai-chat-completions-token.ts";
+export { OpenAIChatCompletionsClient } from "./clients/openai/openai-chat-completions.ts";
+export { OpenAICompletionsClient } from "./clients/openai/openai-completions.ts";
+export { OpenAIResponsesClient } from "./clients/openai/openai-responses.ts";
+export { failureOfStatus, type ProviderCodes, RequestFailed, type RequestFailure, type StatusAnswer } from "./clients/transport/request-failure.ts";
+export { WorkersAIClient } from "./clients/workers-ai/workers-ai.ts";
 export { OverlongPromptError } from "./clients/overlong-prompt-error.ts";
 export { type Aggregates, Aggregator, type AggregatorOptions, type TokenMeans } from "./metrics/aggregates.ts";
 export { type RewardRange, RewardSpread, type RewardUncertainty } from "./metrics/interval.ts";

@@ -9,8 +9,8 @@ import { Run as RunClass } from "../durable-objects/run/run.ts";
 import { createWorker as create } from "./create-worker.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
-export { environmentOf } from "./environments/environment-of.ts";
-export { type LoadedModule, offerEnvironment, type OfferedEnvironment, type OfferedFacts } from "./environments/offered.ts";
+export { environmentOf } from "./environments/definition/environment-of.ts";
+export { type LoadedModule, offerEnvironment, type OfferedEnvironment, type OfferedFacts } from "./environments/definition/offered.ts";
 export { beforeForeignCode } from "./foreign-code.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import type { BuiltCode } from "../src/environments/built-code.ts";
+import type { BuiltCode } from "../src/environments/definition/built-code.ts";
 import { codeDigests } from "./code-digests.ts";
 import { keptNames } from "./kept-names.ts";
 

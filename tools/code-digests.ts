@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { build, transform } from "esbuild";
-import type { BuiltCode } from "../src/environments/built-code.ts";
+import type { BuiltCode } from "../src/environments/definition/built-code.ts";
 
 /** Rooms of the library whose modules count. What else they import (clients, config, the engine) carries messages and decides no reward. */
 const ROOMS = ["src/environments/", "src/rollouts/", "src/rubrics/", "src/parsers/"];
@@ -13,10 +13,10 @@ const BUNDLED = "src/environments/bundled/";
 /** Where the modules of a package are, with its name. */
 const PACKAGE = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 /** What plays and scores every unit, and makes its rows. */
-const ENGINE = "src/environments/run-unit.ts";
+const ENGINE = "src/environments/unit/run-unit.ts";
 const LIBRARY = "src/index.ts";
 /** They say which code is there, not what it does. */
-const ABOUT_CODE = ["src/environments/built-code.ts", "src/environments/load.ts", "src/environments/offered.ts"];
+const ABOUT_CODE = ["src/environments/definition/built-code.ts", "src/environments/definition/load.ts", "src/environments/definition/offered.ts"];
 
 /** `root` ends with `/`. Reads the sources as they are now. */
 export async function codeDigests(root: string): Promise<BuiltCode> {

@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import type { Option } from "../src/config/option.ts";
-import { longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../src/config/options.ts";
-import { TOML_KEYS } from "../src/config/toml-keys.ts";
+import type { Option } from "../src/config/options/option.ts";
+import { longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../src/config/options/options.ts";
+import { TOML_KEYS } from "../src/config/plan/toml-keys.ts";
 
 const HEAD = `# Options
 

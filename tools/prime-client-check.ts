@@ -10,8 +10,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { Workplace } from "../test/support/cli-process.ts";
-import { startModelServer } from "../test/support/model-server.ts";
+import { Workplace } from "../test/support/cli/cli-process.ts";
+import { startModelServer } from "../test/support/model-server/model-server.ts";
 import { CHECKS } from "./prime-client/checks.ts";
 import type { Check } from "./prime-client/expectations.ts";
 import { PrimeClient } from "./prime-client/client.ts";

@@ -1,12 +1,12 @@
 /**
  * `npm run keep:state`: stores a finished run, an interrupted one and one whose service is killed with this build (`npm run build` first),
- * and keeps the state for the test that opens it with every later one (test/e2e/stored-state.test.ts).
+ * and keeps the state for the test that opens it with every later one (test/e2e/faults/stored-state.test.ts).
  */
 import { existsSync } from "node:fs";
-import { Workplace } from "../test/support/cli-process.ts";
-import { startModelServer } from "../test/support/model-server.ts";
-import { Served } from "../test/support/served.ts";
-import { CURRENT_STATE, packState, type StoredRun } from "../test/support/stored-state.ts";
+import { Workplace } from "../test/support/cli/cli-process.ts";
+import { startModelServer } from "../test/support/model-server/model-server.ts";
+import { Served } from "../test/support/cli/served.ts";
+import { CURRENT_STATE, packState, type StoredRun } from "../test/support/results/stored-state.ts";
 
 if (existsSync(new URL(`../test/fixtures/stored-state/${CURRENT_STATE}`, import.meta.url))) {
   throw new Error(`${CURRENT_STATE} is there already: it shows what was stored then, so it is not made again`);

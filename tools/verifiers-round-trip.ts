@@ -14,10 +14,10 @@ import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readd
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { loadEnvironment } from "../src/environments/load.ts";
-import { until, Workplace } from "../test/support/cli-process.ts";
-import { startModelServer } from "../test/support/model-server.ts";
-import { memoryDatasets } from "../test/support/memory-datasets.ts";
+import { loadEnvironment } from "../src/environments/definition/load.ts";
+import { until, Workplace } from "../test/support/cli/cli-process.ts";
+import { startModelServer } from "../test/support/model-server/model-server.ts";
+import { memoryDatasets } from "../test/support/environments/memory-datasets.ts";
 
 const FIXTURES = join(import.meta.dirname, "../test/fixtures/verifiers-folders");
 const ENVIRONMENT = join(import.meta.dirname, "verifiers/reverse_text.py");

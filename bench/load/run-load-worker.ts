@@ -4,7 +4,7 @@
  */
 import { runStub } from "../../durable-objects/stubs.ts";
 import { type ClaimRequest, PROTOCOL, type TicketId } from "../../durable-objects/run/protocol.ts";
-import type { RunConfig } from "../../src/config/run-config.ts";
+import type { RunConfig } from "../../src/config/plan/run-config.ts";
 import { bootOf, type Env } from "../../src/env.ts";
 import { finalReads, mergeAll } from "./final-reads-worker.ts";
 import type { Answered, Load } from "./load.ts";

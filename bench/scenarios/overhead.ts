@@ -1,7 +1,7 @@
 import { createClient } from "../../src/clients/create-client.ts";
-import { sleep } from "../../src/clients/sleep.ts";
-import { runUnit } from "../../src/environments/run-unit.ts";
-import { SingleTurnEnv } from "../../src/environments/single-turn-env.ts";
+import { sleep } from "../../src/clients/transport/sleep.ts";
+import { runUnit } from "../../src/environments/unit/run-unit.ts";
+import { SingleTurnEnv } from "../../src/environments/kinds/single-turn-env.ts";
 import type { Client, RolloutInput } from "../../src/rollouts/types.ts";
 import { extractBoxedAnswer } from "../../src/parsers/extract.ts";
 import { MaybeThinkParser } from "../../src/parsers/think-parser.ts";

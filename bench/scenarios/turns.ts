@@ -1,7 +1,7 @@
 import { referencedSegments } from "../../durable-objects/run/course/referenced.ts";
 import { metadataOf } from "../../durable-objects/run/reading/run-metadata.ts";
-import type { MemoryLedger } from "../../test/support/memory-ledger.ts";
-import { RuleRun, summary } from "../../test/support/rule-run.ts";
+import type { MemoryLedger } from "../../test/support/run/memory-ledger.ts";
+import { RuleRun, summary } from "../../test/support/run/rule-run.ts";
 import { NodeSql } from "../load/node-sql.ts";
 import type { Measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";

@@ -1,4 +1,4 @@
-import type { EndpointEntry } from "../../src/config/endpoint-registry.ts";
+import type { EndpointEntry } from "../../src/config/endpoints/endpoint-registry.ts";
 import type { Result } from "../../src/errors/result.ts";
 
 /** What a team calls its models by, as the door and its Registry speak of it. Times are Unix milliseconds. */

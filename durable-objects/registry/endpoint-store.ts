@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../src/config/canonical-json.ts";
-import { type EndpointEntry, replicaProblem } from "../../src/config/endpoint-registry.ts";
+import { type EndpointEntry, replicaProblem } from "../../src/config/endpoints/endpoint-registry.ts";
 import { EdgewiseError, fail, ok, type Result } from "../../src/errors/result.ts";
 import { MAX_ENDPOINT_BYTES, MAX_ENDPOINTS } from "../../src/limits.ts";
 import { execute } from "../counted-sql.ts";

@@ -3,7 +3,7 @@ import type { EndpointControl } from "./endpoint-control.ts";
 import type { NamedDatasetControl } from "./named-dataset-control.ts";
 import type { SecretControl } from "./secrets/secret-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
-import type { JsonObject } from "../../src/config/run-config.ts";
+import type { JsonObject } from "../../src/config/plan/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { TokenUse, Use } from "../../src/teams/admission.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, ResultsShape, ResumeField, RunConfig } from "../../src/config/run-config.ts";
+import type { JsonObject, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";

@@ -1,6 +1,6 @@
 import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows-digest.ts";
 import type { Failure } from "../../src/errors/result.ts";
-import type { JsonObject, RunConfig } from "../../src/config/run-config.ts";
+import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { RunConfig } from "../../src/config/run-config.ts";
+import type { RunConfig } from "../../src/config/plan/run-config.ts";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";

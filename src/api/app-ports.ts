@@ -5,8 +5,8 @@ import type { PushControl } from "../../durable-objects/run/pushed/pushed-protoc
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
-import type { EnvironmentOfRun } from "../config/run-config.ts";
-import type { KeySource } from "../config/secrets.ts";
+import type { EnvironmentOfRun } from "../config/plan/run-config.ts";
+import type { KeySource } from "../config/endpoints/secrets.ts";
 import type { ExportState } from "../exporting/export-state.ts";
 import type { Result } from "../errors/result.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";

@@ -1,6 +1,6 @@
 import { numberVar } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, masterKeysIn } from "../env.ts";
-import { digestOfRun, findOffered, listOffered } from "../environments/load.ts";
+import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
 import { directoryStub, registryStub, runStub } from "../../durable-objects/stubs.ts";
 import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";

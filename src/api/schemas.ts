@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { isDigest, isRunId } from "../../r2-layout/keys.ts";
-import { evalConfigShape, resumeShape } from "../config/option-schemas.ts";
-import { OPTIONS } from "../config/options.ts";
+import { evalConfigShape, resumeShape } from "../config/options/option-schemas.ts";
+import { OPTIONS } from "../config/options/options.ts";
 import { plainText } from "../config/plain-text.ts";
-import { RESULTS_SHAPES } from "../config/run-config.ts";
+import { RESULTS_SHAPES } from "../config/plan/run-config.ts";
 import { customSecrets } from "./secrets/secret-schemas.ts";
 import { ENVIRONMENT_ID } from "./environment-ids.ts";
 
 /** Bodies and queries of the HTTP door. Unknown fields are refused at every level: a misspelt setting must not be a silent default. */
 
-/** What a run allows its environment, as the `prime` client always says it (src/environments/access.ts). */
+/** What a run allows its environment, as the `prime` client always says it (src/environments/definition/access.ts). */
 export const HOSTED_FIELDS = ["allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"] as const;
 
 const digest = z.string().refine(isDigest, "must be a sha256 digest in lower-case hex");

@@ -1,13 +1,13 @@
-import { isEmbeddedUrl } from "../config/providers.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
-import { AttemptClock } from "./attempt-clock.ts";
+import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
-import { readUsage, record } from "./reply-fields.ts";
-import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./request-failure.ts";
-import { sendWithRetries } from "./request-retry.ts";
+import { readUsage, record } from "./openai/reply-fields.ts";
+import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./transport/request-failure.ts";
+import { sendWithRetries } from "./transport/request-retry.ts";
 import { scrubber, shownUrl } from "./secrets.ts";
-import { VisibleWriting } from "./visible-writing.ts";
+import { VisibleWriting } from "./openai/visible-writing.ts";
 
 /** What a provider is asked, in its own form. */
 export interface NativeCall<Prompt, NativeTool> {

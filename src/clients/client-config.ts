@@ -1,6 +1,6 @@
-import { PROVIDERS } from "../config/providers.ts";
-import type { ClientType } from "../config/run-config.ts";
-import { resolveKey } from "../config/secrets.ts";
+import { PROVIDERS } from "../config/endpoints/providers.ts";
+import type { ClientType } from "../config/plan/run-config.ts";
+import { resolveKey } from "../config/endpoints/secrets.ts";
 import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { ClientPorts } from "./client.ts";

@@ -1,7 +1,7 @@
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Outage } from "./outage.ts";
-import type { TokenLimitName } from "./token-limit-name.ts";
+import type { TokenLimitName } from "./openai/token-limit-name.ts";
 
 export type { Client, ModelRequest, ModelResponse } from "../rollouts/types.ts";
 

@@ -1,14 +1,14 @@
-import { CLIENT_TYPES, type ClientType } from "../config/run-config.ts";
+import { CLIENT_TYPES, type ClientType } from "../config/plan/run-config.ts";
 import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { AnthropicMessagesClient } from "./anthropic-messages.ts";
+import { AnthropicMessagesClient } from "./anthropic/anthropic-messages.ts";
 import type { ClientPorts, Endpoint } from "./client.ts";
-import { OpenAIChatCompletionsClient } from "./openai-chat-completions.ts";
-import { OpenAIChatCompletionsTokenClient } from "./openai-chat-completions-token.ts";
-import { OpenAICompletionsClient } from "./openai-completions.ts";
-import { OpenAIResponsesClient } from "./openai-responses.ts";
+import { OpenAIChatCompletionsClient } from "./openai/openai-chat-completions.ts";
+import { OpenAIChatCompletionsTokenClient } from "./openai/openai-chat-completions-token.ts";
+import { OpenAICompletionsClient } from "./openai/openai-completions.ts";
+import { OpenAIResponsesClient } from "./openai/openai-responses.ts";
 import { standalonePorts } from "./standalone-ports.ts";
-import { WorkersAIClient } from "./workers-ai.ts";
+import { WorkersAIClient } from "./workers-ai/workers-ai.ts";
 
 const CLIENTS: Readonly<Record<ClientType, new (endpoint: Endpoint, ports: ClientPorts) => Client>> = {
   openai_chat_completions: OpenAIChatCompletionsClient,

@@ -1,5 +1,5 @@
 import { nearest } from "../config/nearest.ts";
-import { record, records } from "./reply-fields.ts";
+import { record, records } from "./openai/reply-fields.ts";
 
 /** What a server says of itself where it does not know a model, and which address it may be meant by. Pure: `HttpClient` asks. */
 export interface Looked {

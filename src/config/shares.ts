@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../errors/result.ts";
-import { type GivenOptions, OPTIONS } from "./options.ts";
+import { type GivenOptions, OPTIONS } from "./options/options.ts";
 
 /**
  * Parts of a common limit for evaluations that run side by side, each with a limit of its own (`<= 0` = none): as equal as possible, and what

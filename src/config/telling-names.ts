@@ -2,7 +2,7 @@
  * Public names that say themselves where they lead. Some name servers answer with the address that stands in the name
  * (`127.0.0.1.nip.io`), or always with the caller's own machine; a public name may be such a one too, but this text alone shows it.
  */
-import { isPrivateV4, isPublicV4, isPublicV6, numbersOfV6, type V4 } from "./ip-ranges.ts";
+import { isPrivateV4, isPublicV4, isPublicV6, numbersOfV6, type V4 } from "./endpoints/ip-ranges.ts";
 
 /** Any name below them is the machine that asks. */
 const LOOPBACK_ZONES = ["localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "local.gd", "localho.st"];

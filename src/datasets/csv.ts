@@ -1,5 +1,5 @@
 import Papa from "papaparse";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { MAX_CSV_RECORD_CHARS, MIB } from "../limits.ts";
 import { decodedText } from "./text.ts";

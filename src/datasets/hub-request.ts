@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { BodyTooLarge, readText } from "../clients/response-body.ts";
+import { BodyTooLarge, readText } from "../clients/transport/response-body.ts";
 import { MAX_HUB_ANSWER_BYTES, MAX_ROW_DEPTH } from "../limits.ts";
 import { parseShallow } from "../config/json-depth.ts";
-import { parseUrl } from "../config/addresses.ts";
+import { parseUrl } from "../config/endpoints/addresses.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { DatasetHost, HubAccess } from "./host.ts";
 import { isBusy, webGet } from "./web.ts";

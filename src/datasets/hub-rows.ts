@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { DatasetHost } from "./host.ts";
 import { hubJson } from "./hub-request.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { depthOf } from "../config/json-depth.ts";
 import { MAX_ROW_CHARS, MAX_ROW_DEPTH, MIB } from "../limits.ts";

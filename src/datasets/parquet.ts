@@ -1,6 +1,6 @@
 import { gunzipSync } from "fflate";
 import { type AsyncBuffer, type Compressors, parquetMetadataAsync, parquetReadObjects, snappyUncompress } from "hyparquet";
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { MAX_PAGE_BYTES, MAX_ROW_CHARS, MAX_ROW_DEPTH, MIB } from "../limits.ts";
 import type { ByteSource } from "./host.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { fileRows } from "./file-rows.ts";
 import type { DatasetHost } from "./host.ts";

@@ -1,4 +1,4 @@
-import { sleep } from "../clients/sleep.ts";
+import { sleep } from "../clients/transport/sleep.ts";
 import { type DatasetHost, HUB_ENDPOINT, HUB_VIEWER } from "./host.ts";
 
 /** Data sets outside the service (a script, a test): what the web has, and no uploads. Fields given replace the defaults. */

@@ -1,5 +1,5 @@
-import { BodyTooLarge, readBytes } from "../clients/response-body.ts";
-import { isPublicAddress, parseUrl } from "../config/addresses.ts";
+import { BodyTooLarge, readBytes } from "../clients/transport/response-body.ts";
+import { isPublicAddress, parseUrl } from "../config/endpoints/addresses.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import type { ByteSource, DatasetHost } from "./host.ts";
 

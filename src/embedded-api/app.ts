@@ -1,6 +1,6 @@
 import { parseShallow } from "../config/json-depth.ts";
 import { type Context, Hono } from "hono";
-import { EMBEDDED_MODEL } from "../config/providers.ts";
+import { EMBEDDED_MODEL } from "../config/endpoints/providers.ts";
 import type { EmbeddedModel } from "../embedded-model/model.ts";
 import { SeededRandom } from "../embedded-model/sampling.ts";
 import type { AnswerHead, AnswerShape } from "./answer-shape.ts";

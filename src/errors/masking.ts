@@ -1,6 +1,6 @@
 /**
  * Keys that this process has read, and the one place that takes them out of what it writes: rows, events, failures, logs, answers,
- * the terminal. Who reads a key holds it here (`src/config/secrets.ts`); who writes a text for others passes it through.
+ * the terminal. Who reads a key holds it here (`src/config/endpoints/secrets.ts`); who writes a text for others passes it through.
  */
 
 /** Shorter values are words and numbers like any other: blotting them out would garble what is written. */

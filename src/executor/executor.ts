@@ -1,10 +1,10 @@
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
-import { timerOf } from "../clients/timer.ts";
-import { findOffered } from "../environments/load.ts";
+import { timerOf } from "../clients/transport/timer.ts";
+import { findOffered } from "../environments/definition/load.ts";
 import { failureOf } from "../errors/result.ts";
-import { placesOf, type RunConfig } from "../config/run-config.ts";
-import { asksForStream } from "../config/sampling.ts";
+import { placesOf, type RunConfig } from "../config/plan/run-config.ts";
+import { asksForStream } from "../config/options/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import { runName } from "../teams/team-name.ts";

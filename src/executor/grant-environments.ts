@@ -1,8 +1,8 @@
 import type { Grant } from "../../durable-objects/run/protocol.ts";
-import { placesOf } from "../config/run-config.ts";
-import { accessProblem, allowedAccess } from "../environments/access.ts";
-import type { Environment } from "../environments/environment.ts";
-import { findOffered, loadEnvironment } from "../environments/load.ts";
+import { placesOf } from "../config/plan/run-config.ts";
+import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
+import type { Environment } from "../environments/kinds/environment.ts";
+import { findOffered, loadEnvironment } from "../environments/definition/load.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { JudgeMeter } from "../rollouts/judge-usage.ts";

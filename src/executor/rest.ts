@@ -1,4 +1,4 @@
-import type { Timer } from "../clients/timer.ts";
+import type { Timer } from "../clients/transport/timer.ts";
 
 /** The rest of an executor between two looks for runs. Lanes that become free end it, also those that did before it began: while the executor looked. */
 export class Rest {

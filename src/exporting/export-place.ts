@@ -1,5 +1,5 @@
 import { exportKey, exportPrefix, outputKey } from "../../r2-layout/keys.ts";
-import type { RunConfig } from "../config/run-config.ts";
+import type { RunConfig } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { count } from "../operations.ts";
 import { teamPrefix } from "../teams/team-name.ts";

@@ -1,5 +1,5 @@
-import { OPTIONS } from "../config/options.ts";
-import { PROVIDERS } from "../config/providers.ts";
+import { OPTIONS } from "../config/options/options.ts";
+import { PROVIDERS } from "../config/endpoints/providers.ts";
 import { quoted } from "../report/shell-word.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { Json } from "../config/run-config.ts";
+import type { Json } from "../config/plan/run-config.ts";
 import { type Column, type ColumnType, fieldsOf, isList } from "./column.ts";
 
 const DTYPES: Readonly<Record<Extract<ColumnType, string>, string>> = { string: "string", int32: "int32", int64: "int64", double: "float64", boolean: "bool" };

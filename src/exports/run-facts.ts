@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { Aggregates } from "../metrics/aggregates.ts";
 import { type RewardRange, USUAL_RANGE } from "../metrics/interval.ts";
 import { RowAggregator } from "../metrics/row-aggregator.ts";

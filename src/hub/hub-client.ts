@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { parseUrl } from "../config/addresses.ts";
+import { parseUrl } from "../config/endpoints/addresses.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 
 /** What a conversation with a Hub needs of where it is held. */

@@ -1,4 +1,4 @@
-import { BodyTooLarge, readText } from "../clients/response-body.ts";
+import { BodyTooLarge, readText } from "../clients/transport/response-body.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { HubClient } from "./hub-client.ts";
 import { refusal } from "./refusals.ts";

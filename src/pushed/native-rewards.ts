@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { ForeignRow } from "../rollouts/foreign-row.ts";
 import { rowText } from "../rollouts/row-text.ts";
 

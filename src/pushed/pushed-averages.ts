@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { erroredRollouts, type Totals } from "../metrics/totals.ts";
 
 /** An average that was pushed and is another than that of the rows. */

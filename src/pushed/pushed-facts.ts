@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 
 /** What whoever pushes an evaluation says of it, beside its rows; it may be said anew later. Stored by its Run, with its version. */
 export interface PushedFacts {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { type ForeignRow, readForeignRow } from "../rollouts/foreign-row.ts";
 import { failureOf } from "../errors/result.ts";
 import { BatchError, type ScannedSample } from "./sample-scanner.ts";

@@ -1,7 +1,7 @@
 import { sendHubPushTask } from "../../durable-objects/run/sending/hub-push-task.ts";
 import type { HubPushOutcome, RunView } from "../../durable-objects/run/control.ts";
 import { registryStub, runStub } from "../../durable-objects/stubs.ts";
-import { parseUrl } from "../config/addresses.ts";
+import { parseUrl } from "../config/endpoints/addresses.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { type Env, masterKeysIn } from "../env.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";

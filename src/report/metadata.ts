@@ -1,7 +1,7 @@
 import type { RunStatus } from "../config/run-status.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
-import { settingsBeside } from "../config/evaluation-settings.ts";
-import { type JsonObject, placesOf, type RunConfig } from "../config/run-config.ts";
+import { settingsBeside } from "../config/plan/evaluation-settings.ts";
+import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import type { ErrorBounds } from "../metrics/one-run/error-bounds.ts";

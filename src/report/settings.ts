@@ -1,5 +1,5 @@
 /** How the settings of a run are worded for people. */
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 
 /** Addresses of replicas are joined by commas, as in `metadata.json`. */
 export function endpointText(base_url: string): string {

@@ -1,4 +1,4 @@
-import type { Json } from "../config/run-config.ts";
+import type { Json } from "../config/plan/run-config.ts";
 import type { State } from "./types.ts";
 
 /** Value of a requested state column, or why it cannot stand in a row. */

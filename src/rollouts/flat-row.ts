@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 
 /**
  * A row as verifiers had it up to 0.1.9: times and metrics among the other fields, and nothing of how the rollout ended. `error` is the

@@ -1,6 +1,6 @@
 import { parseShallow } from "../config/json-depth.ts";
 import { MAX_ROW_DEPTH } from "../limits.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { rowText } from "./row-text.ts";
 
 /** A line of a `results.jsonl` that another program may have written: its text is kept, since numbers and escapes differ between languages. */

@@ -1,4 +1,4 @@
-import type { Json } from "../config/run-config.ts";
+import type { Json } from "../config/plan/run-config.ts";
 import { pythonJson } from "./python-json.ts";
 import type { Content, Message, Part, ToolCall } from "./types.ts";
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { normaliseMessages } from "./messages.ts";
 import { pythonJson } from "./python-json.ts";
 import type { Message, Timing, ToolCall } from "./types.ts";

@@ -1,5 +1,5 @@
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { columnValue } from "./column.ts";
 import { objectText, type RawField, rawFields } from "./raw-fields.ts";
 import { scoreFields } from "./row.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { floatText, jsonWithFloats } from "./float-text.ts";
 
 /** Numbers of a row that are integers, or as the data set has them. Every other one may be a fraction in another row. */

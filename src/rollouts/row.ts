@@ -1,5 +1,5 @@
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
-import type { Json, JsonObject, ResultsShape } from "../config/run-config.ts";
+import type { Json, JsonObject, ResultsShape } from "../config/plan/run-config.ts";
 import { KIB, MIB } from "../limits.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "./failure.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import { copyJson } from "./copy-json.ts";
 import type { Client, RolloutInput, State, Tool } from "./types.ts";
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { errorCodeOf } from "../metrics/row-summary.ts";
 import { isScorerError } from "../errors/codes.ts";
 import { rolloutFailure } from "./failure.ts";

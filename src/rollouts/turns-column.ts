@@ -1,4 +1,4 @@
-import type { Json } from "../config/run-config.ts";
+import type { Json } from "../config/plan/run-config.ts";
 import type { State } from "./types.ts";
 import { marksOf } from "./time-marks.ts";
 import { hasSteps } from "./stored-state.ts";

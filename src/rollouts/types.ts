@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 
 /**

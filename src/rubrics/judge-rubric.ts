@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { contentText } from "../rollouts/messages.ts";
 import type { Client, Message, State } from "../rollouts/types.ts";
 import type { Completion } from "../parsers/parser.ts";

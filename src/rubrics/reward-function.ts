@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../config/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { Message, State } from "../rollouts/types.ts";
 import type { Parser } from "../parsers/parser.ts";
 

@@ -1,4 +1,4 @@
-import { parseUrl } from "../config/addresses.ts";
+import { parseUrl } from "../config/endpoints/addresses.ts";
 
 /** The secret that pushes to the Hugging Face Hub are made with. */
 export const HUB_TOKEN = "HF_TOKEN";

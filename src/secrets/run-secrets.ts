@@ -1,6 +1,6 @@
-import { parseUrl } from "../config/addresses.ts";
-import { PROVIDERS, providerOfKey } from "../config/providers.ts";
-import { type EndpointKey, type KeySource, resolveKey } from "../config/secrets.ts";
+import { parseUrl } from "../config/endpoints/addresses.ts";
+import { PROVIDERS, providerOfKey } from "../config/endpoints/providers.ts";
+import { type EndpointKey, type KeySource, resolveKey } from "../config/endpoints/secrets.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
 import { open } from "./envelope.ts";
 import type { MasterKeys } from "./master-keys.ts";

@@ -1,4 +1,4 @@
-import { isKeyVariable } from "../config/secrets.ts";
+import { isKeyVariable } from "../config/endpoints/secrets.ts";
 
 /** What a secret or variable may be called and hold. */
 

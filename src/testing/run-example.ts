@@ -1,5 +1,5 @@
-import type { JsonObject } from "../config/run-config.ts";
-import type { Environment } from "../environments/environment.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
+import type { Environment } from "../environments/kinds/environment.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
 import { type Script, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
 

@@ -1,12 +1,12 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import type { ByteSource, DatasetHost } from "../datasets/host.ts";
 import { datasetRows } from "../datasets/rows.ts";
 import type { DatasetSpec } from "../datasets/spec.ts";
 import { webDatasetHost } from "../datasets/web-host.ts";
-import { rowSource } from "../environments/dataset-source.ts";
-import type { EnvironmentDefinition } from "../environments/definition.ts";
-import type { RowSource } from "../environments/examples.ts";
-import type { Environment } from "../environments/environment.ts";
+import { rowSource } from "../environments/definition/dataset-source.ts";
+import type { EnvironmentDefinition } from "../environments/definition/definition.ts";
+import type { RowSource } from "../environments/definition/examples.ts";
+import type { Environment } from "../environments/kinds/environment.ts";
 import type { Client } from "../rollouts/types.ts";
 
 export interface TestEnvironmentOptions {

@@ -1,8 +1,8 @@
-import { AnthropicStream } from "../../src/clients/anthropic-stream.ts";
-import { ChatStream } from "../../src/clients/chat-stream.ts";
-import { CompletionStream } from "../../src/clients/completion-stream.ts";
-import { type AnswerReader, readAnswer, type StreamFold } from "../../src/clients/read-answer.ts";
-import { badAnswer, RequestFailed } from "../../src/clients/request-failure.ts";
+import { AnthropicStream } from "../../src/clients/anthropic/anthropic-stream.ts";
+import { ChatStream } from "../../src/clients/openai/chat-stream.ts";
+import { CompletionStream } from "../../src/clients/openai/completion-stream.ts";
+import { type AnswerReader, readAnswer, type StreamFold } from "../../src/clients/transport/read-answer.ts";
+import { badAnswer, RequestFailed } from "../../src/clients/transport/request-failure.ts";
 import { MAX_ANSWER_BYTES } from "../../src/limits.ts";
 import type { Random } from "../simulation/random.ts";
 import { damaged, deepJson, noise, size, value } from "./hostile.ts";

@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Random } from "../simulation/random.ts";
-import { until, Workplace } from "../support/cli-process.ts";
-import { grid, keysOfRows } from "../support/in-place.ts";
-import { type ModelServer, startModelServer } from "../support/model-server.ts";
-import { jsonRows } from "../support/results-check.ts";
+import { until, Workplace } from "../support/cli/cli-process.ts";
+import { grid, keysOfRows } from "../support/cli/in-place.ts";
+import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";
+import { jsonRows } from "../support/results/results-check.ts";
 import { damagedFiles, filesBelow } from "./damaged-files.ts";
 
 const [EXAMPLES, ANSWERED] = [20, 8];

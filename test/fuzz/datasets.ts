@@ -5,7 +5,7 @@ import { EdgewiseError } from "../../src/errors/result.ts";
 import { readForeignRow } from "../../src/rollouts/foreign-row.ts";
 import { parseOutput } from "../../src/rollouts/output.ts";
 import type { Random } from "../simulation/random.ts";
-import { memorySource } from "../support/memory-datasets.ts";
+import { memorySource } from "../support/environments/memory-datasets.ts";
 import { damaged, deepJson, noise, size, value } from "./hostile.ts";
 
 /** Rows taken of one file: a data set may be longer than an evaluation. */

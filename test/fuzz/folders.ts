@@ -7,8 +7,8 @@ import { isUnfinished, readFolder, rolloutsOfWhole, settingsOfFolder } from "../
 import { findRuns } from "../../src/cli/view/find-runs.ts";
 import { readLogs } from "../../src/cli/view/log-files.ts";
 import { plainRun, plainTree } from "../../src/cli/view/plain.ts";
-import { planEvals } from "../../src/config/eval-plan.ts";
-import { parseTomlText } from "../../src/config/toml-document.ts";
+import { planEvals } from "../../src/config/plan/eval-plan.ts";
+import { parseTomlText } from "../../src/config/plan/toml-document.ts";
 import type { Random } from "../simulation/random.ts";
 import { damagedFiles, type Files, inFolder, orRefused } from "./damaged-files.ts";
 

@@ -1,6 +1,6 @@
 import { openApiDocument } from "../../src/api/openapi.ts";
 import type { Random } from "../simulation/random.ts";
-import { type Door, openDoor } from "../support/fake-ports.ts";
+import { type Door, openDoor } from "../support/door/fake-ports.ts";
 import { damaged, deepJson, noise, value } from "./hostile.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

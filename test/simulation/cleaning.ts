@@ -1,6 +1,6 @@
 import { Orphans } from "../../durable-objects/run/course/orphans.ts";
 import { type RemovalOutcome, removalWait, type SweepOutcome } from "../../durable-objects/run/course/sweep.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import { broken } from "./invariants.ts";
 import type { Random } from "./random.ts";
 import type { Scene } from "./scene.ts";

@@ -6,7 +6,7 @@ import { Rest } from "../../src/executor/rest.ts";
 import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent } from "../../src/executor/session/session-events.ts";
 import { CONSUMER_WALL_MS, SLICE_MS } from "../../src/limits.ts";
-import { RuleRun, summary } from "../support/rule-run.ts";
+import { RuleRun, summary } from "../support/run/rule-run.ts";
 import { Clockwork } from "./clockwork.ts";
 import { broken } from "./invariants.ts";
 import type { Wall } from "../../src/executor/session/unit-times.ts";

@@ -6,7 +6,7 @@ import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/grants/suspects.ts";
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import { lostPieces, misplaced } from "./merging.ts";
 import type { Scene } from "./scene.ts";
 

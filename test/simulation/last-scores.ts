@@ -1,5 +1,5 @@
 import type { Answer } from "../../durable-objects/run/transition.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import { broken } from "./invariants.ts";
 
 /** So long a run that has ended scores the rest, and a moment more for whoever is at it. Milliseconds. */

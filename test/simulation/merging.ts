@@ -3,7 +3,7 @@ import type { MergeSource } from "../../durable-objects/run/protocol.ts";
 import { segmentName } from "../../r2-layout/keys.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import { relocated } from "../../durable-objects/run/state/relocated.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import type { Scene } from "./scene.ts";
 
 /** Length of the rows of every unit. */

@@ -269,7 +269,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "count the deadline of a unit from its beginning",
-    file: "src/environments/unit-time.ts",
+    file: "src/environments/unit/unit-time.ts",
     find: "    this.#hasBegun = true;\n    this.beginAnew();",
     replace: "    this.#hasBegun = true;",
     first: 86,

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../src/config/run-config.ts";
+import type { RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Random } from "./random.ts";
 
 /** What one schedule consists of, all drawn from its seed. */

@@ -1,7 +1,7 @@
 import { type Answer, create, type Request, transit, type TransitionName } from "../../durable-objects/run/transition.ts";
 import { nextWake } from "../../durable-objects/run/sending/wake.ts";
 import { LOADINGS_TO_FAIL } from "../../durable-objects/run/grants/load-wait.ts";
-import { MemoryLedger } from "../support/memory-ledger.ts";
+import { MemoryLedger } from "../support/run/memory-ledger.ts";
 import type { Outbox } from "../../durable-objects/run/sending/outbox.ts";
 import { broken, checkRun } from "./invariants.ts";
 import { sweepDue } from "../../durable-objects/run/course/sweep.ts";

@@ -2,7 +2,7 @@ import type { NextAnswer, NextRequest, OfferMessage } from "../../durable-object
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { Answer, Request, TransitionName } from "../../durable-objects/run/transition.ts";
 import type { RunContext } from "../../durable-objects/run/state/context.ts";
-import type { MemoryLedger } from "../support/memory-ledger.ts";
+import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import type { Clockwork } from "./clockwork.ts";
 import type { Made, Standing } from "./loose.ts";
 import type { Plan } from "./plan.ts";

@@ -1,4 +1,4 @@
-import { UnitTime } from "../../src/environments/unit-time.ts";
+import { UnitTime } from "../../src/environments/unit/unit-time.ts";
 import type { SessionEvent, UnitWork } from "../../src/executor/session/session-events.ts";
 import type { Grant } from "../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";

@@ -1,6 +1,6 @@
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { UnitWork } from "../../src/executor/session/session-events.ts";
-import type { UnitTime } from "../../src/environments/unit-time.ts";
+import type { UnitTime } from "../../src/environments/unit/unit-time.ts";
 import { broken } from "./invariants.ts";
 import type { Made } from "./loose.ts";
 import { pieceAt } from "./merging.ts";

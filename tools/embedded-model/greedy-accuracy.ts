@@ -4,7 +4,7 @@ import type { EmbeddedModel } from "../../src/embedded-model/model.ts";
 import { SeededRandom } from "../../src/embedded-model/sampling.ts";
 import type { Operation } from "../../src/environments/bundled/arithmetic/held-out.ts";
 import type { Difficulty } from "../../src/environments/bundled/arithmetic/problems.ts";
-import { loadEnvironment } from "../../src/environments/load.ts";
+import { loadEnvironment } from "../../src/environments/definition/load.ts";
 
 /** The model's answer to a question at temperature 0. */
 export function greedyAnswer(model: EmbeddedModel, question: string): string {

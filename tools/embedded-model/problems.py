@@ -2,7 +2,7 @@
 
 The environment `arithmetic` (src/environments/bundled/arithmetic) makes the same held-out problems in TypeScript. Levels and
 wordings are read from its problems.json; the rule of the split, the order of the problems and the choice of the wording are
-written twice, and test/rules/arithmetic.test.ts compares both by the fixture that fixtures.py writes.
+written twice, and test/rules/environments/arithmetic.test.ts compares both by the fixture that fixtures.py writes.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Makes the fixtures of test/fixtures/imports from logs that the programs themselves wrote.
 
-Each program is run against the scripted model server (node test/support/model-server-cli.ts --port 8765 --accuracy 0.6), below FROM:
+Each program is run against the scripted model server (node test/support/model-server/model-server-cli.ts --port 8765 --accuracy 0.6), below FROM:
 
   inspect       inspect eval inspect_tasks.py@TASK --model openai/scripted-model -M responses_api=false --log-dir inspect [--log-format json]
   lm-eval       lm_eval run --model local-chat-completions --model_args model=scripted-model,base_url=URL/chat/completions

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ScriptInput } from "../../test/support/model-script.ts";
-import type { ModelServer } from "../../test/support/model-server.ts";
+import type { ScriptInput } from "../../test/support/model-server/model-script.ts";
+import type { ModelServer } from "../../test/support/model-server/model-server.ts";
 
 /** The longest that one call of the client may take. */
 const CALL_MS = 90_000;

@@ -1,4 +1,4 @@
-import type { ScriptInput } from "../../test/support/model-script.ts";
+import type { ScriptInput } from "../../test/support/model-server/model-script.ts";
 
 /** What a client sent and what it was answered, as `test/fixtures/prime-client` keeps it. */
 export interface Exchange {

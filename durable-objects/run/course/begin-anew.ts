@@ -1,4 +1,4 @@
-import { LOADING_FIELDS, type RunConfig } from "../../../src/config/run-config.ts";
+import { LOADING_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { ResumeRequest } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { isInfrastructureError, isScorerError } from "../../../src/errors/codes.ts";
 import type { ResumeRequest } from "../control.ts";
 import type { RunHead } from "../state/head.ts";

@@ -1,5 +1,5 @@
 import { outputPrefix, runPrefix, segmentOf, segmentPrefix } from "../../../r2-layout/keys.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { count } from "../../../src/operations.ts";
 import { teamPrefix } from "../../../src/teams/team-name.ts";
 import { Orphans } from "./orphans.ts";

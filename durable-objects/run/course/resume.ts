@@ -1,7 +1,7 @@
 import { codeRefusal, codeVerdict, coversCode } from "../../../src/config/env-digest.ts";
-import { differencesOf, evaluationSettings } from "../../../src/config/evaluation-settings.ts";
+import { differencesOf, evaluationSettings } from "../../../src/config/plan/evaluation-settings.ts";
 import { canonicalJson } from "../../../src/config/canonical-json.ts";
-import { LOADING_FIELDS, RESUME_FIELDS, type RunConfig } from "../../../src/config/run-config.ts";
+import { LOADING_FIELDS, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "../grants/code.ts";

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunContext } from "../state/context.ts";
 import { wantsMerger } from "../course/merge-need.ts";
 import { mayFinalise } from "../course/finalise-attempts.ts";

@@ -5,7 +5,7 @@
  * Its claim is that of one of those who have a span, and passes on to another when that one's ends: so it is in one place like any other unit, and
  * goes back as a whole where code that does not know spans ends the grant.
  */
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { ClaimRequest, UnitRange } from "../protocol.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";

@@ -1,5 +1,5 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
-import { asksForStream } from "../../../src/config/sampling.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import { asksForStream } from "../../../src/config/options/sampling.ts";
 import { mayWork } from "./code.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent } from "../state/events.ts";

@@ -1,6 +1,6 @@
 import { steadyNow } from "../../../src/steady-clock.ts";
 import { buildMetadata, type RunMetadata } from "../../../src/report/metadata.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { type Aggregates, Aggregator } from "../../../src/metrics/aggregates.ts";
 import { USUAL_RANGE } from "../../../src/metrics/interval.ts";
 import { pushedMetadata } from "../../../src/pushed/pushed-metadata.ts";

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../../src/config/upload-digests.ts";
 import type { RunUploads } from "../control.ts";
 import type { RunHead } from "../state/head.ts";

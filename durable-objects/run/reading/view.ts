@@ -1,5 +1,5 @@
 import { failureText } from "../../../src/errors/failure-text.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { HubPushOutcome } from "../control.ts";
 import type { RunContext } from "../state/context.ts";

@@ -1,5 +1,5 @@
 import type { RowsDigest, RowsDigestState } from "../../../src/rollouts/rows-digest.ts";
-import type { JsonObject, RunConfig } from "../../../src/config/run-config.ts";
+import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "../control.ts";

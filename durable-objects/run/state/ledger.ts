@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "./head.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRange } from "../protocol.ts";
 import type { Place } from "../../../r2-layout/place.ts";

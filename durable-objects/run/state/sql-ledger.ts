@@ -1,5 +1,5 @@
 import { NAMES_SOMETHING, packUnit, unpackUnit } from "../../../r2-layout/done-codec.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
 import { EventTable } from "./event-table.ts";

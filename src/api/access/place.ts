@@ -1,5 +1,5 @@
-import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
-import { numbersOfV6 } from "../../config/ip-ranges.ts";
+import { isLoopbackHost, parseUrl } from "../../config/endpoints/addresses.ts";
+import { numbersOfV6 } from "../../config/endpoints/ip-ranges.ts";
 import { fail, ok, type Result } from "../../errors/result.ts";
 import type { AppFacts } from "../app-ports.ts";
 

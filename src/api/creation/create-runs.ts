@@ -1,13 +1,13 @@
 import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
-import { locationOf } from "../../config/options.ts";
+import { locationOf } from "../../config/options/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
-import { type JsonObject, placesOf } from "../../config/run-config.ts";
+import { type JsonObject, placesOf } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import type { TokenUse } from "../../teams/admission.ts";
-import { allowedAccess } from "../../environments/access.ts";
+import { allowedAccess } from "../../environments/definition/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";

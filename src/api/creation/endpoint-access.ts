@@ -1,5 +1,5 @@
-import { keyPlaceProblem, keyVarProblem } from "../../config/key-vars.ts";
-import { addressProblem } from "../../config/called-place.ts";
+import { keyPlaceProblem, keyVarProblem } from "../../config/endpoints/key-vars.ts";
+import { addressProblem } from "../../config/endpoints/called-place.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
 import type { AppFacts } from "../app-ports.ts";
 import { type FieldIssue, InvalidRequest } from "../errors.ts";

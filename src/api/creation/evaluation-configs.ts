@@ -1,6 +1,6 @@
 import { Hono } from "hono";
-import { PlanProblems } from "../../config/plan-problems.ts";
-import { postedEvals } from "../../config/posted-plan.ts";
+import { PlanProblems } from "../../config/plan/plan-problems.ts";
+import { postedEvals } from "../../config/plan/posted-plan.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import { tokenUseOf } from "../../teams/caller.ts";
 import { isAttended } from "../access/access.ts";

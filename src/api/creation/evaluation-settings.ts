@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { evaluationSettings } from "../../config/evaluation-settings.ts";
+import { evaluationSettings } from "../../config/plan/evaluation-settings.ts";
 import { isAttended } from "../access/access.ts";
 import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";

@@ -1,6 +1,6 @@
 import { hubTarget } from "../../config/hub-name.ts";
-import type { RunConfig } from "../../config/run-config.ts";
-import { parseUrl } from "../../config/addresses.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
+import { parseUrl } from "../../config/endpoints/addresses.ts";
 import { grantHint, grantProblem, HUB_TOKEN, hubGrants } from "../../secrets/hub-grants.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { InvalidRequest } from "../errors.ts";

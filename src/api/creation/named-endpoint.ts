@@ -1,4 +1,4 @@
-import { chooseEndpoint } from "../../config/endpoint-choice.ts";
+import { chooseEndpoint } from "../../config/endpoints/endpoint-choice.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { invalid } from "../errors.ts";
 import { unlessOlder } from "../older-object.ts";

@@ -1,11 +1,11 @@
-import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition.ts";
-import type { KeyLookup } from "../../environments/keys.ts";
+import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
+import type { KeyLookup } from "../../environments/definition/keys.ts";
 import { runFolder } from "../../../r2-layout/keys.ts";
-import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options.ts";
+import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
-import { WORKERS_AI_BASE_URL } from "../../config/providers.ts";
-import type { JsonObject, Replica, ResultsShape, RunConfig } from "../../config/run-config.ts";
-import { foldSamplingArgs } from "../../config/sampling.ts";
+import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
+import type { JsonObject, Replica, ResultsShape, RunConfig } from "../../config/plan/run-config.ts";
+import { foldSamplingArgs } from "../../config/options/sampling.ts";
 
 /** What the resolution needs to know of an environment; its definition has more. */
 export interface EnvironmentFacts {

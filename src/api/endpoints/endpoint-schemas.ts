@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { CLIENT_TYPES } from "../../config/run-config.ts";
-import { OPTIONS } from "../../config/options.ts";
+import { CLIENT_TYPES } from "../../config/plan/run-config.ts";
+import { OPTIONS } from "../../config/options/options.ts";
 import { teamQuery } from "../people/people-schemas.ts";
 
 /** Bodies, paths and answers of `/endpoints`. Entries are those of endpoints.toml, which `readRegistry` reads. */

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { EndpointWrite, StoredEndpoint } from "../../../durable-objects/registry/endpoint-control.ts";
-import { type EndpointEntry, readRegistry } from "../../config/endpoint-registry.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import { type EndpointEntry, readRegistry } from "../../config/endpoints/endpoint-registry.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { isAttended } from "../access/access.ts";
 import type { AppContext } from "../app-context.ts";

@@ -1,5 +1,5 @@
 import { type Context, Hono } from "hono";
-import { isLoopbackHost } from "../../config/addresses.ts";
+import { isLoopbackHost } from "../../config/endpoints/addresses.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { digestOfToken, drawToken } from "../../teams/token-text.ts";
 import { callerOfSession, callerOfToken } from "../access/callers.ts";

@@ -1,5 +1,5 @@
 import type { PushedFacts } from "../../pushed/pushed-facts.ts";
-import type { Json, JsonObject, RunConfig } from "../../config/run-config.ts";
+import type { Json, JsonObject, RunConfig } from "../../config/plan/run-config.ts";
 import type { TokenUse } from "../../teams/admission.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { runFolder } from "../../../r2-layout/keys.ts";

@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { ClosingRequest } from "../../../durable-objects/run/pushed/pushed-protocol.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { batchKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";

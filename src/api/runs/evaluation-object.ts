@@ -1,8 +1,8 @@
 import type { ListedRun, RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import { evaluationSettings } from "../../config/evaluation-settings.ts";
-import type { RunConfig } from "../../config/run-config.ts";
-import { shownOrigin } from "../../config/shown-config.ts";
+import { evaluationSettings } from "../../config/plan/evaluation-settings.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
+import { shownOrigin } from "../../config/plan/shown-config.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
 import { failureText } from "../../errors/failure-text.ts";
 import { groupingProblem } from "../../metrics/grouping.ts";

@@ -3,10 +3,10 @@ import type { ResumeRequest, RunView } from "../../../durable-objects/run/contro
 import type { RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
-import { locationOf } from "../../config/options.ts";
-import { placesOf } from "../../config/run-config.ts";
-import { shownConfig } from "../../config/shown-config.ts";
-import { allowedAccess } from "../../environments/access.ts";
+import { locationOf } from "../../config/options/options.ts";
+import { placesOf } from "../../config/plan/run-config.ts";
+import { shownConfig } from "../../config/plan/shown-config.ts";
+import { allowedAccess } from "../../environments/definition/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { isAttended } from "../access/access.ts";
 import { portsFor } from "../access/team-of-request.ts";

@@ -1,4 +1,4 @@
-import type { RunConfig } from "../../config/run-config.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
 import { canonicalJson } from "../../config/canonical-json.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import { runSecretId } from "../../secrets/envelope.ts";

@@ -1,5 +1,5 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import type { Replica } from "../../config/run-config.ts";
+import type { Replica } from "../../config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import type { RunSecrets } from "../../secrets/run-secrets.ts";
 import type { AppPorts } from "../app-ports.ts";

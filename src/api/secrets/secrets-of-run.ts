@@ -1,7 +1,7 @@
 import type { SecretsFound } from "../../../durable-objects/registry/secrets/secret-control.ts";
-import type { JsonObject } from "../../config/run-config.ts";
-import { lookUpSecret, resolveKey, type EndpointKey } from "../../config/secrets.ts";
-import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import { lookUpSecret, resolveKey, type EndpointKey } from "../../config/endpoints/secrets.ts";
+import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
 import { mask } from "../../errors/masking.ts";
 import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
 import { namesIn, openSecrets, RunSecrets, type SecretNeeds } from "../../secrets/run-secrets.ts";

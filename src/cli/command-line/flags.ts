@@ -1,13 +1,13 @@
 /** Command-line flags, derived from the one table of options: names, help, checks. */
 import { type Command, Option as CommanderOption } from "commander";
-import type { Option } from "../../config/option.ts";
-import { parseOptionText } from "../../config/option-text.ts";
-import { type GivenOptions, longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options.ts";
-import { PROVIDER_NAMES } from "../../config/providers.ts";
-import type { Json } from "../../config/run-config.ts";
+import type { Option } from "../../config/options/option.ts";
+import { parseOptionText } from "../../config/options/option-text.ts";
+import { type GivenOptions, longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options/options.ts";
+import { PROVIDER_NAMES } from "../../config/endpoints/providers.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { usageError } from "../terminal/cli-error.ts";
 
-export type { GivenOptions } from "../../config/options.ts";
+export type { GivenOptions } from "../../config/options/options.ts";
 
 const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   env_args: `-a '{"dataset": "data/test.jsonl"}'`,

@@ -1,7 +1,7 @@
 /** What a command line asks of a run that there is, as the body of the service's request. */
-import type { Option } from "../../config/option.ts";
-import { OPTION_NAMES, OPTIONS } from "../../config/options.ts";
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Option } from "../../config/options/option.ts";
+import { OPTION_NAMES, OPTIONS } from "../../config/options/options.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { GivenOptions } from "./flags.ts";
 
 /** Body of `POST /evaluations/{id}/resume`: only what was typed is passed on or compared; the run keeps the rest. */

@@ -1,6 +1,6 @@
 /** Commands as they are typed, for messages that say how to go on. */
 import { relative } from "node:path";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { quoted } from "../../report/shell-word.ts";
 
 /** A path as one would type it: relative when it is below the current folder. */

@@ -1,7 +1,7 @@
 /** `endpoint`: what a team calls its models by. */
 import { Command, Option } from "commander";
-import { OPTIONS } from "../../config/options.ts";
-import { CLIENT_TYPES } from "../../config/run-config.ts";
+import { OPTIONS } from "../../config/options/options.ts";
+import { CLIENT_TYPES } from "../../config/plan/run-config.ts";
 import type { Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";

@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { OPTIONS } from "../../config/options.ts";
+import { OPTIONS } from "../../config/options/options.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { environmentValueCommands } from "./secret-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";

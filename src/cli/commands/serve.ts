@@ -1,6 +1,6 @@
 /** `edgewise serve`: the service on this machine until Ctrl-C. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { EMBEDDED_BASE_URL, EMBEDDED_MODEL } from "../../config/providers.ts";
+import { EMBEDDED_BASE_URL, EMBEDDED_MODEL } from "../../config/endpoints/providers.ts";
 import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CrashLoop } from "../service/crash-loop.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import type { OptionName } from "../../config/options.ts";
+import type { OptionName } from "../../config/options/options.ts";
 import { addFlags, givenOptions } from "../command-line/flags.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import type { ExitCode } from "../terminal/cli-error.ts";

@@ -2,7 +2,7 @@ import type { LoadingAgain, RunPhase, WaitingFor } from "../../../durable-object
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
-import type { ClientType, JsonObject } from "../../config/run-config.ts";
+import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 
 export type { Vitals };
 

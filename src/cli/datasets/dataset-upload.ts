@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { isDataFileName } from "../../datasets/reference.ts";
 import { MAX_BODY_BYTES } from "../../limits.ts";
 import { singleLine } from "../../report/printable.ts";

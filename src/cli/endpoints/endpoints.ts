@@ -1,9 +1,9 @@
 /** `edgewise endpoint add | list | get | delete`. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { readRegistry } from "../../config/endpoint-registry.ts";
-import { parseTomlText } from "../../config/toml-document.ts";
-import type { TomlTable } from "../../config/toml-keys.ts";
+import { readRegistry } from "../../config/endpoints/endpoint-registry.ts";
+import { parseTomlText } from "../../config/plan/toml-document.ts";
+import type { TomlTable } from "../../config/plan/toml-keys.ts";
 import { columnLines } from "../../report/columns.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
 import type { KeptEndpoint } from "../connection/api-types.ts";

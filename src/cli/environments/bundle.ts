@@ -5,7 +5,7 @@ import { builtinModules } from "node:module";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Message, Plugin } from "esbuild";
-import type { EnvironmentFacts } from "../../environments/describe.ts";
+import type { EnvironmentFacts } from "../../environments/definition/describe.ts";
 import type { WorkerModule } from "../service/service.ts";
 import { CliError, EXIT } from "../terminal/cli-error.ts";
 import type { EnvironmentFile } from "./find-environment.ts";

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { issueText } from "../../config/issue-text.ts";
 import { didYouMean } from "../../config/nearest.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
-import type { EnvironmentFacts } from "../../environments/describe.ts";
+import type { EnvironmentFacts } from "../../environments/definition/describe.ts";
 
 /** What is wrong, each with the argument's name; empty where nothing is, or only the environment's own code can tell. */
 export function argumentProblems({ id, args }: Pick<EnvironmentFacts, "id" | "args">, given: JsonObject): readonly string[] {

@@ -1,8 +1,8 @@
 /** What environments of this machine say of themselves, asked in processes of their own: their code sees no key, no state and not each other. */
 import { z } from "zod";
 import { issueText } from "../../config/issue-text.ts";
-import { isKeyVariable } from "../../config/secrets.ts";
-import type { EnvironmentFacts } from "../../environments/describe.ts";
+import { isKeyVariable } from "../../config/endpoints/secrets.ts";
+import type { EnvironmentFacts } from "../../environments/definition/describe.ts";
 import { knowSources, ownFrame } from "../../errors/own-frames.ts";
 import { singleLine } from "../../report/printable.ts";
 import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";

@@ -1,7 +1,7 @@
 /** `edgewise env init NAME`: writes a small environment that runs, with its test. */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { listEnvironments } from "../../environments/load.ts";
+import { listEnvironments } from "../../environments/definition/load.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";

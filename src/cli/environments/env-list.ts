@@ -1,5 +1,5 @@
 /** `edgewise env list`: what can be run here, with arguments and defaults. */
-import type { ArgumentFacts } from "../../environments/describe.ts";
+import type { ArgumentFacts } from "../../environments/definition/describe.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
 import { singleLine } from "../../report/printable.ts";
 import { shortPath } from "../command-line/typed-commands.ts";

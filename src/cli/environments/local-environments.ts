@@ -1,8 +1,8 @@
 /** The environments that a command works with: those of this package, and those of this machine that it names. */
 import { basename } from "node:path";
 import { bareName } from "../../api/environment-ids.ts";
-import { describeEnvironment, type EnvironmentFacts } from "../../environments/describe.ts";
-import { listEnvironments } from "../../environments/load.ts";
+import { describeEnvironment, type EnvironmentFacts } from "../../environments/definition/describe.ts";
+import { listEnvironments } from "../../environments/definition/load.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import type { LocalWorker, Surroundings } from "../service/service.ts";

@@ -1,9 +1,9 @@
 /** A results folder that is all that is left of its run, or that the Python library wrote, becomes a run of the service. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { createBody } from "../../config/creation-body.ts";
-import { ABSENT_SETTINGS, differencesOf } from "../../config/evaluation-settings.ts";
-import { type JsonObject, LOADING_FIELDS } from "../../config/run-config.ts";
+import { createBody } from "../../config/plan/creation-body.ts";
+import { ABSENT_SETTINGS, differencesOf } from "../../config/plan/evaluation-settings.ts";
+import { type JsonObject, LOADING_FIELDS } from "../../config/plan/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";

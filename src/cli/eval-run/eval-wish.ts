@@ -1,5 +1,5 @@
 /** What `eval run` is asked for, once flags, files and environments have been read. */
-import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import type { ReplicaBody } from "../../config/endpoints/endpoint-choice.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { NamedEnvironment, WantedEnvironments } from "../environments/local-environments.ts";
 import type { Surroundings } from "../service/service.ts";

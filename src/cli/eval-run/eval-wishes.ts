@@ -1,15 +1,15 @@
 /** From what was typed, environments or a config file, to the evaluations that are run. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { withTimeout } from "../../config/creation-body.ts";
-import { chooseEndpointOrLeave } from "../../config/endpoint-choice.ts";
-import { evalLabels, nameOfLabel } from "../../config/eval-labels.ts";
-import { type EvalPlan, readPlan } from "../../config/eval-plan.ts";
-import type { Option } from "../../config/option.ts";
-import { OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options.ts";
-import type { PlanProblem } from "../../config/plan-problems.ts";
+import { withTimeout } from "../../config/plan/creation-body.ts";
+import { chooseEndpointOrLeave } from "../../config/endpoints/endpoint-choice.ts";
+import { evalLabels, nameOfLabel } from "../../config/plan/eval-labels.ts";
+import { type EvalPlan, readPlan } from "../../config/plan/eval-plan.ts";
+import type { Option } from "../../config/options/option.ts";
+import { OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options/options.ts";
+import type { PlanProblem } from "../../config/plan/plan-problems.ts";
 import { limitsOf, sharesAtOnce } from "../../config/shares.ts";
-import { parseTomlText } from "../../config/toml-document.ts";
+import { parseTomlText } from "../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { reasonOf, usageError } from "../terminal/cli-error.ts";
 import { checkedEnvironment, wantedEnvironments } from "../environments/local-environments.ts";

@@ -1,5 +1,5 @@
 /** `eval run --hosted`: runs that are created at the service elsewhere and left to themselves, and which flags make sense there. */
-import { HOSTED_ONLY } from "../../config/hosted-options.ts";
+import { HOSTED_ONLY } from "../../config/options/hosted-options.ts";
 import { printable } from "../../report/printable.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import type { EvalCommand } from "./eval-wish.ts";

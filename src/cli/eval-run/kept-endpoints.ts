@@ -1,7 +1,7 @@
 /** Evaluations that name an endpoint which the service keeps: it is written out as one of a file is, before anything is looked at or compared. */
-import { chooseEndpoint } from "../../config/endpoint-choice.ts";
-import type { EndpointEntry } from "../../config/endpoint-registry.ts";
-import { OPTIONS } from "../../config/options.ts";
+import { chooseEndpoint } from "../../config/endpoints/endpoint-choice.ts";
+import type { EndpointEntry } from "../../config/endpoints/endpoint-registry.ts";
+import { OPTIONS } from "../../config/options/options.ts";
 import type { KeptEndpoint } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import { usageError } from "../terminal/cli-error.ts";

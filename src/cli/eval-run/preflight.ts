@@ -3,13 +3,13 @@
  * by hundreds of requests. It asks for the list of models, which costs nothing; where that does not settle it, for one short answer
  * in the way of the run. The key goes where the run would send it, and nowhere else.
  */
-import { HttpClient } from "../../clients/http-client.ts";
+import { HttpClient } from "../../clients/transport/http-client.ts";
 import { createClient } from "../../clients/create-client.ts";
 import { shownUrl } from "../../clients/secrets.ts";
-import { OPTIONS } from "../../config/options.ts";
-import { EMBEDDED_BASE_URL, WORKERS_AI_BASE_URL } from "../../config/providers.ts";
-import type { ClientType, JsonObject } from "../../config/run-config.ts";
-import { resolveKey } from "../../config/secrets.ts";
+import { OPTIONS } from "../../config/options/options.ts";
+import { EMBEDDED_BASE_URL, WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
+import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
+import { resolveKey } from "../../config/endpoints/secrets.ts";
 import { type ErrorCode, ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { CliError, reasonOf, systemCode, tlsReason } from "../terminal/cli-error.ts";

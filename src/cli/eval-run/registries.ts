@@ -1,9 +1,9 @@
 /** Endpoint registries that evaluations name. */
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../config/endpoint-registry.ts";
-import { OPTIONS } from "../../config/options.ts";
-import { parseTomlText } from "../../config/toml-document.ts";
+import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../config/endpoints/endpoint-registry.ts";
+import { OPTIONS } from "../../config/options/options.ts";
+import { parseTomlText } from "../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 

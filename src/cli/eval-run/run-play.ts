@@ -1,7 +1,7 @@
 /** One run of a command: started, watched to its end, and what is left of it in the folder. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { OPTIONS } from "../../config/options.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import { OPTIONS } from "../../config/options/options.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { singleLine } from "../../report/printable.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";

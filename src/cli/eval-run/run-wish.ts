@@ -1,8 +1,8 @@
 /** What a command asks for of a run, what it gets, and whether the service knows one. */
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
-import type { ReplicaBody } from "../../config/endpoint-choice.ts";
+import type { ReplicaBody } from "../../config/endpoints/endpoint-choice.ts";
 import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";

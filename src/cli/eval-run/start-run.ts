@@ -1,9 +1,9 @@
 /** From a command line to a run that works: created, resumed, joined while it works, or made again from a results folder. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { createBody } from "../../config/creation-body.ts";
-import { differencesOf } from "../../config/evaluation-settings.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import { createBody } from "../../config/plan/creation-body.ts";
+import { differencesOf } from "../../config/plan/evaluation-settings.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings, resumeBody } from "../command-line/request.ts";
 import { stopCommand } from "../command-line/typed-commands.ts";

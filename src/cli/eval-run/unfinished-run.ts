@@ -1,8 +1,8 @@
 /** `-R` without a path: the unfinished run that measures what is asked for now, or what came nearest to it. */
-import { createBody } from "../../config/creation-body.ts";
-import { differencesOf } from "../../config/evaluation-settings.ts";
+import { createBody } from "../../config/plan/creation-body.ts";
+import { differencesOf } from "../../config/plan/evaluation-settings.ts";
 import { isDead } from "../../errors/leftovers.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { AskedEvaluation, Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import { type FoundFolder, foldersOfEnvironment, isUnfinished, settingsOfFolder } from "../results/resume-folder.ts";

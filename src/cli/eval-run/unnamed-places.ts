@@ -3,10 +3,10 @@
  * keys of its surroundings wherever it is told to; so such an address is agreed to once, before the folder becomes a run. What belongs together
  * by itself needs no word: this machine, the address where nobody names one, a provider with its own key, and what `KEY_VARS` binds.
  */
-import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
-import type { ReplicaBody } from "../../config/endpoint-choice.ts";
-import { DEFAULT_KEY_VARS, isProviderAddress, keyPlaceProblem } from "../../config/key-vars.ts";
-import { OPTIONS } from "../../config/options.ts";
+import { isLoopbackHost, parseUrl } from "../../config/endpoints/addresses.ts";
+import type { ReplicaBody } from "../../config/endpoints/endpoint-choice.ts";
+import { DEFAULT_KEY_VARS, isProviderAddress, keyPlaceProblem } from "../../config/endpoints/key-vars.ts";
+import { OPTIONS } from "../../config/options/options.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { quoted } from "../../report/shell-word.ts";
 import type { ServiceClient } from "../connection/http-client.ts";

@@ -6,7 +6,7 @@ import { type CardStatement, readStatement, type StatedRun } from "../../exports
 import { exportColumns, metricColumns } from "../../exports/columns.ts";
 import { rowWithMessages } from "../../exports/row-of-cells.ts";
 import { runFacts } from "../../exports/run-facts.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { diskSource } from "../disk/disk-source.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import { exportedFile } from "./exported-file.ts";

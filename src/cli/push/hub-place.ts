@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseUrl } from "../../config/addresses.ts";
+import { parseUrl } from "../../config/endpoints/addresses.ts";
 import { HUB_ENDPOINT } from "../../datasets/host.ts";
 import type { HubPlace } from "../../hub/hub-client.ts";
 import type { CommandContext } from "../service/command-context.ts";

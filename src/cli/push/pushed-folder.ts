@@ -1,5 +1,5 @@
 import { ENVIRONMENT_ID } from "../../api/environment-ids.ts";
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { KIB } from "../../limits.ts";
 import { rowText } from "../../rollouts/row-text.ts";
 import type { OpenedRow, OpenedRun } from "../exports/opened-run.ts";

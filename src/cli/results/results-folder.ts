@@ -6,7 +6,7 @@ import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync, statSyn
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isRunId, runFolder } from "../../../r2-layout/keys.ts";
-import { OPTIONS } from "../../config/options.ts";
+import { OPTIONS } from "../../config/options/options.ts";
 import { appendWhole, draftOf, isStillAt, makeFolder, writeWhole } from "../disk/files.ts";
 import { readObject } from "../disk/json-file.ts";
 import type { GivenOptions } from "../command-line/flags.ts";

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
-import { ABSENT_SETTINGS, plainAddress } from "../../config/evaluation-settings.ts";
-import type { JsonObject, ResultsShape } from "../../config/run-config.ts";
+import { ABSENT_SETTINGS, plainAddress } from "../../config/plan/evaluation-settings.ts";
+import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { errorCodeOf } from "../../metrics/row-summary.ts";
 import { reasonOf, systemCode, usageError } from "../terminal/cli-error.ts";

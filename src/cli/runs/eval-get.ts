@@ -1,6 +1,6 @@
 /** `edgewise eval get ID`: one run in full. */
-import type { JsonObject } from "../../config/run-config.ts";
-import { EMBEDDED_BASE_URL } from "../../config/providers.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import { EMBEDDED_BASE_URL } from "../../config/endpoints/providers.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";

@@ -1,6 +1,6 @@
 /** What to do about a refusal or a failed run, as far as the command line knows more than the service. */
-import { parseUrl } from "../../config/addresses.ts";
-import { EMBEDDED_BASE_URL, PROVIDERS, providerOfHost, providerOfKey } from "../../config/providers.ts";
+import { parseUrl } from "../../config/endpoints/addresses.ts";
+import { EMBEDDED_BASE_URL, PROVIDERS, providerOfHost, providerOfKey } from "../../config/endpoints/providers.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";

@@ -1,5 +1,5 @@
 /** The service that `EDGEWISE_URL` names: deployed, or `edgewise serve` in another folder. */
-import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
+import { isLoopbackHost, parseUrl } from "../../config/endpoints/addresses.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import { ServiceClient, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
 import type { Service } from "./service.ts";

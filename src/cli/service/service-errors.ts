@@ -1,5 +1,5 @@
 /** What to say when a service does not answer, does not know this command, or is not a service of ours. */
-import { isLoopbackHost, parseUrl } from "../../config/addresses.ts";
+import { isLoopbackHost, parseUrl } from "../../config/endpoints/addresses.ts";
 import { CliError, reasonOf, systemCode, tlsReason } from "../terminal/cli-error.ts";
 import { scarceBytes } from "../disk/disk-watch.ts";
 import type { ServiceError } from "../connection/http-client.ts";

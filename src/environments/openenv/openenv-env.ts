@@ -1,16 +1,16 @@
 import { parseShallow } from "../../config/json-depth.ts";
 import type { Sleep } from "../../clients/client.ts";
-import { sleep as realSleep } from "../../clients/sleep.ts";
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import { sleep as realSleep } from "../../clients/transport/sleep.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
 import { EdgewiseError } from "../../errors/result.ts";
-import type { RowSource } from "../examples.ts";
+import type { RowSource } from "../definition/examples.ts";
 import { contentText, normaliseMessages } from "../../rollouts/messages.ts";
-import { MultiTurnEnv, type MultiTurnOptions } from "../multi-turn-env.ts";
+import { MultiTurnEnv, type MultiTurnOptions } from "../kinds/multi-turn-env.ts";
 import { SandboxKeeper } from "../sandbox/sandbox-keeper.ts";
 import type { Sandbox, SandboxSpec } from "../sandbox/sandbox.ts";
-import { toolContent } from "../tool-content.ts";
+import { toolContent } from "../kinds/tool-content.ts";
 import type { AssistantMessage, Message, State, Tool } from "../../rollouts/types.ts";
 import { looksLikeMcp, type OpenEnvBuild, type OpenEnvConnect, type OpenEnvServer, type OpenEnvSession, readAction, readBuild } from "./openenv-server.ts";
 

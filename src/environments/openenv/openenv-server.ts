@@ -1,5 +1,5 @@
 import { parseShallow } from "../../config/json-depth.ts";
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 
 /** What an OpenEnv server answers to a reset or a step. */
 export interface OpenEnvResult {

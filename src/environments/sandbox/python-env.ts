@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { PythonWorkerDeadError, PythonWorkerNotReadyError, PythonWorkerRequestError, SandboxError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
-import { tool } from "../tool.ts";
+import { tool } from "../kinds/tool.ts";
 import type { Message, State } from "../../rollouts/types.ts";
 import { answerText, askWorker, awaitWorker, readAnswer, startWorker, stopWorker } from "./python-worker.ts";
 import { CommandTimedOut, type CommandResult } from "./sandbox.ts";

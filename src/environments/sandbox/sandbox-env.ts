@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Sleep } from "../../clients/client.ts";
-import { sleep as realSleep } from "../../clients/sleep.ts";
+import { sleep as realSleep } from "../../clients/transport/sleep.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
-import { StatefulToolEnv } from "../stateful-tool-env.ts";
-import { tool } from "../tool.ts";
-import type { ToolOptions } from "../tool-env.ts";
+import { StatefulToolEnv } from "../kinds/stateful-tool-env.ts";
+import { tool } from "../kinds/tool.ts";
+import type { ToolOptions } from "../kinds/tool-env.ts";
 import type { Message, State } from "../../rollouts/types.ts";
 import { CommandTimedOut, type CommandResult, type Sandbox, type SandboxSpec } from "./sandbox.ts";
 import { SandboxKeeper } from "./sandbox-keeper.ts";

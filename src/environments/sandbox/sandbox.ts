@@ -1,4 +1,4 @@
-import type { Access } from "../access.ts";
+import type { Access } from "../definition/access.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
 
 /** What one sandbox is made of; drivers take the fields they know. */
@@ -36,7 +36,7 @@ export interface CommandResult {
 
 /**
  * A provider of sandboxes. What fails in it is a `SandboxError` (`SandboxCreationError` from `create`, `SandboxNotReadyError` from
- * `ready`); a command that ends with another status than 0 is no failure. `test/support/sandbox-conformance.ts` says the rest.
+ * `ready`); a command that ends with another status than 0 is no failure. `test/support/environments/sandbox-conformance.ts` says the rest.
  */
 export interface Sandbox {
   /** What a run must allow for it; default `sandbox`. A driver that makes and manages instances says so. */

@@ -1,5 +1,5 @@
 import { registryStub } from "../../../durable-objects/stubs.ts";
-import { placesOf, type RunConfig } from "../../config/run-config.ts";
+import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { type Env, masterKeysIn } from "../../env.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { openSecrets, RunSecrets } from "../../secrets/run-secrets.ts";

@@ -1,13 +1,13 @@
 import type { DispatcherControl } from "../../../durable-objects/dispatcher/dispatcher-control.ts";
 import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../../durable-objects/timing.ts";
-import { sleep } from "../../clients/sleep.ts";
-import { calledAddressProblem, calledPlaceProblem } from "../../config/called-place.ts";
-import { isEmbeddedUrl } from "../../config/providers.ts";
-import { lookUpSecret, resolveKey, secretValues } from "../../config/secrets.ts";
+import { sleep } from "../../clients/transport/sleep.ts";
+import { calledAddressProblem, calledPlaceProblem } from "../../config/endpoints/called-place.ts";
+import { isEmbeddedUrl } from "../../config/endpoints/providers.ts";
+import { lookUpSecret, resolveKey, secretValues } from "../../config/endpoints/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../../datasets/host.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, runtimeOf } from "../../env.ts";
-import { digestOfRun } from "../../environments/load.ts";
+import { digestOfRun } from "../../environments/definition/load.ts";
 import { readLevel, setupLogging } from "../../logging/logger.ts";
 import {
   CONSUMER_WALL_MS,

@@ -1,5 +1,5 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
-import type { Environment } from "../../environments/environment.ts";
+import type { Environment } from "../../environments/kinds/environment.ts";
 import { PREPARE_BYTES } from "../../limits.ts";
 import { briefly } from "../briefly.ts";
 import type { EnvironmentLog } from "../hosting/environment-log.ts";

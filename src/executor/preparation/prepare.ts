@@ -2,9 +2,9 @@ import type { FolderSource, Grant, InputChunk, PreparedRequest, TicketTask } fro
 import { unitsOutside } from "../../../r2-layout/folder-manifest.ts";
 import { inputsKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../config/sha256.ts";
-import type { RunConfig } from "../../config/run-config.ts";
-import { drawnExamples } from "../../environments/dataset-source.ts";
-import type { Environment } from "../../environments/environment.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
+import { drawnExamples } from "../../environments/definition/dataset-source.ts";
+import type { Environment } from "../../environments/kinds/environment.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { reservedMetricNames } from "../../rollouts/row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";

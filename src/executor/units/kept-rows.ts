@@ -1,12 +1,12 @@
 import type { Block, Redo } from "../../../durable-objects/run/protocol.ts";
 import { segmentKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
-import type { JsonObject, RunConfig } from "../../config/run-config.ts";
-import type { Playable } from "../../environments/playable.ts";
+import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
+import type { Playable } from "../../environments/unit/playable.ts";
 import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
 import { summariseRow } from "../../rollouts/row.ts";
-import type { KeptRollout, UnitRows } from "../../environments/run-unit.ts";
-import { scoreAgain, type ScoredAgain, scoresTogether } from "../../environments/score-again.ts";
+import type { KeptRollout, UnitRows } from "../../environments/unit/run-unit.ts";
+import { scoreAgain, type ScoredAgain, scoresTogether } from "../../environments/unit/score-again.ts";
 import type { Client, RolloutInput } from "../../rollouts/types.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { ExecutorPorts } from "../ports.ts";

@@ -1,6 +1,6 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
-import { errorLines, type UnitRows } from "../../environments/run-unit.ts";
-import type { ScoredAgain } from "../../environments/score-again.ts";
+import { errorLines, type UnitRows } from "../../environments/unit/run-unit.ts";
+import type { ScoredAgain } from "../../environments/unit/score-again.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import { saysScoredAnew } from "./scored-anew.ts";
 import type { TicketHost } from "./ticket-host.ts";

@@ -1,6 +1,6 @@
 import type { SegmentBuffer, SegmentContents } from "../../../r2-layout/segment.ts";
-import type { RunConfig } from "../../config/run-config.ts";
-import { isScoredAlone } from "../../environments/play-unit.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
+import { isScoredAlone } from "../../environments/unit/play-unit.ts";
 import { isInfrastructureError, ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import { type JsonProblem, TOO_LARGE } from "../../rollouts/kept/json-problem.ts";
 import { type KeptTurn, StateSnapshot } from "../../rollouts/kept/kept-state.ts";

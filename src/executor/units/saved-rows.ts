@@ -1,6 +1,6 @@
 import { linesAt, type SegmentContents } from "../../../r2-layout/segment.ts";
 import type { ExecutorBytes, HeldBytes } from "../isolate-bytes.ts";
-import type { UnitRows } from "../../environments/run-unit.ts";
+import type { UnitRows } from "../../environments/unit/run-unit.ts";
 
 /** Everything of a finished unit's rows but the rows themselves. */
 export interface FinishedUnit extends Omit<UnitRows, "lines"> {

@@ -2,9 +2,9 @@
  * A group of which some rollouts are drawn again is scored anew as a whole. Its rows say so, and so does every other row where rollouts are judged
  * together: a key that others of the file lack makes readers refuse it (docs/decisions/scored-anew-in-rows.md).
  */
-import type { JsonObject, RunConfig } from "../../config/run-config.ts";
-import type { Playable } from "../../environments/playable.ts";
-import type { KeptRollout } from "../../environments/run-unit.ts";
+import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
+import type { Playable } from "../../environments/unit/playable.ts";
+import type { KeptRollout } from "../../environments/unit/run-unit.ts";
 
 /** Whether rows of the run have the key. */
 export const saysScoredAnew = (

@@ -1,5 +1,5 @@
 import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
-import type { Environment } from "../../environments/environment.ts";
+import type { Environment } from "../../environments/kinds/environment.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";

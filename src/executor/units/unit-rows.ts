@@ -1,8 +1,8 @@
 import type { Grant, Piece, Redo } from "../../../durable-objects/run/protocol.ts";
-import type { ScoredAgain } from "../../environments/score-again.ts";
-import type { PlayOptions } from "../../environments/play-unit.ts";
-import { repairGroup } from "../../environments/repair-group.ts";
-import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/run-unit.ts";
+import type { ScoredAgain } from "../../environments/unit/score-again.ts";
+import type { PlayOptions } from "../../environments/unit/play-unit.ts";
+import { repairGroup } from "../../environments/unit/repair-group.ts";
+import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/unit/run-unit.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { KeptBase, KeptTurn } from "../../rollouts/kept/kept-state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";

@@ -1,5 +1,5 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
-import { playUnit } from "../../environments/play-unit.ts";
+import { playUnit } from "../../environments/unit/play-unit.ts";
 import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
 import type { State } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";

@@ -1,5 +1,5 @@
 import type { GivesBack, Grant, Holding, Report } from "../../../durable-objects/run/protocol.ts";
-import { onAbort } from "../../clients/on-abort.ts";
+import { onAbort } from "../../clients/transport/on-abort.ts";
 import { RolloutLeft } from "../../rollouts/kept/left.ts";
 import type { State } from "../../rollouts/types.ts";
 import { failureOf, type Failure } from "../../errors/result.ts";
@@ -12,7 +12,7 @@ import type { LooseBase } from "./loose-rollouts.ts";
 import { OutgoingRows } from "./outgoing-rows.ts";
 import { RolloutKeeper } from "./rollout-keeper.ts";
 import type { RunStub } from "../ports.ts";
-import type { UnitRows } from "../../environments/run-unit.ts";
+import type { UnitRows } from "../../environments/unit/run-unit.ts";
 import { Session } from "../session/session.ts";
 import type { Effect, SessionEvent, UnitWork } from "../session/session-events.ts";
 import { TicketCalls } from "./ticket-calls.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
 
 /** JSON that another program wrote: every field may be absent, or of another kind. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 
 /** Logs that can be imported, by the program that wrote them. */

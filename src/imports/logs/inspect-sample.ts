@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { ImportedError, ImportedRollout } from "./imported-run.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, numberOf, present, scoreOf, secondsOf, textOf } from "./fields.ts";
 import { messagesOfLog } from "./messages-of-log.ts";

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { ImportError } from "./import-error.ts";
 import type { ImportedRollout, ImportedRun } from "./imported-run.ts";
 import { countOf, type Fields, fieldsOf, isFields, numberOf, present, scoreOf, textOf } from "./fields.ts";

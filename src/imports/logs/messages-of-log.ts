@@ -1,4 +1,4 @@
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { rowMessages } from "../../rollouts/messages.ts";
 import { readMessages } from "../../rollouts/output.ts";
 import { isFields } from "./fields.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { ImportError } from "./import-error.ts";
 import type { ImportedError, ImportedRollout, ImportedRun } from "./imported-run.ts";
 import { type Fields, fieldsOf, isFields, numberOf, present, scoreOf, textOf } from "./fields.ts";

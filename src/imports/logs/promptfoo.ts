@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../config/canonical-json.ts";
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { ImportError } from "./import-error.ts";
 import type { ImportedError, ImportedRollout, ImportedRun } from "./imported-run.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, numberOf, present, scoreOf, textOf } from "./fields.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { MAX_RESULT_ROW_BYTES, exceeds, reservedMetricNames } from "../../rollouts/row.ts";
 import { rowText } from "../../rollouts/row-text.ts";
 import type { ImportedRollout } from "./imported-run.ts";

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { metricsOfRow } from "../../metrics/row-metrics.ts";
 import { writeOutput, readMessages } from "../../rollouts/output.ts";
 import { ImportError } from "./import-error.ts";

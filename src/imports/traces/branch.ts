@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { fieldsOf, type Fields, isFields, listOf } from "./episode.ts";
 
 /** What was said before the model first wrote, and from there on. */

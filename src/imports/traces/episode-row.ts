@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { STANDARD_FIELDS } from "../../metrics/row-metrics.ts";
 import { conversationOf } from "./branch.ts";
 import { type Episode, fieldsOf, type Fields, isFields, listOf, numberOf, textOf } from "./episode.ts";

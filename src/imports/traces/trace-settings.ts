@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../config/run-config.ts";
-import { parseTomlText } from "../../config/toml-document.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import { parseTomlText } from "../../config/plan/toml-document.ts";
 import { fieldsOf, type Fields, isFields, listOf, numberOf, textOf } from "./episode.ts";
 
 /** What the settings beside a `traces.jsonl` say of its run; null where they do not. */

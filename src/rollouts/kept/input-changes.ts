@@ -1,4 +1,4 @@
-import type { Json } from "../../config/run-config.ts";
+import type { Json } from "../../config/plan/run-config.ts";
 import { copyJson } from "../copy-json.ts";
 import type { RolloutInput } from "../types.ts";
 

@@ -1,7 +1,7 @@
 import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MAX_KEPT_STATE_BYTES } from "../../limits.ts";
-import type { JsonObject } from "../../config/run-config.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
 import { isScorerError } from "../../errors/codes.ts";
 import { type GroupShares, keepShares, sharesOf } from "../group-shares.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../judge-usage.ts";

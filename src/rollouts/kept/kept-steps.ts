@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../config/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { Message, TrajectoryStep } from "../types.ts";
 import { type MessagePool, messagesAt, type Runs } from "./message-pool.ts";
 

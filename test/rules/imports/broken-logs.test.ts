@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { zipSync } from "fflate";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MAX_RESULT_ROW_BYTES } from "../../../src/rollouts/row.ts";
-import { runInProcess } from "../../support/cli-in-process.ts";
-import { imported } from "../../support/imported-runs.ts";
+import { runInProcess } from "../../support/cli/cli-in-process.ts";
+import { imported } from "../../support/results/imported-runs.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures/imports");
 const MATCH = join(FIXTURES, "openai-evals/match.jsonl");

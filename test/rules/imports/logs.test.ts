@@ -2,8 +2,8 @@ import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runInProcess } from "../../support/cli-in-process.ts";
-import { type ImportedFolder, imported } from "../../support/imported-runs.ts";
+import { runInProcess } from "../../support/cli/cli-in-process.ts";
+import { type ImportedFolder, imported } from "../../support/results/imported-runs.ts";
 
 /** Written by the programs themselves (tools/import-fixtures/kept.py), with the numbers that they printed. */
 const FIXTURES = join(import.meta.dirname, "../../fixtures/imports");

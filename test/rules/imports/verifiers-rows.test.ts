@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runInProcess } from "../../support/cli-in-process.ts";
-import { imported } from "../../support/imported-runs.ts";
+import { runInProcess } from "../../support/cli/cli-in-process.ts";
+import { imported } from "../../support/results/imported-runs.ts";
 
 const FIXTURES = join(import.meta.dirname, "../../fixtures");
 

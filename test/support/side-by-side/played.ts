@@ -1,6 +1,6 @@
 import { clientOf } from "../../../src/clients/client-config.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
-import { runUnit } from "../../../src/environments/run-unit.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import { runUnit } from "../../../src/environments/unit/run-unit.ts";
 import { sharedTools } from "../../../src/rollouts/shared-tools.ts";
 import type { Row } from "../../../src/rollouts/row.ts";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";

@@ -1,7 +1,7 @@
 import { inject } from "vitest";
-import type { Stats } from "../../support/model-ledger.ts";
-import type { ScriptInput } from "../../support/model-script.ts";
-import "../../support/provided-context.ts";
+import type { Stats } from "../../support/model-server/model-ledger.ts";
+import type { ScriptInput } from "../../support/model-server/model-script.ts";
+import "../../support/model-server/provided-context.ts";
 
 /** The scripted model server outside workerd: what it counts is what a real one would see. */
 export const modelServer = {

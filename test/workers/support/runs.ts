@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { ImportSource, RunView } from "../../../durable-objects/run/control.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
-import type { JsonObject } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { bootOf } from "../../../src/env.ts";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";

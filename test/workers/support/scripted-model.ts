@@ -1,5 +1,5 @@
-import { answerTo, type ChatMessage, completionBody, refusalOf } from "../../support/model-answers.ts";
-import type { Fault } from "../../support/model-script.ts";
+import { answerTo, type ChatMessage, completionBody, refusalOf } from "../../support/model-server/model-answers.ts";
+import type { Fault } from "../../support/model-server/model-script.ts";
 import { pause } from "./service.ts";
 
 /** One request as the model sees it. */

@@ -4,7 +4,7 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../../../durable-objects/run/state/runs-of.ts";
 import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
-import type { RunConfig } from "../../../src/config/run-config.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { addUnit } from "../../../src/metrics/totals.ts";
 import { createRun, viewOf } from "./runs.ts";
 import { rawRun, service, silenceQueue, until } from "./service.ts";

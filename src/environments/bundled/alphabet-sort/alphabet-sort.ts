@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { mix, mixSeed } from "../../../mix.ts";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { XMLParser } from "../../../parsers/xml-parser.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
-import { shuffled } from "../../shuffle.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { shuffled } from "../../definition/shuffle.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 import { similarity } from "../similarity.ts";
 import { MOST_NAMES, names, type PersonName } from "./names.ts";
 

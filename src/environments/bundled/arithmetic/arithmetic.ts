@@ -3,9 +3,9 @@ import { EdgewiseError } from "../../../errors/result.ts";
 import { mix, mixSeed } from "../../../mix.ts";
 import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 import type { Operation, Problem } from "./held-out.ts";
 import { answerOf, DIFFICULTIES, type Difficulty, heldOutProblems, OPERATIONS, questionOf } from "./problems.ts";
 

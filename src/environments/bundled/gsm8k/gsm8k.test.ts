@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import type { RolloutInput } from "../../../rollouts/types.ts";
 import { canonicalNumber, findAnswer, sameAnswer } from "./number-answer.ts";
 import { sameAnswer as sameMathematics } from "../../../rubrics/math/same-answer.ts";
 import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
-import { loadEnvironment } from "../../load.ts";
-import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
-import { testData } from "../../../../test/support/test-data.ts";
+import { loadEnvironment } from "../../definition/load.ts";
+import { memoryDatasets } from "../../../../test/support/environments/memory-datasets.ts";
+import { testData } from "../../../../test/support/results/test-data.ts";
 
 const FILE = testData("gsm8k", "test.jsonl");
 

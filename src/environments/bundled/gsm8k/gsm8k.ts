@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { extractHashAnswer } from "../../../parsers/extract.ts";
 import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
 import { boxedAnswerParser, MathRubric } from "../../../rubrics/math-rubric.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 import { findAnswer, sameAnswer } from "./number-answer.ts";
 
 const SYSTEM_PROMPT = "Please reason step by step, and put your final answer within \\boxed{}.";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
-import { testData } from "../../../../test/support/test-data.ts";
+import { memoryDatasets } from "../../../../test/support/environments/memory-datasets.ts";
+import { testData } from "../../../../test/support/results/test-data.ts";
 import { runExample, testEnvironment } from "../../../testing/index.ts";
 import { math500 } from "./math500.ts";
 

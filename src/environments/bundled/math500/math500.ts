@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { boxedAnswerParser, MathRubric } from "../../../rubrics/math-rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 
 const SYSTEM_PROMPT = "Please reason step by step, and put your final answer within \\boxed{}.";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { similarity } from "../../bundled/similarity.ts";
-import type { Environment } from "../../environment.ts";
-import { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "../../load.ts";
-import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
+import type { Environment } from "../../kinds/environment.ts";
+import { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "../../definition/load.ts";
+import { memoryDatasets } from "../../../../test/support/environments/memory-datasets.ts";
 
 const nothing = { datasets: memoryDatasets() };
 const load = (args: JsonObject = {}): Promise<Environment> => loadEnvironment("reverse-text", args, nothing);

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { XMLParser } from "../../../parsers/xml-parser.ts";
 import type { Completion } from "../../../parsers/parser.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 import { similarity } from "../similarity.ts";
 import { sentence } from "./word-list.ts";
 

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
 import { mix, mixSeed } from "../../../mix.ts";
-import { shuffled } from "../../shuffle.ts";
-import { tool } from "../../tool.ts";
-import { ToolEnv } from "../../tool-env.ts";
+import { shuffled } from "../../definition/shuffle.ts";
+import { tool } from "../../kinds/tool.ts";
+import { ToolEnv } from "../../kinds/tool-env.ts";
 import type { AssistantMessage, Message } from "../../../rollouts/types.ts";
 
 /** Rows of a run that asks for all of them; a larger number asked for is made as well. */

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { memoryDatasets } from "../../../../test/support/memory-datasets.ts";
-import { testData } from "../../../../test/support/test-data.ts";
+import { memoryDatasets } from "../../../../test/support/environments/memory-datasets.ts";
+import { testData } from "../../../../test/support/results/test-data.ts";
 import { runExample, testEnvironment } from "../../../testing/index.ts";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { truthfulqaMc } from "./truthfulqa-mc.ts";
 
 const FILE = testData("truthfulqa", "TruthfulQA.csv");

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import type { JsonObject } from "../../../config/run-config.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { extractBoxedAnswer } from "../../../parsers/extract.ts";
 import { MaybeThinkParser } from "../../../parsers/think-parser.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
 import { mix, mixSeed } from "../../../mix.ts";
-import { shuffled } from "../../shuffle.ts";
-import { SingleTurnEnv } from "../../single-turn-env.ts";
+import { shuffled } from "../../definition/shuffle.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 
 const SYSTEM_PROMPT = "Answer the question. Give the letter of your answer within \\boxed{}.";
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { mix, mixSeed } from "../../../mix.ts";
 import { XMLParser } from "../../../parsers/xml-parser.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition.ts";
-import type { RowSource } from "../../examples.ts";
-import { MultiTurnEnv } from "../../multi-turn-env.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { MultiTurnEnv } from "../../kinds/multi-turn-env.ts";
 import type { Message, State } from "../../../rollouts/types.ts";
 import { GUESSES, judge, WORDS } from "./game.ts";
 

@@ -1,0 +1,95 @@
+import Anthropic from "@anthropic-ai/sdk";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
+import type { Message, ModelRequest, ModelResponse, Tool } from "../../rollouts/types.ts";
+import { anthropicError, errorEvent } from "./anthropic-errors.ts";
+import { type AnthropicPrompt, anthropicPrompt } from "./anthropic-request.ts";
+import { checkAnthropicMessage, readAnthropicMessage } from "./anthropic-response.ts";
+import { AnthropicStream } from "./anthropic-stream.ts";
+import type { NativeCall } from "../base-client.ts";
+import type { ClientPorts, Endpoint } from "../client.ts";
+import { HttpClient } from "../transport/http-client.ts";
+import type { StreamFold } from "../transport/read-answer.ts";
+import { record } from "../openai/reply-fields.ts";
+import type { StatusAnswer } from "../transport/request-failure.ts";
+
+/** What verifiers asks for when nobody says how long an answer may be; the route does not go without. */
+const DEFAULT_MAX_TOKENS = 4096;
+
+/** The SDK sends the newest version, which refuses `temperature`, `top_p` and `top_k`: an evaluation must be able to set them. */
+const API_VERSION = "2023-06-01";
+
+class Sdk extends Anthropic {
+  /** Otherwise the SDK looks for credentials in files, and takes a base URL from them. */
+  protected override _shouldResolveDefaultCredentials(): boolean {
+    return false;
+  }
+}
+
+/** Anthropic's messages route, through the `@anthropic-ai/sdk`. */
+export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, JsonObject> {
+  readonly type = "anthropic_messages";
+  protected readonly path = "/v1/messages";
+  protected override readonly modelsPath = "/v1/models";
+
+  protected override setupClient({ base_url, api_key, headers }: Endpoint, _ports: ClientPorts): Sdk {
+    return new Sdk({
+      // The key stands in the header that servers of every age read, and in no other.
+      apiKey: null,
+      authToken: null,
+      webhookKey: null,
+      // Other clients' base URLs end in the version, which is in this route's path.
+      baseURL: base_url.replace(/\/v1\/*$/, ""),
+      defaultHeaders: { "X-Api-Key": api_key, "anthropic-version": API_VERSION, ...headers },
+      maxRetries: 0,
+      logLevel: "off",
+      // The key is the user's own, in the user's own Worker.
+      dangerouslyAllowBrowser: true,
+    });
+  }
+
+  override toNativePrompt(messages: readonly Message[]): AnthropicPrompt {
+    return anthropicPrompt(messages);
+  }
+
+  override toNativeTool({ name, description, parameters }: Tool): JsonObject {
+    return { name, description, input_schema: parameters };
+  }
+
+  override toNativeBody({ model, prompt, tools, sampling_args }: NativeCall<AnthropicPrompt, JsonObject>): JsonObject {
+    const { extra_body, stop, max_tokens, ...sampling } = sampling_args;
+    return {
+      model,
+      max_tokens: (max_tokens as Json | undefined) ?? DEFAULT_MAX_TOKENS,
+      system: prompt.system,
+      messages: prompt.messages,
+      ...(tools.length > 0 ? { tools: [...tools] } : {}),
+      ...(stop === undefined ? {} : { stop_sequences: Array.isArray(stop) ? stop : [stop] }),
+      ...sampling,
+      ...(extra_body as JsonObject | undefined),
+    };
+  }
+
+  override raiseFromNativeResponse(response: unknown): void {
+    const error = record(record(response)?.error);
+    if (error !== null) throw this.errorOfRefusal(errorEvent(error));
+    checkAnthropicMessage(response);
+  }
+
+  override fromNativeResponse(response: unknown): ModelResponse {
+    return readAnthropicMessage(response, this.ports.now());
+  }
+
+  override errorOfRefusal(answer: StatusAnswer): Error {
+    return anthropicError(answer, this.scrub, this.ports.now());
+  }
+
+  protected override streamFold(): StreamFold {
+    return new AnthropicStream((error) => this.errorOfRefusal(errorEvent(error)));
+  }
+
+  protected override inspect({ sampling_args }: ModelRequest): void {
+    const { max_tokens, extra_body } = sampling_args;
+    if (typeof max_tokens === "number" || record(extra_body)?.max_tokens !== undefined) return;
+    this.ports.onWarning?.("max_tokens_unset", `max_tokens is not set and this route needs it: ${DEFAULT_MAX_TOKENS} was sent; set it with -t`);
+  }
+}

@@ -1,0 +1,97 @@
+import { Absence } from "./absence.ts";
+import type { AttemptClock } from "./attempt-clock.ts";
+import { type ClientPorts, DEFAULT_REQUEST_RETRIES } from "../client.ts";
+import { onAbort } from "./on-abort.ts";
+import { mayRepeat, RequestFailed, type RequestFailure, timedOut } from "./request-failure.ts";
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 8_000;
+
+/** Wait before the attempt after number `attempt` (from 0): doubling, and up to a quarter shorter so that lanes spread. */
+export const backoff = (attempt: number, random: number): number => Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS) * (1 - 0.25 * random);
+
+export interface RetriedRequest<T> {
+  readonly signal: AbortSignal | null;
+  readonly clock: AttemptClock;
+  /** Called once, when the first attempt holds its permit. */
+  readonly onBegin?: (() => void) | undefined;
+  /** One attempt; throws `RequestFailed` for what the table of docs/retries.md knows. Any other error is final. */
+  readonly attempt: (signal: AbortSignal) => Promise<T>;
+}
+
+/**
+ * Sends a request until it is answered, refused for good, or out of retries; the last failure is thrown as `RequestFailed`.
+ * The permit is held during an attempt only, so that whoever waits out a 429 keeps nobody else from working. While a place
+ * answers nobody, what fails there says nothing of the request: it is not counted for as long as the place is waited for.
+ */
+export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: ClientPorts): Promise<T> {
+  const retries = ports.maxRequestRetries ?? DEFAULT_REQUEST_RETRIES;
+  const absence = ports.outlasting === undefined ? null : new Absence(ports.outlasting, ports);
+  let counted = 0;
+  for (let attempt = 0; ; attempt++) {
+    await enter(request.signal, ports);
+    if (attempt === 0) request.onBegin?.();
+    let failure: RequestFailure;
+    try {
+      const answer = await timedAttempt(request);
+      absence?.over();
+      return answer;
+    } catch (thrown) {
+      if (!(thrown instanceof RequestFailed)) throw thrown;
+      failure = thrown.failure;
+    } finally {
+      ports.gate.leave();
+    }
+    if (absence?.excuses(failure) !== true) counted++;
+    const last = (): RequestFailed => new RequestFailed(failure, attempt + 1);
+    if (!mayRepeat(failure) || counted > retries || absence?.isHopeless(failure) || ports.elsewhere?.(failure.code)) throw last();
+    await waitBefore(counted, attempt, failure, request.signal, ports);
+    if (absence !== null && !(await absence.waitOut(failure, request.signal))) throw last();
+  }
+}
+
+/** Takes a permit while the endpoint may be called. A pause that began while waiting for the permit gives it back. */
+async function enter(signal: AbortSignal | null, { gate, pause }: ClientPorts): Promise<void> {
+  for (;;) {
+    if (pause.until !== null) await pause.wait(signal);
+    await gate.enter(signal);
+    if (pause.until === null) return;
+    gate.leave();
+  }
+}
+
+/** A pause asked for by the endpoint stops all its callers; without one only this request waits, longer with each failure that counts. */
+async function waitBefore(
+  counted: number,
+  attempt: number,
+  { code, message, retryAfterMs }: RequestFailure,
+  signal: AbortSignal | null,
+  ports: ClientPorts,
+): Promise<void> {
+  // "Retry at once" from a server that has just refused would be repeated as fast as it refuses.
+  const asked = retryAfterMs !== null && retryAfterMs > 0 ? ports.pause.hold(retryAfterMs) : null;
+  const delay = asked === null ? backoff(Math.max(0, counted - 1), ports.random()) : 0;
+  ports.onRetry({ code, message, attempt: attempt + 1, until: asked ?? ports.now() + delay });
+  if (delay > 0) await ports.sleep(delay, signal);
+}
+
+/** One attempt under the clock of its endpoint. A cancellation of the whole request rejects with that signal's reason. */
+async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>): Promise<T> {
+  const controller = new AbortController();
+  signal?.throwIfAborted();
+  const letGo = signal === null ? null : onAbort(signal, () => controller.abort(signal.reason));
+  let late = false;
+  const finish = clock.begin(() => {
+    late = true;
+    controller.abort(new Error("request time-out"));
+  });
+  try {
+    return await attempt(controller.signal);
+  } catch (thrown) {
+    if (signal?.aborted) throw signal.reason;
+    throw late ? new RequestFailed(timedOut(clock.limitMs)) : thrown;
+  } finally {
+    finish();
+    letGo?.();
+  }
+}

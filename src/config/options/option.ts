@@ -1,0 +1,58 @@
+import type { z } from "zod";
+import type { Json } from "../plan/run-config.ts";
+
+/** How the text after a flag is read; `switch` takes none, `optional_path` may be left out (`-R`), `table` is one entry each time it is given. */
+export type OptionKind = "text" | "integer" | "number" | "json" | "list" | "table" | "path" | "optional_path" | "switch";
+
+export interface Refusal {
+  readonly reason: string;
+  /** What a TOML file is told that has it: a warning where the evaluation is the same without it. */
+  readonly inFile: "warning" | "error";
+}
+
+export interface Option {
+  readonly kind: OptionKind;
+  /** The long flag, where it is not the option's name with dashes; without dashes in front. */
+  readonly flag: string | null;
+  /** One letter, without the dash. */
+  readonly short: string | null;
+  /** Of the value, whichever door it comes in by. */
+  readonly schema: z.ZodType;
+  /** Used when nothing is given; undefined = the option stays unset. */
+  readonly default: Json | undefined;
+  /** Place in the body of `POST /hosted-evaluations`; null = not part of it. */
+  readonly http: readonly ["eval_config" | "body", string] | null;
+  /** May be given again when a run is resumed, under the option's own name. */
+  readonly resume: boolean;
+  /** The one door it comes in by, where it has not all of them: `flag` = it is no key of a TOML file, `toml` = it is no flag. */
+  readonly only: "flag" | "toml" | null;
+  /** Other keys of a TOML table that mean it. */
+  readonly aliases: readonly string[];
+  /** Read from the command line also beside a TOML file. */
+  readonly besideToml: boolean;
+  /** Why it cannot do what it says; refused as a flag. */
+  readonly refused: Refusal | null;
+  /** Name of the value in the help, for kinds that take one. */
+  readonly value: string | null;
+  readonly help: string;
+}
+
+/** Keeps the literal types (schema, place) that the derived schemas need. */
+export function option<const S extends z.ZodType<Json>, const H extends Option["http"], D extends z.infer<S> | undefined>(definition: {
+  kind: OptionKind;
+  schema: S;
+  default: D;
+  http: H;
+  help: string;
+  flag?: string;
+  short?: string;
+  resume?: boolean;
+  only?: "flag" | "toml";
+  aliases?: readonly string[];
+  besideToml?: boolean;
+  refused?: Refusal;
+  value?: string;
+}): Option & { readonly schema: S; readonly http: H; readonly default: D } {
+  const { flag = null, short = null, resume = false, only = null, aliases = [], besideToml = false, refused = null, value = null } = definition;
+  return { ...definition, flag, short, resume, only, aliases, besideToml, refused, value };
+}

@@ -1,0 +1,94 @@
+import { canonicalJson } from "../../config/canonical-json.ts";
+import { envDigestOf } from "../../config/env-digest.ts";
+import type { EnvironmentOfRun, JsonObject } from "../../config/plan/run-config.ts";
+import { sha256Hex } from "../../config/sha256.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { BUILT_CODE } from "./built-code.ts";
+import { alphabetSort } from "../bundled/alphabet-sort/alphabet-sort.ts";
+import { arithmetic } from "../bundled/arithmetic/arithmetic.ts";
+import { gsm8k } from "../bundled/gsm8k/gsm8k.ts";
+import { math500 } from "../bundled/math500/math500.ts";
+import { reverseText } from "../bundled/reverse-text/reverse-text.ts";
+import { toolTest } from "../bundled/tool-test/tool-test.ts";
+import { truthfulqaMc } from "../bundled/truthfulqa-mc/truthfulqa-mc.ts";
+import { wordle } from "../bundled/wordle/wordle.ts";
+import type { EnvironmentDefinition, LoadContext } from "./definition.ts";
+import type { Environment } from "../kinds/environment.ts";
+import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
+import { standaloneContext } from "../unit/standalone-context.ts";
+
+const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) =>
+  Object.freeze({ ...definition, source: BUILT_CODE?.bundled[definition.id] ?? definition.source }),
+);
+
+interface Known extends OfferedEnvironment {
+  /** Null when its code is loaded only when it is named. */
+  readonly definition: EnvironmentDefinition | null;
+}
+
+const isOffer = (environment: EnvironmentDefinition | OfferedEnvironment): environment is OfferedEnvironment => "open" in environment;
+const knownAs = (environment: EnvironmentDefinition | OfferedEnvironment): Known =>
+  isOffer(environment) ? { ...environment, definition: null } : { ...offeredDefinition(environment), definition: environment };
+const byId = (all: readonly (EnvironmentDefinition | OfferedEnvironment)[]): ReadonlyMap<string, Known> =>
+  new Map(all.map((environment) => [environment.id, knownAs(environment)]));
+
+/** Environments of this host by id: set once, before the first request, by whoever puts the host together. */
+let known = byId(BUNDLED);
+
+/** Gives this host environments beside the bundled ones; one of the same id takes the bundled one's place. Throws `TypeError` for two of one id. */
+export function registerEnvironments(environments: readonly (EnvironmentDefinition | OfferedEnvironment)[]): void {
+  const twice = environments.find(({ id }, index) => environments.findIndex((other) => other.id === id) < index);
+  if (twice !== undefined) throw new TypeError(`two environments are called ${JSON.stringify(twice.id)}`);
+  known = byId([...BUNDLED, ...environments]);
+}
+
+/** Environments whose code is at hand. */
+export const listEnvironments = (): readonly EnvironmentDefinition[] => [...known.values()].flatMap(({ definition }) => definition ?? []);
+
+/** An environment whose code is at hand; null when there is none of that id, or its code is not loaded before a run names it. */
+export const findEnvironment = (id: string): EnvironmentDefinition | null => known.get(id)?.definition ?? null;
+
+/** Everything that this host has. */
+export const listOffered = (): readonly OfferedEnvironment[] => [...known.values()];
+
+export const findOffered = (id: string): OfferedEnvironment | null => known.get(id) ?? null;
+
+/**
+ * An environment by id; `extra` are options set after loading (`{"max_turns": 20}`). Without a `context` it stands on its own: data
+ * sets are fetched, keys come from the variables of the process. Throws `environment_not_found`, `invalid_request` (naming the
+ * argument or the option), `MissingKeyError` or `environment_failed`. No data is read before `examples` is.
+ */
+export async function loadEnvironment(
+  id: string,
+  args: JsonObject = {},
+  context: LoadContext = standaloneContext(),
+  extra: JsonObject = {},
+): Promise<Environment> {
+  const offered = findOffered(id);
+  if (offered === null) {
+    throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(id)}`, {
+      hint: `this service has: ${[...known.keys()].join(", ")}`,
+    });
+  }
+  return (await offered.open()).load(args, context, extra);
+}
+
+/**
+ * Digest of everything that decides an environment's behaviour: its code, version, arguments with defaults filled in, and options set
+ * after loading. Its code is, of a bundled environment, its modules and those of the library's environment, rubric and parser rooms
+ * that they reach; of another one what its definition calls its source (the digest of its bundle, where the command made it; a commit)
+ * and all of those rooms. Both are digests that the build made (tools/code-digests.ts). Where nobody said what the code is, `deployment`
+ * stands for it: two deployments then never have the same code.
+ */
+export async function environmentDigest(definition: EnvironmentDefinition, args: JsonObject, extra: JsonObject = {}, deployment = ""): Promise<string> {
+  const { id, version, source } = definition;
+  const library = BUNDLED.includes(definition) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
+  const code = { source: source === version && library !== null ? `${version} ${deployment}` : source, library };
+  return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra })));
+}
+
+/** The digest of a run's environment as this host has it; null when there is none of that name. Throws `environment_failed`, and `invalid_request` for its arguments. */
+export async function digestOfRun({ env_id, env_args, extra_env_kwargs }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
+  const offered = findOffered(env_id);
+  return offered === null ? null : await environmentDigest(await offered.open(), env_args, extra_env_kwargs, deployment);
+}

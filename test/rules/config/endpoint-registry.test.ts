@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { chooseEndpoint } from "../../../src/config/endpoints/endpoint-choice.ts";
+import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../../src/config/endpoints/endpoint-registry.ts";
+import type { GivenOptions } from "../../../src/config/options/options.ts";
+import { parseTomlText } from "../../../src/config/plan/toml-document.ts";
+
+const FILE = "endpoints.toml";
+const registry = (text: string): EndpointRegistry => readRegistry(parseTomlText(text, FILE), FILE);
+/** An entry of id `e`; what is given replaces what it has. */
+const entry = (more = "", { model = "m", url = 'url = "https://one.example/v1"', key = 'key = "ONE_API_KEY"' } = {}): string =>
+  `[[endpoint]]\nendpoint_id = "e"\nmodel = "${model}"\n${url}\n${key}\n${more}\n`;
+const ONE = { model: "m", base_url: "https://one.example/v1", api_key_var: "ONE_API_KEY", api_client_type: null, headers: {} };
+
+const messageOf = (work: () => unknown): string => {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("was accepted");
+};
+
+describe("a registry", () => {
+  it("groups entries by id, in the order of the file", () => {
+    const text = `${entry()}[[endpoint]]\nendpoint_id = "f"\nmodel = "n"\nurl = "https://f.example"\nkey = "F_KEY"\n${entry("", { url: 'url = "https://two.example/v1"' })}`;
+    const { entries } = registry(text);
+    expect([...entries.keys()]).toEqual(["e", "f"]);
+    expect(entries.get("e")).toEqual([ONE, { ...ONE, base_url: "https://two.example/v1" }]);
+  });
+
+  it.each([
+    ["long names", entry("", { url: 'api_base_url = "https://one.example/v1"', key: 'api_key_var = "ONE_API_KEY"' }), {}],
+    [
+      "both names that say the same",
+      entry('api_base_url = "https://one.example/v1"\napi_key_var = "ONE_API_KEY"\ntype = "anthropic_messages"\napi_client_type = "anthropic_messages"'),
+      { api_client_type: "anthropic_messages" },
+    ],
+    ["a client type", entry('api_client_type = "openai_completions"'), { api_client_type: "openai_completions" }],
+    ["a client type by its short name", entry('type = "anthropic_messages"'), { api_client_type: "anthropic_messages" }],
+    ["headers", entry('headers = { "X-A" = "a" }'), { headers: { "X-A": "a" } }],
+    ["headers by their other name", entry('extra_headers = { "X-A" = "a" }'), { headers: { "X-A": "a" } }],
+    ["keys that it does not know", entry('note = "fast"'), {}],
+  ])("takes %s", (_, text, more) => {
+    expect(registry(text).entries.get("e")).toEqual([{ ...ONE, ...more }]);
+  });
+
+  it.each([
+    ["no id", '[[endpoint]]\nmodel = "m"', "endpoints.toml: [[endpoint]] #1: endpoint_id must be a text that is not empty"],
+    ["a blank id", '[[endpoint]]\nendpoint_id = " "', "endpoint_id must be a text that is not empty"],
+    ["missing fields", '[[endpoint]]\nendpoint_id = "e"\nmodel = "m"', "endpoints.toml: [[endpoint]] #1 (e): url and key are missing"],
+    ["a missing model", '[[endpoint]]\nendpoint_id = "e"\nurl = "u"\nkey = "K"', "model is missing"],
+    ["two addresses", entry('api_base_url = "https://two.example"'), "url and api_base_url say different things"],
+    ["two keys", entry('api_key_var = "TWO"'), "key and api_key_var say different things"],
+    ["two client types", entry('type = "openai_completions"\napi_client_type = "anthropic_messages"'), "type and api_client_type say different things"],
+    ["an unknown client type", entry('type = "grpc"'), "api_client_type must be one of openai_chat_completions, "],
+    ["the old name of the client type", entry('client_type = "anthropic_messages"'), "client_type is an old name: write api_client_type"],
+    ["both names of headers, even alike", entry('headers = { A = "a" }\nextra_headers = { A = "a" }'), "headers and extra_headers mean the same"],
+    ["headers that are no table", entry('headers = ["A: a"]'), "headers must be a table of texts"],
+    ["a header that is no text", entry("headers = { A = 1 }"), "headers.A must be a text"],
+    ["a header without a name", entry('headers = { " " = "a" }'), "headers has an empty name"],
+    ["a field that is no text", entry("", { url: "url = 1" }), "url must be a text that is not empty"],
+    ["a single table", '[endpoint]\nendpoint_id = "e"', "endpoints.toml: endpoint must be an array of tables"],
+  ])("refuses %s", (_, text, message) => {
+    expect(messageOf(() => registry(text))).toContain(message);
+  });
+});
+
+describe("the endpoint of an evaluation", () => {
+  const choose = (given: GivenOptions, text: string) => chooseEndpoint(given, text === "" ? emptyRegistry(FILE) : registry(text));
+
+  it("is an entry that the model names", () => {
+    expect(choose({ model: "e" }, entry('type = "anthropic_messages"')).given).toEqual({
+      model: "m",
+      api_base_url: "https://one.example/v1",
+      api_key_var: "ONE_API_KEY",
+      api_client_type: "anthropic_messages",
+    });
+  });
+
+  it("is an entry that has the name of the model of an evaluation that names none", () => {
+    const text = entry().replace('"e"', '"openai/gpt-4.1-mini"');
+    expect(choose({}, text).given).toMatchObject({ model: "m", api_base_url: "https://one.example/v1" });
+  });
+
+  it("is what is given where the registry has no such name", () => {
+    expect(choose({ model: "x" }, entry())).toEqual({ given: { model: "x" }, replicas: [] });
+    expect(choose({ model: "x", provider: "openai" }, entry()).given).toMatchObject({ model: "x", api_key_var: "OPENAI_API_KEY" });
+  });
+
+  it("is an entry by its id; another one, or one beside a model, is refused", () => {
+    expect(choose({ endpoint_id: "e" }, entry()).given).toEqual({ model: "m", api_base_url: "https://one.example/v1", api_key_var: "ONE_API_KEY" });
+    expect(messageOf(() => choose({ endpoint_id: "x" }, entry()))).toBe('endpoint_id "x" is not in endpoints.toml');
+    expect(messageOf(() => choose({ endpoint_id: "e" }, ""))).toBe('endpoint_id "e" is not in endpoints.toml');
+    expect(messageOf(() => choose({ endpoint_id: "e", model: "m" }, entry()))).toContain("leave out model");
+  });
+
+  it("is overridden by a provider, and both by what is given", () => {
+    const { given } = choose({ model: "e", provider: "anthropic" }, entry());
+    expect(given).toMatchObject({
+      model: "m",
+      api_base_url: "https://api.anthropic.com",
+      api_key_var: "ANTHROPIC_API_KEY",
+      api_client_type: "anthropic_messages",
+    });
+    const own = { api_base_url: "http://localhost:1/v1", api_key_var: "OWN_KEY", api_client_type: "openai_completions" } as const;
+    expect(choose({ model: "e", provider: "anthropic", ...own }, entry()).given).toMatchObject({ model: "m", ...own });
+    expect(choose({ model: "e", api_key_var: "OWN_KEY" }, entry()).given).toMatchObject({ api_base_url: "https://one.example/v1", api_key_var: "OWN_KEY" });
+  });
+
+  it("has the headers of its entry under those that are given", () => {
+    const text = entry('headers = { "X-A" = "row", "X-B" = "row" }');
+    expect(choose({ model: "e", headers: { "X-B": "own" } }, text).given.headers).toEqual({ "X-A": "row", "X-B": "own" });
+  });
+
+  const TWO = entry('headers = { "X-Row" = "1" }') + entry("", { url: 'url = "https://two.example/v1"', key: 'key = "TWO_API_KEY"' });
+
+  it("is several replicas where the id has several entries, each with its own key and headers", () => {
+    const { given, replicas } = choose({ model: "e", headers: { "X-B": "own" } }, TWO);
+    expect(replicas).toEqual([
+      { api_base_url: "https://one.example/v1", api_key_var: "ONE_API_KEY", headers: { "X-Row": "1" } },
+      { api_base_url: "https://two.example/v1", api_key_var: "TWO_API_KEY" },
+    ]);
+    expect(given.headers).toEqual({ "X-B": "own" });
+    expect(choose({ model: "e", api_key_var: "OWN_KEY" }, TWO).replicas.map(({ api_key_var }) => api_key_var)).toEqual(["OWN_KEY", "OWN_KEY"]);
+  });
+
+  it("is one place where an address or a provider is given", () => {
+    expect(choose({ model: "e", api_base_url: "http://localhost:1/v1" }, TWO)).toMatchObject({
+      replicas: [],
+      given: { api_base_url: "http://localhost:1/v1" },
+    });
+    expect(choose({ model: "e", provider: "openai" }, TWO).replicas).toEqual([]);
+  });
+
+  it("is refused where its entries serve different models", () => {
+    expect(messageOf(() => choose({ model: "e" }, entry() + entry("", { model: "n" })))).toContain("endpoint e: the entries name different models (m, n)");
+  });
+});

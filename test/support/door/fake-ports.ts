@@ -1,0 +1,400 @@
+import { type ExecutorBytes, IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
+import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../../durable-objects/registry/audit-control.ts";
+import type { NamedDataset, NamedRevision } from "../../../durable-objects/registry/named-dataset-control.ts";
+import type { EndpointWrite, StoredEndpoint } from "../../../durable-objects/registry/endpoint-control.ts";
+import type {
+  CommittedRows,
+  CreateRequest,
+  OpenRollouts,
+  ResumeRequest,
+  RunControl,
+  RunView,
+  SamplePage,
+  SamplePlace,
+} from "../../../durable-objects/run/control.ts";
+import type {
+  LimitFacts,
+  RegistryControl,
+  Reservation,
+  ReserveRequest,
+  ResumeAdmission,
+  RunProjection,
+  RunStanding,
+} from "../../../durable-objects/registry/registry-control.ts";
+import type { PushControl } from "../../../durable-objects/run/pushed/pushed-protocol.ts";
+import type { StoredEvent } from "../../../src/logging/stored-event.ts";
+import { createApp } from "../../../src/api/app.ts";
+import type { AccessDoor } from "../../../src/api/access/cloudflare-access.ts";
+import type { AppFacts, AppPorts } from "../../../src/api/app-ports.ts";
+import { envDigestOf } from "../../../src/config/env-digest.ts";
+import { DEFAULT_KEY_VARS } from "../../../src/config/endpoints/key-vars.ts";
+import type { EnvironmentFacts } from "../../../src/api/creation/resolve.ts";
+import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
+import { type Failure, fail, ok, type Result } from "../../../src/errors/result.ts";
+import { emptyTotals } from "../../../src/metrics/totals.ts";
+import { limitsOfTeam } from "../../../src/teams/limits.ts";
+import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts";
+import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
+import { MemoryStore } from "../run/memory-store.ts";
+import { FakePushes } from "./fake-pushes.ts";
+import { FakeBaselines } from "./fake-baselines.ts";
+import { FakeDirectory } from "./fake-directory.ts";
+
+/** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
+
+export const CONFIG: RunConfig = {
+  version: 1,
+  run_id: "0000abcd",
+  name: null,
+  env_id: "gsm8k",
+  env_version: "0.1.0",
+  env_args: {},
+  model: "openai/gpt-4.1-mini",
+  base_url: "http://127.0.0.1:8000/v1",
+  api_key_var: "PRIME_API_KEY",
+  api_client_type: "openai_chat_completions",
+  num_examples: 2,
+  rollouts_per_example: 2,
+  max_concurrent: 32,
+  sampling_args: { max_tokens: null },
+  independent_scoring: false,
+  max_retries: 0,
+  timeout_minutes: 120,
+  state_columns: [],
+  hosted: {},
+  attended: false,
+  created_at: 1_790_000_000_000,
+};
+
+export function viewFor(config: RunConfig, changes: Partial<RunView> = {}): RunView {
+  return {
+    config,
+    status: "RUNNING",
+    phase: "open",
+    suspended: false,
+    generation: 1,
+    failure: null,
+    units: { total: 2, done: 0, open: 0, pending: 2 },
+    totals: emptyTotals(),
+    vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null },
+    lanes: 0,
+    executors: 0,
+    grants: 0,
+    lapses: 0,
+    env_digest: null,
+    dataset_digest: "d".repeat(64),
+    pass_threshold: 0.5,
+    seq: 0,
+    created_at: config.created_at,
+    started_at: null,
+    ended_at: null,
+    updated_at: config.created_at,
+    ...changes,
+  };
+}
+
+export class FakeRun extends FakePushes implements RunControl {
+  state: RunView | null = null;
+  stored: StoredEvent[] = [];
+  commits: CommittedRows[] = [];
+  /** Of its done units, in unit order. */
+  places: SamplePlace[] = [];
+  creations: CreateRequest[] = [];
+  resumes: ResumeRequest[] = [];
+  cancels = 0;
+  interrupts = 0;
+  /** What `create` answers instead of creating. */
+  refusal: Failure | null = null;
+  /** `create` works, and its answer never arrives. */
+  losesAnswer = false;
+
+  async create(request: CreateRequest): Promise<Result<RunView>> {
+    this.creations.push(request);
+    if (this.refusal !== null) return { ok: false, error: this.refusal };
+    if (this.state !== null) return fail("illegal_transition", "The run exists.");
+    this.state = viewFor(request.config, { status: "PENDING", phase: "preparing" });
+    if (this.losesAnswer) throw new Error("connection lost");
+    return ok(this.state);
+  }
+  async view(): Promise<RunView | null> {
+    return this.state;
+  }
+  async events(after: number, limit: number): Promise<readonly StoredEvent[]> {
+    return this.stored.filter(({ seq }) => seq > after).slice(0, limit);
+  }
+  async committed(after: number): Promise<{ commits: readonly CommittedRows[]; next: number; more: boolean } | null> {
+    if (this.state === null) return null;
+    const commits = this.commits.filter(({ seq }) => seq > after);
+    return { commits, next: commits.at(-1)?.seq ?? after, more: false };
+  }
+  /** What follows the rows where it is asked for. */
+  open: OpenRollouts | null = null;
+  async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
+    if (this.state === null) return null;
+    const rows = this.places.flatMap((place) => Array.from({ length: place.rows }, (_, row) => ({ place, row })));
+    const page = rows.slice(offset, offset + limit);
+    return {
+      total: rows.length,
+      skip: page[0]?.row ?? 0,
+      count: page.length,
+      places: [...new Set(page.map(({ place }) => place))],
+      ...(open && this.open !== null ? { open: this.open } : {}),
+    };
+  }
+  async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
+    return this.state === null ? null : this.stored.filter(({ type }) => type === "log").slice(-limit);
+  }
+  async cancel(): Promise<Result<RunView>> {
+    this.cancels++;
+    return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
+  }
+  async interrupt(): Promise<Result<RunView>> {
+    this.interrupts++;
+    return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
+  }
+  async share(digest: string | null): Promise<Result<RunView>> {
+    if (this.state === null) return fail("not_found", "Evaluation not found.");
+    const { link_digest: _, ...rest } = this.state;
+    this.state = digest === null ? rest : { ...rest, link_digest: digest };
+    return ok(this.state);
+  }
+  async resume(request: ResumeRequest): Promise<Result<{ owed_rollouts: number; warnings: readonly string[] }>> {
+    this.resumes.push(request);
+    return ok({ owed_rollouts: 3, warnings: ["careful"] });
+  }
+  async poke(): Promise<void> {}
+  async metadata(): Promise<Record<string, unknown> | null> {
+    return this.state === null ? null : { env_id: this.state.config.env_id };
+  }
+  async hubPushed(): Promise<void> {
+    throw new Error("nobody pushes this run");
+  }
+  async remove(): Promise<Result<null>> {
+    this.state = null;
+    return ok(null);
+  }
+  async uploads() {
+    return { digests: [], manifest: null };
+  }
+}
+
+export class FakeRegistry extends FakeBaselines implements RegistryControl {
+  readonly taken = new Set<string>();
+  readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
+  readonly reserved: ReserveRequest[] = [];
+  readonly queries: unknown[] = [];
+  projections: RunProjection[] = [];
+
+  async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
+    this.reserved.push(request);
+    const { candidates, count = 1, idempotency_key: key, body_digest } = request;
+    const known = key === null ? undefined : this.keys.get(key);
+    if (known !== undefined) {
+      const { run_ids } = known;
+      const deleted = run_ids.filter((id) => !this.taken.has(id));
+      return known.body_digest === body_digest ? ok({ run_ids, existing: true, deleted }) : fail("idempotency_conflict", "Other body.");
+    }
+    const run_ids = candidates.filter((id) => !this.taken.has(id)).slice(0, count);
+    if (run_ids.length < count) return fail("illegal_transition", "Taken.");
+    for (const id of run_ids) this.taken.add(id);
+    if (key !== null) this.keys.set(key, { run_ids, body_digest });
+    return ok({ run_ids, existing: false, deleted: [] });
+  }
+  /** What is refused for want of room. */
+  full: Failure | null = null;
+  async admitResume({ rollouts }: ResumeAdmission): Promise<Result<number>> {
+    return this.full === null ? ok(rollouts) : { ok: false, error: this.full };
+  }
+  async withdrawResume(): Promise<void> {}
+  async admitUpload(): Promise<Result<null>> {
+    return this.full === null ? ok(null) : { ok: false, error: this.full };
+  }
+  async dropUpload(): Promise<void> {}
+  async standing(): Promise<RunStanding> {
+    return { kept: false, removal_at: null };
+  }
+  async keep(): Promise<Result<RunStanding>> {
+    return ok({ kept: true, removal_at: null });
+  }
+  async retain(): Promise<readonly string[]> {
+    return [];
+  }
+  async limits(): Promise<LimitFacts> {
+    return { set: {}, limits: limitsOfTeam({}, { local: true, team: DEFAULT_TEAM }), used: { runs: 0, rollouts: 0, stored_bytes: 0 } };
+  }
+  async setLimits(): Promise<LimitFacts> {
+    return this.limits();
+  }
+  async release(runId: string): Promise<void> {
+    this.taken.delete(runId);
+    for (const [key, { run_ids }] of this.keys) if (!run_ids.some((id) => this.taken.has(id))) this.keys.delete(key);
+  }
+  async project(): Promise<void> {}
+  async list(query: { skip: number; limit: number; environment_name: string | null }): Promise<{ runs: readonly RunProjection[]; total: number }> {
+    this.queries.push(query);
+    return { runs: this.projections.slice(query.skip, query.skip + query.limit), total: this.projections.length };
+  }
+  async turn(): Promise<readonly string[]> {
+    return [];
+  }
+  async forget(): Promise<void> {}
+  readonly used: string[] = [];
+  /** What was noted, and what came of it. */
+  readonly audited: (NewAuditEntry & { status?: number; made?: string | null })[] = [];
+  async noteAudit(entry: NewAuditEntry): Promise<number> {
+    return this.audited.push({ ...entry });
+  }
+  async endAudit({ seq, status, target }: AuditEnd): Promise<void> {
+    Object.assign(this.audited[seq - 1] ?? {}, { status, made: target });
+  }
+  async listAudit(): Promise<readonly AuditEntry[]> {
+    return [];
+  }
+  readonly endpoints = new Map<string, StoredEndpoint>();
+  async endpoint(id: string): Promise<StoredEndpoint | null> {
+    return this.endpoints.get(id) ?? null;
+  }
+  async listEndpoints(): Promise<readonly StoredEndpoint[]> {
+    return [...this.endpoints.values()];
+  }
+  async writeEndpoints({ entries, how, user }: EndpointWrite): Promise<Result<readonly StoredEndpoint[]>> {
+    const ids = [...new Set(entries.map(({ endpoint_id }) => endpoint_id))];
+    for (const id of ids) {
+      const added = entries.flatMap(({ endpoint_id, entry }) => (endpoint_id === id ? [entry] : []));
+      const before = how === "add" ? (this.endpoints.get(id)?.entries ?? []) : [];
+      this.endpoints.set(id, { endpoint_id: id, entries: [...before, ...added], created_at: 0, updated_at: 0, updated_by: user });
+    }
+    return ok(ids.flatMap((id) => this.endpoints.get(id) ?? []));
+  }
+  async deleteEndpoint(id: string): Promise<boolean> {
+    return this.endpoints.delete(id);
+  }
+  readonly datasets = new Map<string, NamedDataset>();
+  async namedDataset(name: string): Promise<NamedDataset | null> {
+    return this.datasets.get(name) ?? null;
+  }
+  async listNamedDatasets(): Promise<readonly NamedDataset[]> {
+    return [...this.datasets.values()];
+  }
+  async putNamedDataset({ name, revision }: { name: string; revision: NamedRevision }): Promise<Result<NamedDataset>> {
+    const dataset = { name, created_at: revision.created_at, revisions: [revision] };
+    this.datasets.set(name, dataset);
+    return ok(dataset);
+  }
+  async deleteNamedDataset(name: string): Promise<boolean> {
+    return this.datasets.delete(name);
+  }
+  async has(runId: string): Promise<boolean> {
+    return this.taken.has(runId);
+  }
+  async keepUploads(digests: readonly string[]): Promise<void> {
+    this.used.push(...digests);
+  }
+  async sweepUploads(): Promise<{ readonly kind: "idle" }> {
+    return { kind: "idle" };
+  }
+  async markUploads(): Promise<void> {}
+}
+
+const ENVIRONMENT: EnvironmentFacts = {
+  id: "gsm8k",
+  version: "0.1.0",
+  description: "Sums",
+  source: "0.1.0",
+  defaults: {},
+  check: ({ env_args }) => (env_args.bad === undefined ? null : { option: "env_args", message: "bad is not an argument" }),
+};
+
+const ENVIRONMENTS = [ENVIRONMENT, { ...ENVIRONMENT, id: "reverse-text", version: "0.2.0" }];
+
+export interface Door {
+  readonly runs: Map<string, FakeRun>;
+  readonly registry: FakeRegistry;
+  readonly store: MemoryStore;
+  readonly people: FakeDirectory;
+  /** What the service's code is; a test may change it. */
+  readonly codes: { digest: string };
+  run(id: string): FakeRun;
+  /** Path below `/api/v1` unless it starts with a double slash, or is a whole URL. */
+  call(method: string, path: string, body?: JsonObject | string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** Of every environment of a door, until a test says otherwise. */
+export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
+
+/** What a command at a terminal sends as `X-Edgewise-Attended`. */
+export const COMMAND_SECRET = "secret-of-this-boot";
+
+/** The app over fakes, called as the local service is. `stubOf` is what a handler gets for a run each time it asks for a stub. */
+export function openDoor(
+  facts: Partial<AppFacts> = {},
+  secrets: Record<string, string> = { PRIME_API_KEY: "sk-secret" },
+  stubOf: (run: FakeRun) => RunControl & PushControl = (run) => run,
+  environments: readonly EnvironmentFacts[] = ENVIRONMENTS,
+  access: AccessDoor | null = null,
+): Door {
+  const runs = new Map<string, FakeRun>();
+  const run = (id: string): FakeRun => {
+    const known = runs.get(id) ?? new FakeRun();
+    runs.set(id, known);
+    return known;
+  };
+  const masterKey = drawMasterKey();
+  const codes = { digest: DIGEST_OF_CODE };
+  const registry = new FakeRegistry();
+  const store = new MemoryStore();
+  const people = new FakeDirectory();
+  /** Of the other teams, whose runs and uploads are apart. */
+  const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
+  const within = (team: string): AppPorts => {
+    if (team === DEFAULT_TEAM) return ports;
+    const known = teams.get(team) ?? { registry: new FakeRegistry(), store: new MemoryStore(), run: (id) => stubOf(run(`${team}/${id}`)) };
+    teams.set(team, known);
+    return { ...ports, ...known, team };
+  };
+  const ports: AppPorts = {
+    team: DEFAULT_TEAM,
+    inTeam: within,
+    directory: people,
+    access,
+    rate: null,
+    facts: {
+      local: true,
+      boot: "boot-1",
+      token: null,
+      commandSecret: COMMAND_SECRET,
+      version: "1.2.3",
+      baseUrl: "https://models.example/v1",
+      keyVar: "PRIME_API_KEY",
+      keyVars: DEFAULT_KEY_VARS,
+      hub: "https://hub.example",
+      pollMs: 1,
+      hubWaitMs: 1,
+      ...facts,
+    },
+    keys: { LOCAL_SECRETS: secrets, ...(facts.local === false ? {} : { LOCAL: "1" }) },
+    masterKeys: () => masterKeysOf({ EDGEWISE_MASTER_KEY: masterKey }),
+    hiding: (_values, work) => work(),
+    registry,
+    store,
+    parquet: () => Promise.reject(new Error("no Parquet is made here")),
+    embedded: null,
+    run: (id) => stubOf(run(id)),
+    findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,
+    envDigest: async ({ env_id }) => (environments.some(({ id }) => id === env_id) ? codes.digest : null),
+    environmentIds: environments.map(({ id }) => id),
+    now: Date.now,
+  };
+  const app = createApp(() => ports);
+  const call: Door["call"] = async (method, path, body, headers = {}) => {
+    const below = path.startsWith("//") ? path.slice(1) : `/api/v1${path}`;
+    const url = path.startsWith("http") ? path : `http://127.0.0.1${below}`;
+    const raw = body === undefined || typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
+    const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
+    return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
+  };
+  return { runs, registry, store, people, run, call, codes };
+}
+
+/** For tests of anything else: nobody waits for memory. */
+export const unboundedBytes = (): ExecutorBytes => new IsolateBytes(Number.POSITIVE_INFINITY).open({ now: () => 0, sleep: async () => undefined });

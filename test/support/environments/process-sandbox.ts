@@ -1,0 +1,84 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "../../../src/environments/sandbox/sandbox.ts";
+import { SandboxError } from "../../../src/errors/rollout-errors.ts";
+
+/**
+ * "Sandboxes" that are folders of this machine and shells in them, without any walls: for tests whose commands are the tests' own.
+ * Paths are below the sandbox's folder.
+ */
+export class ProcessSandbox implements Sandbox {
+  readonly #made = new Map<string, SandboxSpec>();
+
+  async create(spec: SandboxSpec): Promise<string> {
+    const id = mkdtempSync(join(tmpdir(), "edgewise-sandbox-"));
+    this.#made.set(id, spec);
+    return id;
+  }
+
+  async ready(id: string): Promise<void> {
+    this.#of(id);
+  }
+
+  async execute(id: string, command: string, { timeoutSeconds, workingDir, signal }: CommandOptions): Promise<CommandResult> {
+    const { environment_vars } = this.#of(id);
+    signal?.throwIfAborted();
+    const child = spawn("sh", ["-c", command], {
+      cwd: workingDir ?? id,
+      env: { ...process.env, ...environment_vars },
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const end = (): boolean => child.pid !== undefined && process.kill(-child.pid, "SIGKILL");
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      end();
+    }, timeoutSeconds * 1_000);
+    signal?.addEventListener("abort", end, { once: true });
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on("data", (bytes: Buffer) => stdout.push(bytes));
+    child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
+    try {
+      const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("close", resolve));
+      signal?.throwIfAborted();
+      if (late) throw new CommandTimedOut(`the command took longer than ${timeoutSeconds} s`);
+      return { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exit_code: code ?? -1 };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+    }
+  }
+
+  async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
+    this.#of(id);
+    mkdirSync(dirname(join(id, path)), { recursive: true });
+    writeFileSync(join(id, path), content);
+  }
+
+  async readFile(id: string, path: string): Promise<Uint8Array> {
+    this.#of(id);
+    try {
+      return new Uint8Array(readFileSync(join(id, path)));
+    } catch (cause) {
+      throw new SandboxError(`there is no file ${path}`, { cause });
+    }
+  }
+
+  async expose(id: string, port: number): Promise<string> {
+    this.#of(id);
+    return `http://127.0.0.1:${port}`;
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    for (const id of ids) if (this.#made.delete(id)) rmSync(id, { recursive: true, force: true });
+  }
+
+  #of(id: string): SandboxSpec {
+    const spec = this.#made.get(id);
+    if (spec === undefined) throw new SandboxError(`there is no sandbox ${id}`);
+    return spec;
+  }
+}

@@ -1,0 +1,266 @@
+import { env } from "cloudflare:workers";
+import { reset } from "cloudflare:test";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
+import { sha256Hex } from "../../../src/config/sha256.ts";
+import { Random } from "../../simulation/random.ts";
+import { Fleet } from "../support/fleet.ts";
+import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
+import { ScriptedModel } from "../support/scripted-model.ts";
+import { run, service, setVars, silenceQueue, STEADY } from "../support/service.ts";
+
+/**
+ * Whoever is in one team asks every route for what is another's, and beside it for the same of which nobody has anything: no two answers
+ * differ. `EDGEWISE_ISOLATION=3000` asks for so many; `EDGEWISE_TEST_SEED` plays one draw again.
+ */
+const { EDGEWISE_ISOLATION, EDGEWISE_TEST_SEED } = env as unknown as { readonly EDGEWISE_ISOLATION?: string; readonly EDGEWISE_TEST_SEED?: string };
+const REQUESTS = Number(EDGEWISE_ISOLATION ?? 160);
+
+const bytes = new TextEncoder().encode('{"text": "secret words"}\n');
+const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[] } = {
+  secrets: [],
+  runs: [],
+  keys: [],
+  digest: "",
+  tokens: [],
+};
+let door: Door;
+let ada: string;
+
+beforeEach(async () => {
+  setVars(STEADY);
+  deploy();
+  // So many in a minute would be refused for that.
+  Object.assign(service, { REQUESTS: undefined });
+  door = new Door();
+  await door.join("ada", ["acme"]);
+  await door.join("bob", ["quokkas"]);
+  ada = await door.token("ada", ["acme"], ["admin"]);
+  // What is asked for here is more than a team may usually have.
+  await door.json(OWNER_TOKEN, "PUT", "/teams/acme/limits", { runs: null, rollouts: null });
+  const bob = await door.token("bob", ["quokkas"], ["admin"]);
+  theirs.digest = await sha256Hex(bytes);
+  await door.json(bob, "PUT", `/datasets/${theirs.digest}`, bytes);
+  const fleet = new Fleet({ model: new ScriptedModel({ latencyMs: 1 }) });
+  const finished = await created(door, bob);
+  await fleet.settled(`quokkas/${finished}`);
+  await fleet.close();
+  silenceQueue();
+  theirs.keys = Array.from({ length: 12 }, (_, n) => `their key ${n}`);
+  const keyed: string[] = [];
+  for (const key of theirs.keys) keyed.push(await created(door, bob, { name: "theirs" }, { "idempotency-key": key }));
+  const [pending = "", cancelled = "", suspended = ""] = keyed;
+  await door.json(bob, "PATCH", `/hosted-evaluations/${cancelled}/cancel`);
+  await door.json(bob, "POST", `/evaluations/${suspended}/interrupt`, {});
+  theirs.runs = [finished, pending, cancelled, suspended];
+  await door.json(bob, "POST", "/endpoints", { endpoint: [{ ...ENTRY, endpoint_id: THEIR_ENDPOINT }] });
+  await door.json(bob, "PUT", `/named-datasets/${THEIR_DATASET}`, { files: [{ path: "README.md", dataset: `sha256:${theirs.digest}` }] });
+  await door.json(bob, "PUT", `/baselines/${THEIR_DATASET}`, { run_id: finished });
+  const kept: [path: string, body: object][] = [
+    ["/secrets/", { name: "THEIRS", value: "secret words" }],
+    ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
+    ["/environmentshub/reverse-text/variables", { name: "THEIRS", value: "words" }],
+  ];
+  theirs.secrets = [];
+  for (const [path, body] of kept) theirs.secrets.push((await door.json<{ data: { id: string } }>(bob, "POST", path, body)).data.id);
+  theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
+});
+// Objects of thousands of ids are put away.
+afterEach(async () => {
+  undeploy();
+  await reset();
+}, 120_000);
+
+const THEIR_ENDPOINT = "theirs-to-call";
+const THEIR_DATASET = "theirs-to-read";
+const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
+
+interface Names {
+  readonly endpoint: string;
+  readonly dataset: string;
+  readonly run: string;
+  readonly digest: string;
+  readonly token: string;
+  readonly secret: string;
+  readonly team: string;
+  readonly key: string;
+}
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** One request for each route and way to name something in it. */
+function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset }: Names): Asked[] {
+  const [method = "", pattern = ""] = route.split(" ");
+  const path = pattern
+    .replace(":owner/:id", ":owner/:repository")
+    .replace(":id", run)
+    .replace(":digest", digest)
+    .replace(":token", token)
+    .replace(/:(secret|variable)/, secret)
+    .replace(":environment", "reverse-text")
+    .replace(":endpoint", endpoint)
+    .replace(":dataset", dataset)
+    .replace(":baseline", dataset)
+    .replace(":team", team)
+    .replace(":user", "bob")
+    .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
+    .replace(":revision", "main")
+    .replace(":path{.+}", "README.md");
+  const at = path.startsWith("/api/v1") ? path.slice("/api/v1".length) : `/${path}`;
+  const folder = (results: string) => ({ run_id: run, results, dataset_digest: null, keep_errors: false });
+  const named = { "x-edgewise-team": team };
+  if (route.includes(":owner/:id")) {
+    const form = method === "POST" ? { body: { paths: ["README.md"] } } : {};
+    return ["edgewise", team].flatMap((owner) =>
+      [run, dataset].map((name) => ({ method, path: at.replace(":owner/:repository", `${owner}/${name}`), ...form })),
+    );
+  }
+  switch (route) {
+    case "POST /api/v1/hosted-evaluations":
+      return [
+        { method, path: at, body: CREATION, headers: { "idempotency-key": key } },
+        { method, path: at, body: { ...CREATION, team_id: team } },
+        { method, path: at, body: { ...CREATION, resume_from: folder(digest) } },
+        { method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, env_args: { dataset: `sha256:${digest}` } } } },
+        { method, path: at, body: CREATION, headers: named },
+        { method, path: at, body: { environment_ids: ["reverse-text"], eval_config: { endpoint_id: endpoint } } },
+        { method, path: at, body: { environment_ids: ["reverse-text"], inference_model: endpoint } },
+      ];
+    case "POST /api/v1/endpoints":
+    case "PUT /api/v1/endpoints/:endpoint":
+      return [
+        { method, path: `${at}?team_id=${team}`, body: { endpoint: [method === "PUT" ? ENTRY : { ...ENTRY, endpoint_id: endpoint }] } },
+        { method, path: at, body: { endpoint: [ENTRY] }, headers: named },
+      ];
+    case "PUT /api/v1/baselines/:baseline":
+      return [
+        { method, path: at, body: { run_id: run } },
+        { method, path: `${at}?team_id=${team}`, body: { run_id: run } },
+        { method, path: at, body: { run_id: run }, headers: named },
+      ];
+    case "POST /api/v1/evaluation-configs":
+      return [{ method, path: at, body: { eval: [{ env_id: "reverse-text" }], ...CREATION.eval_config, model: "m" }, headers: { "idempotency-key": key } }];
+    case "POST /api/v1/evaluation-settings":
+      return [{ method, path: at, body: { ...CREATION, team_id: team } }];
+    case "GET /api/v1/evaluations":
+      return [
+        { method, path: `${at}/?team_id=${team}` },
+        { method, path: `${at}/`, headers: named },
+      ];
+    case "GET /api/v1/user/whoami":
+      return [{ method, path: `${at}?teamId=${team}` }];
+    // Their own, unnamed, has what they asked for themselves.
+    case "GET /api/v1/audit":
+    case "GET /api/v1/tokens":
+    case "GET /api/v1/endpoints":
+    case "GET /api/v1/baselines":
+    case "GET /api/v1/named-datasets":
+      return [
+        { method, path: `${at}?team_id=${team}` },
+        { method, path: at, headers: named },
+      ];
+    case "GET /api/v1/secrets":
+      return [
+        { method, path: `${at}/?teamId=${team}` },
+        { method, path: `${at}/`, headers: named },
+      ];
+    case "POST /api/v1/secrets":
+      return [{ method, path: at, body: { name: "THEIRS", value: "of somebody", teamId: team } }];
+    case "PATCH /api/v1/secrets/:secret":
+    case "PATCH /api/v1/environmentshub/:environment/secrets/:secret":
+    case "PATCH /api/v1/environmentshub/:environment/variables/:variable":
+      return [
+        { method, path: at, body: { description: "mine" } },
+        { method, path: `${at}?teamId=${team}`, body: { description: "mine" } },
+      ];
+    case "POST /api/v1/tokens":
+      return [{ method, path: at, body: { name: "x", user: "bob", teams: [team], scopes: ["runs:read"] } }];
+    case "PUT /api/v1/datasets/:digest":
+      return [{ method, path: at, body: bytes }];
+    default:
+      return ["POST", "PUT"].includes(method)
+        ? [{ method, path: at.replace(":file", "results.jsonl"), body: {} }]
+        : ["results.jsonl", "metadata.json", "eval.log"]
+            .slice(0, at.includes(":file") ? 3 : 1)
+            .flatMap((file) => [at.replace(":file", file)])
+            .flatMap((each) => [
+              { method, path: each },
+              { method: method === "GET" ? "HEAD" : method, path: each },
+              { method, path: `${each}?after=1` },
+              { method, path: each, headers: named },
+            ]);
+  }
+}
+
+/** All that a caller sees, with what was asked for taken out of it. Ids that are drawn are not told from one another. */
+async function seen({ method, path, body, headers }: Asked, names: Names): Promise<unknown> {
+  const response = await door.call(ada, method, path, body, headers);
+  let text = await response.text();
+  for (const [name, value] of Object.entries(names)) text = text.replaceAll(value, name);
+  const kept = [...response.headers].map(([name, value]) => `${name}: ${Object.entries(names).reduce((left, [what, id]) => left.replaceAll(id, what), value)}`);
+  return { status: response.status, text: text.replace(/\b[0-9a-f]{8}\b/g, "drawn"), headers: kept.filter((line) => !line.startsWith("x-edgewise-next-mark")) };
+}
+
+it(`answers a team's token for another team's ids as for ids that do not exist (${REQUESTS} requests)`, async () => {
+  const seed = Number(EDGEWISE_TEST_SEED ?? 20_261_122);
+  const random = new Random(seed);
+  const hex = (length: number) => Array.from({ length }, () => random.int(0, 15).toString(16)).join("");
+  const before = await Promise.all(theirs.runs.map((id) => run(`quokkas/${id}`).view()));
+  const routes = Object.keys(ROUTE_ACCESS).filter((route) => route !== "ALL /embedded/*");
+  const keys = [...theirs.keys];
+  for (let n = 0; n < REQUESTS; n++) {
+    const route = routes[n % routes.length] ?? "";
+    const key = keys.pop() ?? `spent ${n}`;
+    const own: Names = {
+      run: random.pick(theirs.runs),
+      digest: theirs.digest,
+      token: random.pick(theirs.tokens),
+      secret: random.pick(theirs.secrets),
+      team: "quokkas",
+      key,
+      endpoint: THEIR_ENDPOINT,
+      dataset: THEIR_DATASET,
+    };
+    const none: Names = {
+      run: hex(8),
+      digest: hex(64),
+      token: hex(12),
+      secret: hex(12),
+      team: "wombats",
+      key: `nobodys key ${n}`,
+      endpoint: `nobodys-to-call-${n}`,
+      dataset: `nobodys-to-read-${n}`,
+    };
+    const at = random.int(0, variants(route, own).length - 1);
+    const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];
+    if (asked === undefined || beside === undefined) throw new Error(route);
+    // An upload is named by what it holds: nobody has this one.
+    const fresh = new TextEncoder().encode(hex(20));
+    const unknown = route.startsWith("PUT /api/v1/datasets") ? { ...beside, path: `/datasets/${await sha256Hex(fresh)}`, body: fresh } : beside;
+    const names = { ...none, digest: unknown.path.split("/").at(-1) ?? "" };
+    const [answer, expected] = [await seen(asked, own), await seen(unknown, route.startsWith("PUT /api/v1/datasets") ? names : none)];
+    expect(answer, `seed ${seed}, request ${n}: ${asked.method} ${asked.path} ${JSON.stringify(asked.headers ?? {})}`).toEqual(expected);
+    if (route.startsWith("PUT /api/v1/datasets")) await service.BUCKET.delete(`teams/acme/datasets/${theirs.digest}`);
+    // Runs that are made here under an id of theirs are this team's, and would be found.
+    if (route === "POST /api/v1/hosted-evaluations") await forgetOwn(own.run, none.run);
+  }
+  const after = await Promise.all(theirs.runs.map((id) => run(`quokkas/${id}`).view()));
+  // Announcements that were on their way have arrived meanwhile.
+  const facts = (views: typeof before) => views.map((view) => ({ ...view, updated_at: null }));
+  expect(facts(after)).toEqual(facts(before));
+}, 600_000);
+
+async function forgetOwn(...ids: string[]): Promise<void> {
+  for (const id of ids) {
+    if ((await run(`acme/${id}`).view()) === null) continue;
+    await door.call(ada, "POST", `/evaluations/${id}/interrupt`, {});
+    await door.json(ada, "DELETE", `/evaluations/${id}`);
+    for (let tries = 0; tries < 200 && (await door.status(ada, "GET", `/evaluations/${id}`)) !== 404; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

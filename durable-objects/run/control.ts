@@ -1,6 +1,7 @@
 import type { JsonObject, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
+import type { HubPushState } from "../../src/report/hub-push-text.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";
 import type { PushedView } from "./pushed/pushed-protocol.ts";
 import type { InputChunk, Piece, RunScores, Vitals } from "./protocol.ts";
@@ -106,8 +107,8 @@ export interface RunView {
   readonly stored_bytes?: number;
   /** Of the link by which anybody reads the run; absent = there is none. */
   readonly link_digest?: string;
-  /** Of a run that is pushed to the Hub when it has completed, from then on; `failure`: of the last attempt. */
-  readonly hub_push?: { readonly status: "pushing" | "pushed" | "failed"; readonly url?: string; readonly failure?: Failure };
+  /** Of a run that is pushed to the Hub when it has completed, from then on. */
+  readonly hub_push?: HubPushState;
   /** Sequence number of the newest stored event. */
   readonly seq: number;
   /** Unix milliseconds. */

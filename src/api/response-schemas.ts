@@ -129,9 +129,18 @@ export const runState = z.strictObject({
     .optional()
     .describe("Loading the environment, or reading its examples, failed by something that may pass: it is tried again at `retry_at` (Unix milliseconds)."),
   hub_push: z
-    .strictObject({ status: z.enum(["pushing", "pushed", "failed"]), url: text.optional(), failure: failure.optional() })
+    .strictObject({
+      status: z.enum(["pushing", "pushed", "failed"]),
+      dataset: text.describe("`owner/name`."),
+      public: z.literal(true).optional(),
+      url: text.optional().describe("The data set, once all of it is there."),
+      commit: text.nullable().optional().describe("Of the push; null where all of it was there already."),
+      failure: failure.optional().describe("Of the last attempt."),
+      retry_at: z.number().optional().describe("When it is asked for again at the latest, while it is owed (Unix milliseconds)."),
+      command: text.optional().describe("What pushes the run by hand, where the service could not."),
+    })
     .optional()
-    .describe("The push to the Hugging Face Hub, of a run that has completed and is to be pushed; `failure`: of the last attempt."),
+    .describe("The push to the Hugging Face Hub, of a run that has completed and is to be pushed."),
   dataset_digest: text.nullable(),
   unscored: z
     .strictObject({ rollouts: count, state: z.array(text) })

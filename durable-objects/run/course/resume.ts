@@ -13,6 +13,7 @@ import { freshPulse } from "../state/pulse.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { endPinning, markChanged } from "./lifecycle.ts";
 import { isSuspended } from "../grants/offers.ts";
+import { wantHubPushAgain } from "../sending/hub-push.ts";
 import { type CountedDebts, countDebts, debtsMark, debtsOfTotals, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
 import { isOwing, type Owed } from "./repair.ts";
 import { PLACES_A_TURN } from "./turns.ts";
@@ -106,7 +107,7 @@ function loadsAnew(head: RunHead, request: ResumeRequest, before: RunConfig, con
 
 /**
  * A new generation of the same run: from `settled`, or from a suspension without open units (else 409, retryable). With nothing
- * owed and no growth nothing changes, so that the caller can just print the report.
+ * owed and no growth nothing changes, so that the caller can just print the report; but a push to the Hub that failed is tried again.
  */
 export function resume(ledger: Ledger, head: RunHead, request: CountedResume, context: RunContext): Result<Resumed> {
   const begun = hasBegun(ledger, head);
@@ -134,7 +135,10 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const resumed: Resumed = { owed_rollouts: all.rollouts + all.scores, owed_scores: all.scores, warnings };
   // Final files that could not be written are written again: what was in the way may have been put back.
   const unwritten = head.unwritten === true || head.failure?.code === "storage_damaged";
-  if (!isOwing(all) && !prepares && head.import === null && !unwritten && head.phase === "settled") return ok(resumed);
+  if (!isOwing(all) && !prepares && head.import === null && !unwritten && head.phase === "settled") {
+    if (wantHubPushAgain(ledger, head, context)) warnings.push("The push to the Hugging Face Hub, which failed, is tried again.");
+    return ok(resumed);
+  }
   const offered = request.env_digest ?? null;
   const generates = all.rollouts > 0 || prepares || head.import !== null;
   const code = codeVerdict({ pinned: head.env_digest, offered, accepted: request.accept_code_change === true, generates });

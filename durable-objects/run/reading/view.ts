@@ -1,6 +1,7 @@
 import { failureText } from "../../../src/errors/failure-text.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
+import { defaultName } from "../../../src/hub/target.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
@@ -49,7 +50,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.reward_weights === undefined ? {} : { reward_weights: head.reward_weights }),
     stored_bytes: storedBytes(head),
     ...(head.link_digest === undefined ? {} : { link_digest: head.link_digest }),
-    ...hubPushOf(head),
+    ...hubPushOf(config, head, total),
     seq: head.seq,
     created_at: head.created_at,
     started_at: head.started_at,
@@ -61,11 +62,21 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
 const loadingOf = ({ count, failure, retry_at }: NonNullable<RunHead["loading"]>): LoadingAgain => ({ attempts: count, message: failure.message, retry_at });
 
 /** Of a run that was resumed before it was pushed nothing is owed until it has settled again. */
-function hubPushOf({ hub_push, phase }: RunHead): Pick<RunView, "hub_push"> {
-  if (hub_push === undefined || (hub_push.due && phase !== "settled")) return {};
-  const { due, url, failure } = hub_push;
-  const status = due ? "pushing" : url === undefined ? "failed" : "pushed";
-  return { hub_push: { status, ...(url === undefined ? {} : { url }), ...(failure === undefined ? {} : { failure }) } };
+function hubPushOf(config: RunConfig, { hub_push, phase }: RunHead, examples: number): Pick<RunView, "hub_push"> {
+  const asked = config.hub_push;
+  if (hub_push === undefined || asked === undefined || (hub_push.due && phase !== "settled")) return {};
+  const { due, url, commit, failure, retry_at } = hub_push;
+  return {
+    hub_push: {
+      status: due ? "pushing" : url === undefined ? "failed" : "pushed",
+      dataset: `${asked.owner}/${asked.name ?? defaultName({ ...config, num_examples: examples })}`,
+      ...(asked.public === undefined ? {} : { public: asked.public }),
+      ...(url === undefined ? {} : { url }),
+      ...(commit === undefined ? {} : { commit }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(due ? { retry_at } : {}),
+    },
+  };
 }
 
 function keptOf(ledger: Ledger, { n }: RunHead): Pick<RunView, "kept"> {

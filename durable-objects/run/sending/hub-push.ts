@@ -18,6 +18,14 @@ export function wantHubPush(head: RunHead, { hub_push }: RunConfig, context: Run
   if (hub_push !== undefined && head.status === "COMPLETED") head.hub_push = { due: true, tries: 0, retry_at: context.now };
 }
 
+/** One that failed is asked for anew; says whether there is such a one. */
+export function wantHubPushAgain(ledger: Ledger, head: RunHead, context: RunContext): boolean {
+  if (head.hub_push === undefined || head.hub_push.due || head.hub_push.url !== undefined) return false;
+  wantHubPush(head, ledger.config(), context);
+  logEvent(ledger, head, context, "INFO", "The push to the Hugging Face Hub is tried again");
+  return true;
+}
+
 /** When it is to be asked for; null = not at all. */
 export const hubPushDue = ({ phase, hub_push }: RunHead): number | null => (phase === "settled" && hub_push?.due === true ? hub_push.retry_at : null);
 
@@ -48,7 +56,7 @@ export function hubPushed(ledger: Ledger, head: RunHead, outcome: HubPushOutcome
   if (push === undefined || !push.due || head.phase !== "settled" || head.generation !== outcome.generation) return null;
   if (outcome.kind === "pushed") {
     const { failure: _, ...rest } = push;
-    head.hub_push = { ...rest, due: false, url: outcome.url };
+    head.hub_push = { ...rest, due: false, url: outcome.url, commit: outcome.commit };
     logEvent(ledger, head, context, "INFO", `Pushed to ${outcome.url}${outcome.commit === null ? "; all of it was there already" : ""}`);
     return null;
   }

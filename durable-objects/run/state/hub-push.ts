@@ -7,6 +7,8 @@ export interface HubPush {
   readonly retry_at: number;
   /** The data set, once all of it is there. */
   readonly url?: string;
+  /** Of the push; null = all of it was there already. Absent before, and in heads of before. */
+  readonly commit?: string | null;
   /** Of the last attempt; the end of it where nothing is due. */
   readonly failure?: Failure;
 }

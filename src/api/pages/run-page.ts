@@ -6,6 +6,7 @@ import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
+import { hubPushText } from "../../report/hub-push-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { boundsText, intervalText } from "../../report/uncertainty.ts";
 import { logLine } from "../../report/log-tail.ts";
@@ -42,13 +43,13 @@ ${table(totals(view))}
 ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? html`<a href="${place}/files/${file}">${file}</a>` : `${file} (when the run is over)`}</li>\n`)}${link === undefined ? "" : html`<li><a href="${place}/samples">samples</a></li>\n`}</ul>
 <h2>Log</h2>
 <pre>${log.map((event) => `${logLine(event)}\n`).join("")}</pre>`;
-  return page({ title: `${name}: ${view.status}`, refreshes: !settled && !view.suspended, body, signedIn });
+  return page({ title: `${name}: ${view.status}`, refreshes: (!settled && !view.suspended) || view.hub_push?.status === "pushing", body, signedIn });
 }
 
 const table = (cells: readonly Cell[]): Html =>
   html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
 
-const identity = ({ config, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for, loading }: RunView): Cell[] => [
+const identity = ({ config, hub_push, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for, loading }: RunView): Cell[] => [
   ["Waiting", waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "")],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
@@ -60,6 +61,7 @@ const identity = ({ config, dataset_name, dataset_digest, started_at, created_at
   ["Created", pageTime(created_at)],
   ["Started", pageTime(started_at)],
   ["Ended", pageTime(ended_at)],
+  ["Push", hubPushText(config.run_id, hub_push, (at) => pageTime(at) ?? "")],
 ];
 
 const sureText = (scores: RunView["scores"]): string => (scores?.reward_ci95 ? ` (95 % interval ${intervalText(scores.reward_ci95)})` : "");

@@ -10,6 +10,7 @@ import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
 import { pushedFields, pushedState } from "./pushed-object.ts";
+import { hubPushCommand, type HubPushState } from "../../report/hub-push-text.ts";
 import { withoutMarkup } from "../../report/client-markup.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { TeamOf } from "../../teams/team-name.ts";
@@ -64,7 +65,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     env_digest: view.env_digest,
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
     ...(view.waiting_for === undefined ? {} : { waiting_for: view.waiting_for }),
-    ...(view.hub_push === undefined ? {} : { hub_push: view.hub_push }),
+    ...(view.hub_push === undefined ? {} : { hub_push: hubPushOf(config.run_id, view.hub_push) }),
     ...(view.loading === undefined ? {} : { loading: view.loading }),
     dataset_digest: view.dataset_digest,
     dataset_name: view.dataset_name ?? null,
@@ -74,6 +75,12 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...pushedState(view),
     ...(view.failure === null ? {} : { failure: view.failure }),
   };
+}
+
+/** With what to type where it failed. */
+function hubPushOf(run: string, push: HubPushState): Record<string, unknown> {
+  const command = hubPushCommand(run, push);
+  return { ...push, ...(command === null ? {} : { command }) };
 }
 
 /** Where rollouts ended in an error: what the mean reward would be between, had they a score. */

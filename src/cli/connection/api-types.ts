@@ -3,6 +3,7 @@ import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
+import type { HubPushState } from "../../report/hub-push-text.ts";
 
 export type { Vitals };
 
@@ -64,6 +65,8 @@ export interface RunState {
   readonly env_digests?: Readonly<Record<string, number>>;
   readonly waiting_for?: WaitingFor;
   readonly loading?: LoadingAgain;
+  /** Of a run that has completed and is to be pushed to the Hub. */
+  readonly hub_push?: HubPushState;
   readonly dataset_digest: string | null;
   // Absent from services of before.
   readonly dataset_name?: string | null;

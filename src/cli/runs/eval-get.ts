@@ -4,6 +4,7 @@ import { EMBEDDED_BASE_URL } from "../../config/endpoints/providers.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
+import { hubPushText } from "../../report/hub-push-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/printable.ts";
@@ -90,6 +91,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Kept", edgewise.kept === true ? "yes, however old" : null],
     ["Removal", removalText(run)],
     ["Folder", folder],
+    ["Push", hubPushText(run.evaluation_id, edgewise.hub_push, (at) => timeText(new Date(at).toISOString()) ?? "")],
     ["Resume", resumeText(run)],
   ];
   return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));

@@ -72,6 +72,24 @@ describe("the page of a run", () => {
     expect(await page(doorWith({ suspended: true }))).not.toContain("http-equiv");
   });
 
+  it("says how far the push to the Hub is, and what to type where it failed", async () => {
+    const rests = { status: "COMPLETED", phase: "settled" } as const;
+    const waits = await page(doorWith({ ...rests, hub_push: { status: "pushing", dataset: "me/rows", retry_at: 1_790_000_000_000 } }));
+    expect(waits).toContain("waiting to be pushed to me/rows");
+    expect(waits).toContain("http-equiv");
+    const failure = { code: "hub_refused", message: "The token may not write.", hint: "Make another." } as const;
+    const again = await page(doorWith({ ...rests, hub_push: { status: "pushing", dataset: "me/rows", failure, retry_at: 1_790_000_000_000 } }));
+    expect(again).toMatch(/the last attempt failed: The token may not write\.; tried again at 2026-09-21.+ at the latest/);
+    const url = "https://hub.example/datasets/me/rows";
+    expect(await page(doorWith({ ...rests, hub_push: { status: "pushed", dataset: "me/rows", url, commit: "c".repeat(40) } }))).toContain(
+      `${url}, commit ${"c".repeat(12)}<`,
+    );
+    expect(await page(doorWith({ ...rests, hub_push: { status: "pushed", dataset: "me/rows", url, commit: null } }))).toContain("all of it was there already");
+    const failed = await page(doorWith({ ...rests, hub_push: { status: "failed", dataset: "me/rows", public: true, failure } }));
+    expect(failed).toContain(`failed: The token may not write. Make another. Then type: npx edgewise push ${ID} --to hf:me/rows --public<`);
+    expect(failed).not.toContain("http-equiv");
+  });
+
   it("allows a browser nothing but its own style", async () => {
     const response = await doorWith().call("GET", PAGE);
     const text = await response.text();

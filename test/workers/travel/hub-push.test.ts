@@ -62,7 +62,7 @@ async function completedRun(settings: object = { hf_hub_dataset_name: "me/rollou
   expect([sent, (await run(name).view())?.status, (await run(name).view())?.hub_push]).toEqual([
     [{ protocol: 1, push_of: name }],
     "COMPLETED",
-    { status: "pushing" },
+    { status: "pushing", dataset: expect.stringMatching(/^me\//), retry_at: expect.any(Number) },
   ]);
   return { id, name };
 }
@@ -110,7 +110,12 @@ describe("a run that is to be saved to the Hub", () => {
     const config = `reverse-text--${(CREATION as { inference_model: string }).inference_model}--${id}`.replaceAll(/[^\w.-]+/g, "-");
     expect(Object.keys(hub.tree("me/rollouts"))).toEqual([".gitattributes", "README.md", `${config}/train-00000-of-00001.parquet`]);
     expect(hub.text("me/rollouts", "README.md")).toContain("| 4 | 4 | 0 |");
-    expect(await about(id)).toMatchObject({ status: "COMPLETED", edgewise: { hub_push: { status: "pushed", url: `${HUB}/datasets/me/rollouts` } } });
+    const [commit] = hub.commits("me/rollouts");
+    expect(await about(id)).toMatchObject({
+      status: "COMPLETED",
+      // The attempt whose answer was lost made the commit, and the next one found it.
+      edgewise: { hub_push: { status: "pushed", dataset: "me/rollouts", url: `${HUB}/datasets/me/rollouts`, commit: expect.toBeOneOf([null, commit?.oid]) } },
+    });
     // A message that comes late, or twice.
     const asked = hub.asked.length;
     await pushRun(service, name, { ...LIMITS, fetch: hub.fetch });
@@ -168,15 +173,43 @@ describe("a run that is to be saved to the Hub", () => {
         hub_push: {
           status: "failed",
           failure: { code: "hub_refused", message: expect.stringContaining("does not accept the token"), hint: expect.anything() },
+          command: `npx edgewise push ${id} --to hf:${told.edgewise.hub_push?.dataset}`,
         },
       },
     });
+    expect(told.edgewise.hub_push?.dataset).toMatch(/^me\/.+_n4_r1$/);
     const events = JSON.stringify(await run(name).events(0, 1_000));
     expect(events).toContain("Not pushed to the Hugging Face Hub: ");
     expect(events + JSON.stringify(told)).not.toContain("hf_that");
     skip(24 * 3_600_000);
     await run(name).poke();
     expect(sent.filter((message) => "push_of" in (message as object))).toHaveLength(1);
+  });
+
+  it("is pushed again by a resume where the push failed, under the name that was said", async () => {
+    await keep(["hub.example/me"], "hf_thatTheHubDoesNotKnow");
+    const { id, name } = await completedRun({});
+    await makeExport(service, name);
+    await pushRun(service, name, { ...LIMITS, fetch: hub.fetch });
+    const failed = (await about(id)).edgewise.hub_push;
+    const { data } = await door.json<{ data: { id: string }[] }>(ada, "GET", "/secrets/");
+    const secret = data[0]?.id;
+    await door.json(ada, "PATCH", `/secrets/${secret}`, { value: TOKEN });
+    sent.length = 0;
+    const resumed = await door.json<{ warnings: readonly string[] }>(ada, "POST", `/evaluations/${id}/resume`, {});
+    expect(resumed.warnings).toEqual(["The push to the Hugging Face Hub, which failed, is tried again."]);
+    await until("the push to be asked for", async () => sent.length > 0);
+    await pushRun(service, name, { ...LIMITS, fetch: hub.fetch });
+    expect((await about(id)).edgewise.hub_push).toEqual({
+      status: "pushed",
+      dataset: failed?.dataset,
+      url: `${HUB}/datasets/${failed?.dataset}`,
+      commit: hub.commits(`${failed?.dataset}`)[0]?.oid,
+    });
+    // Nothing is owed any more.
+    sent.length = 0;
+    expect(await door.json(ada, "POST", `/evaluations/${id}/resume`, {})).toMatchObject({ warnings: [] });
+    expect(sent).toEqual([]);
   });
 
   it("is refused at its creation without a token of the team that was created for the namespace, and for what everybody sees", async () => {

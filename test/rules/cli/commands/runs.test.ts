@@ -180,6 +180,27 @@ describe("eval get", () => {
   });
 });
 
+describe("eval get of a run that is pushed to the Hub", () => {
+  const pushed = async (hub_push: object): Promise<string> => {
+    const one = { ...evaluation, edgewise: { ...evaluation.edgewise, hub_push } };
+    await serve({ [`GET /evaluations/${ID}`]: { json: one }, [`GET /evaluations/${ID}/files/metadata.json`]: { json: metadata } });
+    return (await run("get", ID)).out.find((line) => line.startsWith("Push")) ?? "";
+  };
+
+  it("says how far that is, of services of before too, and what to type where it failed", async () => {
+    const url = "https://hub.example/datasets/me/rows";
+    const failure = { code: "hub_refused", message: "no\nluck" };
+    expect(await pushed({ status: "pushing", dataset: "me/rows" })).toMatch(/^Push +waiting to be pushed to me\/rows$/);
+    expect(await pushed({ status: "pushing", dataset: "me/rows", failure, retry_at: Date.UTC(2026, 0, 1) })).toMatch(
+      /the last attempt failed: no\\nluck; tried again at 2026-01-01 00:00:00 UTC at the latest$/,
+    );
+    expect(await pushed({ status: "pushed", dataset: "me/rows", url, commit: "0123456789abcdef" })).toMatch(/^Push +https:\S+, commit 0123456789ab$/);
+    expect(await pushed({ status: "pushed", url })).toMatch(/^Push +https:\S+rows$/);
+    expect(await pushed({ status: "failed", dataset: "me/rows", failure })).toMatch(/Then type: npx edgewise push 1a2b3c4d --to hf:me\/rows$/);
+    expect(await pushed({ status: "failed", failure })).toMatch(/^Push +failed: no\\nluck$/);
+  });
+});
+
 describe("eval samples", () => {
   const sample = (example_id: number, change: object = {}) => ({
     example_id,

@@ -4,7 +4,7 @@ import { type Join, joinTables } from "./join.ts";
 import { matchedPairsInterval } from "./matched-pairs.ts";
 import { type Discordant, discordant, mcnemar } from "./mcnemar.ts";
 import { type PairedDifference, pairedDifference } from "./paired-difference.ts";
-import { detectableDifference } from "./power.ts";
+import { detectableDifference, USUAL_ALPHA } from "./power.ts";
 import { REWARD, type ScoreColumn, type ScoreTable } from "./score-table.ts";
 import { signFlipTest } from "./sign-flips.ts";
 import { unpairedDifference } from "./unpaired-difference.ts";
@@ -67,7 +67,7 @@ export interface CompareOptions {
   readonly unpaired: boolean;
   /** Examples of either kind that are named. */
   readonly shown: number;
-  /** Each difference has an `interval` at 1 - alpha too, by what holds best for its kind. */
+  /** Each difference has an `interval` at 1 - alpha too, of the same kind as its `ci95`. */
   readonly alpha?: number | undefined;
 }
 
@@ -125,8 +125,9 @@ function pairedMetric(
     const counts = discordant(means, others, 1);
     // A metric that no example of either run changes is no test, and costs the others nothing.
     const tested = found.n > 0 && (metric === REWARD || found.unpaired_stderr !== null);
-    const interval = alpha === undefined || found.n < 2 ? {} : { interval: matchedPairsInterval(counts, found.n, alpha) };
-    return { ...base, ...interval, test: "mcnemar", p: tested ? mcnemar(counts) : null, discordant: counts, pairing_gain: gain };
+    const intervalAt = (level: number): readonly [number, number] | null => (found.n < 2 ? null : matchedPairsInterval(counts, found.n, level));
+    const intervals = { ci95: intervalAt(USUAL_ALPHA), ...(alpha === undefined ? {} : { interval: intervalAt(alpha) }) };
+    return { ...base, ...intervals, test: "mcnemar", p: tested ? mcnemar(counts) : null, discordant: counts, pairing_gain: gain };
   }
   if (found.n <= FEW) {
     const p = found.n < 2 ? null : signFlipTest(others.map((value, i) => value - (means[i] ?? 0)));

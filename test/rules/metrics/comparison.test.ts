@@ -63,6 +63,23 @@ describe("published comparisons", () => {
     expect(Math.abs(exact / p - 1)).toBeLessThan(p < 1e-10 ? 5e-3 : 2e-4);
   });
 
+  // The ends of Tango's interval are solved for by another way in the tests of gates.
+  it.each([
+    ["wiki-search", [77, 1, 11, 11], [0.0393, 0.1782]],
+    ["GSM8K", [436, 79, 306, 498], [0.1446, 0.2]],
+    ["GSM8K, fine-tuned", [306, 152, 209, 652], [0.0151, 0.0715]],
+    ["hardly a pair that differs", [199, 1, 0, 0], [-0.0278, 0.0139]],
+  ] as const)(
+    "%s: the interval shown is the score interval of matched pairs, which a gate decides by, beside McNemar's p",
+    (_, [both, onlyA, onlyB, neither], shown) => {
+      const runs = passes(both, onlyA, onlyB, neither).map((rewards) => tableOf([...rewards].map((reward, i) => row(i, reward)))) as [ScoreTable, ScoreTable];
+      const [at5, at1] = [0.05, 0.01].map((alpha) => compareTables(runs[0], [runs[1]], { range: [0, 1], unpaired: false, shown: 0, alpha })[0]?.metrics[0]);
+      expect(at5).toMatchObject({ test: "mcnemar", p: mcnemar({ only_baseline: onlyA, only_candidate: onlyB }), interval: at5?.ci95 });
+      expect(at5?.ci95?.map((end) => end.toFixed(4))).toEqual(shown.map((end) => end.toFixed(4)));
+      expect([at1?.ci95, (at1?.interval?.[1] ?? 0) > shown[1]]).toEqual([at5?.ci95, true]);
+    },
+  );
+
   it("lm-evaluation-harness #3831: p is 0.008 paired and 0.080 unpaired, over 220 examples", () => {
     // Only the two p values and the number of examples are published. Of all counts that have them there are three, and those with passes and failures
     // exchanged; these are the ones with most examples that differ.

@@ -31,7 +31,7 @@ describe("compare", () => {
     expect(out[0]).toBe("Baseline:  a (model-a): 60 examples, 60 rollouts");
     expect(out).toContain("joined: 60 examples");
     expect(out.find((line) => line.startsWith("reward"))).toMatch(
-      /^reward +60 +0\.667 +0\.417 +-0\.250 +-0\.363 to -0\.137 +6\.1e-5 +1\.2e-4 +McNemar, exact$/,
+      /^reward +60 +0\.667 +0\.417 +-0\.250 +-0\.372 to -0\.158 +6\.1e-5 +1\.2e-4 +McNemar, exact$/,
     );
     expect(out).toContain("examples: 15 worse, 0 better, 45 equal");
     expect(out.join("\n")).toMatch(

@@ -3,7 +3,7 @@ export type Contexts = Readonly<Record<string, unknown>>;
 
 /** A text with `${{ … }}` in it, each in the place of its value. Throws for an expression that is not understood. */
 export const interpolated = (text: string, contexts: Contexts): string =>
-  text.replaceAll(/\$\{\{(.*?)\}\}/gs, (_, expression: string) => String(valueOf(expression.trim(), contexts)));
+  text.replaceAll(/\$\{\{(.*?)\}\}/gs, (_, expression: string) => String(worthOf(expression.trim(), contexts)));
 
 /** Whether a step's `if` holds; without one it does. */
 export function holds(condition: string | undefined, contexts: Contexts): boolean {
@@ -12,7 +12,7 @@ export function holds(condition: string | undefined, contexts: Contexts): boolea
   return value !== "" && value !== "false" && value !== "0";
 }
 
-function valueOf(expression: string, contexts: Contexts): unknown {
+function worthOf(expression: string, contexts: Contexts): unknown {
   const compared = /^(\S+)\s*(==|!=)\s*'([^']*)'$/.exec(expression);
   if (compared !== null) {
     const [, path = "", operator, text = ""] = compared;

@@ -60,7 +60,7 @@ describe("the action", () => {
         model: "m",
         provider: "openai",
         "num-examples": "-1",
-        "eval-args": "--sampling-args\n{\"top_p\": 1}\n",
+        "eval-args": '--sampling-args\n{"top_p": 1}\n',
         min: "0.8",
         metric: "correct",
         "gate-args": "--alpha=0.01",

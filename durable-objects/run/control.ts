@@ -8,6 +8,7 @@ import type { InputChunk, Piece, RunScores, Vitals } from "./protocol.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
+import type { StoppedRun } from "../../src/metrics/sequential/stopped-early.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 
 /** What crosses the border between a Run and the HTTP door, the watchdog and viewers. */
@@ -74,6 +75,8 @@ export interface RunView {
   readonly kept?: { readonly rollouts: number; readonly waiting: number };
   /** The run has ended, and what is generated is scored until then, in Unix milliseconds, at most; absent = nothing is. */
   readonly scoring_until?: number;
+  /** Its rule to stop by is met, and what is not open then is not played. */
+  readonly stopped_early?: StoppedRun;
   readonly vitals: Vitals;
   /** Live tickets, and what they add up to. */
   readonly executors: number;
@@ -190,6 +193,8 @@ export interface ResumeRequest {
   readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;
+  /** `never`: without its rule to stop by from here on; a rule: what the caller believes it to be; null or absent keeps it. */
+  readonly stop_when?: string | null;
   /** Of an uploaded data set, for a run that has no row yet. */
   readonly dataset_name?: string | null;
   /** Of the environment as the door has it now; null or absent = not compared. */

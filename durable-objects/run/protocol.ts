@@ -3,6 +3,7 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
+import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";
 import type { InputChunk, Piece, Redo, RolloutSpan, UnitRange } from "./work.ts";
 
@@ -274,6 +275,8 @@ export interface PreparedRequest extends TicketId {
   readonly tools?: readonly JsonObject[] | null;
   /** Lanes of the whole run, where the environment or its options say; null or absent = as many as the requests need. */
   readonly concurrency?: number | null;
+  /** What the run that this one is held against scored at the units that the call adds. */
+  readonly baseline?: BaselineScores;
   /** Units that a result folder has no row of, where one is to be taken over; absent = it may have rows of all. */
   readonly lacks?: readonly UnitRange[];
 }

@@ -31,6 +31,7 @@ import { type CountedResume, resume } from "./course/resume.ts";
 import { moveWithClock } from "./course/set-back.ts";
 import { type SweepOutcome, swept } from "./course/sweep.ts";
 import { beat, join, lapseTickets, leave } from "./grants/tickets.ts";
+import { watchRun } from "./stopping/watching.ts";
 import { clearBackoff } from "./sending/wake.ts";
 
 /**
@@ -112,6 +113,7 @@ export function transit<N extends TransitionName>(
   const step = TRANSITIONS[name] as unknown as (ledger: Ledger, head: RunHead, request: Request<N>, context: RunContext) => Answer<N>;
   const answer = step(ledger, head, request, context);
   repairSlice(ledger, head, context);
+  watchRun(ledger, head, done, context);
   advancePushed(ledger, head, context);
   advance(ledger, head, context);
   // Before the offer: what it logs is an event, and so many events want a merger.

@@ -9,6 +9,7 @@ import type { Estimate } from "../metrics/one-run/estimate.ts";
 import type { PassIntervals } from "../metrics/pass-at-k.ts";
 import { groupingProblem } from "../metrics/grouping.ts";
 import type { RowsDigest } from "../rollouts/rows-digest.ts";
+import { type StoppedEarly, type StoppedRun, stoppedRun } from "../metrics/sequential/stopped-early.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 
 export interface MetadataInput {
@@ -36,6 +37,8 @@ export interface MetadataInput {
   readonly open_rollouts?: number;
   /** Examples that were scored anew as a group; absent = none. */
   readonly scored_anew?: number;
+  /** Of a run whose rule to stop by was met. */
+  readonly stopped_early?: StoppedEarly | undefined;
   /** Version of this library. */
   readonly version: string;
   /** Null before the final files are written. */
@@ -97,6 +100,8 @@ export type EdgewiseMetadata = {
   readonly pass_all_k_ci95?: PassIntervals;
   /** The mean reward over what was scored, and if all else had scored lowest and highest; only where a rollout ended in an error. */
   readonly error_bounds?: ErrorBounds;
+  /** Only where its rule to stop by was met. */
+  readonly stopped_early?: StoppedRun;
   readonly errored_rollouts: number;
   readonly truncated_rollouts: number;
   readonly reward_without_errors: number | null;
@@ -121,7 +126,7 @@ export type EdgewiseMetadata = {
  * verifiers. Sampling arguments given as null stay, as upstream.
  */
 export function buildMetadata(input: MetadataInput): RunMetadata {
-  const { config, aggregates, version } = input;
+  const { config, aggregates, version, stopped_early: stopped } = input;
   return {
     env_id: config.env_id,
     env_args: config.env_args,
@@ -156,10 +161,12 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       settings: settingsBeside(config),
       reward_stderr: aggregates.reward_stderr,
-      reward_ci95: aggregates.reward_ci95,
+      // What was looked at until it was narrow, or low, enough has no other interval.
+      reward_ci95: stopped?.reward_ci95 ?? aggregates.reward_ci95,
       reward_range: input.reward_range,
       n_clusters: aggregates.n_clusters,
       ...certaintyOf(aggregates),
+      ...(stopped === undefined ? {} : { stopped_early: stoppedRun(stopped, input) }),
       errored_rollouts: aggregates.errored_rollouts,
       truncated_rollouts: aggregates.truncated_rollouts,
       reward_without_errors: aggregates.reward_without_errors,
@@ -186,7 +193,17 @@ export function certaintyOf({ metric_estimates, pass_at_k_ci95, pass_all_k_ci95,
 /** Fields whose numbers are floats in the Python library, at any depth below them; ours under `edgewise` follow. */
 const FLOATS: ReadonlySet<string> = new Set([
   ...["time_ms", "time", "avg_reward", "avg_metrics", "avg_error", "pass_at_k", "pass_all_k", "pass_threshold", "usage"],
-  ...["reward_stderr", "reward_ci95", "reward_range", "reward_without_errors", "pass_at_k_ci95", "pass_all_k_ci95", "error_bounds", "metric_estimates"],
+  ...[
+    "reward_stderr",
+    "reward_ci95",
+    "reward_range",
+    "reward_without_errors",
+    "pass_at_k_ci95",
+    "pass_all_k_ci95",
+    "error_bounds",
+    "metric_estimates",
+    "interval",
+  ],
 ]);
 const always = (): boolean => true;
 

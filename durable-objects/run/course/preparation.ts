@@ -40,6 +40,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   loaded(ledger, head, context);
   const added = request.count - (head.n ?? 0);
   ledger.putChunks(request.chunks);
+  if (request.baseline !== undefined) ledger.stopping.putBaseline(head.n ?? 0, request.baseline);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
   head.n = request.count;
   head.pending += added;

@@ -16,6 +16,7 @@ import { isSuspended } from "../grants/offers.ts";
 import { wantHubPushAgain } from "../sending/hub-push.ts";
 import { type CountedDebts, countDebts, debtsMark, debtsOfTotals, described, hasOtherCode, leftErrors, owedInAll, termsFor } from "./owed.ts";
 import { isOwing, type Owed } from "./repair.ts";
+import { ruleRefusal, staysStopped, stoppedWarning, watchAnew, withoutRule } from "../stopping/going-on.ts";
 import { PLACES_A_TURN } from "./turns.ts";
 
 /** `counted`: as a Run of many units counts before it decides; absent, or of another state of the run: counted in the transition. */
@@ -45,10 +46,13 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
   const differences = mismatches(config, request.expect, begun ? versionOfCode(head, request) : LOADING_FIELDS);
   if (differences.length > 0)
     return fail("resume_mismatch", `This is another evaluation: ${differences.join("; ")}.`, "Use the same settings, or start a new run.");
+  const grows = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
+  const rule = ruleRefusal(config, request, grows);
+  if (!rule.ok) return rule;
   if (request.num_examples !== null && asCount(request.num_examples) < asCount(config.num_examples) && request.num_examples < (head.n ?? 0)) {
     return fail("resume_mismatch", `num_examples: the run has ${head.n ?? config.num_examples}, this command ${request.num_examples}; a run can only grow.`);
   }
-  if (config.shuffle_seed !== undefined && request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples)) {
+  if (config.shuffle_seed !== undefined && grows) {
     return fail(
       "resume_mismatch",
       "num_examples: the examples of this run were drawn from the whole data set (shuffle), so it cannot grow.",
@@ -114,7 +118,9 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const refused = refusal(ledger, head, request, begun, context);
   if (!refused.ok) return refused;
   const before = ledger.config();
-  const config = resumedConfig(before, request, begun);
+  const stopped = staysStopped(head, request);
+  if (stopped && head.unwritten !== true) return ok({ owed_rollouts: 0, owed_scores: 0, warnings: stoppedWarning(head) });
+  const config = withoutRule(resumedConfig(before, request, begun), request);
   if (!begun && loadsAnew(head, request, before, config)) unpin(ledger, head);
   // Also what an earlier preparation was stopped in.
   const grows = head.pinned_for !== config.num_examples;
@@ -127,7 +133,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const debts = known ?? countDebts(ledger);
   const owed = owedInAll(head, config, debts, terms);
   const growth = grows && head.n !== null ? Math.max(0, (config.num_examples < 1 ? head.n + 1 : config.num_examples) - head.n) : 0;
-  const all: Owed = { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };
+  const all: Owed = stopped ? { rollouts: 0, scores: 0 } : { rollouts: owed.rollouts + growth * config.rollouts_per_example, scores: owed.scores };
   const kept = ledger.keptRollouts();
   const warnings: string[] = leftErrors(head, request, all);
   if (config.base_url !== before.base_url)
@@ -150,7 +156,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
 
   ledger.putConfig(code === "changed" ? { ...config, env_version: request.expect.env_version ?? config.env_version } : config);
   // Rows of a folder that are yet to be taken over are looked at then.
-  if (head.n !== null && (head.import === null || head.held !== undefined) && isOwing(owed.fresh))
+  if (!stopped && head.n !== null && (head.import === null || head.held !== undefined) && isOwing(owed.fresh))
     head.repair = { from: 0, score_again: terms.fresh.scoreAgain };
   head.keep_errors = request.keep_errors;
   head.score_again = terms.fresh.scoreAgain || owed.leftScores;
@@ -179,6 +185,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   head.code_wait = null;
   markChanged(head, context);
   logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${described(all, kept)}`);
+  watchAnew(ledger, head, before, request, context);
   for (const warning of warnings) logEvent(ledger, head, context, "WARNING", warning);
   head.resumed_seq = head.seq;
   if (code === "changed" && offered !== null) warnings.push(pinCode(ledger, head, offered, context));

@@ -8,6 +8,7 @@ import type { RunContext } from "../state/context.ts";
 import type { LoadingAgain, RunView } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
 import { differencesOf } from "../../../src/pushed/pushed-averages.ts";
+import { stoppedRun } from "../../../src/metrics/sequential/stopped-early.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { isSuspended } from "../grants/offers.ts";
 import type { Vitals } from "../protocol.ts";
@@ -18,7 +19,9 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
   const codes = rolloutsByCode(head);
   const waiting = waitingFor(head, context);
   // While further units are being pinned there are as many as were asked for, as far as anybody knows.
-  const total = head.n === null || head.pinning === true ? Math.max(head.n ?? 0, config.num_examples) : head.n;
+  const pinned = head.n === null || head.pinning === true ? Math.max(head.n ?? 0, config.num_examples) : head.n;
+  // What is not handed out when the run stops early is none of it.
+  const [total, pending] = head.stopped === undefined ? [pinned, head.pending] : [pinned - head.pending, 0];
   return {
     config,
     status: head.status,
@@ -26,11 +29,12 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     suspended: isSuspended(config, head, context),
     generation: head.generation,
     failure: head.failure,
-    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending: head.pending },
+    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending },
     totals: head.totals,
     ...keptOf(ledger, head),
     ...(head.last_scores === undefined ? {} : { scoring_until: head.last_scores.until }),
     ...pushedOf(ledger, head),
+    ...(head.stopped === undefined ? {} : { stopped_early: stoppedRun(head.stopped, { num_examples: total, config }) }),
     vitals,
     executors: ledger.tickets().length,
     grants: head.epoch,

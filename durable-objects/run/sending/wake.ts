@@ -2,6 +2,7 @@ import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ticket } from "../state/ledger.ts";
 import type { RunTiming } from "../state/context.ts";
+import { mayWatch } from "../stopping/may-watch.ts";
 import { hubPushDue } from "./hub-push.ts";
 import { sweepDue } from "../course/sweep.ts";
 
@@ -10,7 +11,7 @@ export const ALARM_LOST_MS = 60_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a push to the Hub, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a push to the Hub, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
@@ -26,6 +27,7 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (head.last_scores !== undefined) due.push(head.last_scores.until);
   // At once: an alarm of the past runs now.
   if (head.repair !== undefined) due.push(head.generation_started_at);
+  if (head.unwatched === true && mayWatch(head)) due.push(head.generation_started_at);
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);

@@ -8,6 +8,7 @@ import { freshPushed, type PushedHead } from "../pushed/pushed-head.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
 import type { RunScores, UnitRange } from "../protocol.ts";
 import type { RunStatus } from "../../../src/config/run-status.ts";
+import type { StoppedEarly } from "../../../src/metrics/sequential/stopped-early.ts";
 import type { Unscored } from "../../../src/metrics/rollout-summary.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
@@ -90,6 +91,10 @@ export interface RunHead {
   unscored?: Unscored;
   /** Examples that were scored anew as a group, since some of their rollouts were drawn again; absent = none. */
   scored_anew?: number;
+  /** Its rule to stop by is met (stopping/watching.ts); absent = it is not, or the run went on without it. */
+  stopped?: StoppedEarly;
+  /** Done units are there that the rule has not looked at (stopping/watching.ts); absent = none, or it looks no more. */
+  unwatched?: true;
   /** Done units are still looked through for what this generation repairs; absent = they are not. */
   repair?: RepairProgress;
   /** Units done and not owed to a repair. */
@@ -254,6 +259,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     env_sampling_args: {},
     cursor: 0,
     pending: 0,
+    ...(config.stop_when === undefined ? {} : { unwatched: true }),
     keep_errors: source?.keep_errors ?? false,
     ...(source?.code_changed === true ? { score_again: true } : {}),
     done: 0,

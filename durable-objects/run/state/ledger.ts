@@ -4,6 +4,7 @@ import type { ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRan
 import type { Place } from "../../../r2-layout/place.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { PushedStore } from "../pushed/pushed-store.ts";
+import type { StoppingStore } from "../stopping/stopping-store.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 
 /** A live grant. Deleted when it ends; its claims end in the same transaction. A change is a new value: ledgers remember what they gave out. */
@@ -140,6 +141,8 @@ export interface Ledger {
 
   /** Of a pushed evaluation alone. */
   readonly pushed: PushedStore;
+  /** Of a run with a rule to stop by. */
+  readonly stopping: StoppingStore;
 
   /** Forgets all done units, and where their rows were merged. */
   clearDone(): void;

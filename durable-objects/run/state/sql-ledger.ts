@@ -2,6 +2,7 @@ import { NAMES_SOMETHING, packUnit, unpackUnit } from "../../../r2-layout/done-c
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
+import { type DoneRecord, placeOf } from "./done-record.ts";
 import { EventTable } from "./event-table.ts";
 import { GrantTables } from "./grant-tables.ts";
 import { KNOWN_HEADS, PINNING_HEAD_VERSION, type RunHead } from "./head.ts";
@@ -11,6 +12,7 @@ import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticke
 import { PieceTable } from "./piece-table.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import { StoppingTable } from "../stopping/stopping-table.ts";
 import { PushedTable } from "../pushed/pushed-table.ts";
 import { MovedTable } from "./moved-table.ts";
 import { RowCounts } from "./row-counts.ts";
@@ -18,16 +20,6 @@ import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./s
 import { SpanTable } from "./span-table.ts";
 
 type Value = SqlStorageValue;
-interface DoneRecord extends Record<string, Value> {
-  unit: number;
-  segment: string;
-  start: number;
-  length: number;
-  owed: number;
-  missing: string | null;
-  summary: string;
-}
-
 const INSERT_DONE = `INSERT OR REPLACE INTO done (unit, segment, start, length, owed, missing, summary)
   SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6 FROM json_each(?)`;
 /** A row that is larger than this goes alone; it is under the size of a row by itself (done-codec.ts). */
@@ -53,6 +45,7 @@ export class SqlLedger implements Ledger {
   readonly #pieces: PieceTable;
   readonly spans: SpanTable;
   readonly pushed: PushedTable;
+  readonly stopping: StoppingTable;
   readonly #moved: MovedTable;
   readonly #events: EventTable;
   #names: readonly string[] | null = null;
@@ -69,6 +62,7 @@ export class SqlLedger implements Ledger {
     this.spans = new SpanTable(sql, { ticket: (id) => this.#grants.get(id), claimsIn: (range) => this.#grants.claimsIn(range) });
     this.#events = new EventTable(sql);
     this.pushed = new PushedTable(sql, { get: () => this.#record("pushed"), put: (text) => this.#putRecord("pushed", text) });
+    this.stopping = new StoppingTable(sql);
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
     this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
   }
@@ -365,6 +359,7 @@ export class SqlLedger implements Ledger {
     this.#grants.forget();
     this.#pieces.forget();
     this.spans.forget();
+    this.stopping.forget();
     this.#moved.forget();
     this.rowCounts.forget();
   }
@@ -391,8 +386,6 @@ export class SqlLedger implements Ledger {
     return execute<Row>(this.#sql, statement, ...bindings);
   }
 }
-
-const placeOf = ({ unit, segment, start, length, owed }: DoneRecord): DonePlace => ({ unit, segment, offset: start, length, owed: owed === 1 });
 
 function readSuspect(row: Record<string, Value>): Suspect {
   return { unit: Number(row.unit), lapses: Number(row.lapses), alone: Number(row.alone), waiting: row.waiting === 1 };

@@ -17,6 +17,8 @@ export const ABSENT_SETTINGS = {
   headers: {},
   headers_from_state: {},
   shuffle_seed: null,
+  stop_when: null,
+  stop_alpha: null,
   replicas: [],
 } as const satisfies Partial<EvaluationSettings>;
 
@@ -56,6 +58,7 @@ export function differencesOf(actual: Readonly<Record<string, unknown>>, wanted:
 
 /** What `metadata.json` says of the settings under our own key: those that stand nowhere else in it, or not as they were asked for. */
 export function settingsBeside(config: RunConfig): JsonObject {
-  const { sampling_args, api_client_type, independent_scoring, headers, headers_from_state, replicas } = evaluationSettings(config);
-  return { sampling_args, api_client_type, independent_scoring, headers, headers_from_state, replicas };
+  const { sampling_args, api_client_type, independent_scoring, headers, headers_from_state, replicas, stop_when, stop_alpha } = evaluationSettings(config);
+  const rule: JsonObject = stop_when === null ? {} : { stop_when, stop_alpha };
+  return { sampling_args, api_client_type, independent_scoring, headers, headers_from_state, replicas, ...rule };
 }

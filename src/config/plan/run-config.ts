@@ -60,6 +60,12 @@ export interface RunConfig {
   // Absent in configs of version 0.1.0, which means the default.
   /** The examples are drawn from the whole data set by this seed; absent = they are the first ones. */
   readonly shuffle_seed?: number;
+  /** When it has seen enough (src/metrics/sequential/stop-rule.ts), a baseline named by its run id; absent = it plays all of its examples. */
+  readonly stop_when?: string;
+  /** Chance that such a rule finds what is not so; only with one. */
+  readonly stop_alpha?: number;
+  /** The run that such a rule holds this one against, and what its files are named after; only where it names one. */
+  readonly stop_baseline?: { readonly run_id: string; readonly env_id: string; readonly model: string };
   /** Where the model is called, when there are several places: unit i goes to place i mod n. The first is `base_url` with `api_key_var`. */
   readonly replicas?: readonly Replica[];
   /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
@@ -140,6 +146,9 @@ const FIELD_ROLES = {
   timeout_minutes: "command",
   state_columns: "measured",
   shuffle_seed: "measured",
+  stop_when: "measured",
+  stop_alpha: "measured",
+  stop_baseline: "identity",
   replicas: "reached",
   headers: "reached",
   headers_from_state: "reached",

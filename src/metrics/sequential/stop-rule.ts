@@ -7,6 +7,9 @@ export type StopRule =
   /** It is known which of the two is better. */
   | { readonly kind: "versus"; readonly baseline: string };
 
+/** What a run says that plays all of its examples; on a resume: from here on. */
+export const NO_STOP_RULE = "never";
+
 /** What `--stop-when` takes, for help and errors. */
 export const STOP_RULE_FORMS = '"halfwidth<0.02", "mean<0.7", "mean>0.7" or "vs BASELINE"';
 

@@ -32,6 +32,8 @@ export interface Decision {
   readonly finding: Finding;
   /** Of the mean, or of the difference to the baseline, at the rule's alpha. */
   readonly interval: readonly [number, number];
+  /** Where pairs that differ were counted: the smallest alpha at which they say so. Their test is sharper than the bounds, whose interval may still hold 0. */
+  readonly p?: number;
   /** Of the mean reward, 95 %. */
   readonly reward_ci95: readonly [number, number];
   /** Examples that it took. */
@@ -103,7 +105,8 @@ export class StopWatch {
   decision(): Decision | null {
     const finding = this.#bounds.count === 0 ? null : this.#finding();
     if (finding === null) return null;
-    return { finding, interval: this.interval(), reward_ci95: (this.#mean ?? this.#bounds).interval(), examples: this.#bounds.count };
+    const p = this.#pairs === null ? {} : { p: (finding === "worse" ? (this.#pairs.high ?? this.#pairs.low) : this.#pairs.low).p };
+    return { finding, interval: this.interval(), ...p, reward_ci95: (this.#mean ?? this.#bounds).interval(), examples: this.#bounds.count };
   }
 
   state(): WatchState {

@@ -1,6 +1,7 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Span, Spans, Suspect, Ticket } from "../../../durable-objects/run/state/ledger.ts";
+import type { BaselineScore, StoppingStore, StoredWatch } from "../../../durable-objects/run/stopping/stopping-store.ts";
 import { relocated } from "../../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../../durable-objects/run/protocol.ts";
 
@@ -43,8 +44,9 @@ export class MemoryLedger implements Ledger {
       this.pieces,
       this.moved,
       this.spanRows,
+      this.baseline,
     ].map((map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const);
-    const { stored, text } = this;
+    const { stored, text, watchText } = this;
     const events = this.events.length;
     try {
       return change();
@@ -55,6 +57,7 @@ export class MemoryLedger implements Ledger {
       }
       this.stored = stored;
       this.text = text;
+      this.watchText = watchText;
       this.events.length = events;
       throw thrown;
     }
@@ -231,6 +234,23 @@ export class MemoryLedger implements Ledger {
   chunksIn(range: UnitRange): readonly InputChunk[] {
     return [...this.chunks.values()].filter((chunk) => chunk.lo < range.hi && chunk.hi > range.lo).sort((a, b) => a.lo - b.lo);
   }
+  watchText: string | null = null;
+  readonly baseline = new Map<number, { readonly score: BaselineScore; readonly pairs: boolean }>();
+  readonly stopping: StoppingStore = {
+    watch: () => JSON.parse(this.watchText ?? "null") as StoredWatch | null,
+    putWatch: (watch) => {
+      this.watchText = JSON.stringify(watch);
+    },
+    forgetWatch: () => {
+      this.watchText = null;
+    },
+    putBaseline: (lo, { scores, pairs }) => {
+      for (const unit of [...this.baseline.keys()]) if (unit >= lo) this.baseline.delete(unit);
+      for (const [index, score] of scores.entries()) this.baseline.set(lo + index, { score, pairs });
+    },
+    baselineOf: (unit) => this.baseline.get(unit)?.score ?? null,
+    baselinePairs: () => this.baseline.size > 0 && [...this.baseline.values()].every(({ pairs }) => pairs),
+  };
   get pushed(): never {
     throw new Error("a ledger in memory holds nothing that is pushed: test/workers/travel/pushes.test.ts");
   }

@@ -1,5 +1,6 @@
 import type { ImportSource, ResumeRequest } from "../../../durable-objects/run/control.ts";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
+import type { BaselineScores } from "../../../durable-objects/run/stopping/stopping-store.ts";
 import type { Outbox } from "../../../durable-objects/run/sending/outbox.ts";
 import {
   type Block,
@@ -142,6 +143,8 @@ export class RuleRun {
       concurrency = null,
       env_digest = "e",
       more = false,
+      baseline,
+      reward_range,
       grant = this.grant("preparing"),
       from = grant.task.kind === "prepare" ? (grant.task.pinned?.count ?? 0) : 0,
     }: {
@@ -151,6 +154,9 @@ export class RuleRun {
       env_digest?: string;
       /** Further rows are being read. */
       more?: boolean;
+      /** What a run that this one is held against scored at them. */
+      baseline?: BaselineScores;
+      reward_range?: readonly [number, number];
       /** One under which rows were pinned already, those before `from`. */
       grant?: Grant;
       from?: number;
@@ -169,6 +175,8 @@ export class RuleRun {
       concurrency,
       ...(lacks === undefined ? {} : { lacks }),
       ...(more ? { more: true as const } : {}),
+      ...(baseline === undefined ? {} : { baseline }),
+      ...(reward_range === undefined ? {} : { reward_range }),
     };
     this.call("prepared", { ...this.id(grant), ...pinned });
     return grant;

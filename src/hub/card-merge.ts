@@ -1,6 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from "yaml";
 import { EdgewiseError } from "../errors/result.ts";
-import { FRONT_MATTER } from "../exports/card-statement.ts";
+import { CONFIGS_VERSION, type ConfigStatement, FRONT_MATTER } from "../exports/card-statement.ts";
 
 /** A run as it stands in the card of a data set: a config in the front matter, and a part of the text between two comments. */
 export interface CardConfig {
@@ -11,6 +11,8 @@ export interface CardConfig {
   readonly path: string;
   /** Markdown. */
   readonly section: string;
+  /** Of its files and numbers, for programs. */
+  readonly statement: ConfigStatement;
 }
 
 export interface NewCard {
@@ -82,10 +84,41 @@ function withConfigs(id: string, front: string, runs: readonly CardConfig[]): st
     const isFirst = configs.items.length === 0;
     configs.add(document.createNode({ config_name: config, ...(isFirst ? { default: true } : {}), data_files: [{ split: "train", path }] }));
   }
-  if (!changed) return null;
-  if (!isSeq(found)) document.set("configs", configs);
+  if (changed && !isSeq(found)) document.set("configs", configs);
+  if (!stateConfigs(id, document, runs) && !changed) return null;
   const isIndented = /^[\w-]+:[ \t]*\r?\n[ \t]+- /m.test(front);
   return document.toString({ lineWidth: 0, indentSeq: isIndented });
+}
+
+/** Sets what the card states of each run; says whether that is anything new. */
+function stateConfigs(id: string, document: Document, runs: readonly CardConfig[]): boolean {
+  const found = document.get("edgewise") ?? null;
+  const version = isMap(found) ? found.get("version") : null;
+  if (found !== null && !(isMap(found) && typeof version === "number" && version <= CONFIGS_VERSION))
+    throw new EdgewiseError(
+      "hub_refused",
+      `\`edgewise\` in the front matter of the card of ${id} is nothing that this version of Edgewise writes${typeof version === "number" ? ` (version ${version})` : ""}.`,
+      { hint: `Push with the version that wrote it, or take it out of README.md of ${id}.` },
+    );
+  const stated = isMap(found) ? found : (document.createNode({}) as YAMLMap);
+  const before = stated.get("configs");
+  const configs = isSeq(before) ? before : (document.createNode([]) as YAMLSeq);
+  let changed = false;
+  for (const { config, statement } of runs) {
+    const at = configs.items.findIndex((item) => isMap(item) && item.get("config") === config);
+    const there = configs.items[at];
+    if (isMap(there) && JSON.stringify(there.toJS(document)) === JSON.stringify(statement)) continue;
+    changed = true;
+    // A line for each, as of files and runs in the card of an export.
+    const node = document.createNode(statement, { flow: true });
+    if (at < 0) configs.add(node);
+    else configs.set(at, node);
+  }
+  if (!changed) return false;
+  stated.set("version", CONFIGS_VERSION);
+  stated.set("configs", configs);
+  document.set("edgewise", stated);
+  return true;
 }
 
 function requireOwn(id: string, config: string, path: string, there: unknown): void {

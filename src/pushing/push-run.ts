@@ -9,6 +9,7 @@ import { askExport } from "../exporting/ask-export.ts";
 import { ExportPlace } from "../exporting/export-place.ts";
 import type { ExportState } from "../exporting/export-state.ts";
 import { cardRunOf, metadataOf } from "../exporting/make-export.ts";
+import { configStatement } from "../exports/card-statement.ts";
 import { shardPath } from "../exports/shards.ts";
 import { HubClient } from "../hub/hub-client.ts";
 import { configPath, type Pushed, pushRuns, shardOf } from "../hub/push.ts";
@@ -71,9 +72,12 @@ async function attempt(env: Env, view: RunView, { slice_ms = SLICE_MS, fetch: ne
   const { facts, value } = await metadataOf(place);
   const id = `${asked.owner}/${asked.name ?? defaultName(facts)}`;
   const name = configName(facts, config.run_id);
+  const of = cardRunOf(view, value, facts);
+  const files = filesOf(place, state, name);
+  const stated = state.files.map((file, at) => ({ ...file, path: files[at]?.path ?? "" }));
   const told = {
-    ...{ config: name, run: config.run_id, path: configPath(name), section: runSection(id, name, cardRunOf(view, value, facts), []) },
-    files: filesOf(place, state, name),
+    ...{ config: name, run: config.run_id, path: configPath(name), section: runSection(id, name, of, []), files },
+    statement: configStatement(name, { runs: [of], metrics: state.metrics.map(({ metric }) => metric), files: stated }),
   };
   const reach = network ?? (env.NETWORK === undefined ? platformFetch : (url: string, init: RequestInit) => (env.NETWORK as Fetcher).fetch(url, init));
   const client = new HubClient({ endpoint, token, fetch: (url, init) => reach(url, init), sleep });

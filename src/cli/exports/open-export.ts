@@ -1,8 +1,7 @@
 /** The runs of an export folder, as its card states them: rows are there again as far as runs are compared by them. */
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { failureOf } from "../../errors/result.ts";
-import { type CardStatement, readStatement, type StatedRun } from "../../exports/card-statement.ts";
+import type { CardStatement, StatedRun } from "../../exports/card-statement.ts";
 import { exportColumns, metricColumns } from "../../exports/columns.ts";
 import { rowWithMessages } from "../../exports/row-of-cells.ts";
 import { runFacts } from "../../exports/run-facts.ts";
@@ -10,13 +9,14 @@ import type { JsonObject } from "../../config/plan/run-config.ts";
 import { diskSource } from "../disk/disk-source.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import { exportedFile } from "./exported-file.ts";
-import { CARD, type FoundExport, formatOf } from "./find-exports.ts";
+import { type FoundExport, formatOf, statementOf } from "./find-exports.ts";
 import type { OpenedRow, OpenedRun } from "./opened-run.ts";
 
 /** Several where several were exported together, in their order. Throws a `CliError` for an export whose card states none. */
-export function openExport({ name, folder, only }: FoundExport): readonly OpenedRun[] {
+export function openExport(found: FoundExport): readonly OpenedRun[] {
+  const { name, folder, only } = found;
   if (only !== null) throw usageError(`${name} is one file of an export`, `Name its folder, whose card says which runs these are rows of.`);
-  const statement = statementIn(name, folder);
+  const statement = statementIn(found);
   let first = 0;
   return statement.runs.map((run) => {
     const begins = first;
@@ -30,11 +30,11 @@ export function openExport({ name, folder, only }: FoundExport): readonly Opened
   });
 }
 
-function statementIn(name: string, folder: string): CardStatement {
-  const path = join(folder, CARD);
+function statementIn(found: FoundExport): CardStatement {
+  const { name } = found;
   const again = "Export the run again, or name its results folder.";
   try {
-    const statement = existsSync(path) ? readStatement(readFileSync(path, "utf8")) : null;
+    const statement = statementOf(found);
     if (statement !== null) return statement;
   } catch (thrown) {
     throw new CliError(`${name}: ${failureOf(thrown).message}`, { hints: [again], cause: thrown });

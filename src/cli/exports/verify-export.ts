@@ -1,15 +1,15 @@
 /** An export, or a file of one: its files held against their digests in the card, and the card's numbers made again from the rows. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { failureOf } from "../../errors/result.ts";
-import { type CardStatement, readStatement, type StatedFile } from "../../exports/card-statement.ts";
+import type { CardStatement, StatedFile } from "../../exports/card-statement.ts";
 import type { Cells } from "../../exports/column.ts";
 import { exportColumns, metricColumns } from "../../exports/columns.ts";
 import { shardPath } from "../../exports/shards.ts";
 import { cardNumbers, type SummedRun, SummedRows } from "../../exports/summed-rows.ts";
 import type { Aggregates } from "../../metrics/aggregates.ts";
 import { USUAL_RANGE } from "../../metrics/interval.ts";
-import { CARD, dataFiles, type FoundExport, formatOf } from "./find-exports.ts";
+import { CARD, dataFiles, type FoundExport, formatOf, statementOf } from "./find-exports.ts";
 import { verifyFile } from "./verify-file.ts";
 
 export interface Verdict {
@@ -24,7 +24,7 @@ const untold = (text: string): string => `-      ${text}`;
 export async function verifyExport(found: FoundExport): Promise<Verdict> {
   const lines: string[] = [];
   const problems: string[] = [];
-  const { statement, problem } = statementIn(found.folder);
+  const { statement, problem } = statementIn(found);
   if (problem !== null) problems.push(problem);
   else if (statement === null) lines.push(untold(`${noStatement(found)}: whether a row was changed, or is missing, cannot be told`));
   const columns = statement === null ? null : exportColumns(metricColumns(statement.metrics), statement.runs.length > 1);
@@ -55,10 +55,9 @@ export async function verifyExport(found: FoundExport): Promise<Verdict> {
   return { lines, problems };
 }
 
-function statementIn(folder: string): { readonly statement: CardStatement | null; readonly problem: string | null } {
-  const path = join(folder, CARD);
+function statementIn(found: FoundExport): { readonly statement: CardStatement | null; readonly problem: string | null } {
   try {
-    return { statement: existsSync(path) ? readStatement(readFileSync(path, "utf8")) : null, problem: null };
+    return { statement: statementOf(found), problem: null };
   } catch (thrown) {
     return { statement: null, problem: `${CARD}: ${failureOf(thrown).message}` };
   }
@@ -73,12 +72,12 @@ interface Files {
   readonly others: readonly string[];
 }
 
-function filesOf({ folder, only }: FoundExport, statement: CardStatement | null): Files {
+function filesOf({ folder, config, only }: FoundExport, statement: CardStatement | null): Files {
   if (only !== null) {
     const stated = statement?.files.find(({ path }) => path === only || path.endsWith(`/${basename(only)}`)) ?? null;
     return { files: [{ path: only, stated }], others: statement !== null && stated === null ? [only] : [] };
   }
-  const there = dataFiles(folder);
+  const there = dataFiles(folder, config);
   if (statement === null) return { files: byNames(there).map((path) => ({ path, stated: null })), others: [] };
   const stated = new Set(statement.files.map(({ path }) => path));
   return { files: statement.files.map((file) => ({ path: file.path, stated: file })), others: there.filter((path) => !stated.has(path)) };

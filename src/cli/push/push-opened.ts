@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import type { HubTarget } from "../../config/hub-name.ts";
 import { EdgewiseError } from "../../errors/result.ts";
+import { configStatement } from "../../exports/card-statement.ts";
 import { type HubPlace, HubClient } from "../../hub/hub-client.ts";
 import { configPath, type Pushed, type PushRun, pushRuns, shardOf } from "../../hub/push.ts";
 import type { PushFile } from "../../hub/push-file.ts";
@@ -74,7 +75,9 @@ function pushRunOf(id: string, config: string, run: OpenedRun, path: string, wri
           : (Readable.toWeb(createReadStream(join(path, shard), { start: offset, end: offset + length - 1 })) as ReadableStream<Uint8Array>),
     }),
   );
-  return { config, run: run.facts.run_id, path: configPath(config), section: runSection(id, config, told, run.notes), files };
+  const stated = written.files.map((file) => ({ ...file, path: shardOf(config, file.path) }));
+  const statement = configStatement(config, { runs: [told], metrics: written.metrics, files: stated });
+  return { config, run: run.facts.run_id, path: configPath(config), section: runSection(id, config, told, run.notes), statement, files };
 }
 
 /** A folder that was not written by us has its own name for what it is. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parse, stringify } from "yaml";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { HubClient } from "../../../src/hub/hub-client.ts";
 import { configPath, type Pushed, type PushRun, pushRuns } from "../../../src/hub/push.ts";
@@ -24,7 +25,9 @@ async function runOf(config: string, run: string, shards = 2, seed = 1): Promise
     const path = `${config}/train-${String(at).padStart(5, "0")}-of-${String(shards).padStart(5, "0")}.parquet`;
     return file(path, noise(seed + at, (at + 1) * 100 * KIB));
   });
-  return { config, run, path: configPath(config), section: `## ${config}\n\nText of ${run}.`, files: await Promise.all(files) };
+  const all = await Promise.all(files);
+  const statement = { config, metrics: [], files: all.map(({ path, sha256 }) => ({ path, rows: 1, sha256 })), runs: [] };
+  return { config, run, path: configPath(config), section: `## ${config}\n\nText of ${run}.`, statement, files: all };
 }
 
 const clientOf = (hub: MockHub, token = TOKEN): HubClient =>
@@ -62,7 +65,7 @@ describe("a push to the Hub", () => {
     expect(hub.tree(ID)).toMatchObject(Object.fromEntries(run.files.map(({ path, sha256 }) => [path, sha256])));
     expect(hub.asked.filter((line) => line.startsWith("PUT /lfs/part/"))).toHaveLength(4);
     expect(hub.text(ID, "README.md")).toContain(
-      "configs:\n- config_name: first\n  default: true\n  data_files:\n  - split: train\n    path: first/train-*.parquet\n---\n",
+      "configs:\n- config_name: first\n  default: true\n  data_files:\n  - split: train\n    path: first/train-*.parquet\nedgewise:\n  version: 2\n  configs:\n  - { config: first, ",
     );
   });
 
@@ -149,6 +152,33 @@ describe("a push to the Hub", () => {
     expect(Object.keys(hub.tree(ID))).toEqual([".gitattributes", "README.md", "first/train-00000-of-00001.parquet"]);
     expect(hub.text(ID, "README.md")).toContain("Anew.");
     expect(hub.text(ID, "README.md")).not.toContain("Text of 0000aaaa.");
+  });
+
+  it("states the files of each config to programs, beside those of an export that was there, and nothing twice", async () => {
+    const hub = new MockHub();
+    const front = (): { edgewise: unknown } => parse(/^---\n([\s\S]*?)\n---\n/.exec(hub.text(ID, "README.md"))?.[1] ?? "") as { edgewise: unknown };
+    const own = { metrics: ["m"], files: [{ path: "data/train-00000-of-00001.parquet", rows: 4 }], runs: [{ run_id: "x" }] };
+    const configs = [{ config_name: "default", data_files: [{ split: "train", path: "data/train-*.parquet" }] }];
+    await hub.put(ID, { "README.md": `---\n${stringify({ configs, edgewise: { version: 1, ...own } })}---\nAn export.\n` });
+    const [first, second] = [await runOf("first", "0000aaaa"), await runOf("second", "0000bbbb")];
+    await push(hub, [first]);
+    await push(hub, [second]);
+    expect(front().edgewise).toEqual({ version: 2, ...own, configs: [first.statement, second.statement] });
+    expect(await push(hub, [second, first])).toMatchObject({ commit: null });
+    // It was resumed.
+    const anew = { ...(await runOf("first", "0000aaaa", 1, 9)) };
+    await push(hub, [anew]);
+    expect(front().edgewise).toEqual({ version: 2, ...own, configs: [anew.statement, second.statement] });
+  });
+
+  it.each([
+    ["edgewise: ours\n", "is nothing that this version of Edgewise writes."],
+    ["edgewise:\n  version: 99\n", "is nothing that this version of Edgewise writes (version 99)."],
+  ])("leaves a card alone that states something else (%j)", async (line, message) => {
+    const hub = new MockHub();
+    await hub.put(ID, { "README.md": `---\n${line}---\nOurs\n` });
+    await expect(push(hub, [await runOf("first", "0000aaaa")])).rejects.toMatchObject({ code: "hub_refused", message: expect.stringContaining(message) });
+    expect(hub.text(ID, "README.md")).toBe(`---\n${line}---\nOurs\n`);
   });
 
   it("that somebody else is faster than is made on top of theirs, with both", async () => {

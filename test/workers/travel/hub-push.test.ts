@@ -1,6 +1,7 @@
 import { createScheduledController, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Env } from "../../../src/env.ts";
+import { readStatements } from "../../../src/exports/card-statement.ts";
 import { makeExport } from "../../../src/exporting/make-export.ts";
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import { pushRun } from "../../../src/pushing/push-run.ts";
@@ -110,6 +111,13 @@ describe("a run that is to be saved to the Hub", () => {
     const config = `reverse-text--${(CREATION as { inference_model: string }).inference_model}--${id}`.replaceAll(/[^\w.-]+/g, "-");
     expect(Object.keys(hub.tree("me/rollouts"))).toEqual([".gitattributes", "README.md", `${config}/train-00000-of-00001.parquet`]);
     expect(hub.text("me/rollouts", "README.md")).toContain("| 4 | 4 | 0 |");
+    expect(readStatements(hub.text("me/rollouts", "README.md")).configs).toMatchObject([
+      {
+        config,
+        files: [{ rows: 4, sha256: hub.tree("me/rollouts")[`${config}/train-00000-of-00001.parquet`], marks: expect.any(String) }],
+        runs: [{ run_id: id }],
+      },
+    ]);
     const [commit] = hub.commits("me/rollouts");
     expect(await about(id)).toMatchObject({
       status: "COMPLETED",

@@ -9,16 +9,17 @@ import type { RolloutSummary } from "../src/metrics/rollout-summary.ts";
  *
  *   [1, rewards, inputs, outputs, truncated, errors, metrics, finals, codes]
  *   [2, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts]
+ *   [3, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster]
  *
  * `truncated` lists rollout indices; `errors` is code -> rollout indices; `metrics` is [name index, values] pairs, null where a rollout
  * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown; `codes` is digest -> rollout
  * indices of those that carry one; `judges` is [requests, inputs, outputs] of judges, 0 where none was asked; `prompts` lists the
- * rollouts whose prompt is not that of the unit's first. Trailing empty columns are left out, and a unit without the last two is one of
- * version 1.
+ * rollouts whose prompt is not that of the unit's first; `cluster` stands for the group of the unit's first. Trailing empty columns are left out, and
+ * a unit is of the lowest version that has all that it needs.
  */
-const VERSIONS = [1, 2] as const;
+const VERSIONS = [1, 2, 3] as const;
 /** Columns of a text, its version among them. */
-const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11 };
+const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11, 3: 12 };
 
 /** In every text that has an error or a digest of code, and in no other: whoever looks for errors passes by most units without reading them. */
 export const NAMES_SOMETHING = '{"';
@@ -40,6 +41,7 @@ type Packed = [
   Record<string, number[]>?,
   (Judges | [])?,
   number[]?,
+  (string | null)?,
 ];
 
 export interface PackedUnit {
@@ -81,6 +83,7 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     indicesBy(rollouts, ({ env_digest = null }) => env_digest),
     judgesOf(rollouts),
     indicesWhere(rollouts, ({ other_prompt }) => other_prompt === true),
+    rollouts[0]?.cluster ?? null,
   ];
   const text = JSON.stringify(withoutEmptyTail(packed));
   // Numbers, error codes and digests only: a byte per character.
@@ -101,7 +104,8 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
   if (!VERSIONS.some((known) => known === version))
     return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSIONS.join(", ")}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = []] = packed as Packed;
+  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null] =
+    packed as Packed;
   const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");
@@ -138,6 +142,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
         ...(env_digest === undefined ? {} : { env_digest }),
         ...(requests === 0 ? {} : { judges: { requests, input_tokens: judges[1]?.[index] ?? 0, output_tokens: judges[2]?.[index] ?? 0 } }),
         ...(others.has(index) ? { other_prompt: true as const } : {}),
+        ...(cluster === null ? {} : { cluster }),
       };
     }),
   );
@@ -166,7 +171,7 @@ function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: Rollout
 
 /** Most units are not truncated, did not fail, know no final context and asked no judge: their rows end earlier, in a version that knows so much. */
 function withoutEmptyTail(packed: Packed): unknown[] {
-  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts] = packed;
+  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster] = packed;
   const tail: [unknown, boolean][] = [
     [truncated, truncated?.length === 0],
     [errors, Object.keys(errors ?? {}).length === 0],
@@ -175,8 +180,9 @@ function withoutEmptyTail(packed: Packed): unknown[] {
     [codes, Object.keys(codes ?? {}).length === 0],
     [judges, judges?.length === 0],
     [prompts, prompts?.length === 0],
+    [cluster, cluster === null],
   ];
   while (tail.at(-1)?.[1] === true) tail.pop();
   const columns = [rewards, inputs, outputs, ...tail.map(([value]) => value)];
-  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 2, ...columns];
+  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 3, ...columns];
 }

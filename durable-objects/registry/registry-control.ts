@@ -5,6 +5,8 @@ import type { SecretControl } from "./secrets/secret-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/plan/run-config.ts";
 import type { Result } from "../../src/errors/result.ts";
+import type { Estimate } from "../../src/metrics/one-run/estimate.ts";
+import type { PassIntervals } from "../../src/metrics/pass-at-k.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { TokenUse, Use } from "../../src/teams/admission.ts";
 import type { TeamLimitName, TeamLimits } from "../../src/teams/limits.ts";
@@ -40,9 +42,11 @@ export interface RunProjection {
   readonly dataset_name?: string | null;
   readonly extra_env_kwargs?: JsonObject;
   readonly errored_rollouts?: number;
-  /** These two of settled runs. */
+  /** These of settled runs; of metrics those that have room in a list. */
   readonly reward_ci95?: readonly [number, number] | null;
   readonly pass_at_k?: Readonly<Record<string, number>>;
+  readonly pass_at_k_ci95?: PassIntervals;
+  readonly metric_estimates?: Readonly<Record<string, Estimate>>;
   /** Rows, final files and pinned inputs. */
   readonly stored_bytes?: number;
   readonly error_message: string | null;

@@ -1,6 +1,7 @@
 import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows-digest.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
+import type { RunScores } from "../../src/report/run-scores.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
@@ -245,12 +246,6 @@ export interface Vitals {
 export interface BeatRequest extends TicketId, GivesBack, Report {}
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */
 export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" } & Ending;
-
-/** What of a settled run's numbers is not in its totals. */
-export interface RunScores {
-  readonly reward_ci95: readonly [number, number] | null;
-  readonly pass_at_k: Readonly<Record<string, number>>;
-}
 
 export interface PreparedRequest extends TicketId {
   readonly attempt: number;

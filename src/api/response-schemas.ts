@@ -60,6 +60,9 @@ const common = {
 
 const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
 const waitsForCode = z.literal(true).describe("It waits for an executor with its code; the run itself says which.");
+const interval = z.tuple([z.number(), z.number()]).nullable();
+const rateIntervals = z.record(z.string(), interval);
+const estimate = z.strictObject({ n: count, mean: z.number(), stderr: z.number().nullable(), ci95: interval });
 /** What both forms of our own object have. */
 const state = {
   run_id: text,
@@ -71,6 +74,11 @@ const state = {
   dataset_name: text.nullable().describe("File name, address, or id with what was chosen of it; null where it has none."),
   reward_ci95: z.tuple([z.number(), z.number()]).nullable().describe("95 % interval of the mean reward, of a settled run."),
   pass_at_k: z.record(z.string(), z.number()).describe("Of a settled run."),
+  pass_at_k_ci95: rateIntervals.optional().describe("95 % intervals of pass@k, by k; of a settled run."),
+  metric_estimates: z
+    .record(z.string(), estimate)
+    .optional()
+    .describe("Of a settled run, for each metric: observations, mean over examples, standard error and 95 % interval; as many as have room."),
   stored_bytes: count.optional().describe("Rows, final files and pinned inputs."),
   origin: z.literal("pushed").optional().describe("Its samples were made elsewhere; absent where they are made here."),
   kept: z.literal(true).optional().describe("However old, it is not removed."),
@@ -100,6 +108,11 @@ export const runState = z.strictObject({
   tokens: z.strictObject({ input: z.number(), output: z.number() }),
   judges: z.strictObject({ requests: z.number(), input: z.number(), output: z.number() }).optional(),
   grouping_problem: z.string().optional(),
+  cluster_by: text.optional().describe("The key of rows over whose groups every interval of the run is; absent where they are over examples."),
+  n_clusters: count.optional().describe("Examples, or groups of them, that the interval of the reward is over; this and the next three of a settled run."),
+  reward_stderr: z.number().nullable().optional(),
+  pass_all_k: z.record(z.string(), z.number()).optional(),
+  pass_all_k_ci95: rateIntervals.optional(),
   error_bounds: z
     .strictObject({ answered: z.number().nullable(), worst: z.number(), best: z.number(), unresolved: z.number() })
     .optional()
@@ -185,6 +198,7 @@ export const evaluation = z.strictObject({
       sampling_args: object,
       extra_env_kwargs: object.optional(),
       shuffle_seed: z.int().optional(),
+      cluster_by: text.optional().describe("The key over whose groups intervals are."),
       pass_threshold: z.number(),
       reward_range: z.tuple([z.number(), z.number()]).optional(),
       reward_weights: z.record(z.string(), z.number()).optional(),

@@ -116,6 +116,7 @@ export const resumeBody = z.strictObject({
       independent_scoring: OPTIONS.independent_scoring.schema.optional(),
       state_columns: OPTIONS.state_columns.schema.optional(),
       shuffle_seed: OPTIONS.shuffle_seed.schema.optional(),
+      cluster_by: OPTIONS.cluster_by.schema.optional(),
       base_url: OPTIONS.api_base_url.schema.optional(),
     })
     .default({}),

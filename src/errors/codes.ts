@@ -104,6 +104,7 @@ export const SERVICE_ERRORS = {
   dataset_changed: 409,
   code_changed: 409,
   metric_name_reserved: 422,
+  cluster_key_unknown: 422,
   environment_failed: 422,
   access_not_allowed: 422,
   preparation_failed: 422,

@@ -71,6 +71,7 @@ const OF_LOADING: readonly string[] = [
   "dataset_unreadable",
   "dataset_changed",
   "metric_name_reserved",
+  "cluster_key_unknown",
   "environment_failed",
   "environment_not_found",
   "access_not_allowed",

@@ -5,6 +5,7 @@ import { failureOf } from "../errors/result.ts";
 import { type RowsDigest, RowsDigester } from "../rollouts/rows-digest.ts";
 import { evalLog } from "../report/eval-log.ts";
 import { metadataText, type RunMetadata } from "../report/metadata.ts";
+import { runScores } from "../report/run-scores.ts";
 import { FINALISE_BYTES } from "../limits.ts";
 import { damageOf } from "./damage.ts";
 import { ticketOf } from "./keep-alive.ts";
@@ -94,9 +95,8 @@ async function writeFiles(ports: ExecutorPorts, grant: Grant, task: FinaliseTask
   const rows_digest = written.digest;
   const metadata: RunMetadata = rows_digest === null ? found : { ...found, edgewise: { ...found.edgewise, rows_digest } };
   await ports.store.put(outputKey(env_id, model, run_id, "metadata.json"), new TextEncoder().encode(metadataText(metadata)), "application/json");
-  const { edgewise, pass_at_k } = metadata;
   const digest = rows_digest === null ? {} : { rows_digest };
-  await ports.run(run_id).finalised({ ...ticketOf(grant), scores: { reward_ci95: edgewise.reward_ci95, pass_at_k }, ...digest });
+  await ports.run(run_id).finalised({ ...ticketOf(grant), scores: runScores(metadata), ...digest });
 }
 
 /**

@@ -27,6 +27,8 @@ const RUN = z.object({
   rollouts_per_example: count.nullable(),
   pass_threshold: z.number(),
   reward_range: z.tuple([z.number(), z.number()]),
+  /** Absent where examples were not clustered, and in cards of before. */
+  cluster_by: z.string().optional(),
   foreign: z.boolean(),
   rows: count,
   avg_reward: z.number(),
@@ -82,10 +84,11 @@ const statedFile = ({ path, rows, sha256, marks }: StatedFile): StatedFile => ({
 });
 
 function statedRun({ facts, aggregates }: CardRun): StatedRun {
-  const { run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range, foreign } = facts;
+  const { run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range, cluster_by, foreign } = facts;
   const { rollouts, avg_reward, avg_metrics, pass_at_k, pass_all_k, errored_rollouts, errors, reward_ci95 } = aggregates;
   return {
     ...{ run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range: [...reward_range], foreign, rows: rollouts },
+    ...(cluster_by === undefined ? {} : { cluster_by }),
     ...{ avg_reward, avg_metrics: { ...avg_metrics }, pass_at_k: { ...pass_at_k }, pass_all_k: { ...pass_all_k }, errored_rollouts },
     ...{ errors: Object.fromEntries(Object.entries(errors).filter(([, number]) => number > 0)), reward_ci95: reward_ci95 === null ? null : [...reward_ci95] },
   };

@@ -29,6 +29,7 @@ export function evalCommand(metadata: unknown): string | null {
     ...(settings.independent_scoring === true ? ["-i"] : []),
     ...(typeof seed === "number" ? ["--shuffle", "--shuffle-seed", String(seed)] : []),
     ...(Array.isArray(file.state_columns) && file.state_columns.length > 0 ? ["-C", file.state_columns.join(",")] : []),
+    ...(typeof own.cluster_by === "string" ? ["-g", own.cluster_by] : []),
   ];
   return words.map(quoted).join(" ");
 }

@@ -20,6 +20,8 @@ export interface RunFacts {
   readonly rollouts_per_example: number | null;
   readonly pass_threshold: number;
   readonly reward_range: RewardRange;
+  /** The key that examples were clustered by; absent = by none. */
+  readonly cluster_by?: string | undefined;
   /** Of ours only: `COMPLETED` and so on. */
   readonly status: string | null;
   /** Names that the file has averages of, in its order. */
@@ -56,6 +58,7 @@ export function runFacts(metadata: unknown): RunFacts | null {
     rollouts_per_example: countOf(file.rollouts_per_example),
     pass_threshold: typeof file.pass_threshold === "number" ? file.pass_threshold : 0.5,
     reward_range: rangeOf(own.reward_range),
+    cluster_by: textOf(own.cluster_by) ?? undefined,
     status: textOf(own.status),
     metrics: Object.keys(fieldsOf(file.avg_metrics)),
     command: evalCommand(metadata),
@@ -74,9 +77,16 @@ export const aggregatorOf = ({
   rollouts_per_example,
   pass_threshold,
   reward_range,
+  cluster_by,
   foreign,
-}: Pick<RunFacts, "rollouts_per_example" | "pass_threshold" | "reward_range" | "foreign">): RowAggregator =>
-  new RowAggregator({ rolloutsPerExample: rollouts_per_example ?? 1, passThreshold: pass_threshold, rewardRange: reward_range, comparesPrompts: foreign });
+}: Pick<RunFacts, "rollouts_per_example" | "pass_threshold" | "reward_range" | "cluster_by" | "foreign">): RowAggregator =>
+  new RowAggregator({
+    rolloutsPerExample: rollouts_per_example ?? 1,
+    passThreshold: pass_threshold,
+    rewardRange: reward_range,
+    clusterBy: cluster_by,
+    comparesPrompts: foreign,
+  });
 
 /** What a `metadata.json` of ours states of the rows beside it. `errors`: rollouts by code, which it does not state. */
 export function statedAggregates(metadata: unknown, errors: Readonly<Record<string, number>>): CardNumbers {

@@ -7,7 +7,10 @@ import { rowOfCells } from "./row-of-cells.ts";
 import { aggregatorOf } from "./run-facts.ts";
 
 /** What `verify` needs to know of a run to sum its exported rows up. */
-export type SummedRun = Pick<StatedRun, "run_id" | "env_id" | "model" | "rollouts_per_example" | "pass_threshold" | "reward_range" | "foreign" | "rows">;
+export type SummedRun = Pick<
+  StatedRun,
+  "run_id" | "env_id" | "model" | "rollouts_per_example" | "pass_threshold" | "reward_range" | "cluster_by" | "foreign" | "rows"
+>;
 
 /** Sums up the rows of an export again, run by run; a row of several runs says by its settings whose it is. Holds one example. */
 export class SummedRows {

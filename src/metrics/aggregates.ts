@@ -2,6 +2,7 @@ import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { type RewardRange, type RewardUncertainty, USUAL_RANGE } from "./interval.ts";
 import { NO_PASS_RATES, type PassIntervalsOfRun, type PassRatesOfRun, PassTally } from "./pass-at-k.ts";
 import { type ErrorBounds, errorBounds } from "./one-run/error-bounds.ts";
+import { ClusterGroups } from "./one-run/cluster-groups.ts";
 import type { Estimate } from "./one-run/estimate.ts";
 import { SpreadOfRun } from "./one-run/spread-of-run.ts";
 import { reportsUsage } from "./row-summary.ts";
@@ -67,13 +68,13 @@ export interface AggregatorOptions {
   readonly rewardRange?: RewardRange | undefined;
   /** False where it is known that rows of an example are not attempts at one thing: then there is neither pass@k nor an interval. */
   readonly grouped?: boolean;
-  /** Whether units are given with what they share with others: then the groups are the observations. */
+  /** Whether units say what they share with others: then the groups are the observations. */
   readonly clustered?: boolean;
 }
 
 /**
  * The final numbers of a run as a stream over its done units in unit order: sums are plain additions in row order, so that anyone
- * who averages the rows of `results.jsonl` gets the same digits. Constant memory apart from names. Rewards and metrics must
+ * who averages the rows of `results.jsonl` gets the same digits. Constant memory apart from names, and where units are clustered their groups. Rewards and metrics must
  * be finite numbers, as the ledger guarantees.
  */
 export class Aggregator {
@@ -96,12 +97,13 @@ export class Aggregator {
   constructor({ rolloutsPerExample, passThreshold, rewardRange = USUAL_RANGE, grouped = true, clustered = false }: AggregatorOptions) {
     this.#grouped = grouped;
     this.#range = rewardRange;
-    this.#pass = new PassTally(rolloutsPerExample, passThreshold, clustered);
-    this.#spread = new SpreadOfRun(rewardRange, clustered);
+    const groups = clustered ? new ClusterGroups() : null;
+    this.#pass = new PassTally(rolloutsPerExample, passThreshold, groups);
+    this.#spread = new SpreadOfRun(rewardRange, groups);
   }
 
-  /** All rollouts of one example. `cluster`: what it shares with others, where the options say that they are clustered. */
-  addUnit(rollouts: readonly RolloutSummary[], cluster?: string): void {
+  /** All rollouts of one example. `cluster`: what it shares with others, where the options say that they are clustered; else what the first of them says. */
+  addUnit(rollouts: readonly RolloutSummary[], cluster = rollouts[0]?.cluster): void {
     for (const rollout of rollouts) this.#addRollout(rollout);
     this.#spread.addExample(rollouts, cluster);
     this.#pass.addExample(
@@ -144,7 +146,7 @@ export class Aggregator {
       avg_error: this.#reward.count === 0 ? 0 : errored / this.#reward.count,
       metric_estimates: grouped ? this.#spread.metrics() : {},
       error_bounds: errorBounds({ rollouts: this.#reward.count, errored, sum: this.#rewardWithoutErrors.sum }, this.#range),
-      ...(grouped ? { ...this.#pass.result(), ...this.#pass.intervals() } : NO_PASS_RATES),
+      ...(grouped ? { ...NO_PASS_RATES, ...this.#pass.result(), ...(scored ? this.#pass.intervals() : {}) } : NO_PASS_RATES),
       usage: this.#usage(),
       n_clusters: spread.n,
       reward_stderr: grouped && scored ? spread.stderr : null,

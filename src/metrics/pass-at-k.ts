@@ -1,3 +1,4 @@
+import type { ClusterGroups } from "./one-run/cluster-groups.ts";
 import { ClusteredMean } from "./one-run/clustered-mean.ts";
 import { bootstrapIntervals } from "./one-run/pass-rate-bootstrap.ts";
 
@@ -75,13 +76,13 @@ export class PassTally {
   readonly #clustered: readonly (readonly [ClusteredMean, ClusteredMean])[] | null;
   #complete = 0;
 
-  /** `threshold`: a reward passes from here on, inclusive. `clustered`: examples are given with what they share. */
-  constructor(rolloutsPerExample: number, threshold: number, clustered = false) {
+  /** `threshold`: a reward passes from here on, inclusive. `groups`: of the examples; null = each is one of its own. */
+  constructor(rolloutsPerExample: number, threshold: number, groups: ClusterGroups | null = null) {
     this.#n = rolloutsPerExample;
     this.#threshold = threshold;
     this.#ks = passKs(rolloutsPerExample);
     this.#sums = this.#ks.map(() => [0, 0]);
-    this.#clustered = clustered ? this.#ks.map(() => [new ClusteredMean([0, 1]), new ClusteredMean([0, 1])]) : null;
+    this.#clustered = groups === null ? null : this.#ks.map(() => [new ClusteredMean([0, 1], false, groups), new ClusteredMean([0, 1], false, groups)]);
   }
 
   /** All rewards of one example; an incomplete example does not count. */

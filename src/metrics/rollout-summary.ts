@@ -25,6 +25,8 @@ export interface RolloutSummary {
   readonly judges?: JudgeUsage;
   /** True where the row has another prompt than the first row of its example: the two are not attempts at one thing. Absent = it has not. */
   readonly other_prompt?: true;
+  /** What stands for the group that its example belongs to (one-run/cluster-groups.ts); absent where examples are not clustered. */
+  readonly cluster?: string;
 }
 
 /** Rollouts that were to be scored again and could not be: they keep their rows. `state`: what reward functions asked for that rows do not hold. */

@@ -4,6 +4,13 @@ import { NO_PASS_RATES } from "./pass-at-k.ts";
 import type { RolloutSummary } from "./rollout-summary.ts";
 import { summaryOfRow } from "./row-summary.ts";
 
+export interface RowAggregatorOptions extends Omit<AggregatorOptions, "grouped" | "clustered"> {
+  /** Rows of another program may name their examples wrongly, which their prompts show. */
+  readonly comparesPrompts: boolean;
+  /** The key under which examples share something; absent = they share nothing. */
+  readonly clusterBy?: string | undefined;
+}
+
 /**
  * The numbers of a run from its rows as they stand in `results.jsonl`: those of an example one behind the other, as sorted files have them.
  * Where an example comes twice, attempts are not grouped as they were made, and there is neither pass@k nor an interval, and `n_clusters` is 0. Holds one example.
@@ -11,6 +18,7 @@ import { summaryOfRow } from "./row-summary.ts";
 export class RowAggregator {
   readonly #aggregator: Aggregator;
   readonly #comparesPrompts: boolean;
+  readonly #clusterBy: string | undefined;
   #example: unknown = undefined;
   #mark = "";
   #unit: RolloutSummary[] = [];
@@ -18,16 +26,16 @@ export class RowAggregator {
   /** False once a row stands behind one of a later example. */
   #ascending = true;
 
-  /** `comparesPrompts`: rows of another program may name their examples wrongly, which their prompts show. */
-  constructor({ comparesPrompts, ...options }: Omit<AggregatorOptions, "grouped"> & { readonly comparesPrompts: boolean }) {
-    this.#aggregator = new Aggregator(options);
+  constructor({ comparesPrompts, clusterBy, ...options }: RowAggregatorOptions) {
+    this.#aggregator = new Aggregator({ ...options, clustered: clusterBy !== undefined });
     this.#comparesPrompts = comparesPrompts;
+    this.#clusterBy = clusterBy;
   }
 
   /** Rows of an example that carry no `example_id` are one example each. */
   add(row: Readonly<Record<string, unknown>>): void {
     const { example_id, prompt } = row;
-    const summary = summaryOfRow(row);
+    const summary = summaryOfRow(row, this.#clusterBy);
     const mark = this.#comparesPrompts ? promptMark(prompt) : "";
     if (typeof example_id !== "number" || example_id !== this.#example) {
       this.#close();

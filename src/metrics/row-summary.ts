@@ -1,4 +1,5 @@
 import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
+import { clusterOf } from "./one-run/cluster-groups.ts";
 import { metricsOfRow } from "./row-metrics.ts";
 import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
@@ -51,8 +52,8 @@ function judgesOf(usage: unknown): { judges?: JudgeUsage } {
   return count(requests) === 0 ? {} : { judges: { requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) } };
 }
 
-/** What a row of `results.jsonl` (ours or the Python library's) says in numbers. A missing reward is 0. */
-export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSummary {
+/** What a row of `results.jsonl` (ours or the Python library's) says in numbers. A missing reward is 0. `clusterBy`: the key by which examples are clustered. */
+export function summaryOfRow(row: Readonly<Record<string, unknown>>, clusterBy?: string): RolloutSummary {
   const usage = isObject(row.token_usage) ? row.token_usage : {};
   const metrics = Object.entries(metricsOfRow(row)).flatMap(([name, value]) => {
     const number = score(value);
@@ -69,5 +70,6 @@ export function summaryOfRow(row: Readonly<Record<string, unknown>>): RolloutSum
     ...("final_output_tokens" in usage ? { final_output_tokens: count(usage.final_output_tokens) } : {}),
     ...(typeof row.env_digest === "string" && coversCode(row.env_digest) ? { env_digest: row.env_digest } : {}),
     ...judgesOf(row.judge_usage),
+    ...(clusterBy === undefined ? {} : { cluster: clusterOf(row, clusterBy) }),
   };
 }

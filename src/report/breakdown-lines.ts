@@ -10,12 +10,12 @@ const SHOWN = 40;
 export function breakdownLines(key: string, slices: readonly Slice[], width: number): readonly string[] {
   const rows = slices
     .slice(0, SHOWN)
-    .map(({ value, rollouts, errored, reward: { n, mean, ci95 } }) => [
+    .map(({ value, examples, rollouts, errored, reward: { mean, ci95 } }) => [
       value,
-      String(n),
+      String(examples),
       String(rollouts),
       errored === 0 ? "" : String(errored),
-      fixed(mean, 3),
+      errored === rollouts ? "none" : fixed(mean, 3),
       ci95 === null ? "-" : intervalText(ci95),
     ]);
   const columns = [

@@ -86,6 +86,8 @@ export type EdgewiseMetadata = {
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
   readonly shuffle_seed?: number;
+  /** The key over whose groups every interval here is; only where there is one. */
+  readonly cluster_by?: string;
   /** As they were asked for; what a resume of the folder compares beside the fields above. */
   readonly settings: JsonObject;
   readonly reward_stderr: number | null;
@@ -159,6 +161,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(input.dataset_name === null ? {} : { dataset_name: input.dataset_name }),
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
+      ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
       settings: settingsBeside(config),
       reward_stderr: aggregates.reward_stderr,
       // What was looked at until it was narrow, or low, enough has no other interval.

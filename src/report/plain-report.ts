@@ -6,7 +6,7 @@ import { type Example, exampleOf, exampleTable } from "./example-table.ts";
 import { fixed, formatSeconds, thousands } from "./format.ts";
 import type { Slice } from "../metrics/one-run/breakdown.ts";
 import { breakdownLines } from "./breakdown-lines.ts";
-import { boundsText, intervalText, metricLines, ratesText } from "./uncertainty.ts";
+import { boundsText, intervalText, metricLines, observedText, ratesText } from "./uncertainty.ts";
 import { singleLine } from "./printable.ts";
 import { NOTHING_SCORED, ReportBlock } from "./report-block.ts";
 
@@ -196,5 +196,5 @@ function rewardIntervalText({ reward_ci95, reward_stderr, n_clusters }: Aggregat
   const observed = key === undefined ? "examples" : `values of ${singleLine(key)}`;
   if (reward_ci95 === null) return n_clusters < 2 ? `unknown (fewer than two ${observed})` : `unknown (all ${observed} have the same mean reward)`;
   const stderr = reward_stderr === null ? "" : `, standard error ${fixed(reward_stderr, 3)}`;
-  return `${intervalText(reward_ci95)} (over ${n_clusters} ${observed}${stderr})`;
+  return `${intervalText(reward_ci95)} (over ${observedText(n_clusters, key)}${stderr})`;
 }

@@ -86,7 +86,6 @@ export class ReportBlock {
   readonly #clusterBy: string | undefined;
   readonly #breakdown: { readonly key: string; readonly slices: Breakdown } | null;
   readonly #grouped: boolean;
-  #cluster = "";
   #slice = "";
   #exampleId: unknown;
   #examples = 0;
@@ -97,15 +96,14 @@ export class ReportBlock {
     this.#aggregator = new Aggregator({ ...options, clustered: options.clusterBy !== undefined });
     this.#clusterBy = options.clusterBy;
     this.#grouped = options.grouped !== false;
-    this.#breakdown = options.by === undefined ? null : { key: options.by, slices: new Breakdown(options.rewardRange) };
+    this.#breakdown = options.by === undefined ? null : { key: options.by, slices: new Breakdown(options.rewardRange, options.clusterBy !== undefined) };
     this.#everyList = options.everyList;
     this.#unitSize = Math.max(1, options.rolloutsPerExample);
   }
 
   add(row: Readonly<Record<string, unknown>>): void {
-    const summary = summaryOfRow(row);
+    const summary = summaryOfRow(row, this.#clusterBy);
     if (this.#unit.length > 0 && (row.example_id !== this.#exampleId || this.#unit.length === this.#unitSize)) this.#closeExample();
-    if (this.#unit.length === 0 && this.#clusterBy !== undefined) this.#cluster = valueUnder(row, this.#clusterBy);
     if (this.#unit.length === 0 && this.#breakdown !== null) this.#slice = valueUnder(row, this.#breakdown.key);
     const index = row.rollout_index;
     const rollout = typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : this.#unit.length;
@@ -165,7 +163,7 @@ export class ReportBlock {
   }
 
   #closeExample(): void {
-    this.#aggregator.addUnit(this.#unit, this.#cluster);
+    this.#aggregator.addUnit(this.#unit);
     this.#breakdown?.slices.addExample(this.#slice, this.#unit);
     this.#exampleRewards.add(this.#unit.reduce((sum, { reward }) => sum + reward, 0) / this.#unit.length);
     this.#unit = [];

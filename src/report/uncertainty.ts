@@ -9,6 +9,10 @@ type Interval = readonly [number, number];
 /** `0.812 to 0.901`. */
 export const intervalText = ([low, high]: Interval): string => `${fixed(low, 3)} to ${fixed(high, 3)}`;
 
+/** What an interval is over: `12 examples`, or `4 values of passage` where examples with the same one are one observation. */
+export const observedText = (n: number, clusterBy: string | undefined): string =>
+  clusterBy === undefined ? `${n} ${n === 1 ? "example" : "examples"}` : `${n} ${n === 1 ? "value" : "values"} of ${singleLine(clusterBy)}`;
+
 /** The three numbers of a mean of which some rollouts are unknown. */
 export function boundsText({ answered, worst, best, unresolved }: ErrorBounds): string {
   const scored = answered === null ? "no rollout was scored" : `${fixed(answered, 3)} over the others`;

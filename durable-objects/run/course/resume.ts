@@ -105,6 +105,7 @@ function loadsAnew(head: RunHead, request: ResumeRequest, before: RunConfig, con
     head.failure !== null ||
     hasOtherCode(head, request) ||
     canonicalJson(before.env_args) !== canonicalJson(config.env_args) ||
+    before.cluster_by !== config.cluster_by ||
     canonicalJson(before.extra_env_kwargs ?? {}) !== canonicalJson(config.extra_env_kwargs ?? {})
   );
 }

@@ -26,7 +26,12 @@ export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>):
   if (begun === null) return null;
   const { pass_threshold, reward_range } = begun;
   const config = ledger.config();
-  const aggregator = new Aggregator({ rolloutsPerExample: config.rollouts_per_example, passThreshold: pass_threshold, rewardRange: reward_range });
+  const aggregator = new Aggregator({
+    rolloutsPerExample: config.rollouts_per_example,
+    passThreshold: pass_threshold,
+    rewardRange: reward_range,
+    clustered: config.cluster_by !== undefined,
+  });
   let there = true;
   const stay = async (): Promise<boolean> => {
     there = await pause();

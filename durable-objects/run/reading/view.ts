@@ -1,7 +1,9 @@
 import { failureText } from "../../../src/errors/failure-text.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import { KIB } from "../../../src/limits.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import { defaultName } from "../../../src/hub/target.ts";
+import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
@@ -106,6 +108,21 @@ function pushedOf(ledger: Ledger, { pushed, totals, phase }: RunHead): Pick<RunV
 /** The name of the file that was uploaded, or what the environment calls what it was given. */
 export const datasetNameOf = ({ dataset_name }: RunConfig, head: RunHead): string | null => dataset_name ?? head.dataset_name ?? null;
 
+/** Bytes of metrics in a row of a list: a list has thousands of rows. */
+const MOST_LISTED = 2 * KIB;
+
+function listedScores({ pass_at_k_ci95, metric_estimates }: RunScores): Pick<RunProjection, "pass_at_k_ci95" | "metric_estimates"> {
+  let left = MOST_LISTED;
+  const listed = Object.entries(metric_estimates ?? {}).filter((entry) => {
+    left -= JSON.stringify(entry).length;
+    return left >= 0;
+  });
+  return {
+    ...(pass_at_k_ci95 === undefined ? {} : { pass_at_k_ci95 }),
+    ...(listed.length === 0 ? {} : { metric_estimates: Object.fromEntries(listed) }),
+  };
+}
+
 /** What lists show of the run. */
 export function projectionOf(view: RunView, version: number): RunProjection {
   const { config, units } = view;
@@ -133,6 +150,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     errored_rollouts: erroredRollouts(view.totals),
     reward_ci95: view.scores?.reward_ci95 ?? null,
     pass_at_k: view.scores?.pass_at_k ?? {},
+    ...(view.scores === undefined ? {} : listedScores(view.scores)),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,

@@ -82,6 +82,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     timeout_minutes: request.timeout_minutes ?? (attended ? null : HTTP_TIMEOUT_MINUTES),
     state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
     ...(request.shuffle === true ? { shuffle_seed: request.shuffle_seed ?? OPTIONS.shuffle_seed.default } : {}),
+    ...given("cluster_by", request.cluster_by),
     ...filled("headers", request.headers),
     ...filled("headers_from_state", request.headers_from_state),
     ...filled("extra_env_kwargs", request.extra_env_kwargs),

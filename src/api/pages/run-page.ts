@@ -3,12 +3,12 @@ import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { StoredEvent } from "../../logging/stored-event.ts";
 import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { USUAL_RANGE } from "../../metrics/interval.ts";
-import { errorBounds } from "../../metrics/one-run/error-bounds.ts";
+import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
-import { boundsText, intervalText } from "../../report/uncertainty.ts";
+import { boundsText, intervalText, observedText } from "../../report/uncertainty.ts";
 import { logLine } from "../../report/log-tail.ts";
 import { datasetText, optionsText } from "../../report/settings.ts";
 import { nameOf } from "../runs/evaluation-object.ts";
@@ -56,6 +56,7 @@ const identity = ({ config, hub_push, dataset_name, dataset_digest, started_at, 
   ["Code", codesText(env_digests)],
   ["Data set", datasetText(dataset_name, dataset_digest)],
   ["Options", optionsText(config.extra_env_kwargs)],
+  ["Clustered by", config.cluster_by ?? null],
   ["Model", config.model],
   ["Endpoint", config.base_url],
   ["Created", pageTime(created_at)],
@@ -64,21 +65,36 @@ const identity = ({ config, hub_push, dataset_name, dataset_digest, started_at, 
   ["Push", hubPushText(config.run_id, hub_push, (at) => pageTime(at) ?? "")],
 ];
 
-const sureText = (scores: RunView["scores"]): string => (scores?.reward_ci95 ? ` (95 % interval ${intervalText(scores.reward_ci95)})` : "");
+type Interval = readonly [number, number] | null | undefined;
+const sureText = (interval: Interval, over = ""): string => (interval ? ` (95 % interval ${intervalText(interval)}${over})` : "");
+
+/** `pass@1`, `pass@2` … */
+const rateCells = (name: string, rates: Readonly<Record<string, number>> = {}, intervals: Readonly<Record<string, Interval>> = {}): Cell[] =>
+  Object.entries(rates).map(([k, rate]) => [`${name}${k}`, `${panelNumber(rate)}${sureText(intervals[k])}`]);
 
 function totals({ config, units, totals: sums, kept, executors, vitals, scores, reward_range = USUAL_RANGE }: RunView): Cell[] {
-  const bounds = errorBounds({ rollouts: sums.rollouts, errored: erroredRollouts(sums), sum: sums.reward_sum_without_errors }, reward_range);
+  const bounds =
+    scores?.error_bounds ?? errorBounds({ rollouts: sums.rollouts, errored: erroredRollouts(sums), sum: sums.reward_sum_without_errors }, reward_range);
   const reward = averageReward(sums);
   const r = config.rollouts_per_example;
+  const over = scores?.n_clusters === undefined ? "" : ` over ${observedText(scores.n_clusters, config.cluster_by)}`;
   const errors = Object.entries(sums.errors).map(([code, times]) => `${code} (${thousands(times)})`);
   return [
     ["Examples", `${thousands(units.done)} of ${thousands(units.total)} done`],
     ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
     ["Open", kept === undefined ? null : `${thousands(kept.rollouts)} more rollouts are generated, of examples that are not done: no number counts them yet`],
-    ["Reward", reward === null ? null : `${panelNumber(reward)}${sureText(scores)}`],
-    ["Between", reward === null || bounds === null || bounds.unresolved === 0 ? null : boundsText(bounds)],
-    ...Object.entries(scores?.pass_at_k ?? {}).map(([k, rate]): Cell => [`pass@${k}`, panelNumber(rate)]),
-    ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => [name, count === 0 ? null : panelNumber(sum / count)]),
+    ["Reward", reward === null ? null : leadsWithRange(bounds) ? boundsText(bounds) : `${panelNumber(reward)}${sureText(scores?.reward_ci95, over)}`],
+    ["Between", bounds === null || bounds.unresolved === 0 || leadsWithRange(bounds) ? null : boundsText(bounds)],
+    [
+      "Interval",
+      leadsWithRange(bounds) && scores?.reward_ci95 ? `${intervalText(scores.reward_ci95)}${over}, where those without a score count as in their rows` : null,
+    ],
+    ...rateCells("pass@", scores?.pass_at_k, scores?.pass_at_k_ci95),
+    ...rateCells("pass^", scores?.pass_all_k, scores?.pass_all_k_ci95),
+    ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => {
+      const estimate = scores?.metric_estimates?.[name];
+      return [name, count === 0 ? null : `${panelNumber(sum / count)}${sureText(estimate?.ci95)}`];
+    }),
     ["Errors", erroredRollouts(sums) === 0 ? "none" : errors.join(", ")],
     ["Tokens", `${thousands(sums.input_tokens)} in, ${thousands(sums.output_tokens)} out`],
     ["Executors", executors === 0 ? null : `${executors}, ${vitals.in_flight} requests in flight`],

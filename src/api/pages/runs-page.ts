@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
+import { intervalText } from "../../report/uncertainty.ts";
 import { nameOf } from "../runs/evaluation-object.ts";
 import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 
@@ -42,14 +43,14 @@ const choice = (team: string, teams: readonly string[]): Html =>
 const pageAt = (number: number, of: string): string => `?page=${number}${of === "" ? "" : `&${of}`}`;
 
 const table = (runs: readonly ListedRun[], of: string): Html => html`<table class="list">
-<tr><th>Run</th><th>Name</th><th>Environment</th><th>Model</th><th>Status</th><th>Rollouts</th><th>Reward</th><th>Created</th></tr>
+<tr><th>Run</th><th>Name</th><th>Environment</th><th>Model</th><th>Status</th><th>Rollouts</th><th>Reward (95 % interval)</th><th>Created</th></tr>
 ${runs.map((run) => row(run, of))}</table>`;
 
 const row = (run: ListedRun, of: string): Html => html`<tr><td><a href="/dashboard/evaluations/${run.run_id}${of === "" ? "" : `?${of}`}">${run.run_id}</a></td>
 <td>${pageText(nameOf(run))}</td><td>${pageText(run.env_id)}</td><td>${pageText(run.model)}</td>
 <td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : run.waiting === true ? ", waiting for its code" : ""}${run.removal_at ? html`, removed on ${pageTime(run.removal_at)}` : ""}</td>
 <td>${thousands(run.done_rollouts)} of ${thousands(run.total_rollouts)}</td>
-<td>${run.avg_reward === null ? "" : panelNumber(run.avg_reward)}</td><td>${pageTime(run.created_at)}</td></tr>
+<td>${run.avg_reward === null ? "" : panelNumber(run.avg_reward)}${run.reward_ci95 ? ` (${intervalText(run.reward_ci95)})` : ""}</td><td>${pageTime(run.created_at)}</td></tr>
 `;
 
 const pages = (number: number, last: number, of: string): Html => html`<p>Page ${thousands(number)} of ${thousands(last)}

@@ -71,7 +71,9 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     dataset_name: view.dataset_name ?? null,
     reward_ci95: view.scores?.reward_ci95 ?? null,
     pass_at_k: view.scores?.pass_at_k ?? {},
+    ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
     ...boundsOf(view),
+    ...view.scores,
     ...pushedState(view),
     ...(view.failure === null ? {} : { failure: view.failure }),
   };
@@ -83,7 +85,7 @@ function hubPushOf(run: string, push: HubPushState): Record<string, unknown> {
   return { ...push, ...(command === null ? {} : { command }) };
 }
 
-/** Where rollouts ended in an error: what the mean reward would be between, had they a score. */
+/** Where rollouts ended in an error: what the mean reward would be between, had they a score. Of a settled run its `metadata.json` says it. */
 function boundsOf({ totals, reward_range = USUAL_RANGE }: RunView): Record<string, unknown> {
   const errored = erroredRollouts(totals);
   return errored === 0 ? {} : { error_bounds: errorBounds({ rollouts: totals.rollouts, errored, sum: totals.reward_sum_without_errors }, reward_range) };
@@ -117,6 +119,7 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
       sampling_args: config.sampling_args,
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
+      ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
       pass_threshold: view.pass_threshold,
       ...(view.reward_range === undefined ? {} : { reward_range: view.reward_range }),
       ...(view.reward_weights === undefined ? {} : { reward_weights: view.reward_weights }),
@@ -168,6 +171,8 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
       errored_rollouts: run.errored_rollouts ?? null,
       reward_ci95: run.reward_ci95 ?? null,
       pass_at_k: run.pass_at_k ?? {},
+      ...(run.pass_at_k_ci95 === undefined ? {} : { pass_at_k_ci95: run.pass_at_k_ci95 }),
+      ...(run.metric_estimates === undefined ? {} : { metric_estimates: run.metric_estimates }),
       ...(run.stored_bytes === undefined ? {} : { stored_bytes: run.stored_bytes }),
       ...standingFields(run),
     },
@@ -226,6 +231,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
     ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
     ...(config.shuffle_seed === undefined ? {} : { shuffle: true, shuffle_seed: config.shuffle_seed }),
+    ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
     ...(config.max_concurrent_generation === undefined ? {} : { max_concurrent_generation: config.max_concurrent_generation }),
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),

@@ -25,6 +25,7 @@ export function expectedSettings(given: GivenOptions, storedSampling: JsonObject
   if (given.rollouts_per_example !== undefined) expected.rollouts_per_example = given.rollouts_per_example;
   if (given.api_client_type !== undefined) expected.api_client_type = given.api_client_type;
   if (given.independent_scoring !== undefined) expected.independent_scoring = given.independent_scoring;
+  if (given.cluster_by !== undefined) expected.cluster_by = given.cluster_by;
   if (given.state_columns !== undefined) expected.state_columns = given.state_columns;
   const sampling = expectedSampling(given, storedSampling);
   if (sampling !== null) expected.sampling_args = sampling;

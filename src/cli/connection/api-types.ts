@@ -4,6 +4,7 @@ import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { HubPushState } from "../../report/hub-push-text.ts";
+import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 
 export type { Vitals };
 
@@ -70,9 +71,6 @@ export interface RunState {
   readonly dataset_digest: string | null;
   // Absent from services of before.
   readonly dataset_name?: string | null;
-  /** These two of settled runs. */
-  readonly reward_ci95?: readonly [number, number] | null;
-  readonly pass_at_k?: Readonly<Record<string, number>>;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }
 
@@ -114,6 +112,8 @@ export interface Evaluation {
     readonly reward_range?: readonly [number, number];
     /** What each metric counts for in the reward, as far as it can be said. */
     readonly reward_weights?: Readonly<Record<string, number>>;
+    /** The key over whose groups intervals are; absent = they are over examples. */
+    readonly cluster_by?: string;
   };
   /** `settings`: what is measured and how the model is reached; services of before do not say it. */
   readonly edgewise: RunState & { readonly settings?: JsonObject };
@@ -152,6 +152,7 @@ export interface ListedEvaluation {
     readonly removal_at?: string | null;
     readonly reward_ci95?: readonly [number, number] | null;
     readonly pass_at_k?: Readonly<Record<string, number>>;
+    readonly pass_at_k_ci95?: PassIntervals;
   };
 }
 

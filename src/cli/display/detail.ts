@@ -1,7 +1,7 @@
 /** Everything about one evaluation, as lines. Pure. */
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/format.ts";
-import { boundsText, intervalText } from "../../report/uncertainty.ts";
+import { boundsText, intervalText, observedText } from "../../report/uncertainty.ts";
 import { textWidth } from "../../report/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
@@ -84,7 +84,7 @@ function rewardSpans({ reward, numbers, state }: RunView): Line {
   if (leadsWithRange(bounds)) return [span(boundsText(bounds), "strong")];
   const interval = numbers?.edgewise.reward_ci95 ?? null;
   const examples = numbers?.edgewise.n_clusters ?? 0;
-  const sure = interval === null ? "" : `  95 % interval ${intervalText(interval)} over ${examples} examples`;
+  const sure = interval === null ? "" : `  95 % interval ${intervalText(interval)} over ${observedText(examples, numbers?.edgewise.cluster_by)}`;
   return [span(fixed(reward, 3), "strong"), span(counted, "faint"), span(sure)];
 }
 

@@ -6,7 +6,7 @@ import { LogTail } from "./log-tail.ts";
 
 /** The numbers that states do not carry. */
 export type RunNumbers = Pick<RunMetadata, "avg_reward" | "avg_metrics" | "pass_at_k" | "pass_all_k" | "usage"> & {
-  readonly edgewise: Pick<RunMetadata["edgewise"], "reward_ci95" | "n_clusters" | "error_bounds">;
+  readonly edgewise: Pick<RunMetadata["edgewise"], "reward_ci95" | "n_clusters" | "cluster_by" | "error_bounds">;
 };
 
 export class RunView {

@@ -67,6 +67,7 @@ export async function createFromFolder(
     sampling_args: (expected.sampling_args ?? sampling) as JsonObject,
     ...(Object.keys(kwargs).length === 0 ? {} : { extra_env_kwargs: kwargs }),
     ...(seed === null ? {} : { shuffle: true, shuffle_seed: seed }),
+    ...(typeof actual.cluster_by === "string" ? { cluster_by: given.cluster_by ?? actual.cluster_by } : {}),
     state_columns: given.state_columns ?? [...metadata.state_columns],
     ...reachOf(actual, given),
   };
@@ -110,8 +111,10 @@ export async function createFromFolder(
   };
 }
 
-const untold = ({ extra_env_kwargs, api_client_type, independent_scoring }: GivenOptions): JsonObject =>
-  Object.fromEntries(Object.entries({ extra_env_kwargs, api_client_type, independent_scoring }).filter(([, value]) => value !== undefined)) as JsonObject;
+const untold = ({ extra_env_kwargs, api_client_type, independent_scoring, cluster_by }: GivenOptions): JsonObject =>
+  Object.fromEntries(
+    Object.entries({ extra_env_kwargs, api_client_type, independent_scoring, cluster_by }).filter(([, value]) => value !== undefined),
+  ) as JsonObject;
 
 /** Of a folder, in the form in which a creation takes them; headers may be others now, the rest agrees with what was typed. */
 function reachOf({ api_client_type, independent_scoring, headers, headers_from_state }: JsonObject, given: GivenOptions): GivenOptions {

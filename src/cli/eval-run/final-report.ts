@@ -19,8 +19,7 @@ export interface ReportStyle {
   readonly abbreviated: boolean;
   /** With the values of every attempt. */
   readonly verbose: boolean;
-  /** Under which key examples share something, and by which one the reward is broken down. */
-  readonly clusterBy?: string | undefined;
+  /** By which key the reward is broken down. */
   readonly by?: string | undefined;
   /** Of a folder that was gone on with, as it was found. */
   readonly wrongAverages: readonly WrongAverage[];
@@ -49,7 +48,7 @@ async function reportOf(
   evaluation: Evaluation,
   lines: AsyncIterable<string>,
   place: string | null,
-  { columns, abbreviated, verbose, clusterBy, by, wrongAverages, rested }: ReportStyle,
+  { columns, abbreviated, verbose, by, wrongAverages, rested }: ReportStyle,
 ): Promise<FinalReport> {
   const wrong = wrongAveragesText(wrongAverages);
   const seconds = rested ? null : secondsTaken(evaluation);
@@ -59,7 +58,6 @@ async function reportOf(
     settings: [...settingsOf(evaluation), ...(wrong === null ? [] : [wrong])],
     seconds,
     verbose,
-    cluster_by: clusterBy,
     by,
   });
   let number = 0;

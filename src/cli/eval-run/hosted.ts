@@ -28,7 +28,7 @@ export function checkHostedFlags(typed: GivenOptions, env: NodeJS.ProcessEnv): v
   if (typed.resume !== undefined)
     throw usageError(`${flagName("resume")} makes no new run, and --hosted does`, "To go on with one of the service, leave out --hosted.");
   if (typed.follow === true) return;
-  const useless = given(["poll_interval", "output_dir", "no_save", "fullscreen", "abbreviated_summary", "cluster_by", "by"] as const);
+  const useless = given(["poll_interval", "output_dir", "no_save", "fullscreen", "abbreviated_summary", "by"] as const);
   if (useless !== undefined) throw usageError(`${flagName(useless)} has no effect on a run that is not followed`, "Add --follow.");
 }
 

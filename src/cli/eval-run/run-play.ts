@@ -207,9 +207,9 @@ export class RunPlay {
       const completed = status === "COMPLETED" || (started.how === "nothing owed" && status !== "FAILED");
       if (edgewise.done_rollouts === 0) return { evaluation, completed, report: null };
       const kept = folder !== null && watch.folderFailure === null;
-      const { abbreviated_summary: abbreviated = false, verbose = false, cluster_by: clusterBy, by } = this.wish.given;
+      const { abbreviated_summary: abbreviated = false, verbose = false, by } = this.wish.given;
       const rested = started.how === "nothing owed" || watch.rested;
-      const style = { columns, abbreviated, verbose, clusterBy, by, wrongAverages: started.wrongAverages ?? [], rested };
+      const style = { columns, abbreviated, verbose, by, wrongAverages: started.wrongAverages ?? [], rested };
       const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
       return { evaluation, completed, report: await report };
     }, watch.patience());

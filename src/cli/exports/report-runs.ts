@@ -50,7 +50,7 @@ async function reportOf({ facts, rows }: OpenedRun, { clusterBy, by }: ReportWis
     pass_threshold: facts.pass_threshold,
     reward_range: facts.reward_range,
     grouping_problem: facts.grouping_problem ?? (groups.others === 0 ? undefined : groupingProblem(groups.others)),
-    cluster_by: clusterBy,
+    cluster_by: clusterBy ?? facts.cluster_by,
     by,
   });
   for await (const { value } of rows()) report.addRow(value);

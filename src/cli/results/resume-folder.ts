@@ -41,6 +41,7 @@ export interface FolderMetadata {
     readonly dataset_name: string | null;
     readonly extra_env_kwargs: JsonObject;
     readonly shuffle_seed: number | null;
+    readonly cluster_by: string | null;
     /** What else was asked for; empty in folders of before. */
     readonly settings: JsonObject;
   } | null;
@@ -140,6 +141,7 @@ function readMetadata(path: string): FolderMetadata | string {
             dataset_name: textOf(own.dataset_name),
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
             shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
+            cluster_by: textOf(own.cluster_by),
             settings: (objectOf(own.settings) ?? {}) as JsonObject,
           },
   };
@@ -184,7 +186,9 @@ export function settingsOfFolder(metadata: FolderMetadata): JsonObject {
     rollouts_per_example: metadata.rollouts_per_example,
     sampling_args: ownSampling(metadata.sampling_args),
     state_columns: [...metadata.state_columns],
-    ...(edgewise === null ? {} : { extra_env_kwargs: edgewise.extra_env_kwargs, shuffle_seed: edgewise.shuffle_seed, ...edgewise.settings }),
+    ...(edgewise === null
+      ? {}
+      : { extra_env_kwargs: edgewise.extra_env_kwargs, shuffle_seed: edgewise.shuffle_seed, cluster_by: edgewise.cluster_by, ...edgewise.settings }),
     ...(edgewise?.env_version ? { env_version: edgewise.env_version } : {}),
   };
 }

@@ -5,13 +5,14 @@ import { codesText, waitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
+import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/printable.ts";
 import { argumentsText, datasetText, optionsText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
-import { boundsText, intervalText, ratesText } from "../../report/uncertainty.ts";
+import { boundsText, intervalText, observedText, ratesText } from "../../report/uncertainty.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import type { Service } from "../service/service.ts";
@@ -35,7 +36,10 @@ export async function evalGet(context: CommandContext, options: { readonly runId
 /** What the evaluation itself does not say. */
 export interface MoreOfRun {
   readonly scores: Pick<RunMetadata, "pass_at_k" | "pass_all_k"> & {
-    readonly edgewise: Pick<RunMetadata["edgewise"], "reward_ci95" | "n_clusters" | "pass_at_k_ci95" | "error_bounds">;
+    readonly edgewise: Pick<
+      RunMetadata["edgewise"],
+      "reward_ci95" | "n_clusters" | "cluster_by" | "metric_estimates" | "pass_at_k_ci95" | "pass_all_k_ci95" | "error_bounds"
+    >;
   };
   /** Where its results are on this machine; null = nowhere that is known. */
   readonly folder: string | null;
@@ -53,6 +57,8 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
   const { metadata, edgewise, metrics, eval_config, error_message } = run;
   const { done_rollouts, total_rollouts, tokens, errors } = edgewise;
   const { api_key_var } = eval_config;
+  const bounds = scores.edgewise.error_bounds ?? null;
+  const leads = leadsWithRange(bounds);
   const fields: readonly (readonly [string, string | null])[] = [
     ["Run", run.evaluation_id],
     ["Name", run.name],
@@ -73,13 +79,15 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
     ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
     ["Open", openText(edgewise.kept_rollouts)],
-    ["Reward", metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
-    ["Between", scores.edgewise.error_bounds === undefined ? null : boundsText(scores.edgewise.error_bounds)],
+    ["Reward", leads ? boundsText(bounds) : metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
+    ["Between", leads || bounds === null ? null : boundsText(bounds)],
     ["Interval", sureText(scores.edgewise)],
     ["pass@k", listText(scores.pass_at_k, (value) => value.toFixed(3))],
     ["pass@k 95%", ratesText(scores.edgewise.pass_at_k_ci95 ?? {})],
     ["pass^k", listText(scores.pass_all_k, (value) => value.toFixed(3))],
+    ["pass^k 95%", ratesText(scores.edgewise.pass_all_k_ci95 ?? {})],
     ["Metrics", listText(metrics.metrics, (value) => value.toFixed(3))],
+    ["Metrics 95%", ratesText(Object.fromEntries(Object.entries(scores.edgewise.metric_estimates ?? {}).map(([name, { ci95 }]) => [name, ci95])))],
     ["Errors", listText(errors, String) ?? (done_rollouts === 0 ? null : "none")],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
@@ -97,8 +105,8 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
   return fieldLines(fields.flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value] as const])));
 }
 
-const sureText = ({ reward_ci95, n_clusters }: MoreOfRun["scores"]["edgewise"]): string | null =>
-  reward_ci95 === null ? null : `95 % from ${intervalText(reward_ci95)} over ${n_clusters} examples`;
+const sureText = ({ reward_ci95, n_clusters, cluster_by }: MoreOfRun["scores"]["edgewise"]): string | null =>
+  reward_ci95 === null ? null : `95 % from ${intervalText(reward_ci95)} over ${observedText(n_clusters, cluster_by)}`;
 
 const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
   judgesText({ requests, input_tokens: input, output_tokens: output });

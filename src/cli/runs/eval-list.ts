@@ -1,9 +1,11 @@
 /** `edgewise eval list`: runs of the service, the newest first. */
+import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 import { type Column, columnLines } from "../../report/columns.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { printableJson, singleLine } from "../../report/printable.ts";
 import { optionsText } from "../../report/settings.ts";
 import { cutTo, textWidth } from "../../report/text-width.ts";
+import { intervalText } from "../../report/uncertainty.ts";
 import type { EvaluationPage, ListedEvaluation } from "../connection/api-types.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { rememberedFolder } from "../state/state-folder.ts";
@@ -44,10 +46,11 @@ const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder:
   {
     title: "95% INTERVAL",
     align: "right",
-    fact: ({ edgewise: { reward_ci95 } }) => (reward_ci95 ? `${reward_ci95[0].toFixed(3)} to ${reward_ci95[1].toFixed(3)}` : "-"),
+    fact: ({ edgewise: { reward_ci95 } }) => (reward_ci95 ? intervalText(reward_ci95) : "-"),
   },
   { title: "ERRORS", align: "right", fact: ({ edgewise: { errored_rollouts } }) => String(errored_rollouts ?? "-") },
   { title: "PASS@K", align: "right", fact: ({ edgewise: { pass_at_k = {} } }) => lastRate(pass_at_k) },
+  { title: "PASS@K 95%", align: "right", fact: ({ edgewise: { pass_at_k = {}, pass_at_k_ci95 = {} } }) => lastInterval(pass_at_k, pass_at_k_ci95) },
   { title: "DATASET", fact: ({ edgewise: { dataset_name } }) => dataset_name ?? "-" },
   { title: "OPTIONS", fact: ({ metadata: { extra_env_kwargs } }) => optionsText(extra_env_kwargs) ?? "-" },
   { title: "FOLDER", fact: (_, folder) => folder ?? "-" },
@@ -57,6 +60,11 @@ const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder:
 function lastRate(rates: Readonly<Record<string, number>>): string {
   const [k, rate] = Object.entries(rates).at(-1) ?? [];
   return k === undefined || rate === undefined ? "-" : `${k}=${rate.toFixed(3)}`;
+}
+
+function lastInterval(rates: Readonly<Record<string, number>>, intervals: PassIntervals): string {
+  const interval = intervals[Object.keys(rates).at(-1) ?? ""];
+  return interval ? intervalText(interval) : "-";
 }
 
 /** `now`: Unix milliseconds. `folderOf`: where the results of a run are on this machine. */

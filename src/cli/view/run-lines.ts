@@ -1,9 +1,11 @@
 /** What is said about a run, an environment or a model, as lines. Pure. */
 import { groupingProblem } from "../../metrics/grouping.ts";
+import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { fixed, panelNumber } from "../../report/format.ts";
 import { singleLine } from "../../report/printable.ts";
 import { type WrongAverage, wrongAverages } from "../../metrics/stated-averages.ts";
 import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
+import { boundsText } from "../../report/uncertainty.ts";
 import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "../terminal/canvas.ts";
 import type { FoundRun, RunInfo } from "./find-runs.ts";
 import { dateText } from "./row-facts.ts";
@@ -64,7 +66,7 @@ export function runLines(run: FoundRun, info: RunInfo | null, counted: Counted |
 }
 
 /** Numbers that stand on rows of one example being attempts at one thing. */
-const GROUPED: ReadonlySet<string> = new Set(["pass@k", "pass^k", "pass@k 95%", "pass^k 95%", "95% interval"]);
+const GROUPED: ReadonlySet<string> = new Set(["pass@k", "pass^k", "pass@k 95%", "pass^k 95%", "95% interval", "metrics 95%"]);
 
 /** Why there are none of these. A run of ours says it itself; of another's the rows do, where examples have several. */
 function groupingOf({ groupingProblem: own }: RunSummary, counted: Counted | null): string | null {
@@ -85,7 +87,9 @@ function outcomeLines(info: RunSummary, counted: Counted | null, width: number):
   const reward = wrong.find(({ name }) => name === "reward")?.recomputed ?? info.averageReward;
   return fields(
     [
-      ["average reward", rewardText(reward), rewardStyle(reward)],
+      // With so many unknown, a mean that counts them as 0 is no headline.
+      leadsWithRange(info.bounds) ? ["reward", boundsText(info.bounds)] : ["average reward", rewardText(reward), rewardStyle(reward)],
+      ...(info.bounds === null || leadsWithRange(info.bounds) ? [] : [["if all had a score", boundsText(info.bounds)] as const]),
       ...(info.status === null ? [] : [["status", info.status] as const]),
       ...shares(info, counted),
       ...(info.openRollouts === 0 ? [] : [["open", `${info.openRollouts} more rollouts, of examples that are not complete`] as const]),

@@ -4,13 +4,15 @@ import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { codesText } from "../../report/code-text.ts";
 import { formatSeconds } from "../../report/format.ts";
 import { judgesText } from "../../report/plain-report.ts";
-import { boundsText, intervalText, ratesText } from "../../report/uncertainty.ts";
+import { intervalText, observedText, ratesText } from "../../report/uncertainty.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
 export interface RunSummary {
   readonly envId: string;
   readonly model: string;
   readonly averageReward: number | null;
+  /** What it would be between, had the rollouts that ended in an error a score; null where none did, and where the file does not say. */
+  readonly bounds: ErrorBounds | null;
   /** Share of rollouts with an error; null where the file does not say (before 0.1.10). */
   readonly errorShare: number | null;
   readonly examples: number | null;
@@ -42,6 +44,7 @@ export function summaryOf(value: unknown): RunSummary | null {
     envId,
     model: file.model,
     averageReward: numberOf(file.avg_reward),
+    bounds: boundsOf(own.error_bounds),
     errorShare: numberOf(file.avg_error),
     examples: numberOf(file.num_examples),
     rolloutsPerExample: numberOf(file.rollouts_per_example),
@@ -89,7 +92,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     const text = ratesText(Object.fromEntries(Object.entries(objectOf(value)).map(([k, interval]) => [k, pairOf(interval)])));
     return text === null ? [] : [[name, text]];
   };
-  const bounds = boundsOf(own.error_bounds);
+  const estimates = Object.entries(objectOf(own.metric_estimates)).slice(0, KEPT);
   const interval = intervalOf(file, own);
   // 0.1.14 and later: seconds under another name.
   const seconds = numberOf(file.time_ms) === null ? numberOf(file.time) : Number(file.time_ms) / 1000;
@@ -98,17 +101,23 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     return mean === null ? [] : [[`${name.replaceAll("_", " ")} (mean)`, mean.toFixed(1)] as const];
   });
   return [
-    ...(bounds === null ? [] : [["reward", boundsText(bounds)] as const]),
-    ...(interval === null ? [] : [["95% interval", intervalText(interval)] as const]),
+    ...(interval === null ? [] : [["95% interval", `${intervalText(interval)}${overText(own)}`] as const]),
     ...rates("pass@k", file.pass_at_k),
     ...sureness("pass@k 95%", own.pass_at_k_ci95),
     ...rates("pass^k", file.pass_all_k),
     ...sureness("pass^k 95%", own.pass_all_k_ci95),
+    ...sureness("metrics 95%", Object.fromEntries(estimates.map(([name, estimate]) => [name, objectOf(estimate).ci95]))),
     ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
     ...usage,
     ...judgesOf(own.judges_total),
     ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
   ];
+}
+
+/** Said where it is not over examples. */
+function overText({ n_clusters, cluster_by }: Readonly<Record<string, unknown>>): string {
+  const groups = numberOf(n_clusters);
+  return groups === null || typeof cluster_by !== "string" ? "" : ` over ${observedText(groups, cluster_by)}`;
 }
 
 function judgesOf(value: unknown): RunSummary["numbers"] {

@@ -1,9 +1,6 @@
 import { z } from "zod";
 import { option } from "./option.ts";
-import { plainText } from "../plain-text.ts";
-
-/** Dots lead into objects. */
-const rowKey = plainText(256);
+import { rowKey } from "./option-values.ts";
 
 /** Options that say what a terminal shows, and change nothing of what is done. */
 export const DISPLAY_OPTIONS = {
@@ -35,17 +32,6 @@ export const DISPLAY_OPTIONS = {
     only: "flag",
     besideToml: true,
     help: "leave the example out of the summary at the end",
-  }),
-  cluster_by: option({
-    kind: "text",
-    short: "g",
-    schema: rowKey,
-    default: undefined,
-    http: null,
-    only: "flag",
-    besideToml: true,
-    value: "KEY",
-    help: "intervals of the report count examples with the same KEY (a field of the row or of its info, such as a passage) as one observation",
   }),
   by: option({
     kind: "text",

@@ -9,6 +9,10 @@ export const shortText = (most: number) =>
   plainText(most)
     .min(1, { abort: true })
     .refine((text) => text.trim() !== "", "must hold more than blanks");
+/** Where something is in a row: dots lead into objects. */
+export const rowKey = plainText(256)
+  .min(1, { abort: true })
+  .refine((text) => text.trim() !== "", "must hold more than blanks");
 export const jsonObject = z.record(z.string(), z.json(), "must be a JSON object");
 
 /** An address that may appear in metadata and logs: no user or password in it. Or the name of the embedded model's. */

@@ -5,7 +5,7 @@ import { EXECUTION_OPTIONS } from "./execution-options.ts";
 import { stateHeaderNames, staticHeaders } from "../endpoints/headers.ts";
 import { didYouMean } from "../nearest.ts";
 import { type Option, option } from "./option.ts";
-import { clientType, endpointUrl, jsonObject, shortText } from "./option-values.ts";
+import { clientType, endpointUrl, jsonObject, rowKey, shortText } from "./option-values.ts";
 import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "../endpoints/providers.ts";
 import { HUB_OPTIONS } from "./hub-options.ts";
@@ -202,6 +202,15 @@ export const OPTIONS = {
     http: ["eval_config", "state_columns"],
     value: "A,B",
     help: "state keys copied into every row",
+  }),
+  cluster_by: option({
+    kind: "text",
+    short: "g",
+    schema: rowKey,
+    default: undefined,
+    http: ["eval_config", "cluster_by"],
+    value: "KEY",
+    help: "intervals count examples with the same KEY (a column of `info` or of the row, such as a passage that several share) as one observation",
   }),
   independent_scoring: option({
     kind: "switch",

@@ -19,6 +19,7 @@ export const ABSENT_SETTINGS = {
   shuffle_seed: null,
   stop_when: null,
   stop_alpha: null,
+  cluster_by: null,
   replicas: [],
 } as const satisfies Partial<EvaluationSettings>;
 

@@ -66,6 +66,8 @@ export interface RunConfig {
   readonly stop_alpha?: number;
   /** The run that such a rule holds this one against, and what its files are named after; only where it names one. */
   readonly stop_baseline?: { readonly run_id: string; readonly env_id: string; readonly model: string };
+  /** The key under which examples share something, a column of `info` or of the row: intervals are over its groups. Absent = over examples. */
+  readonly cluster_by?: string;
   /** Where the model is called, when there are several places: unit i goes to place i mod n. The first is `base_url` with `api_key_var`. */
   readonly replicas?: readonly Replica[];
   /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
@@ -149,6 +151,8 @@ const FIELD_ROLES = {
   stop_when: "measured",
   stop_alpha: "measured",
   stop_baseline: "identity",
+  // What is kept of each example says its group.
+  cluster_by: "measured",
   replicas: "reached",
   headers: "reached",
   headers_from_state: "reached",
@@ -185,6 +189,6 @@ export type ReachField = FieldOf<"reached">;
 
 /**
  * What loads the environment and its data. A run without a row has measured nothing yet, so that a resume may bring others: the data
- * set that was mended, the environment that did not load.
+ * set that was mended, the environment that did not load, the key that no row of it has.
  */
-export const LOADING_FIELDS = ["env_version", "env_args", "extra_env_kwargs"] as const;
+export const LOADING_FIELDS = ["env_version", "env_args", "extra_env_kwargs", "cluster_by"] as const;

@@ -25,6 +25,8 @@ export interface UnitOptions extends PlayOptions {
   readonly kept: readonly KeptRollout[];
   readonly rolloutsPerExample: number;
   readonly stateColumns: readonly string[];
+  /** The key by which examples are clustered; absent = they are not. */
+  readonly clusterBy?: string | undefined;
   /** Shape of the rows; absent = the usual one. */
   readonly shape?: ResultsShape | undefined;
   /** Of the code, for rows that are to carry it. */
@@ -70,19 +72,25 @@ export async function runUnit(environment: Playable, input: RolloutInput, option
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest" | "scoredAnew"> & { readonly judges?: JudgeMeter | undefined };
+type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest" | "scoredAnew"> &
+  Pick<UnitOptions, "clusterBy"> & { readonly judges?: JudgeMeter | undefined };
 
-export function freshRow(state: State, input: RolloutInput, index: number, { stateColumns, shape, envDigest, scoredAnew, judges }: FreshOptions): KeptRollout {
+export function freshRow(
+  state: State,
+  input: RolloutInput,
+  index: number,
+  { stateColumns, clusterBy, shape, envDigest, scoredAnew, judges }: FreshOptions,
+): KeptRollout {
   const options = { rolloutIndex: index, stateColumns, shape, envDigest, scoredAnew, judges: judges?.take(state) };
   try {
     const { row, line } = rowOf(state, options);
-    return { index, line, summary: summariseRow(row) };
+    return { index, line, summary: summariseRow(row, clusterBy) };
   } catch (thrown) {
     // Something an environment wrote into the state is no JSON (a BigInt, a cycle): the example as it was still is.
     const bare = createState(input, { client: null, model: state.model, samplingArgs: state.sampling_args, tools: [], now: state.timing.start_time * 1_000 });
     bare.error = failureOfRollout(new Error("the rollout's state cannot be written as JSON", { cause: thrown }));
     const { row, line } = rowOf(bare, { ...options, stateColumns: [] });
-    return { index, line, summary: summariseRow(row) };
+    return { index, line, summary: summariseRow(row, clusterBy) };
   }
 }
 
@@ -111,6 +119,7 @@ export interface ErrorLineOptions {
   readonly model: string;
   readonly sampling_args: JsonObject;
   readonly stateColumns: readonly string[];
+  readonly clusterBy?: string | undefined;
   readonly shape?: ResultsShape | undefined;
   readonly envDigest?: string | undefined;
   readonly scoredAnew?: boolean | undefined;

@@ -24,6 +24,8 @@ export interface ScoreAgainOptions {
   /** Score each rollout by itself. */
   readonly independent: boolean;
   readonly stateColumns: readonly string[];
+  /** The key by which examples are clustered; absent = they are not. */
+  readonly clusterBy?: string | undefined;
   /** Digest of the environment, where rows carry one. */
   readonly envDigest?: string | undefined;
   /** Counts what the environment's own clients take. */
@@ -102,7 +104,13 @@ export function storedOf(input: RolloutInput, kept: KeptRollout, stateColumns: r
 /** The row with its new scores; null where there are none, or no room for them. `judges`: what this scoring took of them. */
 export function rescored(
   { kept, row, own, state, hadError }: Stored,
-  { stateColumns, envDigest, scoredAnew, judges }: Pick<RescoredOptions, "stateColumns" | "envDigest" | "scoredAnew" | "judges">,
+  {
+    stateColumns,
+    clusterBy,
+    envDigest,
+    scoredAnew,
+    judges,
+  }: Pick<RescoredOptions, "stateColumns" | "envDigest" | "scoredAnew" | "judges"> & Pick<ScoreAgainOptions, "clusterBy">,
 ): KeptRollout | null {
   // Scoring that ran out of time has said nothing of the rollout.
   if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
@@ -116,5 +124,5 @@ export function rescored(
   });
   if (exceeds(line, MAX_RESULT_ROW_BYTES)) return null;
   const mark = kept.summary.other_prompt === true ? { other_prompt: true as const } : {};
-  return { index: kept.index, line, summary: { ...summariseRow(JSON.parse(line) as JsonObject), ...mark } };
+  return { index: kept.index, line, summary: { ...summariseRow(JSON.parse(line) as JsonObject, clusterBy), ...mark } };
 }

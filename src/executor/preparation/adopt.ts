@@ -134,13 +134,13 @@ class Adoption {
   }
 
   #summariesOf({ rows }: AdoptedExample, firstRow: ForeignRow | undefined): (RolloutSummary | null)[] {
-    const { rollouts_per_example: r } = this.#grant.config;
+    const { rollouts_per_example: r, cluster_by } = this.#grant.config;
     // One attempt per example is grouped with nothing.
     const first = r === 1 ? null : promptMark(firstRow?.value.prompt);
     return Array.from({ length: r }, (_, index) => {
       const value = rows.get(index)?.value;
       if (value === undefined) return null;
-      return { ...summaryOfRow(value), ...(first === null || promptMark(value.prompt) === first ? {} : { other_prompt: true as const }) };
+      return { ...summaryOfRow(value, cluster_by), ...(first === null || promptMark(value.prompt) === first ? {} : { other_prompt: true as const }) };
     });
   }
 

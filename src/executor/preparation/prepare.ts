@@ -13,6 +13,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { Pace } from "../../datasets/pace.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
 import { foreignExample } from "./adopt.ts";
+import { ClusterKey } from "./cluster-key.ts";
 import { manifestOf } from "./folder-rows.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "../keep-alive.ts";
@@ -186,6 +187,7 @@ export async function prepareRun(
   checkMetrics(environment, config.independent_scoring);
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
+  const clusterKey = new ClusterKey(config);
   const writer = new ChunkWriter(ports, config.run_id, pinned);
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
@@ -220,7 +222,10 @@ export async function prepareRun(
     const line = JSON.stringify(input);
     bytes += line.length;
     if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
+    clusterKey.see(input);
     if (count >= pinned && (await writer.add(maskJson(line))) && task.in_parts === true) {
+      // Nothing may be asked of a model before the key is found, and so many examples without it are no data for it.
+      clusterKey.check(count);
       const { kind } = await ports.run(config.run_id).prepared({ ...(await found(await writer.taken())), more: true });
       if (kind !== "ok") return;
       onOpen();
@@ -233,6 +238,7 @@ export async function prepareRun(
     if (task.adopt !== null) ids.push(input.example_id);
     ownTools ||= input.info?.tool_defs !== undefined;
   }
+  clusterKey.check(count);
   if (count < pinned) throw shrunk("run", pinned, count);
   if (count < (task.adopt?.num_examples ?? 0)) throw shrunk("results folder", task.adopt?.num_examples ?? 0, count);
   const all = await found(await writer.close());

@@ -33,8 +33,8 @@ export interface ScoringEnd {
 /** The rows that a repair leaves of a unit, read from their segment; those whose scores it owes are scored again. Rejects when storage does not answer. */
 export async function keptRows(ports: ExecutorPorts, config: RunConfig, unit: KeptUnit, end: ScoringEnd): Promise<ScoredAgain> {
   const { environment, envDigest, judges, input, redo, client, scoringTurn } = unit;
-  const rows = await storedRows(ports, config.run_id, redo);
-  const settings = { independent: config.independent_scoring, stateColumns: config.state_columns };
+  const rows = await storedRows(ports, config, redo);
+  const settings = { independent: config.independent_scoring, stateColumns: config.state_columns, clusterBy: config.cluster_by };
   const owed = redo.score ?? [];
   const asked = owed.length > 0 && scoresTogether(environment, settings) ? rows : rows.filter(({ index }) => owed.includes(index));
   if (asked.length === 0) return { rows, unscored: null, aborted: false, firstErrors: [] };
@@ -53,16 +53,16 @@ export async function keptRows(ports: ExecutorPorts, config: RunConfig, unit: Ke
   return { ...again, rows: [...rows.filter((row) => !asked.includes(row)), ...again.rows] };
 }
 
-async function storedRows({ store }: ExecutorPorts, runId: string, { place, keep, other_prompts = [] }: Redo): Promise<KeptRollout[]> {
+async function storedRows({ store }: ExecutorPorts, { run_id, cluster_by }: RunConfig, { place, keep, other_prompts = [] }: Redo): Promise<KeptRollout[]> {
   if (keep.length === 0) return [];
-  const bytes = await store.read(segmentKey(runId, place.segment), place.offset, place.length);
+  const bytes = await store.read(segmentKey(run_id, place.segment), place.offset, place.length);
   const lines = linesAt(bytes, { offset: 0, length: place.length });
   if (!lines.ok) throw new EdgewiseError(lines.error.code, lines.error.message);
   return lines.value.flatMap((line) => {
     const row = JSON.parse(line) as JsonObject;
     const index = Number(row.rollout_index);
     const mark = other_prompts.includes(index) ? { other_prompt: true as const } : {};
-    return keep.includes(index) ? [{ index, line, summary: { ...summariseRow(row), ...mark } }] : [];
+    return keep.includes(index) ? [{ index, line, summary: { ...summariseRow(row, cluster_by), ...mark } }] : [];
   });
 }
 

@@ -19,6 +19,7 @@ export function poisonedRows(
     model: config.model,
     sampling_args: config.sampling_args,
     stateColumns: config.state_columns,
+    clusterBy: config.cluster_by,
     shape: config.results_shape,
     envDigest,
     ...(saysScoredAnew(environment, config) ? { scoredAnew: false } : {}),

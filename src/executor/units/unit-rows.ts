@@ -94,6 +94,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     rolloutsPerExample: config.rollouts_per_example,
     ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
     stateColumns: config.state_columns,
+    clusterBy: config.cluster_by,
     shape: config.results_shape,
     envDigest: host.envDigest,
     ...(saysScoredAnew(environment, config) ? { scoredAnew: isScoredAnew } : {}),

@@ -1,10 +1,8 @@
 import { studentTQuantile } from "../distributions/student-t.ts";
 import { type RewardRange, withinRange } from "../interval.ts";
 import { wilsonInterval } from "../wilson.ts";
+import { ClusterGroups } from "./cluster-groups.ts";
 import type { Estimate, EstimatedMean } from "./estimate.ts";
-
-/** Groups that are told apart; with more of them there is no interval, since it would need them all. */
-export const MOST_CLUSTERS = 200_000;
 
 /** Of a mean: what differs by less is equal. */
 const EQUAL = 1e-12;
@@ -13,22 +11,25 @@ const EQUAL = 1e-12;
  * The mean of example means where several examples share something (a passage, a template), so that they are not independent: the groups are
  * the observations. SE^2 = G/(G-1) * sum over groups of (sum of (s_i - m) in the group)^2 / n^2 (Miller 2024, with the usual correction for few groups),
  * interval by t with G-1 degrees of freedom, cut at what values can be. Where nothing differs and all is at one end of the range: Wilson with one
- * observation a group. Two numbers are kept a group.
+ * observation a group. Two numbers are kept a group, of at most `MOST_GROUPS`.
  */
 export class ClusteredMean implements EstimatedMean {
   readonly #range: RewardRange | null;
-  readonly #clusters = new Map<string, { sum: number; count: number }>();
   readonly #counts: boolean;
+  readonly #groups: ClusterGroups;
+  /** By group: the sum of its examples' means, and how many these are. */
+  #sums = new Float64Array(16);
+  #sizes = new Uint32Array(16);
   #count = 0;
   #sum = 0;
   #least = Number.POSITIVE_INFINITY;
   #most = Number.NEGATIVE_INFINITY;
-  #overflown = false;
 
-  /** `range`: what values can be; null = nobody says. `counts`: 0 and 1 are numbers of something like any other. */
-  constructor(range: RewardRange | null, counts = false) {
+  /** `range`: what values can be; null = nobody says. `counts`: 0 and 1 are numbers of something like any other. `groups`: shared by all means of a run. */
+  constructor(range: RewardRange | null, counts = false, groups = new ClusterGroups()) {
     this.#range = range;
     this.#counts = counts;
+    this.#groups = groups;
   }
 
   addExample(values: readonly number[], cluster = ""): void {
@@ -46,16 +47,24 @@ export class ClusteredMean implements EstimatedMean {
     this.#most = Math.max(this.#most, other.#most);
     this.#count += other.#count;
     this.#sum += other.#sum;
-    this.#overflown ||= other.#overflown;
-    for (const [cluster, { sum, count }] of other.#clusters) this.#add(cluster, sum, count);
+    for (const [number, cluster] of other.#groups.names().entries()) {
+      const size = other.#sizes[number] ?? 0;
+      if (size > 0) this.#add(cluster, other.#sums[number] ?? 0, size);
+    }
   }
 
   estimate(): Estimate {
-    const groups = this.#clusters.size;
     const mean = this.#count === 0 ? 0 : this.#sum / this.#count;
-    if (groups < 2 || this.#overflown) return { n: groups, mean, stderr: null, ci95: null };
+    // Groups that have no example with a value of this kind are no observation of it.
+    let groups = 0;
     let squares = 0;
-    for (const { sum, count } of this.#clusters.values()) squares += (sum - count * mean) ** 2;
+    for (let number = 0; number < this.#sizes.length; number++) {
+      const size = this.#sizes[number] as number;
+      if (size === 0) continue;
+      groups += 1;
+      squares += ((this.#sums[number] as number) - size * mean) ** 2;
+    }
+    if (groups < 2) return { n: groups, mean, stderr: null, ci95: null };
     const stderr = Math.sqrt(((groups / (groups - 1)) * squares) / this.#count ** 2);
     if (stderr <= EQUAL * Math.max(1, Math.abs(mean))) return { n: groups, mean, stderr: null, ci95: this.#withoutSpread(groups, mean) };
     const half = studentTQuantile(0.975, groups - 1) * stderr;
@@ -63,12 +72,18 @@ export class ClusteredMean implements EstimatedMean {
   }
 
   #add(cluster: string, sum: number, count: number): void {
-    const known = this.#clusters.get(cluster);
-    if (known !== undefined) {
-      known.sum += sum;
-      known.count += count;
-    } else if (this.#clusters.size < MOST_CLUSTERS) this.#clusters.set(cluster, { sum, count });
-    else this.#overflown = true;
+    const number = this.#groups.numberOf(cluster);
+    if (number >= this.#sizes.length) this.#grow(number);
+    this.#sums[number] = (this.#sums[number] as number) + sum;
+    this.#sizes[number] = (this.#sizes[number] as number) + count;
+  }
+
+  #grow(number: number): void {
+    const room = Math.max(2 * this.#sizes.length, number + 1);
+    const [sums, sizes] = [new Float64Array(room), new Uint32Array(room)];
+    sums.set(this.#sums);
+    sizes.set(this.#sizes);
+    [this.#sums, this.#sizes] = [sums, sizes];
   }
 
   #bounds(): RewardRange {

@@ -1,6 +1,7 @@
 import { isCount } from "../count-metrics.ts";
 import { type RewardRange, RewardSpread } from "../interval.ts";
 import type { RolloutSummary } from "../rollout-summary.ts";
+import type { ClusterGroups } from "./cluster-groups.ts";
 import { ClusteredMean } from "./clustered-mean.ts";
 import type { Estimate } from "./estimate.ts";
 
@@ -11,15 +12,16 @@ type Mean = RewardSpread | ClusteredMean;
 
 /**
  * How sure the mean reward and the mean of each metric are, all by the same rule: the mean of each example first, then the interval over examples, or over
- * groups of them. Mergeable; constant memory for a number of metrics where examples are not clustered.
+ * groups of them. Mergeable; memory has a bound for a number of metrics, and a small one where examples are not clustered.
  */
 export class SpreadOfRun {
-  readonly #clustered: boolean;
+  readonly #groups: ClusterGroups | null;
   readonly #reward: Mean;
   readonly #metrics = new Map<string, Mean>();
 
-  constructor(range: RewardRange, clustered: boolean) {
-    this.#clustered = clustered;
+  /** `groups`: of the examples; null = each is one of its own. */
+  constructor(range: RewardRange, groups: ClusterGroups | null) {
+    this.#groups = groups;
     this.#reward = this.#meanWithin(range);
   }
 
@@ -61,7 +63,7 @@ export class SpreadOfRun {
   }
 
   #meanWithin(range: RewardRange | null, counts = false): Mean {
-    return this.#clustered ? new ClusteredMean(range, counts) : new RewardSpread(range, counts);
+    return this.#groups === null ? new RewardSpread(range, counts) : new ClusteredMean(range, counts, this.#groups);
   }
 }
 

@@ -22,12 +22,13 @@ describe("the page of a run", () => {
   it("shows status, totals, error, log tail, and links to the files", async () => {
     const totals = {
       ...viewFor(CONFIG).totals,
-      rollouts: 4,
-      reward_sum: 3,
+      rollouts: 40,
+      reward_sum: 30,
+      reward_sum_without_errors: 30,
       input_tokens: 4_000,
       output_tokens: 8,
       errors: { rate_limited: 1 },
-      metrics: { correct: { sum: 3, count: 4 } },
+      metrics: { correct: { sum: 30, count: 40 } },
     };
     const failure = { code: "auth_failed", message: "The key was refused.", hint: "Check it." } as const;
     const door = doorWith({
@@ -39,13 +40,25 @@ describe("the page of a run", () => {
       ended_at: CONFIG.created_at,
     });
     door.run(ID).stored = [log(1, "first line"), log(2, "second line")];
-    const facts = { dataset_name: "rows.jsonl", scores: { reward_ci95: [0.5, 0.9] as const, pass_at_k: { 1: 0.75, 2: 0.875 } } };
-    door.run(ID).state = { ...(door.run(ID).state as RunView), config: { ...CONFIG, extra_env_kwargs: { max_turns: 5 } }, ...facts };
+    const scores = {
+      reward_ci95: [0.5, 0.9] as const,
+      n_clusters: 2,
+      pass_at_k: { 1: 0.75, 2: 0.875 },
+      pass_at_k_ci95: { 1: null, 2: [0.8, 0.95] as const },
+      metric_estimates: { correct: { n: 2, mean: 0.75, stderr: 0.1, ci95: [0.7, 0.8] as const } },
+    };
+    const facts = { dataset_name: "rows.jsonl", scores };
+    const config = { ...CONFIG, extra_env_kwargs: { max_turns: 5 }, cluster_by: "passage" };
+    door.run(ID).state = { ...(door.run(ID).state as RunView), config, ...facts };
     const text = await page(door);
     for (const shown of [
       "rows.jsonl (rows dddddddddddd)",
       "{&quot;max_turns&quot;:5}",
-      "0.750 (95 % interval 0.500 to 0.900)",
+      "0.750 (95 % interval 0.500 to 0.900 over 2 values of passage)",
+      "0.750 (95 % interval 0.700 to 0.800)",
+      "0.750 to 0.775, as 2.5 % of the rollouts have no score (0.769 over the others)",
+      "0.875 (95 % interval 0.800 to 0.950)",
+      "Clustered by",
       "pass@2",
       "0.875",
       "FAILED",
@@ -62,6 +75,13 @@ describe("the page of a run", () => {
     }
     for (const file of ["results.jsonl", "metadata.json", "eval.log"]) expect(text).toContain(`<a href="/dashboard/evaluations/${ID}/files/${file}">`);
     expect(text).not.toContain("http-equiv");
+  });
+
+  it("leads with the range of what the reward may be beyond 5 % of rollouts without a score", async () => {
+    const totals = { ...viewFor(CONFIG).totals, rollouts: 10, reward_sum: 4, reward_sum_without_errors: 4, errors: { rate_limited: 2 } };
+    const text = await page(doorWith({ totals }));
+    expect(text).toContain("<th>Reward</th><td>0.400 to 0.600, as 20.0 % of the rollouts have no score (0.500 over the others)</td>");
+    expect(text).not.toContain("<th>Between</th>");
   });
 
   it("asks for itself again while the run goes on, and links no results that are not complete", async () => {

@@ -137,8 +137,8 @@ describe("a breakdown", () => {
     expect(lines.slice(lines.indexOf("reward by level:")).slice(0, 4)).toEqual([
       "reward by level:",
       "level  examples  rollouts  errors  reward  95% interval",
-      "easy         20        20           1.000  0.839 to 1.000",
-      "hard         20        20           0.000  0.000 to 0.161",
+      "easy         20        20           1.000  0.439 to 1.000",
+      "hard         20        20           0.000  0.000 to 0.561",
     ]);
   });
 });

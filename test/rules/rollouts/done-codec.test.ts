@@ -32,6 +32,11 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc
   )
   .map((value) => value as RolloutSummary);
 
+/** All rollouts of an example are of its group. */
+const unit = fc
+  .tuple(fc.array(rollout, { minLength: 1, maxLength: 6 }), fc.option(fc.string({ minLength: 1 }), { nil: undefined }))
+  .map(([rollouts, cluster]) => (cluster === undefined ? rollouts : rollouts.map((each) => ({ ...each, cluster }))));
+
 const plain = (reward: number, metrics: Record<string, number> = {}): RolloutSummary => ({
   reward,
   error: null,
@@ -50,7 +55,7 @@ function packed(rollouts: readonly RolloutSummary[], names: readonly string[] = 
 describe("a done unit packed for a SQLite row", () => {
   it("comes back as it was, with a name table that only grows", () => {
     fc.assert(
-      fc.property(fc.array(fc.array(rollout, { minLength: 1, maxLength: 6 }), { maxLength: 5 }), (units) => {
+      fc.property(fc.array(unit, { maxLength: 5 }), (units) => {
         let names: readonly string[] = [];
         const texts = units.map((unit) => {
           const value = packed(unit, names);
@@ -87,10 +92,11 @@ describe("a done unit packed for a SQLite row", () => {
     expect(packed([plain(0.5)]).text).toBe("[1,[0.5],[0],[0]]");
   });
 
-  it("is one of version 1 unless it knows of judges or prompts", () => {
+  it("is one of version 1 unless it knows of judges, prompts or a group", () => {
     const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
     expect(packed([plain(1), { ...plain(0), judges }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]]]");
     expect(packed([plain(1), { ...plain(0), other_prompt: true }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[],[1]]");
+    expect(packed([{ ...plain(1), cluster: "2gosa7pa2gv" }]).text).toBe('[3,[1],[0],[0],[],{},[],[[null],[null]],{},[],[],"2gosa7pa2gv"]');
     expect(unpackUnit("[1,[1],[312],[127],[],{},[[0,[1]]],[[300],[127]]]", ["only"])).toEqual({
       ok: true,
       value: [{ ...plain(1, { only: 1 }), input_tokens: 312, output_tokens: 127, final_input_tokens: 300, final_output_tokens: 127 }],
@@ -132,7 +138,7 @@ describe("a done unit packed for a SQLite row", () => {
 
 describe("a stored unit that this version does not know", () => {
   it.each([
-    ["a later version", "[3,[1],[0],[0]]", "stored_version_unknown"],
+    ["a later version", "[4,[1],[0],[0]]", "stored_version_unknown"],
     ["something else", '{"reward":1}', "stored_version_unknown"],
     ["an error code of a later version", '[1,[1],[0],[0],[],{"gone_fishing":[0]}]', "stored_version_unknown"],
     ["half a text", "[1,[1],[0", "internal"],

@@ -89,7 +89,7 @@ describe("a unit", () => {
       [1, 0, 4],
       [2, 1, 4],
     ]);
-    expect(outcome.summaries).toEqual(rowsOf(outcome).map(summariseRow));
+    expect(outcome.summaries).toEqual(rowsOf(outcome).map((row) => summariseRow(row)));
     expect(outcome.summaries[0]).toMatchObject({
       reward: 1,
       error: null,

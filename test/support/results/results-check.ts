@@ -15,7 +15,8 @@ export const jsonRows = (text: string): readonly JsonRow[] =>
 /** The keys of `metadata.json` that follow from the rows. */
 export function aggregatesOf(rows: readonly JsonRow[], rolloutsPerExample: number, passThreshold: number): Record<string, unknown> {
   const aggregator = new Aggregator({ rolloutsPerExample, passThreshold });
-  for (let start = 0; start < rows.length; start += rolloutsPerExample) aggregator.addUnit(rows.slice(start, start + rolloutsPerExample).map(summaryOfRow));
+  for (let start = 0; start < rows.length; start += rolloutsPerExample)
+    aggregator.addUnit(rows.slice(start, start + rolloutsPerExample).map((row) => summaryOfRow(row)));
   const { avg_reward, avg_metrics, avg_error, pass_at_k, pass_all_k, usage }: Aggregates = aggregator.result();
   return { avg_reward, avg_metrics, avg_error, pass_at_k, pass_all_k, usage };
 }

@@ -108,7 +108,7 @@ export const essenceOf = ({ example_id, rollout_index, prompt, completion, answe
 export async function expectNumbersOfRows(config: RunConfig): Promise<void> {
   const rows = await rowsOf(config);
   const view = await viewOf(config.run_id);
-  const summaries = rows.map(summaryOfRow);
+  const summaries = rows.map((row) => summaryOfRow(row));
   const totals = addUnit(emptyTotals(), summaries);
   const { reward_sum, reward_sum_without_errors, metrics, ...counts } = view.totals;
   expect(counts).toEqual({
@@ -128,7 +128,7 @@ export async function expectNumbersOfRows(config: RunConfig): Promise<void> {
     expect(metrics[name]?.sum).toBeCloseTo(sum, 9);
   }
   const aggregator = new Aggregator({ rolloutsPerExample: config.rollouts_per_example, passThreshold: view.pass_threshold });
-  for (const unit of Map.groupBy(rows, (row) => row.example_id).values()) aggregator.addUnit(unit.map(summaryOfRow));
+  for (const unit of Map.groupBy(rows, (row) => row.example_id).values()) aggregator.addUnit(unit.map((row) => summaryOfRow(row)));
   const { avg_reward, avg_metrics, avg_error, pass_at_k, pass_all_k, usage } = aggregator.result();
   expect(await metadataOf(config)).toMatchObject({ avg_reward, avg_metrics, avg_error, pass_at_k, pass_all_k, usage });
 }

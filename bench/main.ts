@@ -15,7 +15,8 @@ import { comparing } from "./scenarios/compare.ts";
 import { crowd } from "./scenarios/crowd.ts";
 import { dispatcher } from "./scenarios/dispatcher.ts";
 import { efficiency } from "./scenarios/efficiency.ts";
-import { exporting } from "./scenarios/export.ts";
+import { exporting } from "./scenarios/travel/export.ts";
+import { hubPush } from "./scenarios/travel/hub-push.ts";
 import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
 import { merging } from "./scenarios/merging.ts";
@@ -23,7 +24,7 @@ import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
 import { paging } from "./scenarios/paging.ts";
-import { pushing } from "./scenarios/pushing.ts";
+import { pushing } from "./scenarios/travel/pushing.ts";
 import { runLoad } from "./scenarios/run-load.ts";
 import { scale } from "./scenarios/scale.ts";
 import { spans } from "./scenarios/spans.ts";
@@ -40,6 +41,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   overhead,
   folder,
   export: exporting,
+  "hub-push": hubPush,
   pushing,
   compare: comparing,
   followers,

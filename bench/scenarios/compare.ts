@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Measure } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
-import { costOf, resultsFolder } from "./export.ts";
+import { costOf, resultsFolder } from "./travel/export.ts";
 
 const SMALL = 20_000;
 const LARGE = 100_000;

@@ -46,7 +46,7 @@ export function reportCommand(context: CommandContext, done: (code: ExitCode) =>
 export function verifyCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const command = new Command("verify")
     .description("make the numbers of runs and exports again from their rows, and find rows that were changed since they were written")
-    .argument("<run...>", "run ids, results folders (also those of Python's verifiers), exports, or single files of them");
+    .argument("<run...>", "run ids, results folders (also those of Python's verifiers), exports and copies of data sets of the Hub, or single files of them");
   command.addHelpText("after", "\nExit codes: 0 all is as stated, 1 something is not, 2 usage.");
   return command.action(async (named: readonly string[]) => {
     const { verifyRuns } = await import("../exports/verify-runs.ts");

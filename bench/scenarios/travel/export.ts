@@ -3,16 +3,16 @@ import { once } from "node:events";
 import { createWriteStream, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Measure } from "../measure.ts";
-import { peakOf } from "../peak-memory.ts";
-import type { Scenario } from "../scenario.ts";
+import type { Measure } from "../../measure.ts";
+import { peakOf } from "../../peak-memory.ts";
+import type { Scenario } from "../../scenario.ts";
 
 const SMALL = 20_000;
 const LARGE = 200_000;
 const ROLLOUTS = 2;
 const MIB = 1024 * 1024;
 const LOOK_MS = 20;
-const COMMAND = fileURLToPath(new URL("../../bin/edgewise.js", import.meta.url));
+const COMMAND = fileURLToPath(new URL("../../../bin/edgewise.js", import.meta.url));
 
 /** A finished results folder as Parquet, CSV and JSON Lines: rows per second, and the memory of the command, which must not grow with the rows. */
 export const exporting: Scenario = async (places) => {
@@ -45,9 +45,10 @@ export interface Cost {
   readonly peak: number;
 }
 
-export async function costOf(cwd: string, args: readonly string[]): Promise<Cost> {
+/** `env`: beside that of this process. */
+export async function costOf(cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Cost> {
   const began = performance.now();
-  const child = spawn(process.execPath, [COMMAND, ...args], { cwd, stdio: "ignore" });
+  const child = spawn(process.execPath, [COMMAND, ...args], { cwd, env: { ...process.env, ...env }, stdio: "ignore" });
   let peak = 0;
   // The kernel keeps the highest value: the last look before the end has all but its last moment.
   const look = setInterval(() => {

@@ -1,7 +1,7 @@
-import { startService, type Workplace } from "../edgewise-process.ts";
-import { settled } from "../http-run.ts";
-import type { Measure } from "../measure.ts";
-import type { Scenario } from "../scenario.ts";
+import { startService, type Workplace } from "../../edgewise-process.ts";
+import { settled } from "../../http-run.ts";
+import type { Measure } from "../../measure.ts";
+import type { Scenario } from "../../scenario.ts";
 
 const MIB = 1024 * 1024;
 /** As the clients cut batches, and how many of them they send at once. */

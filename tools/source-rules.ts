@@ -45,7 +45,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "src/zod.ts",
   ],
   ["src/config/", "src/logging/", "src/embedded-model/"],
-  ["src/metrics/", "src/secrets/", "src/teams/"],
+  ["src/metrics/", "src/schedules/", "src/secrets/", "src/teams/"],
   ["src/rollouts/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
   ["src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],

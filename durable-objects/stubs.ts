@@ -1,12 +1,14 @@
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
+import type { ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
 import type { RunExecution } from "../durable-objects/run/protocol.ts";
 import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed/pushed-protocol.ts";
+import type { ScheduleControl } from "../durable-objects/schedule/schedule-control.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
-import { registryName } from "../src/teams/team-name.ts";
+import { registryName, scheduleName } from "../src/teams/team-name.ts";
 import { locationOf } from "./location-hint.ts";
 
 /** The Registry of the default team. */
@@ -22,6 +24,14 @@ type RunMethods = RunControl & RunExecution & IntakeExecution & PushControl;
 /** `team`: whose runs it knows. */
 export const registryStub = (env: Env, team?: string): RegistryControl => counted<RegistryControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
 export const dispatcherStub = (env: Env): DispatcherControl => counted<DispatcherControl>(env.DISPATCHER.getByName(DISPATCHER_NAME, locationOf(env)));
+
+/** The schedules that a team has. */
+export const scheduleIndexStub = (env: Env, team?: string): ScheduleIndexControl =>
+  counted<ScheduleIndexControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
+
+/** Null in a deployment whose wrangler.toml is of before there were schedules. */
+export const scheduleStub = (env: Partial<Pick<Env, "SCHEDULE" | "LOCATION_HINT">>, team: string, name: string): ScheduleControl | null =>
+  env.SCHEDULE === undefined ? null : counted<ScheduleControl>(env.SCHEDULE.getByName(scheduleName(team, name), locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

@@ -1,6 +1,8 @@
 import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts";
+import { isScheduleTask, SCHEDULES_QUEUE, type ScheduleTask } from "../durable-objects/schedule/schedule-task.ts";
 import type { HubPushTask } from "../durable-objects/run/sending/hub-push-task.ts";
 import { createApp } from "./api/app.ts";
+import { beginDue } from "./api/schedules/begin-due.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/definition/load.ts";
@@ -15,6 +17,7 @@ import { removeExpired } from "./retention.ts";
 import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
+import { pokeSchedules } from "./schedule-watchdog.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 const DEAD_LETTERS = "rollouts-dead";
@@ -26,13 +29,15 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
 
-    async queue(batch: MessageBatch<WakeUp | ExportTask | HubPushTask>, env: Env): Promise<void> {
+    async queue(batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask>, env: Env): Promise<void> {
       if (batch.queue === EXPORTS_QUEUE) return exportInTurn(batch as MessageBatch<ExportTask | HubPushTask>, env);
+      if (batch.queue === SCHEDULES_QUEUE) return begin(batch as MessageBatch<ScheduleTask>, env);
       return wake(batch as MessageBatch<WakeUp>, env);
     },
 
     async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
       await pokeActiveRuns(env);
+      await pokeSchedules(env);
       await sweepUploads(env);
       await removeExpired(env);
     },
@@ -70,3 +75,19 @@ async function exportInTurn(batch: MessageBatch<ExportTask | HubPushTask>, env: 
   }
 }
 const EXPORT_RETRY_S = 10;
+
+/** The runs of due times, all of a batch at once. What is not told to the schedule it sends for again by itself. */
+async function begin(batch: MessageBatch<ScheduleTask>, env: Env): Promise<void> {
+  count("queue_operations", 2 * batch.messages.length);
+  batch.ackAll();
+  const ports = portsOf(env);
+  await Promise.all(
+    batch.messages.map(async ({ body }) => {
+      try {
+        if (isScheduleTask(body)) await beginDue(ports.inTeam(body.team), body.schedule, body.due);
+      } catch (thrown) {
+        console.warn(`schedule ${body.team}/${body.schedule}: ${failureOf(thrown).message}`);
+      }
+    }),
+  );
+}

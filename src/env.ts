@@ -36,6 +36,8 @@ export interface Env extends Cloudflare.Env {
 
   /** Present in the local service only, which the command line starts. */
   readonly LOCAL?: string;
+  /** "1" where the local service stays: it keeps schedules then. */
+  readonly KEEPS_SCHEDULES?: string;
   /** Drawn at each start of the local service: leases of an older boot lapse at once. */
   readonly BOOT_ID?: string;
   /** Known to whoever may read the state folder: who sends it is a command of this user, at a terminal. */
@@ -63,6 +65,8 @@ export interface Env extends Cloudflare.Env {
 /** Boot id of a deployment: there is one boot that never ends. */
 const DEPLOYED_BOOT = "deployed";
 
+/** Whether due times of schedules are begun here: not by a command that starts the local service for itself and ends it in a moment. */
+export const keepsSchedules = (env: Env): boolean => !isLocal(env) || env.KEEPS_SCHEDULES === "1";
 export const isLocal = (env: Env): boolean => env.LOCAL !== undefined;
 /** Work queues; locally each has one consumer at a time. */
 export const queueCount = (env: Env): number => Object.keys(env).filter((name) => QUEUE_BINDING.test(name)).length;

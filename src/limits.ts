@@ -39,6 +39,8 @@ export const MAX_ENDPOINTS = 200;
 export const MAX_ENDPOINT_BYTES = 32 * KIB;
 /** Baselines that a team has: a list of all is one answer. */
 export const MAX_BASELINES = 500;
+/** Schedules of a team: each is an object, and in the minute in which all of them are due as many creations. */
+export const MAX_SCHEDULES = 1_000;
 /** Data sets that a team has by name, files of one, and revisions of one that are kept: a list of all, with their newest, is one answer. */
 export const MAX_NAMED_DATASETS = 200;
 export const MAX_DATASET_FILES = 50;

@@ -1,11 +1,12 @@
 /**
- * What a project deploys its own environments with: `import { createWorker, Directory, Dispatcher, Registry, Run } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { createWorker, Directory, Dispatcher, Registry, Run, Schedule } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
 import { Directory as DirectoryClass } from "../durable-objects/directory/directory.ts";
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
 import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
 import { Run as RunClass } from "../durable-objects/run/run.ts";
+import { Schedule as ScheduleClass } from "../durable-objects/schedule/schedule.ts";
 import { createWorker as create } from "./create-worker.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -28,6 +29,7 @@ export const Directory: DurableObjectClass = DirectoryClass;
 export const Dispatcher: DurableObjectClass = DispatcherClass;
 export const Registry: DurableObjectClass = RegistryClass;
 export const Run: DurableObjectClass = RunClass;
+export const Schedule: DurableObjectClass = ScheduleClass;
 
 /** The handlers of a service with environments of one's own beside the bundled ones. Throws `TypeError` for two environments of one id. */
 export const createWorker: (options?: WorkerOptions) => WorkerHandlers = create;

@@ -4,6 +4,7 @@ export { Directory } from "../durable-objects/directory/directory.ts";
 export { Dispatcher } from "../durable-objects/dispatcher/dispatcher.ts";
 export { Registry } from "../durable-objects/registry/registry.ts";
 export { Run } from "../durable-objects/run/run.ts";
+export { Schedule } from "../durable-objects/schedule/schedule.ts";
 
 /** The Worker with the bundled environments alone. */
 export default createWorker();

@@ -67,6 +67,8 @@ export interface DirectoryControl {
   session(digest: string): Promise<SessionOf | null>;
   /** The user with this address in lower case, as Cloudflare Access names people; null for one who is in no team. */
   person(email: string): Promise<Principal | null>;
+  /** The same for a user by name; `token`: by this token of theirs, by its id. */
+  holder(of: { readonly user: string; readonly token: string | null }): Promise<Principal | null>;
   openSession(session: NewSession): Promise<void>;
   endSession(digest: string): Promise<void>;
   /** Counts an attempt to sign in. Milliseconds until the next one is allowed from there; 0 = this one is. */

@@ -33,6 +33,9 @@ export class Directory extends DurableObject<Env> implements DirectoryControl {
   async person(email: string): Promise<Principal | null> {
     return this.#teams.person(email);
   }
+  async holder({ user, token }: { readonly user: string; readonly token: string | null }): Promise<Principal | null> {
+    return token === null ? this.#teams.user(user) : this.#tokens.principalBy(token, steadyNow());
+  }
   async openSession(session: NewSession): Promise<void> {
     this.#sessions.open(session, steadyNow());
   }

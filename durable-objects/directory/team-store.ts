@@ -64,7 +64,16 @@ export class TeamStore {
 
   person(email: string): Principal | null {
     const [row] = this.#rows<{ user: string; scopes: string }>("SELECT user, scopes FROM user WHERE email = ?", email);
-    if (row === undefined) return null;
+    return row === undefined ? null : this.#principalOf(row);
+  }
+
+  /** The same by name. */
+  user(user: string): Principal | null {
+    const [row] = this.#rows<{ user: string; scopes: string }>("SELECT user, scopes FROM user WHERE user = ?", user);
+    return row === undefined ? null : this.#principalOf(row);
+  }
+
+  #principalOf(row: { readonly user: string; readonly scopes: string }): Principal | null {
     const teams = this.#rows<{ team: string }>("SELECT team FROM member WHERE user = ? ORDER BY team", row.user).map(({ team }) => team);
     return teams.length === 0 ? null : { user: row.user, teams, scopes: JSON.parse(row.scopes) as Scope[], token: null, expires_at: null };
   }

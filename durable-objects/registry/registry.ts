@@ -29,6 +29,9 @@ import type { NamedDataset, NamedRevision } from "./named-dataset-control.ts";
 import { NamedDatasetStore } from "./named-dataset-store.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
+import { ScheduleIndex } from "./schedules/schedule-index.ts";
+import type { ScheduleIndexControl, ScheduleProjection } from "./schedules/schedule-index-control.ts";
+import type { ScheduleFacts } from "../schedule/schedule-control.ts";
 import { TeamBudget } from "./team-budget.ts";
 import { SecretRegistry } from "./secrets/secret-registry.ts";
 import { UploadStore } from "./upload-store.ts";
@@ -38,13 +41,14 @@ import { UploadSweep } from "./upload-sweep.ts";
 const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends SecretRegistry implements RegistryControl {
+export class Registry extends SecretRegistry implements RegistryControl, ScheduleIndexControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
   readonly #named: EndpointStore;
   readonly #held: BaselineStore;
   readonly #datasets: NamedDatasetStore;
+  readonly #clocked: ScheduleIndex;
   readonly #counted: TeamBudget;
   readonly #retained: RetentionStore;
 
@@ -57,6 +61,7 @@ export class Registry extends SecretRegistry implements RegistryControl {
     this.#named = new EndpointStore(ctx.storage);
     this.#held = new BaselineStore(ctx.storage);
     this.#datasets = new NamedDatasetStore(ctx.storage);
+    this.#clocked = new ScheduleIndex(ctx.storage);
     this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, this.env);
   }
 
@@ -95,6 +100,22 @@ export class Registry extends SecretRegistry implements RegistryControl {
   }
   async deleteBaseline(name: string): Promise<boolean> {
     return this.#baselines().remove(name);
+  }
+
+  async reserveSchedule(name: string): Promise<Result<null>> {
+    return this.#schedules().reserve(name, Date.now());
+  }
+  async projectSchedule(projection: ScheduleProjection): Promise<void> {
+    this.#schedules().project(projection);
+  }
+  async listSchedules(): Promise<readonly ScheduleFacts[]> {
+    return this.#schedules().all();
+  }
+  async dueSchedules(before: number, most: number): Promise<readonly string[]> {
+    return this.#schedules().due(before, most);
+  }
+  async forgetSchedule({ name, deleted }: { readonly name: string; readonly deleted: boolean }): Promise<void> {
+    this.#schedules().forget(name, deleted, Date.now());
   }
 
   async namedDataset(name: string): Promise<NamedDataset | null> {
@@ -213,6 +234,11 @@ export class Registry extends SecretRegistry implements RegistryControl {
   #baselines(): BaselineStore {
     this.#store();
     return this.#held;
+  }
+
+  #schedules(): ScheduleIndex {
+    this.#store();
+    return this.#clocked;
   }
 
   #namedDatasets(): NamedDatasetStore {

@@ -141,8 +141,9 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
       : newPushedHead(request.config, request.boot, emptyTotals(), context.now);
   ledger.putConfig(request.config);
   if (pushed !== undefined) ledger.pushed.create(pushed);
-  const { env_id, model, run_id } = request.config;
+  const { env_id, model, run_id, schedule } = request.config;
   logEvent(ledger, head, context, "INFO", `Run ${run_id} created: ${env_id}, ${model}`);
+  if (schedule !== undefined) logEvent(ledger, head, context, "INFO", `Made by the schedule ${schedule.name}, due ${new Date(schedule.due_at).toISOString()}`);
   const [before, offered] = head.env_digests?.slice(-2) ?? [];
   if (request.import?.code_changed === true && before !== undefined && offered !== undefined)
     logEvent(ledger, head, context, "WARNING", codeChange(before, offered));

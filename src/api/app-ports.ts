@@ -2,6 +2,8 @@ import type { DirectoryControl } from "../../durable-objects/directory/directory
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
 import type { PushControl } from "../../durable-objects/run/pushed/pushed-protocol.ts";
+import type { ScheduleIndexControl } from "../../durable-objects/registry/schedules/schedule-index-control.ts";
+import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
@@ -49,6 +51,15 @@ export interface ObjectStore {
   ): Promise<Result<"created" | "exists">>;
 }
 
+/** The schedules of a team. */
+export interface SchedulePorts {
+  readonly index: ScheduleIndexControl;
+  /** A fresh stub per call. */
+  of(name: string): ScheduleControl;
+  /** Whether due times are begun here at all. */
+  readonly served: boolean;
+}
+
 /** Everything the HTTP door stands on, so that its rules run without the platform. Ids, uploads and keys of requests are of one team. */
 export interface AppPorts {
   readonly facts: AppFacts;
@@ -70,6 +81,8 @@ export interface AppPorts {
   readonly store: ObjectStore;
   /** A fresh stub per call: after an exception the old one stays broken. */
   run(runId: string): RunControl & PushControl;
+  /** Null in a deployment whose wrangler.toml is of before there were schedules. */
+  readonly schedules: SchedulePorts | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

@@ -40,6 +40,7 @@ import { wayToSignIn } from "./pages/sign-in-page.ts";
 import { rows } from "./runs/rows.ts";
 import { audit } from "./people/audit.ts";
 import { limits } from "./people/limits.ts";
+import { schedules } from "./schedules/schedules.ts";
 import { environmentNames } from "./pushes/environment-names.ts";
 import { pushes } from "./pushes/push-routes.ts";
 import { traces } from "./pushes/traces.ts";
@@ -114,6 +115,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/tokens`, tokens);
   app.route(`${v1}/endpoints`, endpoints);
   app.route(`${v1}/baselines`, baselines);
+  app.route(`${v1}/schedules`, schedules);
   for (const resource of [teams, limits]) app.route(`${v1}/teams`, resource);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);

@@ -2,11 +2,12 @@ import { comparisonAnswer, comparisonBody } from "./comparisons/comparison-schem
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
-import * as endpoints from "./endpoints/endpoint-schemas.ts";
+import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
+import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
 import * as answers from "./response-schemas.ts";
@@ -250,54 +251,9 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: people.tokenAnswer },
     errors: [404],
   },
-  {
-    method: "get",
-    path: "/endpoints",
-    id: "listEndpoints",
-    summary: "The endpoints that the service keeps for a team, by their ids",
-    query: endpoints.endpointQuery,
-    answers: { 200: endpoints.endpointList },
-    errors: [404, 422],
-  },
-  {
-    method: "post",
-    path: "/endpoints",
-    id: "addEndpoints",
-    summary: "Add entries as if they were written behind those of a file: a repeated endpoint_id makes replicas; the same entry twice is one",
-    query: endpoints.endpointQuery,
-    body: endpoints.addBody,
-    answers: { 200: endpoints.endpointList },
-    errors: [404, 413, 415, 422],
-  },
-  {
-    method: "get",
-    path: "/endpoints/{endpoint}",
-    id: "getEndpoint",
-    summary: "One endpoint; a key is told by its name",
-    query: endpoints.endpointQuery,
-    answers: { 200: endpoints.endpointAnswer },
-    errors: [404, 422],
-  },
-  {
-    method: "put",
-    path: "/endpoints/{endpoint}",
-    id: "putEndpoint",
-    summary: "Make an endpoint of these entries, or put them in the place of those it has",
-    query: endpoints.endpointQuery,
-    body: endpoints.replaceBody,
-    answers: { 200: endpoints.endpointAnswer },
-    errors: [404, 413, 415, 422],
-  },
-  {
-    method: "delete",
-    path: "/endpoints/{endpoint}",
-    id: "deleteEndpoint",
-    summary: "Delete an endpoint; runs that were made with it keep what it named",
-    query: endpoints.endpointQuery,
-    answers: { 200: answers.message },
-    errors: [404, 422],
-  },
+  ...ENDPOINT_OPERATIONS,
   ...BASELINE_OPERATIONS,
+  ...SCHEDULE_OPERATIONS,
   {
     method: "get",
     path: "/named-datasets",

@@ -1,7 +1,8 @@
+import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import { numberVar } from "../../durable-objects/timing.ts";
-import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, masterKeysIn } from "../env.ts";
+import { bootOf, deploymentOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
-import { directoryStub, registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { directoryStub, registryStub, runStub, scheduleIndexStub, scheduleStub } from "../../durable-objects/stubs.ts";
 import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
@@ -10,7 +11,7 @@ import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
 import { type AccessDoor, accessDoor } from "./access/cloudflare-access.ts";
-import type { AppPorts } from "./app-ports.ts";
+import type { AppPorts, SchedulePorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
 
 /** Milliseconds between two looks at a run: locally a look costs nothing. */
@@ -29,6 +30,17 @@ function accessOf({ ACCESS_TEAM_DOMAIN: domain = "", ACCESS_AUD: audience = "" }
   const names = `${domain} ${audience}`;
   if (known?.names !== names) known = { names, door: accessDoor(domain.trim(), audience.trim()) };
   return known.door;
+}
+
+function schedulesIn(env: Env, team: string): SchedulePorts | null {
+  if (scheduleStub(env, team, "") === null) return null;
+  return {
+    get index() {
+      return scheduleIndexStub(env, team);
+    },
+    of: (name) => scheduleStub(env, team, name) as ScheduleControl,
+    served: keepsSchedules(env),
+  };
 }
 
 function portsIn(env: Env, team: string): AppPorts {
@@ -63,6 +75,7 @@ function portsIn(env: Env, team: string): AppPorts {
     },
     store: new R2ObjectStore(env.BUCKET, teamPrefix(team)),
     run: (runId) => runStub(env, runName({ run_id: runId, ...teamField(team) })),
+    schedules: schedulesIn(env, team),
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,

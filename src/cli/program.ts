@@ -16,6 +16,7 @@ import { auditCommand, teamCommand, tokenCommand } from "./commands/people-comma
 import { planCommand } from "./commands/comparison/plan-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { secretCommand } from "./commands/secret-commands.ts";
+import { scheduleCommand } from "./commands/schedule-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 import { pushCommand } from "./push/command.ts";
 import { reportError } from "./terminal/terminal.ts";
@@ -42,6 +43,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     serveCommand,
     datasetCommand,
     endpointCommand,
+    scheduleCommand,
     secretCommand,
     tokenCommand,
     teamCommand,

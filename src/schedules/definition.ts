@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 
 /** What a schedule is, as it is stored and shown: everything said, defaults filled in. Absent = there is none of it. */
 export interface ScheduleDefinition {
@@ -19,6 +19,8 @@ export interface ScheduleDefinition {
   readonly keep?: number;
   /** `pinned`: the data of the first run; `latest`: whatever is there then. */
   readonly data: (typeof DATA)[number];
+  /** What its runs are called; absent = after the schedule and the day. */
+  readonly run_name?: string;
   /** A table of a config file as `eval run FILE.toml` reads it, for one evaluation. */
   readonly eval: JsonObject;
 }

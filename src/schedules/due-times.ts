@@ -31,4 +31,5 @@ const hashOf = (text: string): number => [...text].reduce((state, character) => 
 /** A due time is begun in time within this, and within half of the time until the next one. */
 const IN_TIME_MS = 5 * 60_000;
 
-export const isInTime = (late: number, due: number, next: number | null): boolean => late <= Math.min(IN_TIME_MS, ((next ?? Number.POSITIVE_INFINITY) - due) / 2);
+export const isInTime = (late: number, due: number, next: number | null): boolean =>
+  late <= Math.min(IN_TIME_MS, ((next ?? Number.POSITIVE_INFINITY) - due) / 2);

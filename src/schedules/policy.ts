@@ -61,12 +61,13 @@ export const newSchedule = (name: string, id: string, definition: ScheduleDefini
   asked: [],
 });
 
-export function step(before: ScheduleState, now: number, event: ScheduleEvent): Step {
+/** `serving`: whether anything is begun; where it is not, what is due stays so until somebody serves. */
+export function step(before: ScheduleState, now: number, event: ScheduleEvent, serving = true): Step {
   const schedule = new Deciding(before, now);
   schedule.take(event);
-  schedule.passTime();
-  schedule.begin();
-  const actions = schedule.actions();
+  if (serving) schedule.passTime();
+  if (serving) schedule.begin();
+  const actions = serving ? schedule.actions() : [];
   return { state: schedule.state, actions, notes: schedule.notes, wake_at: schedule.wakeAt() };
 }
 
@@ -191,10 +192,18 @@ class Deciding {
 
   #orderOf({ due, kind }: Waiting): Order {
     const { id, name, definition, creator, pin } = this.state;
-    const { eval: evaluation, data, time_zone } = definition;
+    const { eval: evaluation, data, time_zone, run_name } = definition;
     const isOfThis = pin !== null && data === "pinned" && pin.of === pinOf(definition);
     const key = `schedule·${id}·${new Date(due).toISOString()}`;
-    return { due, kind, key, schedule: name, definition: { eval: evaluation, data, time_zone }, creator, pin: isOfThis ? pin : null };
+    return {
+      due,
+      kind,
+      key,
+      schedule: name,
+      definition: { eval: evaluation, data, time_zone, ...(run_name === undefined ? {} : { run_name }) },
+      creator,
+      pin: isOfThis ? pin : null,
+    };
   }
 
   #put(definition: ScheduleDefinition, creator: Creator): void {

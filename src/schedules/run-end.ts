@@ -14,7 +14,8 @@ export function endOf(
     { note: "event", event: { type: "run.ended", run_id, status } },
   ];
   if (seen === null) return { changes: {}, notes };
-  const changed = (type: "data.changed" | "code.changed", from: string, to: string): void => void notes.push({ note: "event", event: { type, run_id, from, to } });
+  const changed = (type: "data.changed" | "code.changed", from: string, to: string): void =>
+    void notes.push({ note: "event", event: { type, run_id, from, to } });
   const of = pinOf(definition);
   const found = pinnedBy(seen, of);
   if (found !== null && pin !== null && pin.of === of && pin.digest !== found.digest) changed("data.changed", pin.digest, found.digest);

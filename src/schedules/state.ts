@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/run-config.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
 import type { RunStatus } from "../config/run-status.ts";
 import type { Failure } from "../errors/result.ts";
 import type { ScheduleDefinition } from "./definition.ts";
@@ -28,7 +28,7 @@ export interface Order {
   /** Key of the creation: the same for the same due time of the same schedule, and of no other. */
   readonly key: string;
   readonly schedule: string;
-  readonly definition: Pick<ScheduleDefinition, "eval" | "data" | "time_zone">;
+  readonly definition: Pick<ScheduleDefinition, "eval" | "data" | "time_zone" | "run_name">;
   readonly creator: Creator;
   readonly pin: DataPin | null;
 }

@@ -33,6 +33,9 @@ export function isRunName(text: string): boolean {
 /** Name of the object that knows a team's runs. */
 export const registryName = (team: string = DEFAULT_TEAM): string => (isDefault(team) ? "registry" : `registry/${checked(team)}`);
 
+/** Name of the object of a schedule: no name of one holds a slash. */
+export const scheduleName = (team: string, name: string): string => `${checked(team)}/${name}`;
+
 /** What stands in the bucket before every key of the team: "", or `teams/acme/`. */
 export const teamPrefix = (team: string = DEFAULT_TEAM): string => (isDefault(team) ? "" : `teams/${checked(team)}/`);
 

@@ -36,6 +36,17 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
     });
     return { kind: "ok" };
   }
+  const pinned = ledger.config().schedule?.dataset_digest;
+  // A resume may take more of the data.
+  if (pinned !== undefined && request.more !== true && head.generation === 1 && request.digest !== pinned) {
+    head.dataset_digest = request.digest;
+    endRun(ledger, head, context, "FAILED", "abort", {
+      code: "dataset_changed",
+      message: "The data set is another than that of the runs before.",
+      hint: 'Bring it back as it was; or give the schedule data = "latest", or another data set.',
+    });
+    return { kind: "ok" };
+  }
   delete head.lost_preparations;
   loaded(ledger, head, context);
   const added = request.count - (head.n ?? 0);

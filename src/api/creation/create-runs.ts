@@ -3,7 +3,7 @@ import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
 import { locationOf } from "../../config/options/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
-import { type JsonObject, placesOf } from "../../config/plan/run-config.ts";
+import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import type { TokenUse } from "../../teams/admission.ts";
@@ -37,6 +37,8 @@ export interface Creation {
   readonly idempotencyKey: string | null;
   readonly bodyDigest: string;
   readonly attended: boolean;
+  /** Of the one run that it makes; absent = it is nobody's. */
+  readonly schedule?: RunConfig["schedule"];
   /** By whose token. */
   readonly token: TokenUse | null;
 }
@@ -53,7 +55,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   const custom: CustomSecrets[] = [];
   for (const part of creation.parts) {
     const ofPart = await planned(ports, part, creation.attended);
-    configs.push(...ofPart);
+    configs.push(...(creation.schedule === undefined ? ofPart : ofPart.map((config) => ({ ...config, schedule: creation.schedule }))));
     custom.push(...ofPart.map(() => part.body.eval_config.custom_secrets ?? {}));
   }
   const keep = await keeperOf(ports, custom);

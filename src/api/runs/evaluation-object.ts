@@ -60,6 +60,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.importing === true ? { importing: true } : {}),
     ...(view.unscored === undefined ? {} : { unscored: view.unscored }),
     seq: view.seq,
+    ...(config.schedule === undefined ? {} : { schedule: { name: config.schedule.name, due_at: iso(config.schedule.due_at) } }),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     env_version: config.env_version,
     env_digest: view.env_digest,

@@ -8,6 +8,7 @@ import { watchDisk } from "../disk/disk-watch.ts";
 import { replacement, servedEnvironments } from "../environments/local-environments.ts";
 import { Interrupts } from "../terminal/interrupts.ts";
 import { watchState } from "../state/state-damage.ts";
+import { watchMissed } from "../schedules/missed-watch.ts";
 import { openService } from "../service/open-service.ts";
 
 export interface ServeOptions {
@@ -25,7 +26,7 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
   const crashes = new CrashLoop();
   const onCrash = (): void => terminal.tell(crashes.note());
   try {
-    const service = await openService({ ...command, command: "edgewise serve", keyNames: [], attended: false, worker, onCrash });
+    const service = await openService({ ...command, command: "edgewise serve", keyNames: [], attended: false, stays: true, worker, onCrash });
     if (service.role === "client") {
       await service.close();
       const { pid, command: other } = service.owner ?? { pid: 0, command: "" };
@@ -36,6 +37,7 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
     try {
       const lost = new AbortController();
       const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
+      watchMissed(service.client, signal, (line) => terminal.tell(line));
       if (service.stateFolder !== null) {
         watchDisk(service.stateFolder, (line) => terminal.tell(line));
         watchState(service.stateFolder, (error) => lost.abort(error));

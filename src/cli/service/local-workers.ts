@@ -21,6 +21,8 @@ export interface WorkerSettings {
   readonly masterKeys: () => MasterKeyTexts;
   /** What callers must show; null = who is on this machine may call. */
   readonly token: string | null;
+  /** Due times of schedules are begun: the service stays. */
+  readonly keepsSchedules: boolean;
   /** Queues, and so executors that work at the same time; 1 to 8, or 0 for a service that runs nothing. */
   readonly executors: number;
 }
@@ -39,7 +41,18 @@ const NUMBERS = {
 } as const;
 
 /** The first of the two, and so the one that is reached from outside. */
-export function serviceWorker({ bootId, commandSecret, executors, masterKeys, modules, secrets, token, vars, workerPath }: WorkerSettings): V4WorkerOptions {
+export function serviceWorker({
+  bootId,
+  commandSecret,
+  executors,
+  keepsSchedules,
+  masterKeys,
+  modules,
+  secrets,
+  token,
+  vars,
+  workerPath,
+}: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
   // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
   const parent = async (request: { readonly url: string }) => answerOfParent(request, bootId, masterKeys) as never;
@@ -51,6 +64,7 @@ export function serviceWorker({ bootId, commandSecret, executors, masterKeys, mo
       ...NUMBERS,
       ...vars,
       LOCAL: "1",
+      ...(keepsSchedules ? { KEEPS_SCHEDULES: "1" } : {}),
       BOOT_ID: bootId,
       COMMAND_SECRET: commandSecret,
       LOCAL_SECRETS: { ...secrets },
@@ -61,11 +75,17 @@ export function serviceWorker({ bootId, commandSecret, executors, masterKeys, mo
       DISPATCHER: { className: "Dispatcher", useSQLite: true },
       REGISTRY: { className: "Registry", useSQLite: true },
       DIRECTORY: { className: "Directory", useSQLite: true },
+      SCHEDULE: { className: "Schedule", useSQLite: true },
     },
     r2Buckets: { BUCKET: "edgewise" },
-    queueProducers: { ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])), EXPORTS: { queueName: "exports" } },
+    queueProducers: {
+      ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
+      EXPORTS: { queueName: "exports" },
+      SCHEDULES: { queueName: "schedules" },
+    },
     queueConsumers: {
       ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
+      schedules: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
       exports: { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 10 },
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },

@@ -110,7 +110,7 @@ async function endOrphan(folder: string, command: string): Promise<void> {
 }
 
 async function ownedService(folder: string, lock: HeldLock, options: ServiceOptions): Promise<Service> {
-  const { env, cwd, home, keyNames, port, attended, onCrash, onFreshState, idle = false } = options;
+  const { env, cwd, home, keyNames, port, attended, onCrash, onFreshState, idle = false, stays = false } = options;
   let local: LocalService;
   let token: string | null;
   let secret: string;
@@ -135,6 +135,7 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
       masterKeys: () => masterKeyTexts(folder),
       vars: workerVars(env),
       executors: idle ? 0 : executorCount(env, options.executors),
+      keepsSchedules: stays,
       log: new ServiceLog(folder),
       // At once and synchronously: from this moment on a kill of this process leaves that one behind.
       onRuntime: (pid) => lock.update({ workerd_pid: pid, workerd_started: markOf(pid).started }),

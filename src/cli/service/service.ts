@@ -21,6 +21,8 @@ export interface ServiceOptions extends Surroundings {
   readonly executors?: number;
   /** Only to be asked for a moment: a service that has to be started for it runs nothing, and takes no clients. */
   readonly idle?: boolean;
+  /** It stays, and so keeps schedules. */
+  readonly stays?: boolean;
   /** Hears where the state was moved to, which then begins anew; absent = it is gone on with. */
   readonly onFreshState?: (movedTo: string | null) => void;
   /** A Worker with environments of this machine, and the digests of their code by id; null = the built one. */

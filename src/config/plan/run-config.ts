@@ -100,6 +100,8 @@ export interface RunConfig {
   readonly env_variables?: Readonly<Record<string, string>>;
   /** The data set of the Hugging Face Hub that the service pushes it to when it has completed; `name` null = named after the run. Absent = none. */
   readonly hub_push?: { readonly owner: string; readonly name: string | null; readonly public?: true };
+  /** The schedule that made it, the due time (Unix milliseconds) it is for, and the digest that its inputs are to have. Absent = nobody's. */
+  readonly schedule?: { readonly name: string; readonly due_at: number; readonly dataset_digest?: string };
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";
   /** Log at debug level. */
@@ -169,6 +171,7 @@ const FIELD_ROLES = {
   secrets: "identity",
   env_variables: "identity",
   hub_push: "command",
+  schedule: "identity",
   origin: "identity",
   verbose: "command",
   hosted: "identity",

@@ -3,7 +3,7 @@ import { sleep } from "../../../src/clients/transport/sleep.ts";
 import { Inputs } from "../../../src/executor/units/inputs.ts";
 import type { ExecutorStore } from "../../../src/executor/ports.ts";
 import { INPUT_CACHE_BYTES, MIB, SEGMENT_BYTES, SEGMENT_ROWS } from "../../../src/limits.ts";
-import { unboundedBytes } from "../../support/door/fake-ports.ts";
+import { unboundedBytes } from "../../support/run/unbounded-bytes.ts";
 import { ticketOnRuleRun } from "../../support/run/rule-ticket.ts";
 
 /** One segment being filled and two on their way (session.ts), beside the inputs. */

@@ -6,7 +6,7 @@ import { MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/k
 import { SavedRows } from "../../../src/executor/units/saved-rows.ts";
 import type { State } from "../../../src/rollouts/types.ts";
 import type { RuleRun } from "../../support/run/rule-run.ts";
-import { unboundedBytes } from "../../support/door/fake-ports.ts";
+import { unboundedBytes } from "../../support/run/unbounded-bytes.ts";
 import { type TicketOptions, ticketOnRuleRun } from "../../support/run/rule-ticket.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -149,13 +149,14 @@ describe(TABLES_OF_STORAGE, () => {
       "watch-store",
       "endpoint-store",
       "baselines/baseline-store",
+      "schedules/schedule-index",
       "named-dataset-store",
       "limit-store",
       "use-store",
     ];
     const source = [...stores, "secrets/secret-tables"].map((file) => read(`durable-objects/registry/${file}.ts`)).join("\n");
     expect(rowsIn("## The Registry's tables").sort()).toEqual(tablesIn(source).sort());
-    for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g))
+    for (const [, index = ""] of source.matchAll(/CREATE INDEX (?:IF NOT EXISTS )?(\w+)/g))
       expect(section(TABLES_OF_STORAGE, "## The Registry's tables")).toContain(`\`${index}\``);
   });
 
@@ -163,7 +164,7 @@ describe(TABLES_OF_STORAGE, () => {
     const source = ["directory-tables", "token-store"].map((file) => read(`durable-objects/directory/${file}.ts`)).join("\n");
     const part = section(TABLES_OF_STORAGE, "## The Directory's tables");
     expect(rowsIn("## The Directory's tables").sort()).toEqual(tablesIn(source).sort());
-    for (const [, index = ""] of source.matchAll(/CREATE INDEX (\w+)/g)) expect(part).toContain(`\`${index}\``);
+    for (const [, index = ""] of source.matchAll(/CREATE INDEX (?:IF NOT EXISTS )?(\w+)/g)) expect(part).toContain(`\`${index}\``);
     for (const [, table = "", columns = ""] of source.matchAll(/CREATE TABLE (\w+) \(([^;]+)\)/g)) {
       const line = part.split("\n").find((each) => each.startsWith(`| \`${table}\` |`)) ?? "";
       for (const [, column = ""] of columns.matchAll(/(?:^|,)\s*(\w+) (?:INTEGER|TEXT)/g)) expect(line, `${table}.${column}`).toContain(`\`${column}\``);

@@ -38,6 +38,11 @@ export class Served {
     this.#url = /Edgewise listens on (\S+)/.exec(this.#server.stdout() + this.#server.stderr())?.[1]?.replace(/\/$/, "") ?? "";
   }
 
+  /** Whether it has told this at its terminal. */
+  said(text: string): boolean {
+    return ((this.#server?.stdout() ?? "") + (this.#server?.stderr() ?? "")).includes(text);
+  }
+
   async end(how: "SIGTERM" | "SIGKILL"): Promise<void> {
     if (this.#server === null) return;
     if (how === "SIGKILL") return void (await (await kill(this.#place, this.#server, "stack")).over);

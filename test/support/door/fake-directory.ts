@@ -50,6 +50,9 @@ export class FakeDirectory implements DirectoryControl {
   async person(email: string): Promise<Principal | null> {
     return this.people.get(email) ?? null;
   }
+  async holder({ token }: { readonly user: string; readonly token: string | null }): Promise<Principal | null> {
+    return [...this.tokens.values()].find((principal) => principal.token === token) ?? null;
+  }
   readonly #nothing = async () => fail("not_found", "There is no such thing.");
   readonly createToken = this.#nothing;
   readonly revokeToken = this.#nothing;

@@ -1,4 +1,3 @@
-import { type ExecutorBytes, IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "../../../durable-objects/registry/audit-control.ts";
 import type { NamedDataset, NamedRevision } from "../../../durable-objects/registry/named-dataset-control.ts";
 import type { EndpointWrite, StoredEndpoint } from "../../../durable-objects/registry/endpoint-control.ts";
@@ -378,6 +377,7 @@ export function openDoor(
     registry,
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
+    schedules: null,
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,
@@ -395,6 +395,3 @@ export function openDoor(
   };
   return { runs, registry, store, people, run, call, codes };
 }
-
-/** For tests of anything else: nobody waits for memory. */
-export const unboundedBytes = (): ExecutorBytes => new IsolateBytes(Number.POSITIVE_INFINITY).open({ now: () => 0, sleep: async () => undefined });

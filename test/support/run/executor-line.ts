@@ -5,7 +5,7 @@ import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.t
 import { SavedRows } from "../../../src/executor/units/saved-rows.ts";
 import type { State } from "../../../src/rollouts/types.ts";
 import type { Rubric } from "../../../src/rubrics/rubric.ts";
-import { unboundedBytes } from "../door/fake-ports.ts";
+import { unboundedBytes } from "./unbounded-bytes.ts";
 import type { RuleRun } from "./rule-run.ts";
 import { type TicketOptions, ticketOnRuleRun } from "./rule-ticket.ts";
 

@@ -1,4 +1,4 @@
-import { unboundedBytes } from "../door/fake-ports.ts";
+import { unboundedBytes } from "./unbounded-bytes.ts";
 import { Isolate } from "../../../src/executor/session/isolate.ts";
 import { JudgeMeter } from "../../../src/rollouts/judge-usage.ts";
 import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";

@@ -1,0 +1,144 @@
+import { fail, ok, type Result } from "../../src/errors/result.ts";
+import type { Note, ScheduleState, SeriesEvent } from "../../src/schedules/state.ts";
+import { execute } from "../counted-sql.ts";
+import type { SeriesEntry, StoredSeriesEvent } from "./schedule-control.ts";
+
+/** Version of the tables below and of what stands in them. */
+const SCHEMA = 1;
+
+/**
+ * `head`: one row. `version` counts changes of what lists show, `projected` is the last of them that the Registry has. `entry`: the series, a row for each due
+ * time that was begun or skipped; the details as JSON. `removed`: the run is deleted, or was found to be kept. `event`: what happened.
+ */
+const TABLES = `
+  CREATE TABLE head (version INTEGER NOT NULL, projected INTEGER NOT NULL, team TEXT NOT NULL, state TEXT NOT NULL);
+  CREATE TABLE entry (due INTEGER PRIMARY KEY, run_id TEXT, removed INTEGER NOT NULL DEFAULT 0, over INTEGER NOT NULL DEFAULT 0, detail TEXT NOT NULL);
+  CREATE INDEX entry_by_run ON entry (run_id) WHERE run_id IS NOT NULL;
+  CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, type TEXT NOT NULL, detail TEXT NOT NULL);
+`;
+
+/** Rows of each that are kept; runs that are to be deleted are never forgotten before. */
+const MOST_ROWS = 1_000;
+
+type Value = SqlStorageValue;
+interface EntryRow extends Record<string, Value> {
+  readonly due: number;
+  readonly run_id: string | null;
+  readonly removed: number;
+  readonly detail: string;
+}
+type EntryDetail = Omit<SeriesEntry, "due" | "removed">;
+interface EventRow extends Record<string, Value> {
+  readonly seq: number;
+  readonly at: number;
+  readonly detail: string;
+}
+
+export interface ScheduleHead {
+  readonly version: number;
+  readonly projected: number;
+  readonly team: string;
+  readonly state: ScheduleState;
+}
+
+/** SQL of a schedule; the only place that knows its tables. */
+export class ScheduleStore {
+  readonly #storage: DurableObjectStorage;
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** Null where nothing was ever stored, or all of it is deleted. Fails for what another version has stored. */
+  head(): Result<ScheduleHead | null> {
+    if (this.#rows("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").length === 0) return ok(null);
+    const [schema] = this.#rows<{ version: number }>("SELECT version FROM schema_version");
+    if (schema?.version !== SCHEMA)
+      return fail(
+        "stored_version_unknown",
+        `The schedule was stored by another version of edgewise (schema ${schema?.version}).`,
+        "Deploy that version again, or a newer one.",
+      );
+    const [row] = this.#rows<{ version: number; projected: number; team: string; state: string }>("SELECT * FROM head");
+    return ok(row === undefined ? null : { ...row, state: JSON.parse(row.state) as ScheduleState });
+  }
+
+  make(head: ScheduleHead): void {
+    this.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
+    this.#rows("INSERT INTO schema_version VALUES (?)", SCHEMA);
+    this.#rows(TABLES);
+    this.#rows("INSERT INTO head VALUES (?, ?, ?, ?)", head.version, head.projected, head.team, JSON.stringify(head.state));
+  }
+
+  put({ version, projected, state }: ScheduleHead): void {
+    this.#rows("UPDATE head SET version = ?, projected = ?, state = ?", version, projected, JSON.stringify(state));
+  }
+
+  projected(version: number): void {
+    this.#rows("UPDATE head SET projected = ? WHERE projected < ?", version, version);
+  }
+
+  note(notes: readonly Note[], now: number): void {
+    for (const note of notes) {
+      if (note.note === "event") this.#event(note.event, now);
+      else if (note.note === "ended") this.#ended(note, now);
+      else {
+        const detail: EntryDetail = { kind: note.due_kind, outcome: note.outcome, at: now, ended: null };
+        const run = note.outcome.kind === "run" ? note.outcome.run_id : null;
+        this.#rows("INSERT OR REPLACE INTO entry VALUES (?, ?, 0, 0, ?)", note.due, run, JSON.stringify(detail));
+      }
+    }
+    if (notes.length > 0) this.#prune();
+  }
+
+  /** The newest first. */
+  series(most: number): SeriesEntry[] {
+    return this.#rows<EntryRow>("SELECT * FROM entry ORDER BY due DESC LIMIT ?", most).map(entryOf);
+  }
+
+  /** The newest first. `type`: of this name only. */
+  events(most: number, type: SeriesEvent["type"] | null = null): StoredSeriesEvent[] {
+    const where = type === null ? "" : "WHERE type = ?2";
+    const rows = this.#rows<EventRow>(`SELECT seq, at, detail FROM event ${where} ORDER BY seq DESC LIMIT ?1`, most, ...(type === null ? [] : [type]));
+    return rows.map(({ seq, at, detail }) => ({ seq, at, event: JSON.parse(detail) as SeriesEvent }));
+  }
+
+  /** Runs that are over and older than the newest `keep` of those, at most `most`, the oldest first. */
+  beyond(keep: number, most: number): string[] {
+    const rows = this.#rows<{ run_id: string }>(
+      `SELECT run_id FROM (SELECT due, run_id FROM entry WHERE run_id IS NOT NULL AND over = 1 AND removed = 0 ORDER BY due DESC LIMIT -1 OFFSET ?)
+       ORDER BY due LIMIT ?`,
+      keep,
+      most,
+    );
+    return rows.map(({ run_id }) => run_id);
+  }
+
+  removed(runId: string): void {
+    this.#rows("UPDATE entry SET removed = 1 WHERE run_id = ?", runId);
+  }
+
+  #event(event: SeriesEvent, now: number): void {
+    this.#rows("INSERT INTO event (at, type, detail) VALUES (?, ?, ?)", now, event.type, JSON.stringify(event));
+  }
+
+  #ended({ run_id, seen }: Extract<Note, { note: "ended" }>, now: number): void {
+    const [row] = this.#rows<EntryRow>("SELECT * FROM entry WHERE run_id = ?", run_id);
+    if (row === undefined) return;
+    const { status, avg_reward, dataset_digest, env_digest } = seen ?? {};
+    const ended =
+      status === undefined ? null : { status, avg_reward: avg_reward ?? null, dataset_digest: dataset_digest ?? null, env_digest: env_digest ?? null, at: now };
+    const detail: EntryDetail = { ...(JSON.parse(row.detail) as EntryDetail), ended };
+    this.#rows("UPDATE entry SET over = 1, removed = ?, detail = ? WHERE due = ?", seen === null ? 1 : 0, JSON.stringify(detail), row.due);
+  }
+
+  #prune(): void {
+    this.#rows("DELETE FROM event WHERE seq <= (SELECT max(seq) FROM event) - ?", MOST_ROWS);
+    this.#rows("DELETE FROM entry WHERE due < (SELECT due FROM entry ORDER BY due DESC LIMIT 1 OFFSET ?) AND (run_id IS NULL OR removed = 1)", MOST_ROWS);
+  }
+
+  #rows<Row extends Record<string, Value>>(statement: string, ...values: Value[]): Row[] {
+    return execute<Row>(this.#storage.sql, statement, ...values);
+  }
+}
+
+const entryOf = ({ due, removed, detail }: EntryRow): SeriesEntry => ({ due, removed: removed === 1, ...(JSON.parse(detail) as EntryDetail) });

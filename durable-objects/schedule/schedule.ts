@@ -1,0 +1,251 @@
+import { DurableObject } from "cloudflare:workers";
+import { canonicalJson } from "../../src/config/canonical-json.ts";
+import { type Env, keepsSchedules } from "../../src/env.ts";
+import { failureOf, fail, ok, type Result } from "../../src/errors/result.ts";
+import { nextDues } from "../../src/schedules/due-times.ts";
+import { newSchedule, type ScheduleEvent, step } from "../../src/schedules/policy.ts";
+import type { Action, Creator, Order } from "../../src/schedules/state.ts";
+import { averageReward } from "../../src/metrics/totals.ts";
+import { runName, teamField } from "../../src/teams/team-name.ts";
+import { registryStub, runStub, scheduleIndexStub } from "../stubs.ts";
+import type { ScheduleControl, ScheduleFacts, SchedulePut, ScheduleView } from "./schedule-control.ts";
+import { type ScheduleHead, ScheduleStore } from "./schedule-store.ts";
+import { sendScheduleTask } from "./schedule-task.ts";
+
+/** Of its series and of its events, in a view. */
+const SHOWN = 100;
+/** Runs that one turn deletes. */
+const REMOVED_AT_ONCE = 20;
+/** What could not be told or deleted is tried again after this. */
+const AGAIN_MS = 30_000;
+
+const NO_SCHEDULE = fail("not_found", "Schedule not found.", "`npx edgewise schedule list` shows those there are.");
+
+/**
+ * One schedule: when it is due, what became of each due time, and the run that is at work. Its alarm is its clock. What is decided is decided by one pure step
+ * (src/schedules/policy.ts) in one transaction, alarm included; what a step leaves to be done is repeated until somebody tells what came of it. The
+ * machine's clock counts: a due time is one of the calendar.
+ */
+export class Schedule extends DurableObject<Env> implements ScheduleControl {
+  readonly #store: ScheduleStore;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new ScheduleStore(ctx.storage);
+  }
+
+  async put({ team, name, definition, creator }: SchedulePut): Promise<Result<ScheduleView>> {
+    const made = this.ctx.storage.transactionSync((): Result<boolean> => {
+      const head = this.#store.head();
+      if (!head.ok) return head;
+      if (head.value !== null) return ok(false);
+      // Above whatever the Registry may remember of another one of this name.
+      this.#store.make({ version: Date.now(), projected: 0, team, state: newSchedule(name, crypto.randomUUID(), definition, creator, Date.now()) });
+      return ok(true);
+    });
+    if (!made.ok) return made;
+    return this.#answered(made.value ? { type: "tick" } : { type: "put", definition, creator });
+  }
+
+  async view(): Promise<ScheduleView | null> {
+    const head = this.#store.head();
+    if (!head.ok) throw Object.assign(new Error(head.error.message), { code: head.error.code, hint: head.error.hint });
+    return head.value === null ? null : this.#viewOf(head.value);
+  }
+
+  async pause(request: { readonly by: string; readonly reason: string }): Promise<Result<ScheduleView>> {
+    return this.#answered({ type: "pause", ...request });
+  }
+  async resume({ creator }: { readonly creator: Creator }): Promise<Result<ScheduleView>> {
+    return this.#answered({ type: "resume", creator });
+  }
+  async run({ id }: { readonly id: string }): Promise<Result<ScheduleView>> {
+    return this.#answered({ type: "run", id });
+  }
+
+  async order(due: number): Promise<Order | null> {
+    const head = this.#store.head();
+    const active = head.ok ? head.value?.state.active : null;
+    return active !== null && active !== undefined && active.order.due === due && active.run_id === null ? active.order : null;
+  }
+  async created(request: { readonly due: number; readonly run_id: string }): Promise<void> {
+    await this.#happened({ type: "created", ...request });
+  }
+  async refused(request: Extract<ScheduleEvent, { type: "refused" }>): Promise<void> {
+    await this.#happened({ ...request, type: "refused" });
+  }
+
+  async poke(): Promise<boolean> {
+    const head = this.#store.head();
+    if (head.ok && head.value === null) return false;
+    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
+    return true;
+  }
+
+  async remove(): Promise<boolean> {
+    const head = this.#store.head();
+    if (head.ok && head.value === null) return false;
+    // The alarm with it.
+    await this.ctx.storage.deleteAll();
+    return true;
+  }
+
+  /** Where nobody keeps schedules nothing is due; whoever does finds it overdue. */
+  override async alarm(): Promise<void> {
+    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
+  }
+
+  async #answered(event: ScheduleEvent): Promise<Result<ScheduleView>> {
+    const happened = await this.#happened(event);
+    if (!happened.ok) return happened;
+    const head = this.#store.head();
+    if (!head.ok) return head;
+    return head.value === null ? NO_SCHEDULE : ok(this.#viewOf(head.value));
+  }
+
+  /** One step, and what it leaves to be done. */
+  async #happened(event: ScheduleEvent): Promise<Result<null>> {
+    const decided = this.ctx.storage.transactionSync(() => this.#decide(event));
+    if (!decided.ok) return decided;
+    const { team, actions } = decided.value;
+    for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, action));
+    await this.#attempt("retention", () => this.#retain());
+    await this.#attempt("registry", () => this.#project());
+    return ok(null);
+  }
+
+  #decide(event: ScheduleEvent): Result<{ readonly team: string; readonly actions: readonly Action[] }> {
+    const head = this.#store.head();
+    if (!head.ok) return head;
+    if (head.value === null) return NO_SCHEDULE;
+    const now = Date.now();
+    const serving = keepsSchedules(this.env);
+    const before = head.value;
+    const { state, actions, notes, wake_at } = step(before.state, now, event, serving);
+    const isShown = before.projected === 0 || notes.length > 0 || shownOf(before.state) !== shownOf(state);
+    this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
+    this.#store.note(notes, now);
+    if (wake_at !== null && serving) void this.ctx.storage.setAlarm(wake_at);
+    return ok({ team: before.team, actions });
+  }
+
+  async #perform(team: string, action: Action): Promise<void> {
+    if (action.do === "create") {
+      const { due, schedule } = action.order;
+      return await sendScheduleTask(this.env, { team, schedule, due });
+    }
+    const run = runStub(this.env, runName({ run_id: action.run_id, ...teamField(team) }));
+    if (action.do === "cancel") {
+      const cancelled = await run.cancel();
+      if (!cancelled.ok && cancelled.error.code !== "illegal_transition" && cancelled.error.code !== "not_found") throw new Error(cancelled.error.message);
+      return;
+    }
+    const view = await run.view();
+    const seen =
+      view === null
+        ? null
+        : {
+            over: view.phase === "settled" || view.suspended,
+            status: view.status,
+            suspended: view.suspended,
+            failure: view.failure,
+            avg_reward: averageReward(view.totals),
+            dataset_digest: view.dataset_digest,
+            env_digest: view.env_digest,
+            env_args: view.config.env_args,
+          };
+    if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
+  }
+
+  /** Deletes runs beyond those that are kept, by the deletion of runs; one that somebody keeps stays. */
+  async #retain(): Promise<void> {
+    const head = this.#store.head();
+    if (!head.ok || head.value === null || !keepsSchedules(this.env)) return;
+    const { team, state } = head.value;
+    const { keep } = state.definition;
+    if (keep === undefined) return;
+    for (const run_id of this.#store.beyond(keep, REMOVED_AT_ONCE)) {
+      const { kept } = await registryStub(this.env, team).standing(run_id);
+      const removed = kept ? ok(null) : await runStub(this.env, runName({ run_id, ...teamField(team) })).remove();
+      if (!removed.ok && removed.error.code !== "not_found") throw new Error(`run ${run_id}: ${removed.error.message}`);
+      this.#store.removed(run_id);
+    }
+  }
+
+  async #project(): Promise<void> {
+    const head = this.#store.head();
+    if (!head.ok || head.value === null || head.value.projected >= head.value.version) return;
+    const { version, state, team } = head.value;
+    await scheduleIndexStub(this.env, team).projectSchedule({
+      name: state.name,
+      version,
+      wake_at: this.#watchedFrom(head.value),
+      facts: this.#factsOf(head.value),
+    });
+    this.#store.projected(version);
+  }
+
+  /** While something is at work the watchdog looks each time: its looks are further apart than the object's own. */
+  #watchedFrom({ state }: ScheduleHead): number | null {
+    if (state.active !== null || state.waiting.length > 0) return 0;
+    return state.paused === null ? (nextDues(state.definition, state.anchor, state.decided, 1)[0] ?? null) : null;
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      console.warn(`schedule ${this.ctx.id.name ?? ""}: ${what}: ${failureOf(thrown).message}`);
+      const at = Date.now() + AGAIN_MS;
+      const set = await this.ctx.storage.getAlarm();
+      if (keepsSchedules(this.env) && (set === null || set > at)) await this.ctx.storage.setAlarm(at);
+    }
+  }
+
+  #factsOf({ state }: ScheduleHead): ScheduleFacts {
+    const { name, id, definition, creator, created_at, updated_at, paused, active, waiting, pin, env_digest, anchor, decided } = state;
+    const work =
+      active === null
+        ? null
+        : {
+            due: active.order.due,
+            run_id: active.run_id,
+            since: active.since,
+            cancel: active.cancel,
+            ...(active.failure === undefined ? {} : { failure: active.failure }),
+          };
+    const [last = null] = this.#store.series(1);
+    const [missed = null] = this.#store.events(1, "schedule.missed");
+    return {
+      name,
+      id,
+      definition,
+      created_by: creator.user,
+      created_at,
+      updated_at,
+      paused,
+      active: work,
+      waiting,
+      pin,
+      env_digest,
+      last,
+      missed,
+      anchor,
+      decided,
+    };
+  }
+
+  #viewOf(head: ScheduleHead): ScheduleView {
+    return { ...this.#factsOf(head), series: this.#store.series(SHOWN), events: this.#store.events(SHOWN) };
+  }
+}
+
+/** What lists show of it that no note tells: looks at a run are not told. */
+const shownOf = ({ definition, paused, active, waiting, decided }: ScheduleHead["state"]): string =>
+  canonicalJson({
+    definition,
+    paused,
+    waiting,
+    decided,
+    active: active === null ? null : { due: active.order.due, run_id: active.run_id, cancel: active.cancel },
+  } as never);

@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { plainText } from "../../config/plain-text.ts";
+import { CATCH_UPS, DATA, OVERLAPS } from "../../schedules/definition.ts";
+import { isScheduleName, SCHEDULE_NAME_RULE } from "../../schedules/schedule-name.ts";
+import { teamQuery } from "../people/people-schemas.ts";
+
+/** Bodies, paths and answers of `/schedules`; what a schedule is, `src/schedules/definition-schema.ts` says. */
+
+export const scheduleQuery = teamQuery;
+export const putQuery = z.strictObject({
+  ...teamQuery.shape,
+  dry_run: z.enum(["true", "false"]).default("false").describe("With `true` nothing is stored: what would change is told."),
+});
+export const schedulePath = z.strictObject({ schedule: z.string().refine(isScheduleName, SCHEDULE_NAME_RULE) });
+export const pauseBody = z.strictObject({ reason: plainText(200).default("paused") });
+
+const text = z.string();
+const moment = z.iso.datetime();
+const failure = z.strictObject({ code: text, message: text, hint: text.optional() });
+const definition = z.strictObject({
+  cron: text.optional(),
+  every: text.optional(),
+  time_zone: text,
+  jitter: text.optional(),
+  overlap: z.enum(OVERLAPS),
+  catch_up: z.enum(CATCH_UPS),
+  until: moment.optional(),
+  keep: z.int().optional(),
+  data: z.enum(DATA),
+  run_name: text.optional(),
+  eval: z.record(text, z.json()),
+});
+const kind = z.enum(["due", "late", "manual"]).describe("In time, caught up with, or asked for.");
+const event = z.strictObject({ seq: z.int(), at: moment, type: text, detail: z.record(text, z.json()).describe("What the event tells, by its type.") });
+const entry = z.strictObject({
+  due_at: moment,
+  kind,
+  at: moment.describe("When it was decided."),
+  outcome: z.enum(["run", "skipped", "failed"]),
+  run_id: text.nullable(),
+  reason: text.nullable(),
+  status: z.enum(["PENDING", "RUNNING", "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED"]).nullable().describe("Of the run, once it is over."),
+  reward: z.number().nullable(),
+  dataset_digest: text.nullable(),
+  env_digest: text.nullable(),
+  removed: z.boolean().describe("The run is deleted, since later ones are kept, or somebody keeps it."),
+});
+const facts = {
+  name: text,
+  definition,
+  created_by: text,
+  created_at: moment,
+  updated_at: moment,
+  paused: z.strictObject({ at: moment, by: text.nullable().describe("null: the schedule itself."), reason: text, failure: failure.optional() }).nullable(),
+  active: z.strictObject({ due_at: moment, run_id: text.nullable(), since: moment, cancelling: z.boolean(), failure: failure.nullable() }).nullable(),
+  waiting: z.array(z.strictObject({ due_at: moment, kind })),
+  pinned_dataset_digest: text.nullable(),
+  env_digest: text.nullable(),
+  last: entry.nullable(),
+  missed: event.nullable().describe("The newest due times that nobody could begin in time."),
+  next: z.array(moment).describe("The next five times."),
+  served: z.boolean().describe("Whether due times are begun by this service; a local one that a command started for itself begins none."),
+};
+export const schedule = z.strictObject({ ...facts, series: z.array(entry), events: z.array(event) });
+export const scheduleList = z.strictObject({ data: z.array(z.strictObject(facts)) });
+export const scheduleAnswer = z.strictObject({ data: schedule });
+export const schedulePlan = z.strictObject({
+  change: z.enum(["add", "change", "none"]),
+  fields: z.array(text).describe("What would be otherwise."),
+  data: z.strictObject({ name: text, next: z.array(moment) }),
+});

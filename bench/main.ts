@@ -27,6 +27,7 @@ import { paging } from "./scenarios/paging.ts";
 import { pushing } from "./scenarios/travel/pushing.ts";
 import { runLoad } from "./scenarios/run-load.ts";
 import { scale } from "./scenarios/scale.ts";
+import { schedules } from "./scenarios/schedules.ts";
 import { spans } from "./scenarios/spans.ts";
 import { throughput } from "./scenarios/throughput.ts";
 import { turns } from "./scenarios/turns.ts";
@@ -51,12 +52,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "run-load": runLoad,
   turns,
   "bare-loop": bareLoop,
+  schedules,
   scale,
   merging,
   spans,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing` and `spans` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "scale", "spans"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `schedules` and `spans` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "scale", "schedules", "spans"];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

@@ -2,6 +2,7 @@ import { issueText } from "../../config/issue-text.ts";
 import { parseTomlText } from "../../config/plan/toml-document.ts";
 import { isTable, type TomlTable } from "../../config/plan/toml-keys.ts";
 import { didYouMean } from "../../config/nearest.ts";
+import { EdgewiseError } from "../../errors/result.ts";
 import { definitionSchema, type GivenDefinition } from "../../schedules/definition-schema.ts";
 import { isScheduleName, SCHEDULE_NAME_RULE } from "../../schedules/schedule-name.ts";
 import { usageError } from "../terminal/cli-error.ts";
@@ -17,7 +18,7 @@ const OTHERS = ["alert", "monitor"];
 
 /** The schedules of a file. Throws a usage error with everything that is wrong, each with its table and key. `file`: what errors call it. */
 export function schedulesIn(text: string, file: string): readonly WantedSchedule[] {
-  const document = parseTomlText(text, file);
+  const document = parsed(text, file);
   const problems: string[] = [];
   for (const key of Object.keys(document))
     if (key !== "schedule" && !OTHERS.includes(key)) problems.push(`${file}: unknown key ${key}${didYouMean(key, ["schedule", ...OTHERS])}`);
@@ -29,6 +30,14 @@ export function schedulesIn(text: string, file: string): readonly WantedSchedule
     problems.push(`${file}: two schedules are called ${JSON.stringify(name)}`);
   if (problems.length > 0) throw usageError(problems[0] ?? "", ...problems.slice(1));
   return wanted;
+}
+
+function parsed(text: string, file: string): TomlTable {
+  try {
+    return parseTomlText(text, file);
+  } catch (error) {
+    throw error instanceof EdgewiseError ? usageError(error.message) : error;
+  }
 }
 
 function wantedOf({ name, ...table }: TomlTable, place: string, problems: string[]): readonly WantedSchedule[] {

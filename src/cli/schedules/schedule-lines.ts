@@ -66,7 +66,11 @@ export function scheduleLines(schedule: ShownSchedule, width: number): readonly 
           series.slice(0, SHOWN_ENTRIES).map((entry) => [entry.due_at, entry.kind, cameTo(entry)]),
           width,
         )),
-    ...events.slice(0, SHOWN_EVENTS).map((event) => singleLine(eventText(event))),
+    // Its runs stand above.
+    ...events
+      .filter(({ type }) => !type.startsWith("run."))
+      .slice(0, SHOWN_EVENTS)
+      .map((event) => singleLine(eventText(event))),
   ];
 }
 

@@ -94,7 +94,7 @@ rollouts_per_example = 1
       () => `serve to say that ${name} was due`,
     );
   // Held, so that what there is stays.
-  for (const name of POLICIES) await cli("pause", name, "--reason", "enough");
+  for (const name of POLICIES) await served.ask(`/schedules/${name}/pause`, { reason: "enough" });
   for (const name of POLICIES)
     await until(
       async () => (await schedule(name)).active === null,
@@ -125,7 +125,7 @@ rollouts_per_example = 1
         .sort(),
     ).toEqual([...own].sort());
   }
-  expect(await cli("get", "all")).toContain("schedule.missed");
+  expect(await cli("get", "all")).toMatch(/paused: enough.*Reward: [▁-█·]+ 1\.000 to 1\.000.*schedule\.paused/s);
   writeFileSync(join(place.folder, "schedules.toml"), table("last"));
   expect(await cli("apply", "schedules.toml", "--prune")).toContain("- all: deleted, its runs stay");
   expect(await cli("list")).toMatch(/^SCHEDULE.*\nlast .*\n$/);

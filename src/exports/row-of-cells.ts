@@ -25,7 +25,7 @@ function otherMetrics(other: unknown): Fields {
 }
 
 /**
- * The row with what was asked and answered as well. Messages of a CSV file are JSON as text, and its texts that spreadsheets would run have an apostrophe before
+ * The row with what was asked and answered as well, and what reports say of it beside its numbers; `info` is JSON as text. Messages of a CSV file are JSON as text, and its texts that spreadsheets would run have an apostrophe before
  * them. Throws a `SyntaxError` for messages that cannot be read.
  */
 export function rowWithMessages(cells: Cells, metrics: readonly MetricColumn[]): Fields {
@@ -35,6 +35,10 @@ export function rowWithMessages(cells: Cells, metrics: readonly MetricColumn[]):
     completion: messagesOf(cells.completion),
     answer: typeof cells.answer === "string" ? cells.answer.replace(SHIELDED, "") : cells.answer,
     rollout_index: cells.rollout_index,
+    info: cells.info,
+    task: cells.task,
+    stop_condition: cells.stop_condition,
+    timing: cells.timing,
   };
 }
 

@@ -5,7 +5,7 @@ import { type Column, columnLines } from "./columns.ts";
 import { fixed, thousands } from "./format.ts";
 import { markdownCell, markdownTable } from "./markdown-table.ts";
 import { singleLine } from "./printable.ts";
-import { intervalText } from "./uncertainty.ts";
+import { intervalText, observedText } from "./uncertainty.ts";
 
 const TESTS: Readonly<Record<TestMethod, string>> = { mcnemar: "McNemar, exact", sign_flips: "sign flips", t: "paired t", welch: "Welch's t" };
 
@@ -46,7 +46,7 @@ const cellsOf = ({ metric, n, baseline, candidate, difference, ci95, p, p_holm, 
 export const runText = ({ run, model, examples, rollouts, errored }: NamedRun): string =>
   `${singleLine(run)} (${singleLine(model)}): ${thousands(examples)} examples, ${thousands(rollouts)} rollouts${errored === 0 ? "" : `, ${thousands(errored)} of them errors`}`;
 
-export function comparisonLines({ baseline, comparisons }: ComparisonReport, width: number): readonly string[] {
+export function comparisonLines({ baseline, cluster_by, comparisons }: ComparisonReport, width: number): readonly string[] {
   return [
     `Baseline:  ${runText(baseline)}`,
     ...comparisons.flatMap((comparison) => [
@@ -54,14 +54,14 @@ export function comparisonLines({ baseline, comparisons }: ComparisonReport, wid
       `Candidate: ${runText(comparison.candidate)}`,
       ...factLines(comparison),
       ...columnLines(COLUMNS, comparison.metrics.map(cellsOf), width),
-      ...meaningLines(comparison),
+      ...meaningLines(comparison, cluster_by),
       ...exampleLines("lost most", comparison.regressions),
       ...exampleLines("gained most", comparison.improvements),
     ]),
   ];
 }
 
-export function comparisonMarkdown({ baseline, comparisons }: ComparisonReport): readonly string[] {
+export function comparisonMarkdown({ baseline, cluster_by, comparisons }: ComparisonReport): readonly string[] {
   return comparisons.flatMap((comparison) => [
     `### ${markdownCell(comparison.candidate.run)} against ${markdownCell(baseline.run)}`,
     "",
@@ -70,7 +70,7 @@ export function comparisonMarkdown({ baseline, comparisons }: ComparisonReport):
     "",
     ...markdownTable(COLUMNS, comparison.metrics.map(cellsOf)),
     "",
-    ...[...factLines(comparison), ...meaningLines(comparison)].map((line) => `- ${markdownCell(line)}`),
+    ...[...factLines(comparison), ...meaningLines(comparison, cluster_by)].map((line) => `- ${markdownCell(line)}`),
     "",
   ]);
 }
@@ -89,11 +89,15 @@ function factLines({ paired, joined, only_baseline, only_candidate, differing, u
   ];
 }
 
+/** What was observed where examples share something. */
+export const groupsText = (clusters: number, key: string): string => `over ${observedText(clusters, key)}, whose examples count as one observation each`;
+
 /** What the numbers of the first metric, which is the reward, are worth. */
-function meaningLines({ metrics, paired, worse, better, equal }: RunComparison): readonly string[] {
+function meaningLines({ metrics, paired, worse, better, equal }: RunComparison, clusterBy: string | undefined): readonly string[] {
   const [reward] = metrics;
   if (reward === undefined) return ["Nothing was scored in both."];
-  const { correlation, unpaired_stderr, stderr, pairing_gain, detectable } = reward;
+  const { correlation, unpaired_stderr, stderr, pairing_gain, detectable, clusters } = reward;
+  const over = clusters === undefined || clusterBy === undefined ? [] : [groupsText(clusters, clusterBy)];
   const moved = paired ? [`examples: ${thousands(worse)} worse, ${thousands(better)} better, ${thousands(equal)} equal`] : [];
   const bought =
     correlation === null || stderr === null || unpaired_stderr === null || pairing_gain === null
@@ -102,7 +106,7 @@ function meaningLines({ metrics, paired, worse, better, equal }: RunComparison):
           `pairing: the runs correlate by ${fixed(correlation, 2)}, so the standard error is ${fixed(stderr, 4)} instead of ${fixed(unpaired_stderr, 4)}: worth ${fixed(pairing_gain, 1)} times the examples`,
         ];
   const found = detectable === null ? [] : [`this design finds differences from ${fixed(detectable, 3)} on (4 times in 5, at 5 %)`];
-  return [...moved, ...bought, ...found];
+  return [...over, ...moved, ...bought, ...found];
 }
 
 const exampleLines = (which: string, examples: readonly ExampleDifference[]): readonly string[] =>

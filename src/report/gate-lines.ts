@@ -2,7 +2,7 @@
 import type { GateCheck, GateReport } from "../metrics/gate/gate.ts";
 import type { DecisionCost } from "../metrics/gate/decision-cost.ts";
 import { type Column, columnLines } from "./columns.ts";
-import { runText, signed } from "./comparison-lines.ts";
+import { groupsText, runText, signed } from "./comparison-lines.ts";
 import { fixed, thousands } from "./format.ts";
 import { markdownCell, markdownTable } from "./markdown-table.ts";
 import { singleLine } from "./printable.ts";
@@ -61,8 +61,12 @@ export function gateMarkdown(report: GateReport): readonly string[] {
   ];
 }
 
-function remarks({ checks, holds, warnings }: GateReport): readonly string[] {
+function remarks({ checks, holds, warnings, cluster_by }: GateReport): readonly string[] {
+  const observed = [
+    ...new Set(checks.flatMap(({ clusters }) => (clusters === undefined || cluster_by === undefined ? [] : [groupsText(clusters, cluster_by)]))),
+  ];
   return [
+    ...observed,
     ...holds.map((reason) => `undecided: ${singleLine(reason)}`),
     ...checks.flatMap((check) => (check.verdict === "undecided" ? costLines(check) : [])),
     ...warnings.map((warning) => `warning: ${singleLine(warning)}`),

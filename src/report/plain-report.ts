@@ -5,6 +5,7 @@ import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
 import { fixed, formatSeconds, thousands } from "./format.ts";
 import type { Slice } from "../metrics/one-run/breakdown.ts";
+import { RowKeys, type UnknownKey } from "../metrics/one-run/row-keys.ts";
 import { breakdownLines } from "./breakdown-lines.ts";
 import { boundsText, intervalText, metricLines, observedText, ratesText } from "./uncertainty.ts";
 import { singleLine } from "./printable.ts";
@@ -33,6 +34,9 @@ export interface ReportHeader {
   readonly by?: string | undefined;
 }
 
+/** Options of a report that name a key of rows. */
+export type GroupingOption = "cluster_by" | "by";
+
 /** Tasks that get blocks of their own; rows of further ones are counted. */
 export const SHOWN_TASKS = 20;
 
@@ -53,6 +57,7 @@ export class PlainReport {
   readonly #header: ReportHeader;
   readonly #all: ReportBlock;
   readonly #tasks = new Map<string, ReportBlock>();
+  readonly #keys: { readonly [Name in GroupingOption]: RowKeys | null };
   #rows = 0;
   #rowsOfOtherTasks = 0;
   #example: Example | null = null;
@@ -60,11 +65,15 @@ export class PlainReport {
   constructor(header: ReportHeader) {
     this.#header = header;
     this.#all = this.#block(header.by);
+    const keys = (key: string | undefined): RowKeys | null => (key === undefined ? null : new RowKeys(key));
+    this.#keys = { cluster_by: keys(header.cluster_by), by: keys(header.by) };
   }
 
   /** A parsed row; ours, or one that the Python library wrote. */
   addRow(row: Readonly<Record<string, unknown>>): void {
     this.#rows += 1;
+    this.#keys.cluster_by?.add(row);
+    this.#keys.by?.add(row);
     this.#example ??= exampleOf(row, typeof row.reward === "number" ? row.reward : 0);
     this.#all.add(row);
     const task = taskOf(row);
@@ -113,6 +122,14 @@ export class PlainReport {
   /** Why there are neither rates nor intervals. */
   get groupingProblem(): string | undefined {
     return this.#header.grouping_problem;
+  }
+
+  /** Of the keys that were asked for those that no row has: what is grouped by one of them says nothing. */
+  unknownKeys(): readonly (readonly [GroupingOption, UnknownKey])[] {
+    return (["cluster_by", "by"] as const).flatMap((name) => {
+      const unknown = this.#keys[name]?.unknown() ?? null;
+      return unknown === null ? [] : [[name, unknown] as const];
+    });
   }
 
   /** By the key that was asked for, the largest first. */

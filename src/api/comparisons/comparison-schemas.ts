@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRunId } from "../../../r2-layout/keys.ts";
+import { rowKey } from "../../config/options/option-values.ts";
 import { plainText } from "../../config/plain-text.ts";
 
 /** Runs of one comparison: each is read whole. */
@@ -16,6 +17,7 @@ export const comparisonBody = z.strictObject({
     .max(MOST_METRICS - 1)
     .optional()
     .describe(`Beside the reward; else the first ${MOST_METRICS - 1} that the runs have.`),
+  cluster_by: rowKey.optional().describe("Field of rows or of their info under which examples share something: these count as one observation."),
   unpaired: z.boolean().default(false).describe("As two samples: the examples need not be the same."),
   accept_code_change: z.boolean().default(false).describe("Other code, or another environment, scores the same."),
   show: z.int().min(0).max(MOST_SHOWN).default(0).describe("Examples that lost most, and as many that gained most, to name."),
@@ -31,6 +33,7 @@ const example = z.strictObject({ example_id: number, rows: z.tuple([count, count
 const metric = z.strictObject({
   metric: z.string(),
   n: count,
+  clusters: count.optional().describe("Values of `cluster_by`."),
   baseline: number,
   candidate: number,
   difference: number.describe("Of the candidate's mean to the baseline's."),
@@ -50,6 +53,7 @@ const metric = z.strictObject({
 
 export const comparisonAnswer = z.strictObject({
   baseline: run,
+  cluster_by: z.string().optional(),
   comparisons: z.array(
     z.strictObject({
       candidate: run,

@@ -7,6 +7,7 @@ import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts"
 import { type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
 import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
 import { invalid } from "../errors.ts";
@@ -20,11 +21,11 @@ export const comparisons = new Hono<AppContext>();
 const ELSEWHERE = "`npx edgewise compare` with the same ids has no such bound.";
 
 comparisons.post("/", async (c) => {
-  const { runs, metrics, unpaired, accept_code_change, show } = parseBody(comparisonBody, await readJsonText(c.req.raw));
+  const { runs, metrics, cluster_by, unpaired, accept_code_change, show } = parseBody(comparisonBody, await readJsonText(c.req.raw));
   const compared: ComparedRun[] = [];
   const left = { bytes: MAX_COMPARED_BYTES, examples: MAX_COMPARED_EXAMPLES };
-  for (const id of runs) compared.push(await scoresOf(c, id, metrics ?? null, left));
-  const outcome = compareRuns(compared, { unpaired, accepted: accept_code_change, shown: show });
+  for (const id of runs) compared.push(await scoresOf(c, id, metrics ?? null, cluster_by, left));
+  const outcome = compareRuns(compared, { unpaired, accepted: accept_code_change, shown: show, clusterBy: cluster_by });
   if (outcome.kind === "refused") {
     const [{ hint = "" } = {}] = outcome.refusals;
     throw invalid(
@@ -41,6 +42,7 @@ async function scoresOf(
   c: Context<AppContext>,
   id: string,
   metrics: readonly string[] | null,
+  clusterBy: string | undefined,
   left: { bytes: number; examples: number },
 ): Promise<ComparedRun> {
   const { store, run } = c.var.ports;
@@ -59,7 +61,7 @@ async function scoresOf(
   const metadata: unknown = file === null ? null : await new Response(file).json();
   const facts = runFacts(metadata);
   if (facts === null) throw new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
-  const builder = new ScoreTableBuilder({ trusted: !facts.foreign, metrics: metrics === null ? null : [REWARD, ...metrics], most: MOST_METRICS });
+  const builder = new ScoreTableBuilder({ trusted: !facts.foreign, metrics: metrics === null ? null : [REWARD, ...metrics], most: MOST_METRICS, clusterBy });
   let number = 0;
   for await (const { text } of resultLines(await store.read(place("results.jsonl")), 0)) {
     builder.add(readForeignRow(text).value, ++number);
@@ -67,5 +69,7 @@ async function scoresOf(
   }
   left.examples -= builder.examples;
   if (number === 0) throw invalid(["body", "runs"], `run ${id} has no rows to compare`);
+  const unknown = builder.unknownKey;
+  if (unknown !== null) throw invalid(["body", "cluster_by"], `${unknownKeyText(`run ${id},`, unknown)}. ${knownKeysText(unknown)}`);
   return { name: id, model, metadata, range: facts.reward_range, table: builder.table() };
 }

@@ -69,7 +69,8 @@ export const flagName = (name: OptionName): string => {
   return short === null ? longFlag(name) : `-${short}/${longFlag(name)}`;
 };
 
-function flagOf(name: OptionName): CommanderOption {
+/** A flag of the table, with its check. */
+export function flagOf(name: OptionName): CommanderOption {
   const { short, kind, value, help, default: usual }: Option = OPTIONS[name];
   const names = `${short === null ? "" : `-${short}, `}${longFlag(name)}`;
   const taken = kind === "switch" ? "" : kind === "optional_path" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;

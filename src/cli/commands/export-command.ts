@@ -32,7 +32,7 @@ export function exportCommand(context: CommandContext, done: (code: ExitCode) =>
 export function reportCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const command = new Command("report")
     .description("print the report of runs that there are, from their rows; with other groups if wanted")
-    .argument("<run...>", "run ids, results folders (also those of Python's verifiers), and folders with some in them");
+    .argument("<run...>", "run ids, results folders (also those of Python's verifiers), exports, and folders with some in them");
   addFlags(command, ["cluster_by", "by"]);
   command.addOption(new Option("-o, --output <FORMAT>", "text for people, json for programs").choices(["text", "json"]).default("text"));
   return command.action(async (named: readonly string[], { output }: { readonly output: "text" | "json" }) => {

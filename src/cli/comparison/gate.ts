@@ -10,7 +10,7 @@ import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { notComparable } from "./not-comparable.ts";
-import { scoresOf } from "./scores-of.ts";
+import { clusterKeyOf, scoresOf } from "./scores-of.ts";
 
 export interface GatedWish extends Omit<GateWish, "metric"> {
   /** Run id or folder. */
@@ -33,7 +33,7 @@ export async function gate(context: CommandContext, { run, baseline, metric, sum
     throw usageError("a gate needs a bound: --max-drop with --baseline, or --min", "For example: --baseline RUN --max-drop 0.02");
   const named = baseline === null ? [run] : [run, baseline];
   const { terminal } = context;
-  return await withRuns(context, "edgewise gate", { named, partial: false, baselines: true }, async (opened) => {
+  return await withRuns(context, "edgewise gate", { named, partial: false, baselines: true, exports: true }, async (opened) => {
     const [candidate, before = null] = opened;
     if (candidate === undefined || opened.length !== named.length)
       throw usageError(
@@ -41,8 +41,10 @@ export async function gate(context: CommandContext, { run, baseline, metric, sum
         "Name a results folder, which has a metadata.json, or a run id.",
       );
     const wanted = metric === null || metric === REWARD ? [] : [metric];
-    const outcome = gateRun(await scoresOf(candidate, wanted), before === null ? null : await scoresOf(before, wanted), {
+    const clusterBy = clusterKeyOf(bounds.clusterBy, opened);
+    const outcome = gateRun(await scoresOf(candidate, wanted, clusterBy), before === null ? null : await scoresOf(before, wanted, clusterBy), {
       ...bounds,
+      clusterBy,
       metric: metric ?? REWARD,
     });
     if (outcome.kind === "refused") throw notComparable(outcome.refusals);

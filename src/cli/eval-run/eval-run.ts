@@ -210,6 +210,7 @@ async function endOfOne(command: EvalCommand, service: SharedService, outcome: O
   }
   for (const line of played.report?.lines ?? []) terminal.print(line);
   if (!played.completed) for (const line of failureLines(played.evaluation)) terminal.tell(line);
+  for (const line of played.report?.problems ?? []) terminal.tell(line);
   const names = play.names();
   await pushEnded(command, endedRun(play, played));
   for (const line of resultLines(names, played.evaluation)) terminal.print(line);
@@ -257,12 +258,13 @@ const lastWord = ({ play, played }: Outcome): string => resultLines(play.names()
 
 function exitOf(outcomes: readonly Outcome[]): ExitCode {
   if (!outcomes.every(isWhole)) return EXIT.failed;
-  return outcomes.some(owes) ? EXIT.owed : EXIT.completed;
+  if (outcomes.some(owes)) return EXIT.owed;
+  return outcomes.some(({ played }) => (played?.report?.problems ?? []).length > 0) ? EXIT.usage : EXIT.completed;
 }
 
 function problemLines(command: EvalCommand, service: SharedService, outcome: Outcome): readonly string[] {
   const { played, error, play } = outcome;
-  if (played !== null) return played.completed ? [] : failureLines(played.evaluation);
+  if (played !== null) return [...(played.completed ? [] : failureLines(played.evaluation)), ...(played.report?.problems ?? [])];
   if (error instanceof Suspended) return [`interrupted by another command; ${resultLines(play.names()).at(-1) ?? ""}`];
   const reason = explained(command, service, outcome);
   return reason instanceof CliError

@@ -6,6 +6,8 @@ import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { argumentsText, concurrencyText, datasetText, optionsText, samplingText } from "../../report/settings.ts";
+import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { flagName } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";
 import { readLines } from "../disk/read-lines.ts";
@@ -31,25 +33,31 @@ export interface FinalReport {
   readonly lines: readonly string[];
   /** 95 % interval of the mean reward; null where there is none. */
   readonly interval: readonly [number, number] | null;
+  /** What of it could not be made as was asked; there is no breakdown by a key that no row has. */
+  readonly problems: readonly string[];
   /** What the newest generation of the run took; null where it has not ended, or was not this command's. */
   readonly seconds: number | null;
 }
 
 /** From a folder that is complete. */
 export const reportOfFolder = (evaluation: Evaluation, folder: string, style: ReportStyle): Promise<FinalReport> =>
-  reportOf(evaluation, readLines(join(folder, "results.jsonl")), folder, style);
+  reportOf(evaluation, () => readLines(join(folder, "results.jsonl")), folder, style);
 
 /** From the service, for a run whose files are not kept here. */
 export async function reportOfRun(evaluation: Evaluation, client: ServiceClient, style: ReportStyle): Promise<FinalReport> {
-  return reportOf(evaluation, readLines(chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"))), null, style);
+  const chunks = async () => chunksOf(await client.file(evaluation.evaluation_id, "results.jsonl"));
+  return await reportOf(
+    evaluation,
+    async function* () {
+      yield* readLines(await chunks());
+    },
+    null,
+    style,
+  );
 }
 
-async function reportOf(
-  evaluation: Evaluation,
-  lines: AsyncIterable<string>,
-  place: string | null,
-  { columns, abbreviated, verbose, by, wrongAverages, rested }: ReportStyle,
-): Promise<FinalReport> {
+async function reportOf(evaluation: Evaluation, lines: () => AsyncIterable<string>, place: string | null, style: ReportStyle): Promise<FinalReport> {
+  const { columns, abbreviated, verbose, by, wrongAverages, rested } = style;
   const wrong = wrongAveragesText(wrongAverages);
   const seconds = rested ? null : secondsTaken(evaluation);
   const report = new PlainReport({
@@ -61,7 +69,7 @@ async function reportOf(
     by,
   });
   let number = 0;
-  for await (const line of lines) {
+  for await (const line of lines()) {
     number++;
     try {
       report.addRow(readForeignRow(line).value);
@@ -70,8 +78,15 @@ async function reportOf(
       throw damagedRow(evaluation, place, number, error);
     }
   }
-  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95, seconds };
+  const unknown = report.unknownKeys().find(([name]) => name === "by");
+  if (unknown !== undefined) {
+    const problems = [`error: ${unknownKeyText(flagName("by"), unknown[1])}`, `  ${knownKeysText(unknown[1])}`, REPORT_AGAIN];
+    return { ...(await reportOf(evaluation, lines, place, { ...style, by: undefined })), problems };
+  }
+  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95, problems: [], seconds };
 }
+
+const REPORT_AGAIN = "  The run is as it should be; its report by another key: npx edgewise eval report RUN|FOLDER --by KEY";
 
 /** Every row was whole when it was stored, so its bytes have changed since: on the disk, or by a hand. */
 function damagedRow({ evaluation_id, metadata }: Evaluation, folder: string | null, number: number, cause: SyntaxError): CliError {

@@ -43,9 +43,30 @@ function statementIn(found: FoundExport): CardStatement {
 }
 
 /** What the card knows: neither the code that scored nor its arguments. */
-function metadataOf({ run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range, foreign, avg_reward, avg_metrics }: StatedRun): JsonObject {
+function metadataOf({
+  rows,
+  run_id,
+  env_id,
+  model,
+  rollouts_per_example,
+  pass_threshold,
+  reward_range,
+  foreign,
+  avg_reward,
+  avg_metrics,
+}: StatedRun): JsonObject {
   const own: JsonObject = { run_id, reward_range: [...reward_range] };
-  return { env_id, model, rollouts_per_example, pass_threshold, avg_reward, avg_metrics: { ...avg_metrics }, ...(foreign ? {} : { edgewise: own }) };
+  const num_examples = Math.ceil(rows / (rollouts_per_example || 1));
+  return {
+    env_id,
+    model,
+    num_examples,
+    rollouts_per_example,
+    pass_threshold,
+    avg_reward,
+    avg_metrics: { ...avg_metrics },
+    ...(foreign ? {} : { edgewise: own }),
+  };
 }
 
 /** Rows `first` and so on of all files; numbered from 1 in their run. */

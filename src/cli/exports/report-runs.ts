@@ -1,9 +1,11 @@
 /** `edgewise eval report RUN|FOLDER…`: the report of runs that there are, made from their rows; also with other groups than it had at their end. */
+import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { flagName } from "../command-line/flags.ts";
 import { groupingProblem, PromptGroups } from "../../metrics/grouping.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { printableJson } from "../../report/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
-import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
+import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { withRuns } from "./open-runs.ts";
 import type { OpenedRun } from "./opened-run.ts";
 
@@ -17,7 +19,7 @@ export interface ReportWish {
 
 export async function reportRuns(context: CommandContext, wish: ReportWish): Promise<ExitCode> {
   const { terminal } = context;
-  return await withRuns(context, "edgewise eval report", { named: wish.named, partial: false }, async (runs) => {
+  return await withRuns(context, "edgewise eval report", { named: wish.named, partial: false, exports: true }, async (runs) => {
     const reports: object[] = [];
     for (const run of runs) {
       const report = await reportOf(run, wish);
@@ -37,14 +39,14 @@ export async function reportRuns(context: CommandContext, wish: ReportWish): Pro
   });
 }
 
-async function reportOf({ facts, rows }: OpenedRun, { clusterBy, by }: ReportWish): Promise<PlainReport> {
+async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: ReportWish): Promise<PlainReport> {
   const groups = new PromptGroups();
   // Another program may have named examples wrongly, which the rows have to be looked through for first.
   if (facts.foreign) for await (const { value } of rows()) groups.add(value.example_id ?? value.id, value.prompt);
   const report = new PlainReport({
     env_id: facts.env_id,
     model: facts.model,
-    base_url: facts.base_url ?? "",
+    base_url: facts.base_url ?? "not known",
     num_examples: facts.num_examples ?? 0,
     rollouts_per_example: facts.rollouts_per_example ?? 1,
     pass_threshold: facts.pass_threshold,
@@ -54,5 +56,8 @@ async function reportOf({ facts, rows }: OpenedRun, { clusterBy, by }: ReportWis
     by,
   });
   for await (const { value } of rows()) report.addRow(value);
+  // The key of the run itself was looked for when it was prepared.
+  const unknown = report.unknownKeys().find(([key]) => key === "by" || clusterBy !== undefined);
+  if (unknown !== undefined) throw usageError(`${name}: ${unknownKeyText(flagName(unknown[0]), unknown[1])}`, knownKeysText(unknown[1]));
   return report;
 }

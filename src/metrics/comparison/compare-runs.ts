@@ -21,6 +21,8 @@ export interface CompareWish {
   readonly shown: number;
   /** Each difference has an interval at 1 - alpha too. */
   readonly alpha?: number | undefined;
+  /** Under which key examples share something; the tables have been made with it. */
+  readonly clusterBy?: string | undefined;
 }
 
 export interface NamedRun {
@@ -37,6 +39,8 @@ export interface RunComparison extends TableComparison {
 
 export interface ComparisonReport {
   readonly baseline: NamedRun;
+  /** The key of each metric's `clusters`; absent where nobody asked. */
+  readonly cluster_by?: string;
   readonly comparisons: readonly RunComparison[];
 }
 
@@ -51,7 +55,10 @@ export type ComparisonOutcome =
   | { readonly kind: "refused"; readonly refusals: readonly ComparisonRefusal[] };
 
 /** The first run is the baseline of all others. Two runs at least; throws a `RangeError` for fewer. */
-export function compareRuns([baseline, ...candidates]: readonly ComparedRun[], { unpaired, accepted, shown, alpha }: CompareWish): ComparisonOutcome {
+export function compareRuns(
+  [baseline, ...candidates]: readonly ComparedRun[],
+  { unpaired, accepted, shown, alpha, clusterBy }: CompareWish,
+): ComparisonOutcome {
   if (baseline === undefined || candidates.length === 0) throw new RangeError("a comparison takes two runs");
   const facts = comparedFacts(baseline.metadata);
   const verdicts = candidates.map(({ metadata }) => comparability(facts, comparedFacts(metadata), accepted));
@@ -82,6 +89,7 @@ export function compareRuns([baseline, ...candidates]: readonly ComparedRun[], {
   return {
     kind: "compared",
     baseline: namedRun(baseline),
+    ...(clusterBy === undefined ? {} : { cluster_by: clusterBy }),
     comparisons: candidates.map((candidate, i) => {
       const comparison = compared[i] as TableComparison;
       return { candidate: namedRun(candidate), ...comparison, warnings: [...(verdicts[i]?.warnings ?? []), ...comparison.warnings] };

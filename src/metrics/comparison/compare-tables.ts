@@ -1,4 +1,5 @@
 import type { RewardRange } from "../interval.ts";
+import { clusteredDifference } from "./clustered-difference.ts";
 import { holm } from "./holm.ts";
 import { type Join, joinTables } from "./join.ts";
 import { matchedPairsInterval } from "./matched-pairs.ts";
@@ -7,7 +8,7 @@ import { type PairedDifference, pairedDifference } from "./paired-difference.ts"
 import { detectableDifference, USUAL_ALPHA } from "./power.ts";
 import { REWARD, type ScoreColumn, type ScoreTable } from "./score-table.ts";
 import { signFlipTest } from "./sign-flips.ts";
-import { unpairedDifference } from "./unpaired-difference.ts";
+import { type Sample, unpairedDifference } from "./unpaired-difference.ts";
 import { type VarianceComponents, varianceComponents } from "./variance-components.ts";
 
 /** Up to so many pairs the signs are flipped: t takes means of few for normal. */
@@ -23,6 +24,8 @@ export interface MetricComparison extends PairedDifference {
   readonly p: number | null;
   /** Holm's, over all metrics and runs that were compared together. */
   readonly p_holm: number | null;
+  /** Groups of examples that share something, which are what was observed; absent where nobody asked for them. */
+  readonly clusters?: number;
   /** Of single attempts that pass or fail. */
   readonly discordant?: Discordant;
   /** So many times the examples would have been needed without pairs. */
@@ -86,7 +89,9 @@ function compareOne(a: ScoreTable, b: ScoreTable, options: CompareOptions): Tabl
   const metrics = common.flatMap((name): MetricComparison[] => {
     const [one, two] = [a.columns.get(name), b.columns.get(name)];
     if (one === undefined || two === undefined) return [];
-    return [options.unpaired ? unpairedMetric(name, one, two, options) : pairedMetric(name, one, two, join, { ...options, single })];
+    return [
+      options.unpaired ? unpairedMetric(name, [a, one], [b, two], options) : pairedMetric(name, one, two, join, { ...options, single, clusters: a.clusters }),
+    ];
   });
   const examples = options.unpaired ? NO_EXAMPLES : differencesOf(a, b, join, options.shown);
   return {
@@ -114,13 +119,34 @@ function pairedMetric(
   one: ScoreColumn,
   two: ScoreColumn,
   join: Join,
-  { range, single, alpha }: CompareOptions & { readonly single: boolean },
+  { range, single, alpha, clusters }: CompareOptions & { readonly single: boolean; readonly clusters: Float64Array | null },
 ): MetricComparison {
-  const [means, others] = scoredPairs(one.means, two.means, join);
+  const [means, others, shared] = scoredPairs(one.means, two.means, join, clusters);
   const binary = one.binary && two.binary;
-  const found = pairedDifference(means, others, metric === REWARD ? range : binary ? [0, 1] : null, alpha);
+  const bounds = metric === REWARD ? range : binary ? ([0, 1] as const) : null;
+  const found = pairedDifference(means, others, bounds, alpha);
+  const gainOf = ({ stderr, unpaired_stderr }: PairedDifference): number | null =>
+    stderr === null || unpaired_stderr === null ? null : (unpaired_stderr / stderr) ** 2;
+  if (shared !== null) {
+    const { sums, ...grouped } = clusteredDifference(found, [means, others], shared, bounds, alpha);
+    const few = grouped.clusters <= FEW;
+    const p = few
+      ? grouped.clusters < 2
+        ? null
+        : signFlipTest(sums)
+      : (grouped.t_p ?? (grouped.difference === 0 && grouped.unpaired_stderr !== null ? 1 : null));
+    return {
+      metric,
+      ...grouped,
+      p_holm: null,
+      ...designOf(grouped, one, two, grouped.clusters),
+      test: few ? "sign_flips" : "t",
+      p,
+      pairing_gain: gainOf(grouped),
+    };
+  }
   const base = { metric, ...found, p_holm: null, ...designOf(found, one, two) };
-  const gain = found.stderr === null || found.unpaired_stderr === null ? null : (found.unpaired_stderr / found.stderr) ** 2;
+  const gain = gainOf(found);
   if (single && binary) {
     const counts = discordant(means, others, 1);
     // A metric that no example of either run changes is no test, and costs the others nothing.
@@ -137,33 +163,52 @@ function pairedMetric(
   return { ...base, test: "t", p: found.t_p ?? (found.difference === 0 && found.unpaired_stderr !== null ? 1 : null), pairing_gain: gain };
 }
 
-function unpairedMetric(metric: string, one: ScoreColumn, two: ScoreColumn, { range, alpha }: CompareOptions): MetricComparison {
-  const scored = ({ means }: ScoreColumn): Float64Array => means.filter((mean) => !Number.isNaN(mean));
-  const found = unpairedDifference(scored(one), scored(two), metric === REWARD ? range : one.binary && two.binary ? [0, 1] : null, alpha);
-  return { metric, ...found, test: "welch", p: found.t_p, p_holm: null, pairing_gain: null, ...designOf(found, one, two) };
+type ColumnOf = readonly [table: ScoreTable, column: ScoreColumn];
+
+function unpairedMetric(metric: string, [a, one]: ColumnOf, [b, two]: ColumnOf, { range, alpha }: CompareOptions): MetricComparison {
+  const scored = ({ clusters }: ScoreTable, { means }: ScoreColumn): Sample => ({
+    means: means.filter((mean) => !Number.isNaN(mean)),
+    clusters: clusters?.filter((_, example) => !Number.isNaN(means[example])) ?? null,
+  });
+  const samples = [scored(a, one), scored(b, two)] as const;
+  const found = unpairedDifference(...samples, metric === REWARD ? range : one.binary && two.binary ? [0, 1] : null, alpha);
+  const counts = samples.flatMap(({ clusters }) => (clusters === null ? [] : [new Set(clusters).size]));
+  const grouped = counts.length === 0 ? {} : { clusters: Math.min(...counts) };
+  return { metric, ...found, ...grouped, test: "welch", p: found.t_p, p_holm: null, pairing_gain: null, ...designOf(found, one, two, grouped.clusters) };
 }
 
-function designOf({ stderr, n }: PairedDifference, one: ScoreColumn, two: ScoreColumn): Pick<MetricComparison, "detectable" | "variances"> {
+/** `observed`: what is independent. */
+function designOf({ stderr, n }: PairedDifference, one: ScoreColumn, two: ScoreColumn, observed = n): Pick<MetricComparison, "detectable" | "variances"> {
   const variances = ({ means, within }: ScoreColumn): VarianceComponents =>
     varianceComponents(
       means.filter((mean) => !Number.isNaN(mean)),
       within,
     );
-  return { detectable: stderr === null || n < 2 ? null : detectableDifference(stderr, n), variances: { baseline: variances(one), candidate: variances(two) } };
+  return {
+    detectable: stderr === null || observed < 2 ? null : detectableDifference(stderr, observed),
+    variances: { baseline: variances(one), candidate: variances(two) },
+  };
 }
 
-/** Means of the pairs that have a score in both runs. */
-function scoredPairs(one: Float64Array, two: Float64Array, { a, b }: Join): readonly [Float64Array, Float64Array] {
+/** Means of the pairs that have a score in both runs, and what the baseline's example of each shares with others. */
+function scoredPairs(
+  one: Float64Array,
+  two: Float64Array,
+  { a, b }: Join,
+  clusters: Float64Array | null,
+): readonly [Float64Array, Float64Array, Float64Array | null] {
   const [means, others] = [new Float64Array(a.length), new Float64Array(a.length)];
+  const shared = clusters === null ? null : new Float64Array(a.length);
   let n = 0;
   for (let pair = 0; pair < a.length; pair++) {
     const [mean, other] = [one[a[pair] ?? 0] ?? Number.NaN, two[b[pair] ?? 0] ?? Number.NaN];
     if (Number.isNaN(mean) || Number.isNaN(other)) continue;
     means[n] = mean;
     others[n] = other;
+    if (shared !== null) shared[n] = clusters?.[a[pair] ?? 0] ?? 0;
     n += 1;
   }
-  return [means.subarray(0, n), others.subarray(0, n)];
+  return [means.subarray(0, n), others.subarray(0, n), shared?.subarray(0, n) ?? null];
 }
 
 type Examples = Pick<TableComparison, "unscored" | "worse" | "better" | "equal" | "regressions" | "improvements">;

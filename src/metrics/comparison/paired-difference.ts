@@ -75,7 +75,7 @@ export function ofT(difference: number, stderr: number, df: number, range: Rewar
  * Where every pair differs by the same: of pairs that agree, or differ by all that there is, so many more could do otherwise as Wilson's interval allows of
  * none in n. Any other common difference says nothing of its spread.
  */
-function withoutSpread(difference: number, n: number, range: RewardRange | null, alpha: number): readonly [number, number] | null {
+export function withoutSpread(difference: number, n: number, range: RewardRange | null, alpha: number): readonly [number, number] | null {
   if (range === null || n < 2) return null;
   const span = range[1] - range[0];
   const others = wilsonInterval(0, n, alpha)[1] * span;

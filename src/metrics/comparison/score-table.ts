@@ -1,6 +1,8 @@
 import { isCount } from "../count-metrics.ts";
 import { textHash } from "../grouping.ts";
 import { summaryOfRow } from "../row-summary.ts";
+import type { UnknownKey } from "../one-run/row-keys.ts";
+import { ExampleClusters } from "./example-clusters.ts";
 import { contentHash } from "./example-content.ts";
 import type { WithinSums } from "./variance-components.ts";
 
@@ -36,6 +38,8 @@ export interface ScoreTable {
   readonly unnamed: number;
   /** Whether no example has two rollouts. */
   readonly single: boolean;
+  /** What each example shares with others, as 53 bits of it; null where nobody asked. */
+  readonly clusters: Float64Array | null;
   readonly columns: ReadonlyMap<string, ScoreColumn>;
 }
 
@@ -60,17 +64,28 @@ export class ScoreTableBuilder {
   readonly #rows: number[] = [];
   readonly #attempts: number[] = [];
   readonly #metrics = new Map<string, Sums>();
+  readonly #clusters: ExampleClusters | null;
   #rollouts = 0;
   #errored = 0;
   #contentKnown = true;
   #unnamed = 0;
 
-  /** `metrics`: those wanted; null = all. `most`: so many of them are kept, the reward among them. */
+  /**
+   * `metrics`: those wanted; null = all. `most`: so many of them are kept, the reward among them. `clusterBy`: the key of rows under which examples share
+   * something.
+   */
   constructor({
     trusted,
     metrics = null,
     most = MOST_METRICS,
-  }: { readonly trusted: boolean; readonly metrics?: readonly string[] | null; readonly most?: number }) {
+    clusterBy,
+  }: {
+    readonly trusted: boolean;
+    readonly metrics?: readonly string[] | null;
+    readonly most?: number;
+    readonly clusterBy?: string | undefined;
+  }) {
+    this.#clusters = clusterBy === undefined ? null : new ExampleClusters(clusterBy);
     this.#most = most;
     this.#trusted = trusted;
     this.#only = metrics === null ? null : new Set(metrics);
@@ -78,6 +93,11 @@ export class ScoreTableBuilder {
 
   get examples(): number {
     return this.#ids.length;
+  }
+
+  /** The key of clusters, where no row has it. */
+  get unknownKey(): UnknownKey | null {
+    return this.#clusters?.unknown() ?? null;
   }
 
   /** `number`: of the row, from 1. */
@@ -109,6 +129,7 @@ export class ScoreTableBuilder {
       wrongIds,
       unnamed: this.#unnamed,
       single: this.#attempts.every((attempts) => attempts === 1),
+      clusters: this.#clusters?.values() ?? null,
       columns: new Map([...this.#metrics].map(([name, sums]) => [name, columnOf(sums, this.#ids.length)])),
     };
   }
@@ -116,6 +137,7 @@ export class ScoreTableBuilder {
   /** Examples that ask the same become one: what they were told apart by is wrong. */
   #joinByContent(): void {
     const firsts = new Map<number, number>();
+    const kept: number[] = [];
     const [ids, contents, rows, attempts] = [this.#ids, this.#contents, this.#rows, this.#attempts].map((column) => column.splice(0));
     const columns = [...this.#metrics.values()].map(({ sum, squares, count }) => [sum, squares, count].map((into) => ({ into, from: into.splice(0) })));
     for (const [example, content] of (contents ?? []).entries()) {
@@ -123,6 +145,7 @@ export class ScoreTableBuilder {
       if (first === undefined) {
         first = this.#ids.length;
         firsts.set(content, first);
+        kept.push(example);
         this.#ids.push(ids?.[example] ?? 0);
         this.#contents.push(content);
         this.#rows.push(rows?.[example] ?? 0);
@@ -132,6 +155,7 @@ export class ScoreTableBuilder {
       this.#attempts[first] = (this.#attempts[first] ?? 0) + (attempts?.[example] ?? 0);
       for (const { into, from } of columns.flat()) into[first] = (into[first] ?? 0) + (from[example] ?? 0);
     }
+    this.#clusters?.keep(kept);
   }
 
   #exampleOf(row: Readonly<Record<string, unknown>>, number: number): number {
@@ -153,6 +177,7 @@ export class ScoreTableBuilder {
     this.#ids.push(id);
     this.#contents.push(content ?? id);
     this.#rows.push(number);
+    this.#clusters?.add(row);
     return example;
   }
 

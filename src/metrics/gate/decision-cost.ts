@@ -6,6 +6,8 @@ export interface Design extends DesignVariances {
   readonly examples: number;
   readonly attemptsA: number;
   readonly attemptsB: number;
+  /** Examples to each independent observation: 1, or as many as share something. */
+  readonly perObservation: number;
   /** Whether attempts at one example were seen to vary apart from examples: else more of them cannot be weighed. */
   readonly withinKnown: boolean;
 }
@@ -21,12 +23,12 @@ export interface DecisionCost {
 /** `distance`: between the truth, as it is taken to be, and the bound; 0 and more. */
 export function decisionCost(design: Design, distance: number, alpha: number): DecisionCost {
   if (!(distance > 0)) return { examples: null, attempts: null };
-  const { examples, attemptsA, attemptsB, between, withinA, withinB, withinKnown } = design;
+  const { examples, attemptsA, attemptsB, between, withinA, withinB, withinKnown, perObservation } = design;
   const within = withinA + withinB;
   if (between + within <= 0) {
     // Nothing was seen to vary: until the interval of none in n is as narrow.
     const z = normalQuantile(1 - alpha / 2) ** 2;
-    return { examples: Math.max(examples + 1, Math.ceil((z * (1 - Math.min(distance, 1))) / Math.min(distance, 1))), attempts: null };
+    return { examples: Math.max(examples + 1, Math.ceil((perObservation * z * (1 - Math.min(distance, 1))) / Math.min(distance, 1))), attempts: null };
   }
   const needed = neededExamples(design, distance, { attemptsA, attemptsB, alpha });
   return {

@@ -5,6 +5,7 @@ import { REWARD, type ScoreTable } from "../comparison/score-table.ts";
 import { varianceComponents } from "../comparison/variance-components.ts";
 import { isCount } from "../count-metrics.ts";
 import { RewardSpread } from "../interval.ts";
+import { ClusteredMean } from "../one-run/clustered-mean.ts";
 import { type DecisionCost, decisionCost } from "./decision-cost.ts";
 import { commonVerdict, type Verdict, verdictOf } from "./verdict.ts";
 
@@ -20,6 +21,8 @@ export interface GateWish {
   readonly alpha: number;
   readonly unpaired: boolean;
   readonly accepted: boolean;
+  /** Under which key examples share something; the tables have been made with it. */
+  readonly clusterBy?: string | undefined;
 }
 
 /** One bound, held against the interval of what it bounds. */
@@ -29,6 +32,8 @@ export interface GateCheck {
   readonly bound: number;
   /** Examples, or pairs of them. */
   readonly n: number;
+  /** Groups of examples that share something, which are what was observed; absent where nobody asked for them. */
+  readonly clusters?: number;
   readonly value: number;
   /** At 1 - alpha; null where the data say nothing of their spread. */
   readonly interval: readonly [number, number] | null;
@@ -43,6 +48,8 @@ export interface GateReport {
   readonly verdict: Verdict;
   readonly metric: string;
   readonly alpha: number;
+  /** The key of `clusters`. */
+  readonly cluster_by?: string;
   readonly candidate: NamedRun;
   readonly baseline: NamedRun | null;
   readonly paired: boolean;
@@ -61,7 +68,7 @@ export type GateOutcome =
  * that each wrong answer has a chance of alpha / 2 at most. Throws a `RangeError` where `max_drop` has no baseline, or nothing is asked. Both tables have the metric.
  */
 export function gateRun(candidate: ComparedRun, baseline: ComparedRun | null, wish: GateWish): GateOutcome {
-  const { maxDrop, min, metric, alpha, unpaired, accepted } = wish;
+  const { maxDrop, min, metric, alpha, unpaired, accepted, clusterBy } = wish;
   if (maxDrop === null && min === null) throw new RangeError("a gate needs a bound");
   const checks: GateCheck[] = [];
   let warnings: readonly string[] = [];
@@ -85,6 +92,7 @@ export function gateRun(candidate: ComparedRun, baseline: ComparedRun | null, wi
       verdict: holds.length > 0 ? "undecided" : decided,
       metric,
       alpha,
+      ...(clusterBy === undefined ? {} : { cluster_by: clusterBy }),
       candidate: namedRun(candidate),
       baseline: maxDrop === null || baseline === null ? null : namedRun(baseline),
       paired: !unpaired,
@@ -98,7 +106,7 @@ export function gateRun(candidate: ComparedRun, baseline: ComparedRun | null, wi
 const attemptsOf = ({ rollouts, examples }: ScoreTable): number => rollouts / Math.max(1, examples);
 
 function dropCheck(found: MetricComparison, maxDrop: number, alpha: number, [before, after]: readonly [ScoreTable, ScoreTable]): GateCheck {
-  const { n, difference, stderr, interval = null, variances } = found;
+  const { n, clusters, difference, stderr, interval = null, variances } = found;
   const bound = maxDrop === 0 ? 0 : -maxDrop;
   const { baseline, candidate } = variances;
   const [withinA, withinB] = [baseline.within ?? 0, candidate.within ?? 0];
@@ -112,11 +120,13 @@ function dropCheck(found: MetricComparison, maxDrop: number, alpha: number, [bef
     withinA: stderr === null ? 0 : withinA,
     withinB: stderr === null ? 0 : withinB,
     withinKnown: baseline.within !== null && candidate.within !== null,
+    perObservation: clusters === undefined ? 1 : n / Math.max(1, clusters),
   };
   return {
     kind: "max_drop",
     bound,
     n,
+    ...(clusters === undefined ? {} : { clusters }),
     value: difference,
     interval,
     verdict: verdictOf(interval, bound),
@@ -131,14 +141,21 @@ function meanCheck({ table, range }: ComparedRun, min: number, metric: string, a
   const spread = new RewardSpread(metric === REWARD ? range : null, isCount(metric));
   for (const mean of scored) spread.addExample([mean]);
   const { n, mean } = spread.estimate();
-  const interval = spread.interval(alpha);
-  const { between, within } = column === undefined ? { between: 0, within: null } : varianceComponents(scored, column.within);
+  const groups = table.clusters === null || column === undefined ? null : new ClusteredMean(metric === REWARD ? range : null, isCount(metric));
+  if (groups !== null)
+    for (const [example, value] of (column?.means ?? []).entries()) if (!Number.isNaN(value)) groups.addExample([value], String(table.clusters?.[example]));
+  const grouped = groups?.estimate() ?? null;
+  const interval = groups === null ? spread.interval(alpha) : groups.interval(alpha);
+  const { between: apart, within } = column === undefined ? { between: 0, within: null } : varianceComponents(scored, column.within);
   const attempts = attemptsOf(table);
-  const design = { examples: n, attemptsA: attempts, attemptsB: 1, between, withinA: within ?? 0, withinB: 0, withinKnown: within !== null };
+  const between = grouped === null ? apart : Math.max(0, (grouped.stderr ?? 0) ** 2 * n - (within ?? 0) / attempts);
+  const perObservation = grouped === null ? 1 : n / Math.max(1, grouped.n);
+  const design = { examples: n, attemptsA: attempts, attemptsB: 1, between, withinA: within ?? 0, withinB: 0, withinKnown: within !== null, perObservation };
   return {
     kind: "min",
     bound: min,
     n,
+    ...(grouped === null ? {} : { clusters: grouped.n }),
     value: mean,
     interval,
     verdict: verdictOf(interval, min),
@@ -147,10 +164,12 @@ function meanCheck({ table, range }: ComparedRun, min: number, metric: string, a
   };
 }
 
-function reasonsToHold({ name, metadata, table: { errored, rollouts } }: ComparedRun): readonly string[] {
+function reasonsToHold({ name, metadata, table: { errored, rollouts, unnamed, contentKnown } }: ComparedRun): readonly string[] {
   const share = errored / Math.max(1, rollouts);
   const reasons: string[] = [];
   if (!comparedFacts(metadata).ended) reasons.push(`${name} has not ended: what is done so far is no random part of it`);
+  if (unnamed > 0 && !contentKnown)
+    reasons.push(`${unnamed} rows of ${name} name no example and have no prompts: nobody can tell which are attempts at one, so no interval of it is one`);
   if (share > MOST_ERRORS)
     reasons.push(`${(100 * share).toFixed(1)} % of the rollouts of ${name} ended in an error and have no score: those that answered are no random part`);
   return reasons;

@@ -2,6 +2,7 @@ import { studentTQuantile } from "../distributions/student-t.ts";
 import { type RewardRange, withinRange } from "../interval.ts";
 import { wilsonInterval } from "../wilson.ts";
 import { ClusterGroups } from "./cluster-groups.ts";
+import { clusteredStderr } from "./clustered-stderr.ts";
 import type { Estimate, EstimatedMean } from "./estimate.ts";
 
 /** Of a mean: what differs by less is equal. */
@@ -9,8 +10,7 @@ const EQUAL = 1e-12;
 
 /**
  * The mean of example means where several examples share something (a passage, a template), so that they are not independent: the groups are
- * the observations. SE^2 = G/(G-1) * sum over groups of (sum of (s_i - m) in the group)^2 / n^2 (Miller 2024, with the usual correction for few groups),
- * interval by t with G-1 degrees of freedom, cut at what values can be. Where nothing differs and all is at one end of the range: Wilson with one
+ * the observations. Interval by t with G-1 degrees of freedom, cut at what values can be. Where nothing differs and all is at one end of the range: Wilson with one
  * observation a group. Two numbers are kept a group, of at most `MOST_GROUPS`.
  */
 export class ClusteredMean implements EstimatedMean {
@@ -54,6 +54,15 @@ export class ClusteredMean implements EstimatedMean {
   }
 
   estimate(): Estimate {
+    return this.#estimate(0.05);
+  }
+
+  /** As that of `estimate`, at 1 - alpha. */
+  interval(alpha: number): readonly [number, number] | null {
+    return this.#estimate(alpha).ci95;
+  }
+
+  #estimate(alpha: number): Estimate {
     const mean = this.#count === 0 ? 0 : this.#sum / this.#count;
     // Groups that have no example with a value of this kind are no observation of it.
     let groups = 0;
@@ -65,9 +74,9 @@ export class ClusteredMean implements EstimatedMean {
       squares += ((this.#sums[number] as number) - size * mean) ** 2;
     }
     if (groups < 2) return { n: groups, mean, stderr: null, ci95: null };
-    const stderr = Math.sqrt(((groups / (groups - 1)) * squares) / this.#count ** 2);
-    if (stderr <= EQUAL * Math.max(1, Math.abs(mean))) return { n: groups, mean, stderr: null, ci95: this.#withoutSpread(groups, mean) };
-    const half = studentTQuantile(0.975, groups - 1) * stderr;
+    const stderr = clusteredStderr(groups, squares, this.#count);
+    if (stderr <= EQUAL * Math.max(1, Math.abs(mean))) return { n: groups, mean, stderr: null, ci95: this.#withoutSpread(groups, mean, alpha) };
+    const half = studentTQuantile(1 - alpha / 2, groups - 1) * stderr;
     return { n: groups, mean, stderr, ci95: withinRange([mean - half, mean + half], this.#bounds()) };
   }
 
@@ -91,12 +100,12 @@ export class ClusteredMean implements EstimatedMean {
     return [Math.min(least, this.#least), Math.max(most, this.#most)];
   }
 
-  #withoutSpread(groups: number, mean: number): readonly [number, number] | null {
+  #withoutSpread(groups: number, mean: number, alpha: number): readonly [number, number] | null {
     if (this.#counts) return null;
     const [least, most] = this.#range ?? [0, 1];
     const share = (mean - least) / (most - least);
     if (share !== 0 && share !== 1) return null;
-    const [low, high] = wilsonInterval(share * groups, groups);
+    const [low, high] = wilsonInterval(share * groups, groups, alpha);
     return [least + low * (most - least), least + high * (most - least)];
   }
 }

@@ -10,12 +10,13 @@ const isFields = (value: unknown): value is Fields => typeof value === "object" 
  * `MISSING` where there is nothing, or null.
  */
 export function valueUnder(row: Fields, key: string): string {
-  const found = at(row, key) ?? at(infoOf(row.info), key);
+  const found = at(row, key) ?? at(fieldsOfInfo(row.info), key);
   if (found === undefined || found === null) return MISSING;
   return typeof found === "string" ? found : JSON.stringify(found);
 }
 
-function infoOf(info: unknown): Fields {
+/** The fields of a row's `info`, which some programs write as JSON in a text; none of what is no object. */
+export function fieldsOfInfo(info: unknown): Fields {
   if (typeof info !== "string") return isFields(info) ? info : {};
   try {
     const parsed: unknown = JSON.parse(info);

@@ -51,8 +51,14 @@ describe("a run from the command line", () => {
     const again = await place.run(["eval", "reverse-text", "-R", place.results]);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining("reward: avg - 1.000"), stderr: expect.stringContaining("nothing left to do") });
     expect(model.ledger.stats().total).toBe(calls);
-    const grown = await place.run(["eval", "reverse-text", "-R", place.results, "-n", "5"]);
-    expect(grown.code).toBe(0);
+    // A run that completed is one, though its report cannot be grouped by what no row has.
+    const grown = await place.run(["eval", "reverse-text", "-R", place.results, "-n", "5", "--by", "topic"]);
+    expect(grown).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining("reward: avg - 1.000"),
+      stderr: expect.stringMatching(/--by topic: no row has it[\s\S]*Rows have example_id/),
+    });
+    expect(grown.stdout).not.toContain("(missing)");
     expect(keysOf(place.results)).toEqual(grid(5, 1));
     expect(model.ledger.stats().total).toBe(calls + 2);
     const shrunk = await place.run(["eval", "reverse-text", "-R", place.results, "-n", "2", "-m", "other", "-r", "4"]);

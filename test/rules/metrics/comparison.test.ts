@@ -158,7 +158,7 @@ describe("tests", () => {
 
   it("over samples of two are Welch's", () => {
     // As scipy.stats.ttest_ind has it with equal_var=False.
-    const found = unpairedDifference(Float64Array.of(1, 2, 3, 4), Float64Array.of(2, 4, 6, 8, 4), null);
+    const found = unpairedDifference({ means: Float64Array.of(1, 2, 3, 4), clusters: null }, { means: Float64Array.of(2, 4, 6, 8, 4), clusters: null }, null);
     expect(found.difference).toBeCloseTo(2.3, 12);
     expect(found.stderr).toBeCloseTo(Math.sqrt(1.25 / 3 + 5.2 / 5), 12);
     expect(found.t_p).toBeCloseTo(0.10184766, 7);

@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../../service/command-context.ts";
 import type { ExitCode } from "../../terminal/cli-error.ts";
-import { acceptedOption, type ReportForm, reportOption, unpairedOption } from "./comparison-flags.ts";
+import { acceptedOption, clusterOption, type ReportForm, reportOption, unpairedOption } from "./comparison-flags.ts";
 
 interface Flags {
   readonly metric?: readonly string[];
   readonly show: number;
+  readonly clusterBy?: string;
   readonly unpaired: boolean;
   readonly acceptCodeChange: boolean;
   readonly output: ReportForm;
@@ -26,6 +27,7 @@ export function compareCommand(context: CommandContext, done: (code: ExitCode) =
       ]),
     )
     .addOption(new Option("--show <N>", "name the examples that lost and gained most, with both transcripts of those that lost").default(0).argParser(countOf))
+    .addOption(clusterOption())
     .addOption(unpairedOption())
     .addOption(acceptedOption())
     .addOption(reportOption());
@@ -35,9 +37,9 @@ export function compareCommand(context: CommandContext, done: (code: ExitCode) =
 Examples are joined by what they ask and by their ids, never by the order of rows. Rollouts that ended in an error have no score.
 Exit codes: 0 compared, 1 a run could not be read, 2 usage, or runs that are not comparable.`,
   );
-  return command.action(async (named: readonly string[], { metric, show, unpaired, acceptCodeChange, output }: Flags) => {
+  return command.action(async (named: readonly string[], { metric, show, clusterBy, unpaired, acceptCodeChange, output }: Flags) => {
     const { compare } = await import("../../comparison/compare.ts");
-    done(await compare(context, { named, metrics: metric ?? null, shown: show, unpaired, accepted: acceptCodeChange, output }));
+    done(await compare(context, { named, metrics: metric ?? null, shown: show, clusterBy, unpaired, accepted: acceptCodeChange, output }));
   });
 }
 

@@ -1,11 +1,14 @@
 /** Flags that all commands have which hold runs against each other. */
 import { InvalidArgumentError, Option } from "commander";
+import { flagOf } from "../../command-line/flags.ts";
 import { USUAL_ALPHA } from "../../../metrics/comparison/power.ts";
 
 export type ReportForm = "table" | "json" | "markdown";
 
 export const reportOption = (): Option =>
   new Option("-o, --output <FORMAT>", "table for people, json for programs, markdown for pages").choices(["table", "json", "markdown"]).default("table");
+
+export const clusterOption = (): Option => flagOf("cluster_by");
 
 export const unpairedOption = (): Option => new Option("--unpaired", "compare runs over different examples, as two samples").default(false);
 

@@ -40,6 +40,13 @@ describe("compare", () => {
     expect(out.join("\n")).toMatch(/this design finds differences from 0\.16\d on/);
   });
 
+  it("counts examples that share something as one observation with -g", async () => {
+    const { code, out } = await compare("a", "b", "-g", "passage");
+    expect([code, out.find((line) => line.startsWith("reward"))]).toEqual([0, expect.stringMatching(/^reward +60 .*sign flips$/)]);
+    expect(out).toContain("over 5 values of passage, whose examples count as one observation each");
+    expect(await compare("a", "b", "-g", "topic")).toMatchObject({ code: 2, err: expect.stringContaining("a: -g/--cluster-by topic: no row has it") });
+  });
+
   it("shows what lost most, with both transcripts", async () => {
     const { out } = await compare("a", "b", "--show", "2");
     const text = out.join("\n");
@@ -210,6 +217,13 @@ describe("eval report", () => {
       ["odd", "30", "30"],
     ]);
     const json = JSON.parse((await report("--by", "level", "-o", "json")).out.join("\n")) as Row;
+    for (const flag of ["-g", "--by"]) {
+      const wrong = await report(flag, "topic");
+      expect([wrong.code, wrong.out]).toEqual([2, []]);
+      expect(wrong.err).toMatch(
+        /^error: a: (-g\/--cluster-by|--by) topic: no row has it, in itself or in its info\n +Rows have example_id, .*level, passage; dots lead into objects/,
+      );
+    }
     expect(json).toMatchObject({ avg_reward: 0.6, n_clusters: 60, metric_estimates: { length: { n: 60 } }, slices: [{ value: "even" }, { value: "odd" }] });
   });
 });

@@ -48,6 +48,30 @@ describe("gate", () => {
     expect([wider.code, wider.out.join("\n")]).toEqual([4, expect.stringContaining("80% interval")]);
   });
 
+  it("counts examples that share something as one observation, and refuses a key that no row has with those that there are", async () => {
+    const grouped = await gate(["same", ...DROP, "-g", "passage"]);
+    expect(grouped.out).toContain("over 5 values of passage, whose examples count as one observation each");
+    expect([grouped.code, grouped.out[0]]).toEqual([3, "Gate: undecided"]);
+    const wrong = await gate(["same", ...DROP, "-g", "pasage"]);
+    expect([wrong.code, wrong.out]).toEqual([2, []]);
+    expect(wrong.err).toMatch(
+      /same: -g\/--cluster-by pasage: no row has it, in itself or in its info\n +Rows have example_id, answer, reward, rollout_index, level, passage;/,
+    );
+  });
+
+  it.each(["parquet", "csv", "jsonl"])("takes exports in %s, and the groups that their info has", async (format) => {
+    for (const name of ["base", "worse"]) await runInProcess(["export", name, "-f", format, "-o", `${name}-out`], { cwd });
+    const { code, out } = await gate(["worse-out", "--baseline", "base-out", "--max-drop", "0.02"]);
+    expect([code, out[0]]).toEqual([4, "Gate: fail"]);
+    const grouped = await gate(["worse-out", "--baseline", "base-out", "--max-drop", "0.02", "-g", "passage"]);
+    expect(grouped.out.join("\n")).toContain("over 5 values of passage");
+    const report = await runInProcess(["eval", "report", "base-out", "--by", "level", "-g", "passage"], { cwd });
+    expect([report.code, report.out.join("\n")]).toEqual([
+      0,
+      expect.stringMatching(/Examples: 400[\s\S]*over 5 values of passage[\s\S]*reward by level:[\s\S]*even +200/),
+    ]);
+  });
+
   it("leaves its result for programs, in a file, and behind what stands on the page of a job", async () => {
     writeFileSync(join(cwd, "page.md"), "before\n");
     const { code, out } = await gate(["worse", ...DROP, "-o", "json", "--summary", "summary.md"], { GITHUB_STEP_SUMMARY: join(cwd, "page.md") });

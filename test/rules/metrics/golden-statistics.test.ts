@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
+import { RewardSpread } from "../../../src/metrics/interval.ts";
 import { passAllK, passAtK } from "../../../src/metrics/pass-at-k.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 
@@ -14,7 +15,11 @@ interface Golden {
   readonly examples: Readonly<Record<number, number>>;
   readonly mean: number;
   /** Standard error over examples, with n in place of n - 1 as the clustered formula has it. */
-  readonly clustered: number;
+  readonly clustered?: number;
+  /** With G/(G-1): ours. */
+  readonly corrected?: number;
+  /** Standard error as if all attempts were independent, which no report here shows. */
+  readonly naive?: number;
   readonly passAt?: Readonly<Record<number, number>>;
   readonly passAll?: Readonly<Record<number, number>>;
   readonly digits: number;
@@ -26,6 +31,8 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     examples: { 0: 14, 1: 12, 2: 10, 3: 4, 4: 10 },
     mean: 0.42,
     clustered: 0.051691,
+    corrected: 0.052216,
+    naive: 0.034987,
     passAt: { 2: 0.5667, 3: 0.66, 4: 0.72 },
     passAll: { 1: 0.42, 2: 0.2733, 3: 0.22, 4: 0.2 },
     digits: 4,
@@ -35,6 +42,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     examples: { 0: 766, 1: 73, 2: 51, 3: 110 },
     mean: 0.168333,
     clustered: 0.010604,
+    naive: 0.006832,
     passAt: { 3: 0.234 },
     passAll: { 3: 0.11 },
     digits: 6,
@@ -53,6 +61,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     examples: { 0: 1, 1: 1, 2: 1, 3: 1, 5: 6 },
     mean: 0.72,
     clustered: 0.117303,
+    naive: 0.064143,
     passAt: { 2: 0.8, 5: 0.9 },
     passAll: { 2: 0.64, 5: 0.6 },
     digits: 6,
@@ -62,6 +71,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     examples: { 0: 11, 1: 7, 2: 6, 3: 6, 4: 7, 5: 5, 6: 3, 7: 12, 8: 141 },
     mean: 0.833333,
     clustered: 0.022249,
+    naive: 0.009367,
     passAt: { 2: 0.880051, 4: 0.917605, 8: 0.944444 },
     passAll: { 2: 0.786616, 4: 0.74798, 8: 0.712121 },
     digits: 6,
@@ -71,9 +81,20 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     examples: { 8: 1, 29: 1, 52: 1, 53: 1, 57: 2, 60: 1, 63: 6, 64: 17 },
     mean: 0.928125,
     clustered: 0.033395,
+    corrected: 0.033966,
+    naive: 0.005896,
     passAt: { 2: 0.961905, 4: 0.977937, 8: 0.989125, 16: 0.997158, 32: 0.999921, 64: 1 },
     passAll: { 2: 0.894345, 4: 0.85201, 8: 0.798199, 16: 0.736496, 32: 0.668923, 64: 0.566667 },
     digits: 6,
+  },
+  // Of its metadata alone, which are printed to four digits; one of the two sets of counts that have them.
+  "polars_env, gpt-5.4-nano, 52 x 3": {
+    rollouts: 3,
+    examples: { 0: 2, 1: 3, 2: 1, 3: 46 },
+    mean: 0.916667,
+    passAt: { 1: 0.9167, 2: 0.9423 },
+    passAll: { 2: 0.891 },
+    digits: 4,
   },
   "AIME 2025, gpt-5, 30 x 64": {
     rollouts: 64,
@@ -106,7 +127,17 @@ describe.each(Object.entries(GOLDEN))("%s", (_, golden) => {
 
   it("has the mean and the standard error over examples that were published", () => {
     expect(Math.abs(result.avg_reward - golden.mean)).toBeLessThan(printed(6));
-    expect(Math.abs((result.reward_stderr ?? 0) * Math.sqrt((n - 1) / n) - golden.clustered)).toBeLessThan(printed(6));
+    const stderr = result.reward_stderr ?? 0;
+    if (golden.clustered !== undefined) expect(Math.abs(stderr * Math.sqrt((n - 1) / n) - golden.clustered)).toBeLessThan(printed(6));
+    if (golden.corrected !== undefined) expect(Math.abs(stderr - golden.corrected)).toBeLessThan(printed(6));
+  });
+
+  it("is less sure than every attempt taken for itself would have it", () => {
+    const attempts = new RewardSpread([0, 1]);
+    for (const unit of unitsOf(golden)) for (const { reward } of unit) attempts.addExample([reward]);
+    const naive = attempts.estimate().stderr ?? 0;
+    expect(naive).toBeLessThan(result.reward_stderr ?? 0);
+    if (golden.naive !== undefined) expect(Math.abs(naive - golden.naive)).toBeLessThan(printed(6));
   });
 
   it("has the rates that were published, and intervals around them", () => {
@@ -145,6 +176,31 @@ function meanRate({ rollouts, examples }: Golden, k: number, rate: (n: number, c
   const all = Object.entries(examples);
   return all.reduce((sum, [passes, count]) => sum + count * rate(rollouts, Number(passes), k), 0) / all.reduce((sum, [, count]) => sum + count, 0);
 }
+
+describe("rust_review, kimi-k2-0905, 50 x 3, graded", () => {
+  // Rewards that have its mean, its standard error and its rates; its own are not here.
+  const groups = [
+    [16, [0.23, 0.23, 0.23]],
+    [24, [0.6, 0.45, 0.36]],
+    [10, [0.718266, 0.718266, 0.718266]],
+  ] as const;
+  const resultAt = (passThreshold: number) => {
+    const aggregator = new Aggregator({ rolloutsPerExample: 3, passThreshold });
+    for (const [count, rewards] of groups) for (let i = 0; i < count; i++) aggregator.addUnit(rewards.map(scored));
+    return aggregator.result();
+  };
+
+  it("has its mean and standard error, and rates by the threshold: none at 1", () => {
+    const { avg_reward, reward_stderr } = resultAt(0.5);
+    expect(Math.abs(avg_reward - 0.442853)).toBeLessThan(printed(6));
+    expect(Math.abs((reward_stderr ?? 0) * Math.sqrt(49 / 50) - 0.024504)).toBeLessThan(printed(6));
+    const rates = (threshold: number, rate: (n: number, c: number, k: number) => number): number =>
+      groups.reduce((sum, [count, rewards]) => sum + count * rate(3, rewards.filter((reward) => reward >= threshold).length, 3), 0) / 50;
+    expect([rates(0.5, passAtK), rates(0.5, passAllK), rates(1, passAtK), rates(1, passAllK)]).toEqual([0.68, 0.2, 0, 0]);
+    expect(resultAt(0.5).pass_at_k["1"]).toBeCloseTo((24 / 3 + 10) / 50, 12);
+    expect(Object.values(resultAt(1).pass_at_k)).toEqual([0, 0]);
+  });
+});
 
 describe("the interval of tau-bench's mean", () => {
   it("is that of a bootstrap over examples: standard error 0.0515, 0.32 to 0.52", () => {

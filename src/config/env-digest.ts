@@ -45,5 +45,5 @@ export const TO_GO_ON = "bring that code back, or stop the run and resume it wit
 /** What is said of a run that goes on with other code. */
 export const codeChange = (pinned: string, offered: string): string =>
   coversCode(pinned)
-    ? `The code of the environment changed from ${shortDigest(pinned)} to ${shortDigest(offered)}; rows made from here on carry env_digest.`
-    : `This run is from a version that kept no digest of its environment's code (${shortDigest(pinned)}); it goes on with ${shortDigest(offered)}, and rows made from here on carry env_digest.`;
+    ? `The code of the environment changed from ${shortDigest(pinned)} to ${shortDigest(offered)}; each new row names the code that made it.`
+    : `This run is from a version that kept no digest of its environment's code (${shortDigest(pinned)}); it goes on with ${shortDigest(offered)}, and each new row names the code that made it.`;

@@ -30,6 +30,19 @@ export async function checkRate(rate: RateLimit | null, { owner, token, user, li
   });
 }
 
+/**
+ * Refuses whoever reads runs by links (`place`: src/api/access/place.ts) more often than a token may ask: each look wakes a run, also a guess that leads
+ * nowhere. Throws `limit_reached`.
+ */
+export async function checkLinkRate(rate: RateLimit | null, place: string): Promise<void> {
+  const { deployed, retryAfter } = LIMITS.requests_per_minute;
+  if (rate === null || (await isLet(rate, `links ${place}`, deltaFor(deployed, Math.random())))) return;
+  throw new EdgewiseError("limit_reached", `Links are followed too often from this address: ${deployed} requests a minute are answered.`, {
+    hint: "Try again in a minute.",
+    retry_after_s: retryAfter,
+  });
+}
+
 async function isLet(rate: RateLimit, key: string, delta: number): Promise<boolean> {
   try {
     return (await rate.limit(delta === 1 ? { key } : { key, delta })).success;

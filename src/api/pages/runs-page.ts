@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
+import { isNothingScored } from "../../metrics/one-run/error-bounds.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { intervalText } from "../../report/uncertainty.ts";
 import { nameOf } from "../runs/evaluation-object.ts";
@@ -50,7 +51,7 @@ const row = (run: ListedRun, of: string): Html => html`<tr><td><a href="/dashboa
 <td>${pageText(nameOf(run))}</td><td>${pageText(run.env_id)}</td><td>${pageText(run.model)}</td>
 <td><span class="status">${run.status}</span>${!run.active && !run.settled ? ", waiting to be resumed" : run.waiting === true ? ", waiting for its code" : ""}${run.removal_at ? html`, removed on ${pageTime(run.removal_at)}` : ""}</td>
 <td>${thousands(run.done_rollouts)} of ${thousands(run.total_rollouts)}</td>
-<td>${run.avg_reward === null ? "" : panelNumber(run.avg_reward)}${run.reward_ci95 ? ` (${intervalText(run.reward_ci95)})` : ""}</td><td>${pageTime(run.created_at)}</td></tr>
+<td>${run.avg_reward === null || isNothingScored(run.done_rollouts, run.errored_rollouts) ? "" : panelNumber(run.avg_reward)}${run.reward_ci95 ? ` (${intervalText(run.reward_ci95)})` : ""}</td><td>${pageTime(run.created_at)}</td></tr>
 `;
 
 const pages = (number: number, last: number, of: string): Html => html`<p>Page ${thousands(number)} of ${thousands(last)}

@@ -3,7 +3,8 @@ import { isRunId } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { isTeam } from "../../teams/team-name.ts";
 import { digestOfToken, isDrawnText } from "../../teams/token-text.ts";
-import { checkPlace } from "../access/place.ts";
+import { checkPlace, placeOf } from "../access/place.ts";
+import { checkLinkRate } from "../access/request-rate.ts";
 import { isSame } from "../access/same-text.ts";
 import type { AppContext } from "../app-context.ts";
 import { unwrap } from "../errors.ts";
@@ -24,6 +25,8 @@ const notFound = (): EdgewiseError => new EdgewiseError("not_found", "This link 
 async function byLink(c: Context<AppContext>, next: Next): Promise<void> {
   const { team = "", link = "", id = "" } = c.req.param() as Partial<Record<string, string>>;
   unwrap(checkPlace(c.req.raw, c.var.ports.facts));
+  const { rate, facts } = c.var.ports;
+  await checkLinkRate(rate, placeOf(c.req.raw, facts.local));
   if (!isTeam(team) || !isDrawnText(link) || !isRunId(id)) throw notFound();
   const ports = c.var.ports.inTeam(team);
   const view = await readTwice(

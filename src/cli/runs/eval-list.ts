@@ -1,4 +1,5 @@
 /** `edgewise eval list`: runs of the service, the newest first. */
+import { isNothingScored } from "../../metrics/one-run/error-bounds.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 import { type Column, columnLines } from "../../report/columns.ts";
 import { formatSeconds } from "../../report/format.ts";
@@ -116,7 +117,7 @@ function tableLines({ evaluations }: EvaluationPage, width: number, now: number,
       ...names,
       statusOf(run),
       rollouts,
-      reward === null ? "-" : reward.toFixed(3),
+      reward === null || isNothingScored(done_rollouts, edgewise.errored_rollouts) ? "-" : reward.toFixed(3),
       age.split(" ")[0] ?? "",
       ...facts.map(({ cells }) => cells[index] ?? "-"),
     ];

@@ -40,7 +40,14 @@ function rowOf(run: FoundRun): readonly string[] {
   if ("problem" in info) return [run.id, "?", "?", "?", written, `${run.shownPath} (${info.problem})`];
   const { averageReward, examples, rolloutsPerExample, errorShare } = info;
   const rollouts = examples === null || rolloutsPerExample === null ? "?" : String(examples * rolloutsPerExample);
-  return [run.id, rewardText(averageReward), rollouts, errorShare === null ? "?" : `${fixed(errorShare * 100, 1)} %`, written, run.shownPath];
+  return [
+    run.id,
+    rewardText(errorShare === 1 ? null : averageReward),
+    rollouts,
+    errorShare === null ? "?" : `${fixed(errorShare * 100, 1)} %`,
+    written,
+    run.shownPath,
+  ];
 }
 
 /** Reads every row, one at a time. */

@@ -2,6 +2,7 @@ import type { ClientPorts } from "../../clients/client.ts";
 import { isEndpointError, isUnreachable } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { UnitOutcome } from "./run-unit.ts";
+import { scriptHint } from "./script-hint.ts";
 import type { Client } from "../../rollouts/types.ts";
 
 /** How long a script that had no answer yet repeats requests that do not reach the model: it is watched, and the address is likely wrong. */
@@ -39,6 +40,6 @@ export class FirstAnswer {
   check({ summaries, firstErrors }: UnitOutcome): void {
     const [first] = firstErrors;
     if (this.#answered || first === undefined || !summaries.every(({ error }) => error !== null && isEndpointError(error))) return;
-    throw new EdgewiseError(first.code, first.message, first.hint === undefined ? {} : { hint: first.hint });
+    throw new EdgewiseError(first.code, first.message, first.hint === undefined ? {} : { hint: scriptHint(first.hint) });
   }
 }

@@ -12,6 +12,7 @@ import { type PlayOptions, playUnit } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
 import { type Row, reservedMetricNames } from "../../rollouts/row.ts";
 import { runUnit } from "./run-unit.ts";
+import { scriptHint } from "./script-hint.ts";
 import type { Client, RolloutInput, State } from "../../rollouts/types.ts";
 
 /** A client, or where one is: then it is made for the call, with keys from the variables of the process. */
@@ -168,7 +169,7 @@ export async function runRollout(
   return state;
 }
 
-const thrownOf = ({ code, message, hint }: Failure): EdgewiseError => new EdgewiseError(code, message, hint === undefined ? {} : { hint });
+const thrownOf = ({ code, message, hint }: Failure): EdgewiseError => new EdgewiseError(code, message, hint === undefined ? {} : { hint: scriptHint(hint) });
 
 /** Examples worked on at once: enough to keep every permit in use while rollouts of a group end one after another. */
 const lanesOf = ({ maxConcurrent = 0 }: GenerateOptions): number => (maxConcurrent < 1 ? Number.POSITIVE_INFINITY : maxConcurrent + 1);

@@ -10,6 +10,8 @@ export interface ComparedFacts {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Of an imported run: the program that made it, and which of its scores is the reward. */
   readonly source: { readonly format: string; readonly rewardIs: string } | null;
+  /** The key over whose groups its own intervals are; null = over examples. */
+  readonly cluster_by: string | null;
   /** Whether all of its rows are there. */
   readonly ended: boolean;
 }
@@ -35,6 +37,7 @@ export function comparedFacts(metadata: unknown): ComparedFacts {
     codes: Math.max(1, Object.keys(fieldsOf(own.env_digests)).length),
     arguments: { ...fieldsOf(file.env_args), ...fieldsOf(own.extra_env_kwargs) },
     source: typeof format === "string" && typeof rewardIs === "string" ? { format, rewardIs } : null,
+    cluster_by: textOf(own.cluster_by),
     ended: own.status === undefined || !["PENDING", "RUNNING"].includes(String(own.status)),
   };
 }
@@ -76,6 +79,9 @@ export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: bool
     warnings.push(`whether both were scored by the same code is not known${versions}`);
   }
   if (a.codes > 1 || b.codes > 1) warnings.push("rows of one run are of several versions of its code");
+  const clustered = a.cluster_by ?? b.cluster_by;
+  if (clustered !== null)
+    warnings.push(`examples share ${JSON.stringify(clustered)}, and are taken for independent here: intervals may be too narrow, and p too low`);
   if (!a.ended || !b.ended) warnings.push("one of the runs has not ended: what is done so far is no random part of it");
   return { refusals, warnings };
 }

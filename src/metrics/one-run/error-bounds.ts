@@ -32,5 +32,8 @@ export function errorBounds(
   };
 }
 
+/** Whether every rollout ended in an error: there is no score then, though rows say 0. `errored`: not known of runs of before. */
+export const isNothingScored = (rollouts: number, errored: number | null | undefined): boolean => rollouts > 0 && errored === rollouts;
+
 /** Whether a report leads with the range instead of the mean. */
 export const leadsWithRange = (bounds: ErrorBounds | null): bounds is ErrorBounds => bounds !== null && bounds.unresolved > UNRESOLVED_LIMIT;

@@ -80,6 +80,12 @@ describe("evaluate", () => {
   it("rejects with a refusal that every call would meet, and with the reason it was stopped for", async () => {
     const refused = scriptedClient(new EdgewiseError("auth_failed", "HTTP 401"));
     await expect(environment().evaluate(refused, "m")).rejects.toMatchObject({ code: "auth_failed" });
+    // What the command line calls -b and -m, a script sets by other names.
+    const hint = "check the model's name (-m) and the endpoint (-b); did you mean -m gpt-4.1-mini? ask x-boss or --bare";
+    const unknown = scriptedClient(new EdgewiseError("model_not_found", "HTTP 404", { hint }));
+    await expect(environment().evaluate(unknown, "m")).rejects.toMatchObject({
+      hint: "check the model's name (model) and the endpoint (api_base_url); did you mean model gpt-4.1-mini? ask x-boss or --bare",
+    });
     const stop = new AbortController();
     const stopping = scriptedClient(() => {
       stop.abort(new Error("enough"));

@@ -289,6 +289,20 @@ describe("the report at the end of a run", () => {
     }
   });
 
+  it("has none either of a part of the run in which nothing was scored", () => {
+    const failed = { error: { ...failure, code: "connection_failed" } };
+    const level = (name: string) => ({ info: { level: name } });
+    const lines = reportOf([...[0, 1, 2].map((id) => row(id, 0, { ...failed, ...level("hard") })), ...[3, 4, 5].map((id) => row(id, 1, level("easy")))], {
+      rollouts_per_example: 1,
+      num_examples: 6,
+      by: "level",
+    });
+    expect(lines.slice(lines.indexOf("reward by level:") + 2).slice(0, 2)).toEqual([
+      "easy          3         3           1.000  0.439 to 1.000",
+      "hard          3         3       3    none  -",
+    ]);
+  });
+
   it("stays short for a run of any size", () => {
     const report = new PlainReport({ ...HEADER, rollouts_per_example: 40, num_examples: 500 });
     for (let id = 0; id < 500; id++)

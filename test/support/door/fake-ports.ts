@@ -331,6 +331,7 @@ export function openDoor(
   stubOf: (run: FakeRun) => RunControl & PushControl = (run) => run,
   environments: readonly EnvironmentFacts[] = ENVIRONMENTS,
   access: AccessDoor | null = null,
+  rate: AppPorts["rate"] = null,
 ): Door {
   const runs = new Map<string, FakeRun>();
   const run = (id: string): FakeRun => {
@@ -343,7 +344,6 @@ export function openDoor(
   const registry = new FakeRegistry();
   const store = new MemoryStore();
   const people = new FakeDirectory();
-  /** Of the other teams, whose runs and uploads are apart. */
   const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
   const within = (team: string): AppPorts => {
     if (team === DEFAULT_TEAM) return ports;
@@ -356,7 +356,7 @@ export function openDoor(
     inTeam: within,
     directory: people,
     access,
-    rate: null,
+    rate,
     facts: {
       local: true,
       boot: "boot-1",

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { checkRate, COUNTED_PER_MINUTE, deltaFor, type RateLimit } from "../../../../src/api/access/request-rate.ts";
+import { checkLinkRate, checkRate, COUNTED_PER_MINUTE, deltaFor, type RateLimit } from "../../../../src/api/access/request-rate.ts";
+import { openDoor } from "../../../support/door/fake-ports.ts";
 import { type Caller, ownerBy } from "../../../../src/teams/caller.ts";
 
 /** A counter for each key, as the platform's, in a minute that does not end. */
@@ -47,6 +48,22 @@ describe("requests of a token in a minute", () => {
       expect(await letThrough(rate, other, 5)).toBe(5);
     expect(await letThrough(rate, ownerBy("owner"))).toBe(3_000);
     expect([...rate.counts.keys()]).toEqual(["token 0123456789ab", "token ba9876543210", "user ada"]);
+  });
+
+  it("by links are counted for each address, and not for who else asks", async () => {
+    const rate = new Counter();
+    for (let n = 0; n < 1_200; n++) await checkLinkRate(rate, "203.0.113.7");
+    await expect(checkLinkRate(rate, "203.0.113.7")).rejects.toMatchObject({ code: "limit_reached", retry_after_s: 60 });
+    await checkLinkRate(rate, "203.0.113.8");
+    await checkRate(rate, CALLER);
+    await checkLinkRate(null, "203.0.113.7");
+    // Before a run is woken, also by a link that leads nowhere.
+    const full: RateLimit = { limit: async ({ key }) => ({ success: key !== "links 203.0.113.9" }) };
+    const door = openDoor({ local: false, token: "t" }, undefined, undefined, undefined, null, full);
+    const look = async (address: string) =>
+      (await door.call("GET", `//shared/acme/${"a".repeat(43)}/0000abcd`, undefined, { "cf-connecting-ip": address })).status;
+    expect([await look("203.0.113.9"), await look("203.0.113.10")]).toEqual([429, 404]);
+    expect([...door.runs.keys()]).toHaveLength(1);
   });
 
   it("are let through where nothing counts, and where the binding fails; one that knows no weights counts calls", async () => {

@@ -110,6 +110,13 @@ describe("eval list", () => {
     expect((await run("list")).out.slice(1).map((line) => line.split(/ +/).at(-1))).toEqual(["0s", "0s"]);
   });
 
+  it("shows no reward of a run of which every rollout ended in an error", async () => {
+    const { edgewise } = listed(ID);
+    const failed = listed(ID, { edgewise: { ...edgewise, reward: 0, errored_rollouts: 60 } });
+    await serve({ "GET /evaluations/": { json: { evaluations: [failed], total: 1, skip: 0, limit: 20 } } });
+    expect((await run("list")).out[1]).toMatch(/60\/60 +- +3h/);
+  });
+
   it("shows runs as columns, says what is on further pages, and asks for the page and the environment", async () => {
     const runs = [
       listed(ID),
@@ -177,6 +184,36 @@ describe("eval get", () => {
       "Resume       npx edgewise eval run gsm8k -R 1a2b3c4d (1 rollout that infrastructure ended runs again)",
     ]);
     expect(JSON.parse((await run("get", ID, "-o", "json")).out.join("\n"))).toEqual(evaluation);
+  });
+
+  it("says what intervals are over, and leads with the range of what the reward may be beyond 5 % of rollouts without a score", async () => {
+    const sure = {
+      reward_ci95: [0.25, 0.75],
+      n_clusters: 3,
+      cluster_by: "passage",
+      metric_estimates: { correct: { n: 3, mean: 0.25, stderr: 0.1, ci95: [0.1, 0.4] } },
+      pass_at_k_ci95: { 1: null, 2: [0.5, 0.9] },
+    };
+    const told = async (error_bounds: object) => {
+      await serve({
+        [`GET /evaluations/${ID}`]: { json: evaluation },
+        [`GET /evaluations/${ID}/files/metadata.json`]: { json: { ...metadata, edgewise: { ...sure, error_bounds } } },
+      });
+      const { out } = await run("get", ID);
+      await service?.close();
+      return out.filter((line) => /^(Reward|Between|Interval|.* 95%) /.test(line)).map((line) => line.replace(/ {2,}/, " | "));
+    };
+    expect(await told({ answered: 0.51, worst: 0.49, best: 0.53, unresolved: 0.04 })).toEqual([
+      "Reward | 0.500",
+      "Between | 0.490 to 0.530, as 4.0 % of the rollouts have no score (0.510 over the others)",
+      "Interval | 95 % from 0.250 to 0.750 over 3 values of passage",
+      "pass@k 95% | 2: 0.500 to 0.900",
+      "Metrics 95% | correct: 0.100 to 0.400",
+    ]);
+    expect((await told({ answered: 0.6, worst: 0.5, best: 0.7, unresolved: 0.2 })).slice(0, 2)).toEqual([
+      "Reward | 0.500 to 0.700, as 20.0 % of the rollouts have no score (0.600 over the others)",
+      "Interval | 95 % from 0.250 to 0.750 over 3 values of passage",
+    ]);
   });
 });
 

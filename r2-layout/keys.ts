@@ -4,7 +4,7 @@ import { MAX_R2_KEY_BYTES } from "../src/limits.ts";
 
 const RUN_ID = /^[0-9a-f]{8}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
-const BATCH = /^[0-9a-f]{32}$/;
+const BATCH = /^[0-9a-f]{32}(?:-traces)?$/;
 const SEGMENT = /^\d{1,9}-\d{1,9}-\d{1,9}$/;
 
 export const isRunId = (text: string): boolean => RUN_ID.test(text);
@@ -51,8 +51,12 @@ export const segmentKey = (runId: string, segment: string): string => `${runPref
 /** Of the exports of a run; below it a folder for each generation whose rows were asked for. */
 export const exportPrefix = (runId: string): string => `${runPrefix(runId)}exports/`;
 export const exportKey = (runId: string, generation: number, file: string): string => checked(`${exportPrefix(runId)}${generation}/${file}`);
-/** A batch of samples as it was sent; `object` is drawn when it comes. */
-export const batchKey = (runId: string, object: string): string => `${runPrefix(runId)}pushed/${must(BATCH, object, "batch")}.json`;
+/** Name of a batch that has just come, drawn for it, which says what the batch is: samples, or lines of traces. */
+export const batchName = (of: "samples" | "traces"): string => crypto.randomUUID().replaceAll("-", "") + (of === "traces" ? "-traces" : "");
+export const isTraces = (object: string): boolean => object.endsWith("-traces");
+/** A batch as it was sent, a gzip of traces unpacked. */
+export const batchKey = (runId: string, object: string): string =>
+  `${runPrefix(runId)}pushed/${must(BATCH, object, "batch")}.${isTraces(object) ? "jsonl" : "json"}`;
 export const segmentPrefix = (runId: string): string => `${runPrefix(runId)}segments/`;
 /** The segment an object holds, and the epoch of the grant that wrote it; null for a key of anything else. */
 export function segmentOf(runId: string, key: string): { readonly name: string; readonly epoch: number } | null {

@@ -66,6 +66,8 @@ export const MAX_HUB_ANSWER_BYTES = 32 * MIB;
 
 /** One sample of a pushed evaluation: read whole, as text and as values, beside three others. */
 export const MAX_SAMPLE_BYTES = 8 * MIB;
+/** Lines of traces in one upload, unpacked: what their senders are told that a service takes (`MAX_BATCH_BYTES` of prime-traces 0.0.10). */
+export const MAX_TRACES_BYTES = 256 * MIB;
 /** Samples of one batch that are told to their Run at a time. */
 export const SAMPLES_A_CALL = 1_000;
 

@@ -44,6 +44,10 @@ export interface ObjectStore {
   remove(key: string): Promise<void>;
   /** Stores `body`, of exactly `bytes` bytes, as it comes. Rejects where it breaks off, or has another length; nothing is stored then. */
   putStream(key: string, body: ReadableStream<Uint8Array>, bytes: number): Promise<void>;
+  /** Stores pieces whose number nobody knows before; nothing is stored where they break off. Their sha256 is hex. */
+  putPieces(key: string, pieces: AsyncIterable<Uint8Array>): Promise<{ readonly bytes: number; readonly sha256: string }>;
+  /** The same of pieces that are not stored. */
+  digestOf(pieces: AsyncIterable<Uint8Array>): Promise<{ readonly bytes: number; readonly sha256: string }>;
   /** Stores `body`, of exactly `bytes` bytes and with this sha256, unless the key is taken; nothing is stored on a failure. */
   create(
     key: string,

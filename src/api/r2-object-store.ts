@@ -1,4 +1,6 @@
 import { fail, ok, type Result } from "../errors/result.ts";
+import { ByteDigest } from "../exporting/byte-digest.ts";
+import { FileUpload } from "../exporting/file-upload.ts";
 import { count } from "../operations.ts";
 import type { ObjectStore } from "./app-ports.ts";
 
@@ -38,6 +40,39 @@ export class R2ObjectStore implements ObjectStore {
     const { readable, writable } = new FixedLengthStream(bytes);
     body.pipeTo(writable).catch(() => undefined);
     await this.#bucket.put(this.#prefix + key, readable, { httpMetadata: { contentType: "application/json" } });
+  }
+
+  async putPieces(key: string, pieces: AsyncIterable<Uint8Array>): Promise<{ readonly bytes: number; readonly sha256: string }> {
+    const upload = new FileUpload(
+      {
+        put: async (file, bytes) => {
+          count("r2_class_a");
+          await this.#bucket.put(file, bytes);
+        },
+        startUpload: async (file) => {
+          count("r2_class_a");
+          return await this.#bucket.createMultipartUpload(file);
+        },
+      },
+      this.#prefix + key,
+    );
+    try {
+      for await (const piece of pieces) await upload.write(piece);
+      return await upload.finish();
+    } catch (thrown) {
+      await upload.abort();
+      throw thrown;
+    }
+  }
+
+  async digestOf(pieces: AsyncIterable<Uint8Array>): Promise<{ readonly bytes: number; readonly sha256: string }> {
+    const digest = new ByteDigest();
+    let bytes = 0;
+    for await (const piece of pieces) {
+      bytes += piece.byteLength;
+      await digest.add(piece);
+    }
+    return { bytes, sha256: await digest.result() };
   }
 
   async create(

@@ -9,11 +9,11 @@ import { ADOPTED_SEGMENT_ROWS, SAMPLES_A_CALL } from "../limits.ts";
 import { promptMark } from "../metrics/grouping.ts";
 import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
-import { withNativeRewards } from "../pushed/native-rewards.ts";
-import { placeOf, readSample, sampleIdOf } from "../pushed/sample.ts";
-import { SampleScanner } from "../pushed/sample-scanner.ts";
-import { type ForeignRow, numberedLine, readForeignRow } from "../rollouts/foreign-row.ts";
+import { placeOf, sampleIdOf } from "../pushed/sample.ts";
+import type { ScannedSample } from "../pushed/scanned-sample.ts";
+import { type ForeignRow, numberedLine } from "../rollouts/foreign-row.ts";
 import { rowText } from "../rollouts/row-text.ts";
+import { formatOf } from "../traces/batch-format.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 import type { Slice } from "./slice.ts";
@@ -43,7 +43,8 @@ async function readBatch(ports: ExecutorPorts, grant: Grant, { batch, object, fr
   const { run_id } = grant.config;
   const stream = await ports.store.stream(batchKey(run_id, object));
   if (stream === null) throw new EdgewiseError("storage_damaged", `${batchKey(run_id, object)} is missing in storage`);
-  const scanner = new SampleScanner();
+  const format = formatOf(object);
+  const scanner = format.scanner();
   let told: IndexedSample[] = [];
   const tell = async (last: boolean): Promise<boolean> => {
     slice.spend();
@@ -52,18 +53,21 @@ async function readBatch(ports: ExecutorPorts, grant: Grant, { batch, object, fr
     const answer = await ports.run(run_id).indexed({ ...ticketOf(grant), batch, samples, through: scanner.samples, last });
     return answer.kind === "ok";
   };
-  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
-    for (const sample of scanner.push(chunk)) {
+  const note = (samples: Iterable<ScannedSample>): void => {
+    for (const sample of samples) {
       if (sample.position < from) continue;
-      const { value } = readSample(sample);
+      const value = format.read(sample);
       const { key, attempt } = placeOf(value, batch, sample.position);
       told.push([key.rank, key.number, key.text, attempt, sample.position, sample.offset, sample.bytes.byteLength, sampleIdOf(value)]);
     }
+  };
+  for await (const chunk of stream as unknown as AsyncIterable<Uint8Array>) {
+    note(scanner.push(chunk));
     if (told.length < SAMPLES_A_CALL) continue;
     signal.throwIfAborted();
     if (!(await tell(false)) || slice.isOver) return;
   }
-  scanner.end();
+  note(scanner.end());
   await tell(true);
 }
 
@@ -98,9 +102,9 @@ async function placeUnits(
     await ports.run(run_id).placed({ ...ticketOf(grant), segment, units: JSON.stringify(units) });
   };
   for (const { unit, rows } of plan) {
-    const foreign = rows.map(({ length }) => {
+    const foreign = rows.map(({ object, length }) => {
       at += length;
-      return withNativeRewards(readForeignRow(new TextDecoder().decode(read.subarray(at - length, at))));
+      return formatOf(object).row(read.subarray(at - length, at));
     });
     summaries.set(unit, summariesOf(foreign));
     const lines = foreign.map((row, index) => maskJson(numberedLine(oneLine(row), index)));

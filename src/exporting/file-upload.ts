@@ -1,20 +1,24 @@
-import { hexOf } from "../config/sha256.ts";
 import { count } from "../operations.ts";
 import { PART_BYTES } from "../limits.ts";
-import type { ExportPlace } from "./export-place.ts";
+import { ByteDigest } from "./byte-digest.ts";
+
+/** Where files go. */
+export interface UploadPlace {
+  put(file: string, bytes: Uint8Array): Promise<void>;
+  startUpload(file: string): Promise<R2MultipartUpload>;
+}
 
 /** A file of unknown length on its way to R2: one put where it fits into a part, else an upload of equal parts. Holds one part, and makes the digest of what passes by. */
 export class FileUpload {
-  readonly #place: ExportPlace;
+  readonly #place: UploadPlace;
   readonly #file: string;
   readonly #room = new Uint8Array(PART_BYTES);
   #filled = 0;
   #upload: R2MultipartUpload | null = null;
   readonly #parts: R2UploadedPart[] = [];
-  readonly #digest = new crypto.DigestStream("SHA-256");
-  readonly #digested = this.#digest.getWriter();
+  readonly #digest = new ByteDigest();
 
-  constructor(place: ExportPlace, file: string) {
+  constructor(place: UploadPlace, file: string) {
     this.#place = place;
     this.#file = file;
   }
@@ -24,7 +28,7 @@ export class FileUpload {
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    await this.#digested.write(bytes);
+    await this.#digest.add(bytes);
     for (let rest = bytes; rest.byteLength > 0; ) {
       // A part is sent when something follows it: the last one may be smaller.
       if (this.#filled === PART_BYTES) await this.#flush();
@@ -44,8 +48,12 @@ export class FileUpload {
       count("r2_class_a");
       await this.#upload.complete(this.#parts);
     }
-    await this.#digested.close();
-    return { bytes, sha256: hexOf(await this.#digest.digest) };
+    return { bytes, sha256: await this.#digest.result() };
+  }
+
+  /** Drops what was sent of it. */
+  async abort(): Promise<void> {
+    await this.#upload?.abort();
   }
 
   async #flush(): Promise<void> {

@@ -1,22 +1,5 @@
-import { EdgewiseError } from "../errors/result.ts";
-import { MAX_SAMPLE_BYTES, MIB } from "../limits.ts";
-
-/** One sample of a batch, and where its bytes are in the body. */
-export interface ScannedSample {
-  /** From 0. */
-  readonly position: number;
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-}
-
-/** What is wrong with a batch; `field` is where, such as `samples.3`. */
-export class BatchError extends EdgewiseError {
-  readonly field: string;
-  constructor(field: string, message: string, code: "invalid_request" | "body_too_large" = "invalid_request") {
-    super(code, `${field}: ${message}`);
-    this.field = field;
-  }
-}
+import { SampleRoom } from "./sample-room.ts";
+import { BatchError, type BatchScanner, type ScannedSample } from "./scanned-sample.ts";
 
 const [SPACE, TAB, LF, CR] = [0x20, 0x09, 0x0a, 0x0d];
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -35,30 +18,26 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   after: "has something behind its end",
 };
 const KEY = '"samples"';
-const FIRST_ROOM = 16 * 1024;
 
 /**
  * Finds the samples in a body `{"samples": [{…}, …]}` as it comes, a sample in memory at a time. Says where one begins and ends; whether it is JSON, its
  * reader finds out. Throws a `BatchError` for any other body.
  */
-export class SampleScanner {
+export class SampleScanner implements BatchScanner {
   #place: Place = "before";
   #at = 0;
   #key = "";
-  #room = new Uint8Array(FIRST_ROOM);
-  #length = 0;
+  readonly #room = new SampleRoom();
   #start = 0;
   #depth = 0;
   #inText = false;
   #escaped = false;
   #position = 0;
 
-  /** Samples that ended so far. */
   get samples(): number {
     return this.#position;
   }
 
-  /** The samples that end in the next bytes of the body; the bytes of each are its own. */
   *push(chunk: Uint8Array): Generator<ScannedSample> {
     for (let i = 0; i < chunk.length; ) {
       if (this.#place !== "sample") {
@@ -68,19 +47,21 @@ export class SampleScanner {
         continue;
       }
       const end = this.#endIn(chunk, i);
-      this.#take(chunk.subarray(i, end));
+      this.#room.take(chunk.subarray(i, end), this.#open);
       this.#at += end - i;
       i = end;
       if (this.#depth > 0) continue;
-      yield { position: this.#position++, offset: this.#start, bytes: this.#room.slice(0, this.#length) };
+      yield { position: this.#position++, offset: this.#start, bytes: this.#room.empty() };
       this.#place = "next";
     }
   }
 
-  /** The body has ended. */
-  end(): void {
+  end(): readonly ScannedSample[] {
     if (this.#place !== "after") throw new BatchError("body", "is cut off, or no JSON");
+    return [];
   }
+
+  readonly #open = (): string => `samples.${this.#position}`;
 
   /** Where the sample that is open ends in these bytes, or all of them. */
   #endIn(chunk: Uint8Array, from: number): number {
@@ -97,18 +78,6 @@ export class SampleScanner {
     return chunk.length;
   }
 
-  #take(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
-    if (length > MAX_SAMPLE_BYTES) throw new BatchError(`samples.${this.#position}`, `is larger than ${MAX_SAMPLE_BYTES / MIB} MiB`, "body_too_large");
-    if (length > this.#room.length) {
-      const grown = new Uint8Array(Math.min(MAX_SAMPLE_BYTES, Math.max(2 * this.#room.length, length)));
-      grown.set(this.#room.subarray(0, this.#length));
-      this.#room = grown;
-    }
-    this.#room.set(bytes, this.#length);
-    this.#length = length;
-  }
-
   #step(byte: number): void {
     if (this.#place === "key") return this.#keyByte(byte);
     if (byte === SPACE || byte === TAB || byte === LF || byte === CR) return;
@@ -118,7 +87,7 @@ export class SampleScanner {
   }
 
   get #field(): string {
-    if (this.#place === "first" || this.#place === "next") return `samples.${this.#position}`;
+    if (this.#place === "first" || this.#place === "next") return this.#open();
     return this.#place === "colon" || this.#place === "list" ? "samples" : "body";
   }
 
@@ -145,8 +114,7 @@ export class SampleScanner {
     if (byte !== OPEN) return null;
     this.#start = this.#at;
     this.#depth = 1;
-    this.#length = 0;
-    this.#take(new Uint8Array([byte]));
+    this.#room.take(new Uint8Array([byte]), this.#open);
     return "sample";
   }
 

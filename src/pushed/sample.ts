@@ -1,7 +1,7 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
 import { type ForeignRow, readForeignRow } from "../rollouts/foreign-row.ts";
 import { failureOf } from "../errors/result.ts";
-import { BatchError, type ScannedSample } from "./sample-scanner.ts";
+import { BatchError, type ScannedSample } from "./scanned-sample.ts";
 
 /** By what samples are sorted and grouped: numbers first, then texts; one without an example is an example of its own. */
 export interface ExampleKey {
@@ -10,12 +10,13 @@ export interface ExampleKey {
   readonly text: string;
 }
 
-const MAX_ID = 256;
+/** Characters of an id. */
+export const MAX_ID = 256;
 
 /** A sample as a row. Throws a `BatchError` for what is no JSON object, or has an id of a wrong kind. */
 export function readSample({ position, bytes }: ScannedSample): ForeignRow {
   const field = `samples.${position}`;
-  const row = parsed(field, bytes);
+  const row = sampleIn(field, bytes);
   const { example_id: example, sample_id: sample, reward } = row.value;
   if (example !== undefined && example !== null && !(typeof example === "number" && Number.isFinite(example)) && !isId(example))
     throw new BatchError(`${field}.example_id`, `must be a number, or a text of at most ${MAX_ID} characters`);
@@ -25,15 +26,16 @@ export function readSample({ position, bytes }: ScannedSample): ForeignRow {
   return row;
 }
 
-const isId = (value: unknown): value is string => typeof value === "string" && value !== "" && value.length <= MAX_ID;
-
-function parsed(field: string, bytes: Uint8Array): ForeignRow {
+/** A JSON object in the bytes of a sample. Throws a `BatchError` for anything else; `field` is what it calls it. */
+export function sampleIn(field: string, bytes: Uint8Array): ForeignRow {
   try {
     return readForeignRow(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch (thrown) {
     throw new BatchError(field, thrown instanceof TypeError ? "is not UTF-8" : `is no JSON object: ${failureOf(thrown).message}`);
   }
 }
+
+export const isId = (value: unknown): value is string => typeof value === "string" && value !== "" && value.length <= MAX_ID;
 
 /** Id that its sender gave a sample: the same one is the same sample. */
 export const sampleIdOf = ({ sample_id: id }: JsonObject): string | null => (isId(id) ? id : null);

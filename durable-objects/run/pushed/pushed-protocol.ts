@@ -6,18 +6,19 @@ import type { AdoptedUnit, Ack, TicketId } from "../protocol.ts";
 
 /** What crosses the border of the Run of a pushed evaluation: to the door that takes batches in, and to the executor that makes rows of them. */
 
-/** A batch that is stored. */
+/** A batch that is stored, or is to be once there is room for it. */
 export interface BatchRequest {
-  /** Of its samples (src/pushed/content-digest.ts). */
+  /** Of its samples (src/pushed/content-digest.ts); of lines of traces `sha256:` and hex, as their sender calls them. */
   readonly digest: string;
-  readonly object: string;
+  /** Null: it is not stored, and whether it is known is all that is asked. */
+  readonly object: string | null;
   readonly bytes: number;
   readonly samples: number;
-  /** Of its samples those that have an id of their own: position, id, digest. */
+  /** Of its samples those that have an id of their own: position, id, digest (src/pushed/sample-mark.ts). */
   readonly ids: readonly (readonly [number, string, string])[];
 }
-/** `known`: all of it is there already; `conflict`: a sample was pushed before with the same id and other content. */
-export type BatchAnswer = { readonly kind: "added" | "known" } | { readonly kind: "conflict"; readonly position: number; readonly id: string };
+/** `known`: all of it is there already; `unknown`: it is not, and was not stored; `conflict`: a sample was pushed before with the same id and other content. */
+export type BatchAnswer = { readonly kind: "added" | "known" | "unknown" } | { readonly kind: "conflict"; readonly position: number; readonly id: string };
 
 /** How an evaluation that is pushed ends. */
 export type PushedEnd = "COMPLETED" | "CANCELLED" | "FAILED";

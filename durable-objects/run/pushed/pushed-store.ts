@@ -28,6 +28,9 @@ export interface Added {
   readonly most: number;
 }
 
+/** A batch that is stored. */
+export type StoredRequest = BatchRequest & { readonly object: string };
+
 export interface PushedStore {
   /** Makes the tables. */
   create(facts: PushedFacts): void;
@@ -36,7 +39,7 @@ export interface PushedStore {
   batchWith(digest: string): StoredBatch | null;
   /** Digest of the sample with this id; null: there is none. */
   digestOfId(id: string): string | null;
-  addBatch(request: BatchRequest): void;
+  addBatch(request: StoredRequest): void;
   /** The first batch that is not read. */
   nextUnread(): StoredBatch | null;
   putSamples(batch: number, samples: readonly IndexedSample[], through: number, last: boolean): Added;

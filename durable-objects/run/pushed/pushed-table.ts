@@ -2,8 +2,8 @@ import type { PushedFacts } from "../../../src/pushed/pushed-facts.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
 import type { RowCursor } from "./pushed-head.ts";
-import type { BatchRequest, IndexedSample } from "./pushed-protocol.ts";
-import type { Added, PushedStore, StoredBatch, StoredSample } from "./pushed-store.ts";
+import type { IndexedSample } from "./pushed-protocol.ts";
+import type { Added, PushedStore, StoredBatch, StoredRequest, StoredSample } from "./pushed-store.ts";
 
 /**
  * Tables of a pushed evaluation, made with the Run; no other run has them. A sample's place is its key, so that rows come in their order from a scan of a
@@ -63,7 +63,7 @@ export class PushedTable implements PushedStore {
     return execute<{ digest: string }>(this.#sql, "SELECT digest FROM pushed_id WHERE id = ?", id)[0]?.digest ?? null;
   }
 
-  addBatch({ digest, object, bytes, samples, ids }: BatchRequest): void {
+  addBatch({ digest, object, bytes, samples, ids }: StoredRequest): void {
     const [added] = execute<{ batch: number }>(
       this.#sql,
       "INSERT INTO pushed_batch (digest, object, bytes, samples, through, is_read) VALUES (?, ?, ?, ?, 0, 0) RETURNING batch",

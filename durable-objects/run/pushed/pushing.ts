@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
+import { isSame } from "../../../src/pushed/sample-mark.ts";
 import { changedFacts, type PushedChanges } from "../../../src/pushed/pushed-facts.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
@@ -24,14 +25,16 @@ export function pushBatch(ledger: Ledger, head: RunHead, request: BatchRequest, 
   const within = new Map<string, string>();
   for (const [position, id, digest] of request.ids) {
     const before = ledger.pushed.digestOfId(id);
-    if ((before ?? within.get(id) ?? digest) !== digest) return ok({ kind: "conflict", position, id });
+    if (!isSame(before ?? within.get(id) ?? digest, digest)) return ok({ kind: "conflict", position, id });
     within.set(id, digest);
     if (before !== null) known++;
   }
   if (request.samples > 0 && known === request.samples) return ok({ kind: "known" });
+  const { object } = request;
+  if (object === null) return ok({ kind: request.samples === 0 ? "known" : "unknown" });
   if (isWriting(head)) return BUSY;
   if (request.samples === 0) return ok({ kind: "known" });
-  ledger.pushed.addBatch(request);
+  ledger.pushed.addBatch({ ...request, object });
   open(head, context);
   head.pushed = {
     ...pushed,

@@ -35,7 +35,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "PUT /api/v1/evaluations/:id": writes("run.describe"),
   "POST /api/v1/evaluations/:id/samples": writes("samples.push"),
   "POST /api/v1/evaluations/:id/finalize": writes("run.finalize"),
-  "POST /api/v1/traces": { right: "runs:write" },
+  "POST /api/v1/traces": { ...writes("traces.push"), inBody: true },
   "POST /api/v1/environmentshub/resolve": { right: "runs:write" },
   "POST /api/v1/environmentshub/lookup": { right: "runs:write" },
   "GET /api/v1/evaluations/:id": reads,

@@ -11,6 +11,8 @@ import { readTwice } from "../read-twice.ts";
 /** Which of the caller's teams a request is about; any other, there or not, is not found. */
 
 const HEADER = "x-edgewise-team";
+/** As `prime-traces` says it. */
+const TRACES_HEADER = "x-prime-team-id";
 
 const noTeam = ({ teams }: Caller): EdgewiseError =>
   new EdgewiseError("not_found", "Team not found.", { hint: `This caller works in ${teams.join(", ")}; leave the team out for ${teams[0]}.` });
@@ -53,12 +55,24 @@ function teamOfRepository(route: string, pathname: string): string | null {
 
 /** The team that the request is about by its header, its page or its repository, by the run that it names, or as the caller's first. */
 export async function teamOf(request: Request, caller: Caller, route: string, ports: AppPorts): Promise<string> {
-  const [first = DEFAULT_TEAM, ...others] = caller.teams;
   const { pathname } = new URL(request.url);
   const named = request.headers.get(HEADER) ?? teamOfPage(request) ?? teamOfRepository(route, pathname);
   if (named !== null) return ownTeam(caller, named);
-  const runId = others.length === 0 ? null : runIn(route, pathname);
-  if (runId === null) return first;
+  return teamWith(runIn(route, pathname), caller, ports);
+}
+
+/** The ports of the team that a body is about by the run that it names, unless a header names one: ours, or that of the client of traces. */
+export async function portsWith(c: Context<AppContext>, runId: string): Promise<AppPorts> {
+  const { caller, ports } = c.var;
+  if (c.req.header(HEADER) !== undefined) return ports;
+  const named = c.req.header(TRACES_HEADER)?.trim();
+  return named ? portsFor(c, named) : ports.inTeam(await teamWith(runId, caller, ports));
+}
+
+/** The caller's team that has this run; the first, where none has it, or there is none to ask for. */
+async function teamWith(runId: string | null, caller: Caller, ports: AppPorts): Promise<string> {
+  const [first = DEFAULT_TEAM, ...others] = caller.teams;
+  if (runId === null || others.length === 0) return first;
   const having = await Promise.all(
     caller.teams.map((team) =>
       readTwice(

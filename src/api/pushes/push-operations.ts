@@ -65,8 +65,15 @@ export const PUSH_OPERATIONS: readonly Operation[] = [
     method: "post",
     path: "/traces",
     id: "pushTraces",
-    summary: "Refused with the code service_not_enabled, after which clients send the same episodes as samples",
-    answers: {},
-    errors: [403],
+    summary:
+      "Episodes or traces of verifiers, a line of JSON each, of the pushed evaluation that their run.id names: parts `metadata` and `traces` (which may be gzipped for itself). The same again adds nothing",
+    headers: {
+      "Idempotency-Key": "`sha256:` and the digest of the lines before they were compressed, in hex.",
+      "X-Prime-Line-Format": "`trace` (a trace on each line, the default) or `episode`.",
+      "X-Prime-Team-ID": "The team of the evaluation; else the one of the caller's teams that has it.",
+    },
+    body: ["multipart/form-data"],
+    answers: { 200: pushes.committed },
+    errors: [404, 409, 413, 415, 422, 429],
   },
 ];

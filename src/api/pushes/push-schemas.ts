@@ -61,6 +61,13 @@ export const samplesBody = z.strictObject({
 export const pushed = z.strictObject({ evaluation_id: z.string(), name: z.string(), viewer_url: z.string() });
 export const finalized = z.strictObject({ evaluation_id: z.string(), viewer_url: z.string() });
 export const received = z.strictObject({ samples: z.int().min(0), added: z.boolean().describe("False where all of them were there already.") });
+/** The receipt of an upload of traces: all of its lines are stored. */
+export const committed = z.strictObject({
+  upload_id: z.string().describe("The digest of the lines, in hex."),
+  status: z.literal("committed"),
+  samples: z.int().min(1),
+  added: z.boolean().describe("False where all of them were there already."),
+});
 
 export const resolveBody = z.strictObject({ name: environmentId, team_id: plainText(200).nullable().optional() });
 export const lookupBody = z.strictObject({ id: environmentId });

@@ -1,22 +1,21 @@
 import type { BatchRequest } from "../../../durable-objects/run/pushed/pushed-protocol.ts";
-import { batchKey } from "../../../r2-layout/keys.ts";
-import { sha256Hex } from "../../config/sha256.ts";
+import { batchKey, batchName } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MAX_BODY_BYTES } from "../../limits.ts";
 import { ContentDigest } from "../../pushed/content-digest.ts";
 import { readSample, sampleIdOf } from "../../pushed/sample.ts";
-import { BatchError, SampleScanner } from "../../pushed/sample-scanner.ts";
+import { sampleMark } from "../../pushed/sample-mark.ts";
+import { SampleScanner } from "../../pushed/sample-scanner.ts";
 import type { ObjectStore } from "../app-ports.ts";
 import { invalid } from "../errors.ts";
-
-/** Ids of samples in one batch: a Run looks each of them up in one transaction. */
-const MAX_IDS = 100_000;
+import { BatchIds } from "./batch-ids.ts";
+import { refusalOf } from "./taking-in.ts";
 
 /** A body that is looked at as it passes: a sample of it in memory at a time. */
 class Passing {
   readonly #scanner = new SampleScanner();
   readonly #digest = new ContentDigest();
-  readonly #ids: [number, string, string][] = [];
+  readonly #ids = new BatchIds("samples");
   #bytes = 0;
   /** The first thing that is wrong. The rest is read all the same, or the sender would see its connection break instead of the answer. */
   problem: unknown = null;
@@ -33,42 +32,36 @@ class Passing {
     for (const sample of this.#scanner.push(chunk)) {
       const id = sampleIdOf(readSample(sample).value);
       await this.#digest.add(sample.bytes);
-      if (id === null) continue;
-      if (this.#ids.length === MAX_IDS) throw new BatchError("samples", `has more than ${MAX_IDS} samples with a sample_id`, "body_too_large");
-      this.#ids.push([sample.position, id, await sha256Hex(sample.bytes)]);
+      if (id !== null) this.#ids.add(sample.position, id, await sampleMark(sample.bytes));
     }
   }
 
   async result(): Promise<Omit<BatchRequest, "object">> {
     if (this.problem === null) this.#scanner.end();
     if (this.problem !== null) throw this.problem;
-    return { digest: await this.#digest.result(), bytes: this.#bytes, samples: this.#scanner.samples, ids: this.#ids };
+    return { digest: await this.#digest.result(), bytes: this.#bytes, samples: this.#scanner.samples, ids: this.#ids.all };
   }
 }
 
-/** Stores the body of a request as a batch of samples. What it is refused for names the field; nothing is stored then. */
-export async function receiveBatch(store: ObjectStore, runId: string, request: Request): Promise<BatchRequest> {
+/**
+ * Stores the body of a request as a batch of samples. What it is refused for names the field; nothing is stored then. `store`: null where there is no room
+ * for it, and it is only looked at.
+ */
+export async function receiveBatch(store: ObjectStore | null, runId: string, request: Request): Promise<BatchRequest> {
   const bytes = lengthOf(request);
-  const object = crypto.randomUUID().replaceAll("-", "");
+  const object = batchName("samples");
   const key = batchKey(runId, object);
   const passing = new Passing();
-  const body = request.body ?? new Response("").body ?? new ReadableStream();
+  const body = (request.body ?? new Response("").body ?? new ReadableStream()).pipeThrough(passing.transform);
   try {
-    await store.putStream(key, body.pipeThrough(passing.transform), bytes);
-    return { ...(await passing.result()), object };
+    await (store === null ? body.pipeTo(new WritableStream()) : store.putStream(key, body, bytes));
+    return { ...(await passing.result()), object: store === null ? null : object };
   } catch (thrown) {
-    await store.remove(key);
-    if (thrown instanceof BatchError && thrown.code !== "body_too_large")
-      throw invalid(["body", ...fieldOf(thrown)], thrown.message.slice(thrown.field.length + 2));
-    if (thrown instanceof BatchError) throw thrown;
+    await store?.remove(key);
     // Streams break with TypeErrors.
-    if (thrown instanceof TypeError) throw invalid(["body"], "ended early, or is longer than its Content-Length");
-    throw thrown;
+    throw thrown instanceof TypeError ? invalid(["body"], "ended early, or is longer than its Content-Length") : refusalOf(thrown);
   }
 }
-
-const fieldOf = ({ field }: BatchError): (string | number)[] =>
-  field === "body" ? [] : field.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
 function lengthOf(request: Request): number {
   const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();

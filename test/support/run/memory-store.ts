@@ -40,6 +40,15 @@ export class MemoryStore implements ObjectStore {
   async putStream(key: string, body: ReadableStream<Uint8Array>): Promise<void> {
     this.objects.set(key, new Uint8Array(await new Response(body).arrayBuffer()));
   }
+  async putPieces(key: string, pieces: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+    const bytes = Buffer.concat(await Array.fromAsync(pieces));
+    this.objects.set(key, bytes);
+    return { bytes: bytes.byteLength, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
+  async digestOf(pieces: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
+    const bytes = Buffer.concat(await Array.fromAsync(pieces));
+    return { bytes: bytes.byteLength, sha256: createHash("sha256").update(bytes).digest("hex") };
+  }
   async create(key: string, upload: { body: ReadableStream<Uint8Array>; bytes: number; sha256: string }): Promise<Result<"created" | "exists">> {
     const bytes = new Uint8Array(await new Response(upload.body).arrayBuffer());
     if (createHash("sha256").update(bytes).digest("hex") !== upload.sha256) return fail("digest_mismatch", "Other digest.");

@@ -118,6 +118,8 @@ describe("a pushed evaluation of a team", () => {
       429,
       expect.objectContaining({ code: "limit_reached", detail: expect.stringContaining('The limit of bytes stored of the team "acme" is') as string }),
     ]);
+    // What is there already is no more than there is.
+    expect(await (await push(id, batch)).json()).toEqual({ samples: 2, added: false });
     expect((await objectsOf(id)).length).toBe(held.length);
     expect(await door.json(ada, "GET", `/evaluations/${id}`)).toMatchObject({ status: "COMPLETED", total_samples: 2, edgewise: { settled: true } });
     await door.json(ada, "DELETE", `/evaluations/${id}`);

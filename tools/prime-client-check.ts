@@ -4,18 +4,24 @@
  *   python3 -m venv venv && venv/bin/pip install prime==0.18.0 prime-evals==0.2.4
  *   node tools/prime-client-check.ts venv/bin/prime [--record] [NAME...]
  *
+ * and, with `vf-eval` of verifiers in place of `prime`, or beside it, what that streams:
+ *
+ *   python3 -m venv vf && vf/bin/pip install verifiers==0.4.0
+ *   node tools/prime-client-check.ts vf/bin/vf-eval [--record]
+ *
  * Needs a built `dist/`. Prints one line per check; exit code 1 when one fails. `--record` keeps what the client sent in
  * test/fixtures/prime-client, from which `npm test` goes on without Python. NAME: only checks whose name begins so.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Workplace } from "../test/support/cli/cli-process.ts";
 import { startModelServer } from "../test/support/model-server/model-server.ts";
 import { CHECKS } from "./prime-client/checks.ts";
 import type { Check } from "./prime-client/expectations.ts";
 import { PrimeClient } from "./prime-client/client.ts";
-import { type Recording, Scrubber, withoutRepeats } from "./prime-client/exchange.ts";
+import { VF_CHECKS } from "./prime-client/vf-checks.ts";
+import { type Exchange, type Recording, Scrubber, withoutRepeats } from "./prime-client/exchange.ts";
 import { startRecorder } from "./prime-client/recorder.ts";
 
 const TOKEN = "check-token";
@@ -39,12 +45,14 @@ if (program === undefined) {
   process.exit(2);
 }
 const prime = resolve(program);
-const version = execFileSync(join(dirname(prime), "python"), [
-  "-c",
-  "from importlib.metadata import version as v; print(f\"prime {v('prime')}, prime-evals {v('prime-evals')}\")",
-])
+const VERSIONS = `from importlib.metadata import distributions as all
+known = {each.metadata["Name"]: each.version for each in all()}
+print(", ".join(f"{name} {known[name]}" for name in ("prime", "prime-evals", "verifiers", "prime-runs") if name in known))`;
+const version = execFileSync(join(dirname(prime), "python"), ["-c", VERSIONS])
   .toString()
   .trim();
+/** Whether a program is in the virtual environment. */
+const has = (name: string): boolean => existsSync(join(dirname(prime), name));
 
 const place = new Workplace();
 const model = await startModelServer();
@@ -62,7 +70,8 @@ try {
   const recorder = await startRecorder(service);
   const client = new PrimeClient({ prime, url: recorder.url, token: TOKEN, model });
   try {
-    const checks = [...CHECKS, ...SDK_CHECKS.map(sdkCheck)].filter(({ name }) => names.length === 0 || names.some((begin) => name.startsWith(begin)));
+    const known = [...(has("prime") ? [...CHECKS, ...SDK_CHECKS.map(sdkCheck)] : []), ...(has("vf-eval") ? VF_CHECKS : [])];
+    const checks = known.filter(({ name }) => names.length === 0 || names.some((begin) => name.startsWith(begin)));
     for (const check of checks) failed += (await passes(check, client, recorder)) ? 0 : 1;
     console.log(`${version}: ${checks.length - failed} of ${checks.length} checks passed`);
   } finally {
@@ -86,23 +95,27 @@ async function passes(check: Check, client: PrimeClient, recorder: Awaited<Retur
     return false;
   }
   console.log(`ok      ${check.name} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  if (record) keep(check, client, recorder);
+  if (record) await keep(check, client, recorder);
   return true;
 }
 
 /** What the client sent, and uploads made for it; this program's own looks at the service are not part of it. */
-function keep({ name }: Check, client: PrimeClient, recorder: Awaited<ReturnType<typeof startRecorder>>): void {
+async function keep({ name }: Check, client: PrimeClient, recorder: Awaited<ReturnType<typeof startRecorder>>): Promise<void> {
   const scrubber = new Scrubber([
     [client.model.url, "{model}"],
     [client.url, "{service}"],
     [TOKEN, "{token}"],
+    [client.home, "{home}"],
   ]);
   const sent = recorder.take().filter(({ method, headers }) => method === "PUT" || /^prime/.test(String(headers["user-agent"])));
+  const exchanges: Exchange[] = [];
+  // One after the other: what one of them created stands in the next.
+  for (const exchange of sent) exchanges.push(await scrubber.scrub(exchange));
   const recording: Recording = {
     client: version,
     check: name,
     script: client.script,
-    exchanges: withoutRepeats(sent.map((exchange) => scrubber.scrub(exchange))),
+    exchanges: withoutRepeats(exchanges),
   };
   mkdirSync(FIXTURES, { recursive: true });
   writeFileSync(join(FIXTURES, `${name}.json`), `${JSON.stringify(recording, null, 2)}\n`);

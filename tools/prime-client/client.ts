@@ -19,7 +19,7 @@ export interface Said {
 export interface CallOptions {
   readonly key?: string;
   /** Further variables, such as PRIME_TEAM_ID. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Ctrl-C after this text. */
   readonly interruptAt?: string;
 }
@@ -39,7 +39,7 @@ export class PrimeClient {
   readonly url: string;
   /** How the model server behaves at present. */
   script: ScriptInput = {};
-  private readonly home = mkdtempSync(join(tmpdir(), "prime-home-"));
+  readonly home = mkdtempSync(join(tmpdir(), "prime-home-"));
   private readonly options: ClientOptions;
 
   constructor(options: ClientOptions) {
@@ -63,7 +63,12 @@ export class PrimeClient {
   }
 
   python(args: readonly string[], options: CallOptions = {}): Promise<Said> {
-    return this.call(join(dirname(this.options.prime), "python"), args, options);
+    return this.beside("python", args, options);
+  }
+
+  /** Another program of the same virtual environment. */
+  beside(program: string, args: readonly string[], options: CallOptions = {}): Promise<Said> {
+    return this.call(join(dirname(this.options.prime), program), args, options);
   }
 
   write(name: string, text: string): string {

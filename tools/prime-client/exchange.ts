@@ -1,3 +1,4 @@
+import { gunzipSync } from "node:zlib";
 import type { ScriptInput } from "../../test/support/model-server/model-script.ts";
 
 /** What a client sent and what it was answered, as `test/fixtures/prime-client` keeps it. */
@@ -8,6 +9,8 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   /** As sent, with the address of the model server as `{model}`; null = none. */
   readonly body: string | null;
+  /** In place of the body of an upload of traces, its parts: what they are named by and compressed to is made anew. */
+  readonly traces?: { readonly metadata: string; readonly lines: string };
   readonly status: number;
   /** Runs that the answer created. */
   readonly created: number;
@@ -25,13 +28,13 @@ export interface Recording {
 }
 
 /** Headers that say something about the client; the others are its transport's. */
-const KEPT = ["accept", "accept-encoding", "authorization", "content-length", "content-type", "user-agent"];
+const KEPT = ["accept", "accept-encoding", "authorization", "content-length", "content-type", "user-agent", "x-prime-line-format"];
 
 export interface RawExchange {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
+  readonly body: Buffer;
   readonly status: number;
   readonly answer: string;
 }
@@ -48,16 +51,18 @@ export class Scrubber {
     this.replacements = replacements;
   }
 
-  scrub({ method, path, headers, body, status, answer }: RawExchange): Exchange {
+  async scrub({ method, path, headers, body, status, answer }: RawExchange): Promise<Exchange> {
     const json = parsed(answer);
     const created = method === "POST" && status < 300 ? createdIn(path, json) : [];
     this.runs.push(...created);
     const kept = KEPT.flatMap((name) => (typeof headers[name] === "string" ? [[name, this.clean(headers[name])] as const] : []));
+    const parts = await partsOf(String(headers["content-type"] ?? ""), body);
     return {
       method,
       path: this.clean(path),
       headers: Object.fromEntries(kept),
-      body: body === "" ? null : this.clean(body),
+      body: parts !== null || body.length === 0 ? null : this.clean(body.toString("utf8")),
+      ...(parts === null ? {} : { traces: { metadata: this.clean(parts.metadata), lines: this.clean(parts.lines) } }),
       status,
       created: created.length,
       evaluation_status: typeof json.evaluation_id === "string" && typeof json.status === "string" ? json.status : null,
@@ -72,6 +77,15 @@ export class Scrubber {
     });
     return clean;
   }
+}
+
+/** The parts of an upload of traces, unpacked; null for any other body. */
+async function partsOf(contentType: string, body: Buffer): Promise<{ readonly metadata: string; readonly lines: string } | null> {
+  if (!contentType.startsWith("multipart/form-data")) return null;
+  const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
+  const [metadata, traces] = [form.get("metadata"), form.get("traces")];
+  if (typeof metadata !== "string" || !(traces instanceof File)) throw new Error("an upload of traces without its parts");
+  return { metadata, lines: gunzipSync(Buffer.from(await traces.arrayBuffer())).toString("utf8") };
 }
 
 /** Ids of what an answer to a POST says it has created: runs, or an evaluation that samples will be pushed to. */

@@ -26,7 +26,7 @@ export async function startRecorder(target: string): Promise<Recorder> {
           const { statusCode: status = 0, headers: answered } = response;
           const answer = Buffer.concat(got);
           const plain = answered["content-encoding"] === "gzip" ? gunzipSync(answer) : answer;
-          passed.push({ method, path, headers, body: body.toString("utf8"), status, answer: plain.toString("utf8") });
+          passed.push({ method, path, headers, body, status, answer: plain.toString("utf8") });
           const { "transfer-encoding": _, ...rest } = answered;
           outgoing.writeHead(status, { ...rest, "content-length": answer.byteLength }).end(answer);
         });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createdIn, type Exchange, type Recording } from "../../../tools/prime-client/exchange.ts";
 import { Workplace } from "../../support/cli/cli-process.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { sentTraces } from "../../support/door/traces-upload.ts";
 import { type ClientAnswer, readAsClient, TERMINAL } from "../../support/door/prime-reads.ts";
 
 /** What the real client sent, check by check (`tools/prime-client-check.ts --record`). */
@@ -51,6 +52,9 @@ describe("the prime client, as recorded", () => {
       "push-found",
       "push-refused",
       "sdk-push",
+      "vf-eval",
+      "vf-eval-opted-out",
+      "vf-eval-stopped",
     ]) {
       expect(
         names.some((name) => name.startsWith(begin)),
@@ -60,7 +64,7 @@ describe("the prime client, as recorded", () => {
     expect(recordings.flatMap(({ exchanges }) => exchanges).length).toBeGreaterThan(100);
   });
 
-  it.each(recordings)("$check: gets the answers it can read", async ({ exchanges, script }) => {
+  it.each(recordings)("$check: gets the answers it can read", async ({ check, exchanges, script }) => {
     model.setScript(script);
     const runs: string[] = [];
     for (const exchange of exchanges) {
@@ -72,11 +76,26 @@ describe("the prime client, as recorded", () => {
       runs.push(...created);
     }
     model.setScript({});
+    const streamed = STREAMED[check];
+    if (streamed !== undefined) await hasEpisodes(runs[0] ?? "", streamed);
     // What goes on costs the next check time.
     for (const id of runs)
       await send({ method: "PATCH", path: `/api/v1/hosted-evaluations/${id}/cancel`, headers: { authorization: `Bearer ${TOKEN}` }, body: null });
   });
 });
+
+/** Episodes that `vf-eval` had sent when it ended, in whichever form. */
+const STREAMED: Readonly<Record<string, number>> = { "vf-eval": 8, "vf-eval-opted-out": 2 };
+
+async function hasEpisodes(id: string, episodes: number): Promise<void> {
+  for (const deadline = Date.now() + END_MS; ; await sleep(100)) {
+    const { text } = await send({ method: "GET", path: `/api/v1/evaluations/${id}`, headers: { authorization: `Bearer ${TOKEN}` }, body: null });
+    const evaluation = JSON.parse(text) as { status: string };
+    if (!TERMINAL.includes(evaluation.status) && Date.now() < deadline) continue;
+    // What it averaged itself is what the rows say.
+    return expect(evaluation).toMatchObject({ status: "COMPLETED", total_samples: episodes, edgewise: { pushed: { differences: [] } } });
+  }
+}
 
 /** Sends what the client sent; asks again, as the client does, until a run that had ended has ended. */
 async function replay(exchange: Exchange, runs: readonly string[]) {
@@ -87,12 +106,14 @@ async function replay(exchange: Exchange, runs: readonly string[]) {
       .replaceAll(/\{run_(\d+)\}/g, (_, index: string) => runs[Number(index)] ?? "");
   const { method } = exchange;
   const path = filled(exchange.path);
-  const body = exchange.body === null ? null : filled(exchange.body);
-  const headers = Object.fromEntries(Object.entries(exchange.headers).map(([name, value]) => [name, filled(value)]));
+  const upload = exchange.traces === undefined ? null : await sentTraces(filled(exchange.traces.lines), { metadata: JSON.parse(exchange.traces.metadata) });
+  const body = upload?.body ?? (exchange.body === null ? null : filled(exchange.body));
+  const recorded = Object.fromEntries(Object.entries(exchange.headers).map(([name, value]) => [name, filled(value)]));
+  const headers = { ...recorded, ...upload?.headers };
   const wanted = exchange.evaluation_status;
   for (const deadline = Date.now() + END_MS; ; await sleep(100)) {
     const answer = await send({ method, path, headers, body });
-    const json = readAsClient(method, path, body, answer);
+    const json = readAsClient(method, path, typeof body === "string" ? body : null, answer);
     if (wanted === null || !TERMINAL.includes(wanted) || json.status === wanted || Date.now() > deadline) {
       if (wanted !== null && TERMINAL.includes(wanted)) expect(json.status).toBe(wanted);
       return { json, status: answer.status };
@@ -104,7 +125,7 @@ interface Sent {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 /** Header by header as recorded, which `fetch` would not do. */

@@ -84,7 +84,7 @@ async function post(
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = { "content-type": "application/json" },
 ): Promise<unknown> {
-  const response = await fetch(url, { method: "POST", headers, body: body as BodyInit });
+  const response = await fetch(url, { method: "POST", headers, body: body as string | Uint8Array<ArrayBuffer> });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
   return response.json();
 }

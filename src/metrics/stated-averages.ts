@@ -20,6 +20,18 @@ const numbersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
 
 /**
+ * The averages that the program of an imported run stated of it, as a `metadata.json` has them; Inspect calls a mean `SCORER/accuracy` or `SCORER/mean`. Null for
+ * what was not imported.
+ */
+export function importedAverages(metadata: unknown): unknown {
+  const { imported } = numbersOf(numbersOf(metadata).edgewise);
+  if (imported === undefined) return null;
+  const { reward, ...others } = numbersOf(numbersOf(imported).stated);
+  const metrics = Object.entries(others).map(([name, value]) => [name.replace(/\/(accuracy|mean)$/, ""), value] as const);
+  return { avg_reward: reward, avg_metrics: Object.fromEntries(metrics) };
+}
+
+/**
  * The averages of a `metadata.json` (of ours, or of the Python library's of any version) that its rows contradict: those of files that
  * were written once and not again as rows were added. Averages that the file does not state, or no row has, are not compared; nor is
  * anything where there are no rows.

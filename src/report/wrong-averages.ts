@@ -5,9 +5,9 @@ import { singleLine } from "./printable.ts";
 /** Averages that are named; a folder with one wrong has most of them wrong. */
 const SHOWN = 5;
 
-/** Stated beside recomputed, in one line; null where nothing is wrong. */
-export function wrongAveragesText(wrong: readonly WrongAverage[]): string | null {
+/** Stated beside recomputed, in one line; null where nothing is wrong. `who`: stated it. */
+export function wrongAveragesText(wrong: readonly WrongAverage[], who = "metadata.json"): string | null {
   if (wrong.length === 0) return null;
   const parts = wrong.slice(0, SHOWN).map(({ name, stated, recomputed }) => `${singleLine(name)} ${fixed(stated, 3)} (rows: ${fixed(recomputed, 3)})`);
-  return `averages that metadata.json stated wrongly: ${parts.join(", ")}${wrong.length > SHOWN ? ` and ${wrong.length - SHOWN} more` : ""}`;
+  return `averages that ${who} stated wrongly: ${parts.join(", ")}${wrong.length > SHOWN ? ` and ${wrong.length - SHOWN} more` : ""}`;
 }

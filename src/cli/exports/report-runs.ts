@@ -2,6 +2,9 @@
 import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
 import { flagName } from "../command-line/flags.ts";
 import { groupingProblem, PromptGroups } from "../../metrics/grouping.ts";
+import type { Aggregates } from "../../metrics/aggregates.ts";
+import { importedAverages, wrongAverages } from "../../metrics/stated-averages.ts";
+import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { printableJson } from "../../report/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
@@ -24,19 +27,29 @@ export async function reportRuns(context: CommandContext, wish: ReportWish): Pro
     for (const run of runs) {
       const report = await reportOf(run, wish);
       const problem = report.groupingProblem;
+      const wrong = wrongIn(run, report.result());
       if (wish.output === "json")
         reports.push({
           run: run.name,
-          notes: run.notes,
+          notes: [...run.notes, ...wrong],
           ...report.result(),
           ...(problem === undefined ? {} : { grouping_problem: problem }),
           slices: report.slices(),
         });
-      else for (const line of [`${run.name}:`, ...run.notes, ...report.lines(terminal.columns, true)]) terminal.print(line);
+      else for (const line of [`${run.name}:`, ...run.notes, ...wrong, ...report.lines(terminal.columns, true)]) terminal.print(line);
     }
     if (wish.output === "json") terminal.print(printableJson(reports.length === 1 ? reports[0] : reports, 2));
     return EXIT.completed;
   });
+}
+
+/** Averages that the run's file, or the log that it was imported from, states and its rows do not bear out; what the report has is of the rows. */
+function wrongIn({ metadata, notes, facts }: OpenedRun, rows: Aggregates): readonly string[] {
+  // Of a run that goes on the file is of another moment than the rows.
+  if (notes.length > 0 || rows.rollouts === 0) return [];
+  const texts = [wrongAveragesText(wrongAverages(metadata, rows)), wrongAveragesText(wrongAverages(importedAverages(metadata), rows), "the imported log")];
+  const missing = facts.foreign && typeof (metadata as { readonly avg_reward?: unknown } | null)?.avg_reward !== "number";
+  return [...(missing ? ["metadata.json states no average reward: it is made from the rows here"] : []), ...texts.filter((text) => text !== null)];
 }
 
 async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: ReportWish): Promise<PlainReport> {

@@ -83,8 +83,9 @@ function groupingLines(info: RunSummary, counted: Counted | null, width: number)
 const wrapped = (text: string, width: number, style: Style): readonly Line[] => wrap(singleLine(text), Math.max(2, width)).map((part) => lineOf(part, style));
 
 function outcomeLines(info: RunSummary, counted: Counted | null, width: number): readonly Line[] {
-  const wrong = wrongIn(info, counted);
-  const reward = wrong.find(({ name }) => name === "reward")?.recomputed ?? info.averageReward;
+  const { wrong, said } = wrongIn(info, counted);
+  const counts = counted?.note === null ? counted.spread.meanReward : null;
+  const reward = wrong.find(({ name }) => name === "reward")?.recomputed ?? info.averageReward ?? counts;
   return fields(
     [
       // With so many unknown, a mean that counts them as 0 is no headline.
@@ -93,7 +94,8 @@ function outcomeLines(info: RunSummary, counted: Counted | null, width: number):
       ...(info.status === null ? [] : [["status", info.status] as const]),
       ...shares(info, counted),
       ...(info.openRollouts === 0 ? [] : [["open", `${info.openRollouts} more rollouts, of examples that are not complete`] as const]),
-      ...(wrong.length === 0 ? [] : [["stale", staleText(wrong), "bad"] as const]),
+      ...(wrong.length === 0 ? [] : [["stale", staleText("metadata.json", wrong), "bad"] as const]),
+      ...(said.length === 0 ? [] : [["stale", staleText("the imported log", said), "bad"] as const]),
     ],
     width,
   );
@@ -102,25 +104,32 @@ function outcomeLines(info: RunSummary, counted: Counted | null, width: number):
 /** Written by ours while rows are still to come. */
 const UNDER_WAY = ["PENDING", "RUNNING"];
 
-/** Averages of the file that its rows contradict: known once all rows are counted, of a run to which none are added. */
-function wrongIn({ status, averageReward, errorShare, metrics }: RunSummary, counted: Counted | null): readonly WrongAverage[] {
-  if (counted === null || counted.note !== null || counted.spread.broken > 0 || UNDER_WAY.includes(status ?? "")) return [];
+/** Averages of the file, and of the log that it was made from, that its rows contradict. */
+interface Contradicted {
+  readonly wrong: readonly WrongAverage[];
+  readonly said: readonly WrongAverage[];
+}
+
+/** Known once all rows are counted, of a run to which none are added. */
+function wrongIn({ status, averageReward, saidByLog, errorShare, metrics }: RunSummary, counted: Counted | null): Contradicted {
+  if (counted === null || counted.note !== null || counted.spread.broken > 0 || UNDER_WAY.includes(status ?? "")) return { wrong: [], said: [] };
   const { spread } = counted;
   const stated = { avg_reward: averageReward, avg_error: errorShare, avg_metrics: Object.fromEntries(metrics) };
-  return wrongAverages(stated, {
+  const rows = {
     rollouts: spread.rows,
     avg_reward: spread.meanReward ?? 0,
     avg_error: spread.rows === 0 ? 0 : spread.errored / spread.rows,
     avg_metrics: Object.fromEntries(spread.metricSpreads().map(({ name, mean }) => [name, mean])),
-  });
+  };
+  return { wrong: wrongAverages(stated, rows), said: wrongAverages(saidByLog, rows) };
 }
 
 /** Averages that are told; the rest is counted. */
 const TOLD = 4;
 
-function staleText(wrong: readonly WrongAverage[]): string {
+function staleText(who: string, wrong: readonly WrongAverage[]): string {
   const told = wrong.slice(0, TOLD).map(({ name, stated, recomputed }) => `${name} ${panelNumber(stated)}, its rows have ${panelNumber(recomputed)}`);
-  return `metadata.json says ${told.join("; ")}${wrong.length > TOLD ? `; and ${wrong.length - TOLD} more` : ""}`;
+  return `${who} says ${told.join("; ")}${wrong.length > TOLD ? `; and ${wrong.length - TOLD} more` : ""}`;
 }
 
 /** Further numbers and settings; averages of metrics where no rows are counted that would say more. */

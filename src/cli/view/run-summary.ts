@@ -1,4 +1,5 @@
 /** What the viewer keeps of a run's `metadata.json`, whoever wrote it: ours, and the Python library's of any version before 0.4. */
+import { importedAverages } from "../../metrics/stated-averages.ts";
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { codesText } from "../../report/code-text.ts";
@@ -11,6 +12,8 @@ export interface RunSummary {
   readonly envId: string;
   readonly model: string;
   readonly averageReward: number | null;
+  /** What the log said of an imported run, as a `metadata.json` has it; null of any other. */
+  readonly saidByLog: unknown;
   /** What it would be between, had the rollouts that ended in an error a score; null where none did, and where the file does not say. */
   readonly bounds: ErrorBounds | null;
   /** Share of rollouts with an error; null where the file does not say (before 0.1.10). */
@@ -44,6 +47,7 @@ export function summaryOf(value: unknown): RunSummary | null {
     envId,
     model: file.model,
     averageReward: numberOf(file.avg_reward),
+    saidByLog: importedAverages(file),
     bounds: boundsOf(own.error_bounds),
     errorShare: numberOf(file.avg_error),
     examples: numberOf(file.num_examples),

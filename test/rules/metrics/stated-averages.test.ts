@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
-import { wrongAverages } from "../../../src/metrics/stated-averages.ts";
+import { importedAverages, wrongAverages } from "../../../src/metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../../src/report/wrong-averages.ts";
 import { testData } from "../../support/results/test-data.ts";
 
@@ -27,6 +27,15 @@ describe("averages that a folder states", () => {
 
   it("of 2025, with a key for each metric, are compared too", () => {
     expect(wrongAverages({ avg_reward: 1, avg_close: 0 }, rows)).toEqual([{ name: "close", stated: 0, recomputed: 0.25 }]);
+  });
+
+  it("of an imported run are those of the log too, by the names that its program gave means", () => {
+    const imported = (stated: object): object => ({ avg_reward: 1, edgewise: { imported: { stated } } });
+    expect(wrongAverages(importedAverages(imported({ reward: 0, "close/accuracy": 0.5, "close/stderr": 0.1, far: 3 })), rows)).toEqual([
+      { name: "reward", stated: 0, recomputed: 1 },
+      { name: "close", stated: 0.5, recomputed: 0.25 },
+    ]);
+    expect(importedAverages({ avg_reward: 1, edgewise: {} })).toBeNull();
   });
 
   it("are right when they differ by rounding, and not judged where nothing is stated or no row is there", () => {

@@ -226,4 +226,21 @@ describe("eval report", () => {
     }
     expect(json).toMatchObject({ avg_reward: 0.6, n_clusters: 60, metric_estimates: { length: { n: 60 } }, slices: [{ value: "even" }, { value: "odd" }] });
   });
+
+  it("shows averages that a file or the log of an imported run stated wrongly, or not at all, beside those of the rows", async () => {
+    writeFolder("a", 20, (i) => i < 10, { avg_reward: 0.75, avg_metrics: { length: 10.5 } });
+    writeFolder("b", 20, (i) => i < 10, { avg_reward: 0.5, avg_metrics: {}, edgewise: { imported: { stated: { reward: 0, "length/mean": 10.5 } } } });
+    const report = async (name: string) => (await runInProcess(["eval", "report", name], { cwd, columns: 120 })).out;
+    expect(await report("a")).toContain("averages that metadata.json stated wrongly: reward 0.750 (rows: 0.500)");
+    expect(await report("b")).toContain("averages that the imported log stated wrongly: reward 0.000 (rows: 0.500)");
+    const view = await runInProcess(["eval", "view", "b"], { cwd, columns: 120 });
+    expect(view.out.join("\n").replaceAll(/\s+/g, " ")).toContain("stale the imported log says reward 0, its rows have 0.500");
+    mkdirSync(join(cwd, "python"));
+    writeFileSync(join(cwd, "python/results.jsonl"), '{"example_id":0,"prompt":"q","reward":1.0}\n{"example_id":1,"prompt":"r","reward":0.0}\n');
+    writeFileSync(join(cwd, "python/metadata.json"), '{"env":"e","model":"old","num_examples":2,"rollouts_per_example":1}');
+    const python = await report("python");
+    expect(python).toContain("metadata.json states no average reward: it is made from the rows here");
+    expect(python).toContain("reward: avg - 0.500, std - 0.500");
+    expect((await runInProcess(["eval", "view", "python"], { cwd, columns: 120 })).out.join("\n")).toMatch(/average reward +0\.500/);
+  });
 });

@@ -60,10 +60,11 @@ export async function costOf(cwd: string, args: readonly string[], env: Readonly
   return { seconds: (performance.now() - began) / 1000, peak };
 }
 
-export async function resultsFolder(path: string, rows: number): Promise<string> {
+/** `otherAnswers`: every second example has another answer, so that it is not the same example. */
+export async function resultsFolder(path: string, rows: number, otherAnswers = false): Promise<string> {
   mkdirSync(path, { recursive: true });
   const file = createWriteStream(join(path, "results.jsonl"));
-  for (let row = 0; row < rows; row++) if (!file.write(`${JSON.stringify(rowOf(row))}\n`)) await once(file, "drain");
+  for (let row = 0; row < rows; row++) if (!file.write(`${JSON.stringify(rowOf(row, otherAnswers))}\n`)) await once(file, "drain");
   file.end();
   await once(file, "close");
   const own = { run_id: "0000abcd", status: "COMPLETED" };
@@ -74,7 +75,8 @@ export async function resultsFolder(path: string, rows: number): Promise<string>
   return path;
 }
 
-function rowOf(row: number): object {
+function rowOf(row: number, otherAnswers: boolean): object {
+  const changed = otherAnswers && Math.floor(row / ROLLOUTS) % 2 === 1;
   const words = `lorem ipsum ${(row * 7919) % 10_007} `;
   return {
     example_id: Math.floor(row / ROLLOUTS),
@@ -83,7 +85,7 @@ function rowOf(row: number): object {
       { role: "user", content: `what is ${row} + ${row * 3}? ${words.repeat(8)}` },
     ],
     completion: [{ role: "assistant", content: words.repeat(20) + row * 4 }],
-    answer: String(row * 4),
+    answer: `${row * 4}${changed ? " or so" : ""}`,
     task: "x",
     info: { row },
     reward: row % 2,

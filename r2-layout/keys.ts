@@ -46,6 +46,8 @@ export const outputPrefix = (envId: string, model: string, runId: string): strin
 export const runPrefix = (runId: string): string => `runs/${must(RUN_ID, runId, "run id")}/`;
 export const configKey = (runId: string): string => `${runPrefix(runId)}config.json`;
 export const inputsKey = (runId: string, digest: string): string => `${runPrefix(runId)}inputs/${must(DIGEST, digest, "sha256 digest")}.jsonl`;
+/** Rows of another run that this one scores again: a copy, so that the other may go. */
+export const sourceKey = (runId: string, digest: string): string => `${runPrefix(runId)}source/${must(DIGEST, digest, "sha256 digest")}.jsonl`;
 export const segmentName = (ticket: number, epoch: number, n: number): string => must(SEGMENT, `${ticket}-${epoch}-${n}`, "segment name");
 export const segmentKey = (runId: string, segment: string): string => `${runPrefix(runId)}segments/${must(SEGMENT, segment, "segment name")}.jsonl`;
 /** Of the exports of a run; below it a folder for each generation whose rows were asked for. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import type { Option } from "../src/config/options/option.ts";
 import { longFlag, OPTION_NAMES, OPTIONS, type OptionName } from "../src/config/options/options.ts";
+import { RESCORE_OPTIONS } from "../src/config/options/rescore-options.ts";
 import { TOML_KEYS } from "../src/config/plan/toml-keys.ts";
 
 const HEAD = `# Options
@@ -21,7 +22,23 @@ beside a TOML file are marked with ◊; the others are then named in a warning.
 export function optionsPage(): string {
   const rows = OPTION_NAMES.map((name) => row(name));
   const table = [["option", "TOML", "HTTP", "values", "default", "what it does"], ["---", "---", "---", "---", "---", "---"], ...rows];
-  return `${HEAD}\n${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+  return `${HEAD}\n${tableText(table)}${RESCORE_HEAD}\n${tableText(rescoreTable())}`;
+}
+
+const tableText = (table: readonly (readonly string[])[]): string => `${table.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+
+const RESCORE_HEAD = `
+## Scoring again
+
+What \`npx edgewise rescore\` takes beside \`--env\` and those options above that say how scores are made ([rescore.md](rescore.md)). Places over HTTP are those in \`rescore\` of the same body.
+`;
+
+function rescoreTable(): readonly (readonly string[])[] {
+  const rows = Object.entries(RESCORE_OPTIONS).map(([name, { value, help }]) => {
+    const flag = `--${name.replaceAll("_", "-")}${value === null ? "" : ` ${value}`}`;
+    return [codes([flag]), codes([`rescore.${name}`]), help].map((cell) => cell.replaceAll("|", "\\|"));
+  });
+  return [["option", "HTTP", "what it does"], ["---", "---", "---"], ...rows];
 }
 
 function row(name: OptionName): readonly string[] {

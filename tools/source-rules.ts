@@ -66,6 +66,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("push/", "comparison/"),
   inCli("datasets/"),
   inCli("eval-run/", "imports/"),
+  inCli("rescore/"),
   inCli("commands/"),
   inCli("program.ts"),
   inCli("main.ts"),

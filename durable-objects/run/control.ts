@@ -4,7 +4,7 @@ import type { Totals } from "../../src/metrics/totals.ts";
 import type { HubPushState } from "../../src/report/hub-push-text.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";
 import type { PushedView } from "./pushed/pushed-protocol.ts";
-import type { InputChunk, Piece, Vitals } from "./protocol.ts";
+import type { InputChunk, Piece, RescoredSource, Vitals } from "./protocol.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
@@ -91,6 +91,8 @@ export interface RunView {
   readonly pushed?: PushedView;
   /** Rollouts whose rows could not be scored again. */
   readonly unscored?: Unscored;
+  /** Of a run that scores again: what its source had, once it is read, and how many examples have other scores now. */
+  readonly rescored?: { readonly source: RescoredSource | null; readonly changed: number };
   readonly env_digest: string | null;
   /** Rollouts by the digest of their code, where there are several. */
   readonly env_digests?: Readonly<Record<string, number>>;

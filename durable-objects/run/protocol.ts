@@ -6,9 +6,9 @@ import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { WindowPointer } from "../../r2-layout/place.ts";
-import type { InputChunk, Piece, Redo, RolloutSpan, UnitRange } from "./work.ts";
+import type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
-export type { InputChunk, Piece, Redo, RolloutSpan, UnitRange } from "./work.ts";
+export type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
 /**
  * What crosses the border between a Run and its executors. Every argument carries `protocol`, since a Worker and its Durable
@@ -63,13 +63,6 @@ export interface Ending {
 export interface Renewal extends Ending {
   readonly renewed?: true;
   readonly orders?: Orders;
-}
-
-/** An uploaded result folder, as `ImportSource` has it. */
-export interface FolderSource {
-  readonly results: string;
-  readonly in_parts?: true;
-  readonly dataset_digest: string | null;
 }
 
 export type TicketTask =
@@ -135,6 +128,8 @@ export interface JoinRequest {
   readonly merges?: boolean;
   /** It takes pushed samples in, under a ticket of their own; absent from executors of before. */
   readonly intakes?: boolean;
+  /** It scores the rollouts of another run again; absent from executors of before, which would make some. */
+  readonly rescores?: true;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
@@ -188,7 +183,10 @@ export interface CommitUnit {
   readonly unscored?: Unscored;
   /** Its group was scored anew, as it had not been before; absent = it was not, and from executors of before. */
   readonly scored_anew?: true;
+  /** Of a run that scores again: its source had others. */
+  readonly scores_changed?: true;
 }
+
 /** Generated rollouts of a unit that is not done, in the segment of the commit. */
 export type CommitPiece = Omit<Piece, "segment">;
 export interface CommitRequest extends TicketId, GivesBack, Partial<Report> {
@@ -274,6 +272,8 @@ export interface PreparedRequest extends TicketId {
   readonly baseline?: BaselineScores;
   /** Units that a result folder has no row of, where one is to be taken over; absent = it may have rows of all. */
   readonly lacks?: readonly UnitRange[];
+  /** Of a run that scores again, with its last part. */
+  readonly source?: RescoredSource;
 }
 
 /** A first-of-its-kind error, a retry burst, a warning: shown by viewers, written to `eval.log`. */
@@ -354,11 +354,6 @@ export type AdoptedAnswer = Ack | { readonly kind: "more" };
 /** Under a `merge` ticket: what is to be merged next. `through`: of the last plan, all of which is done; null = there was none. */
 export interface MergePlanRequest extends TicketId {
   readonly through: number | null;
-}
-/** A small segment with the bytes of it that count, from its first one on. */
-export interface MergeSource {
-  readonly segment: string;
-  readonly length: number;
 }
 /** `sources`: in the order in which their rows are in `results.jsonl`. `none`: nothing more for now. */
 export type MergePlanAnswer =

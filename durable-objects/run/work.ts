@@ -40,3 +40,24 @@ export interface RolloutSpan {
   readonly lo: number;
   readonly hi: number;
 }
+
+/** What a run that scores again was made of: the averages of all rows before, and the bytes that its copy of them takes. */
+export interface RescoredSource {
+  readonly rollouts: number;
+  readonly avg_reward: number;
+  readonly avg_metrics: Readonly<Record<string, number>>;
+  readonly bytes: number;
+}
+
+/** A small segment with the bytes of it that count, from its first one on. */
+export interface MergeSource {
+  readonly segment: string;
+  readonly length: number;
+}
+
+/** An uploaded result folder, as `ImportSource` has it. */
+export interface FolderSource {
+  readonly results: string;
+  readonly in_parts?: true;
+  readonly dataset_digest: string | null;
+}

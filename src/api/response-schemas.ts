@@ -1,3 +1,4 @@
+import { EXAMPLES_OF_RESCORE } from "../config/plan/rescored-from.ts";
 import { z } from "zod";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
@@ -155,6 +156,21 @@ export const runState = z.strictObject({
     .optional()
     .describe("The push to the Hugging Face Hub, of a run that has completed and is to be pushed."),
   dataset_digest: text.nullable(),
+  rescored_from: z
+    .strictObject({
+      run_id: text.nullable(),
+      env_id: text,
+      env_digest: text.nullable(),
+      rows_sha256: text.nullable(),
+      examples: z.enum(EXAMPLES_OF_RESCORE),
+      errors_only: z.literal(true).optional(),
+      rubric: text.optional(),
+      avg_reward: z.number().optional(),
+      avg_metrics: z.record(z.string(), z.number()).optional(),
+      changed_examples: count,
+    })
+    .optional()
+    .describe("The run whose rollouts this one scores again: the averages of its rows, and how many examples have other scores now."),
   unscored: z
     .strictObject({ rollouts: count, state: z.array(text) })
     .optional()

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { isDigest, isRunId } from "../../r2-layout/keys.ts";
 import { evalConfigShape, resumeShape } from "../config/options/option-schemas.ts";
 import { OPTIONS } from "../config/options/options.ts";
+import { RESCORE_OPTIONS } from "../config/options/rescore-options.ts";
 import { plainText } from "../config/plain-text.ts";
 import { RESULTS_SHAPES } from "../config/plan/run-config.ts";
 import { customSecrets } from "./secrets/secret-schemas.ts";
@@ -28,6 +29,31 @@ const replica = z.strictObject({
 const MAX_ENV_DIGESTS = 64;
 /** Each takes a client of its own in every executor. */
 const MAX_REPLICAS = 64;
+
+/** Rollouts that are there are scored again, and none is made. */
+const rescore = z
+  .strictObject({
+    run_id: runId.optional().describe("A settled run of the caller's team."),
+    results: digest
+      .optional()
+      .describe("In place of run_id: the upload of a manifest (r2-layout/folder-manifest.ts) of the parts of a results folder, in ascending order."),
+    /** What the folder says of itself. */
+    source: z
+      .strictObject({
+        run_id: runId.nullable().optional(),
+        env_id: plainText(200).optional(),
+        env_digest: plainText(100).nullable().optional(),
+        rows_sha256: digest.nullable().optional(),
+      })
+      .optional(),
+    /** Shape of the folder's rows. */
+    results_shape: z.enum(RESULTS_SHAPES).optional(),
+    rubric: RESCORE_OPTIONS.rubric.schema.optional().describe(RESCORE_OPTIONS.rubric.help),
+    errors_only: RESCORE_OPTIONS.errors_only.schema.optional().describe(RESCORE_OPTIONS.errors_only.help),
+    examples: RESCORE_OPTIONS.examples.schema.optional().describe(RESCORE_OPTIONS.examples.help),
+  })
+  .refine(({ run_id, results }) => (run_id === undefined) !== (results === undefined), { path: ["run_id"], error: "must be given, or results: one of them" })
+  .refine(({ run_id, source }) => run_id === undefined || source === undefined, { path: ["source"], error: "is for results: a run says itself what it is" });
 
 const evalConfig = z
   .strictObject({
@@ -70,12 +96,23 @@ export const createBody = z
         results_shape: z.enum(RESULTS_SHAPES).optional(),
       })
       .optional(),
+    rescore: rescore
+      .optional()
+      .describe("Scores the rollouts of a run or a results folder again, by the environment named, instead of making any (docs/rescore.md)."),
+  })
+  .refine(({ environment_ids, rescore }) => rescore === undefined || environment_ids.length === 1, {
+    path: ["environment_ids"],
+    error: "must name one environment where rollouts are scored again",
+  })
+  .refine(({ resume_from, rescore }) => rescore === undefined || resume_from === undefined, {
+    path: ["rescore"],
+    error: "makes a new run: leave out resume_from",
   })
   .refine(({ environment_ids, resume_from }) => resume_from === undefined || environment_ids.length === 1, {
     path: ["environment_ids"],
     error: "must name one environment where a folder is gone on with",
   })
-  .refine(({ inference_model, eval_config }) => inference_model !== undefined || eval_config.endpoint_id !== undefined, {
+  .refine(({ inference_model, eval_config, rescore }) => inference_model !== undefined || eval_config.endpoint_id !== undefined || rescore !== undefined, {
     path: ["inference_model"],
     error: "must be given, or eval_config.endpoint_id",
   })

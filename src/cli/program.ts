@@ -15,6 +15,7 @@ import { importCommand } from "./commands/import-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { planCommand } from "./commands/comparison/plan-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
+import { rescoreCommand } from "./commands/rescore-command.ts";
 import { secretCommand } from "./commands/secret-commands.ts";
 import { scheduleCommand } from "./commands/schedule-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
@@ -32,6 +33,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   for (const make of [
     evalCommand,
     envCommand,
+    rescoreCommand,
     compareCommand,
     gateCommand,
     planCommand,

@@ -17,6 +17,10 @@ export function leftoversOf(errors: Readonly<Record<string, number>>): Leftovers
   return left;
 }
 
+/** Of a run that scores another's rollouts again: what those ended in stays, whatever it was. */
+export const withoutRepairs = (errors: Readonly<Record<string, number>>): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(errors).filter(([code]) => !isInfrastructureError(code)));
+
 /** How many of a run's rollouts infrastructure ended, and in what, before the command that resumes it; null where there are none. */
 export function owedText(errors: Readonly<Record<string, number>>, rollouts: number): string | null {
   const codes = Object.entries(errors).filter(([code]) => isInfrastructureError(code));

@@ -210,6 +210,7 @@ export class Executor {
       checks_code: true,
       ...BESIDES,
       scores_only: true,
+      rescores: true,
     });
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";

@@ -1,6 +1,7 @@
 import type { Grant } from "../../durable-objects/run/protocol.ts";
 import { placesOf } from "../config/plan/run-config.ts";
 import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
+import type { BoundEndpoint } from "../environments/definition/definition.ts";
 import type { Environment } from "../environments/kinds/environment.ts";
 import { findOffered, loadEnvironment } from "../environments/definition/load.ts";
 import { isPassing } from "../errors/passing.ts";
@@ -13,6 +14,7 @@ import type { EnvironmentLog } from "./hosting/environment-log.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
+import { noJudge } from "./rescoring/no-model.ts";
 import { datasetHost } from "./preparation/datasets.ts";
 import { teamPorts } from "./team-ports.ts";
 
@@ -105,7 +107,11 @@ export class GrantEnvironments {
         key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? this.#ports.secret(name))),
         secrets: given,
         variables: config.env_variables ?? {},
-        client: this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys, secrets),
+        client:
+          config.rescored_from !== undefined && grant.task.kind === "prepare"
+            ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)
+            : this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys, secrets),
+        ...(config.rescored_from?.rubric === undefined ? {} : { rubric: config.rescored_from.rubric }),
       };
       const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
       // Its code may be another than at the creation.

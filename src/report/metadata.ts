@@ -1,6 +1,7 @@
 import type { RunStatus } from "../config/run-status.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
+import type { RescoredFrom } from "../config/plan/rescored-from.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
@@ -39,11 +40,22 @@ export interface MetadataInput {
   readonly scored_anew?: number;
   /** Of a run whose rule to stop by was met. */
   readonly stopped_early?: StoppedEarly | undefined;
+  /** Of a run that scores again, what its source had and the examples whose scores are others now; absent = it made its own rollouts. */
+  readonly rescored?: { readonly source: SourceAverages | null; readonly changed: number };
   /** Version of this library. */
   readonly version: string;
   /** Null before the final files are written. */
   readonly rows_digest?: RowsDigest | null;
 }
+
+/** What the rows had before they were scored again. */
+export interface SourceAverages {
+  readonly avg_reward: number;
+  readonly avg_metrics: Readonly<Record<string, number>>;
+}
+
+/** The run whose rollouts these are: its numbers, and how many examples have other scores now. */
+export type RescoredMetadata = Omit<RescoredFrom, "results"> & Partial<SourceAverages> & { readonly changed_examples: number };
 
 /** Content of `metadata.json`. An alias, since an interface is no `Record<string, unknown>`. */
 export type RunMetadata = {
@@ -114,6 +126,8 @@ export type EdgewiseMetadata = {
   readonly open_rollouts?: number;
   /** Examples whose group was scored anew since some of its rollouts were drawn again, as their rows say too; only where there are some. */
   readonly scored_anew?: number;
+  /** Only of a run that scores another's rollouts again. */
+  readonly rescored_from?: RescoredMetadata;
   /** Why there is neither pass@k nor an interval, though there are several examples; only where that is so. */
   readonly grouping_problem?: string;
   /** Of `results.jsonl`, of a run that has settled; absent in files of before. */
@@ -177,10 +191,23 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
       ...((input.open_rollouts ?? 0) === 0 ? {} : { open_rollouts: input.open_rollouts }),
       ...((input.scored_anew ?? 0) === 0 ? {} : { scored_anew: input.scored_anew }),
+      ...rescoredMetadata(config, input.rescored),
       ...(aggregates.other_prompts === 0 ? {} : { grouping_problem: groupingProblem(aggregates.other_prompts) }),
       ...(input.rows_digest === null || input.rows_digest === undefined ? {} : { rows_digest: input.rows_digest }),
     },
   };
+}
+
+/** What a run that scores again says of its source, wherever it is shown. */
+export function rescoredMetadata(
+  { rescored_from }: Pick<RunConfig, "rescored_from">,
+  rescored: MetadataInput["rescored"],
+): Pick<EdgewiseMetadata, "rescored_from"> {
+  if (rescored_from === undefined) return {};
+  const { results: _, ...source } = rescored_from;
+  const { avg_reward, avg_metrics } = rescored?.source ?? {};
+  const averages = avg_reward === undefined || avg_metrics === undefined ? {} : { avg_reward, avg_metrics };
+  return { rescored_from: { ...source, ...averages, changed_examples: rescored?.changed ?? 0 } };
 }
 
 /** How sure the numbers are, as far as there is anything to say: the same wherever those of a run are shown. */

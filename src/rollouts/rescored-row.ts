@@ -15,6 +15,8 @@ export interface RescoredOptions {
   readonly scoredAnew?: boolean | undefined;
   /** What judges took for the rollout in all, this scoring included. */
   readonly judges: JudgeUsage;
+  /** Whether rows say what judges took: then `judges` takes the place of what the row says, or that goes. Absent = it stays where there is nothing new. */
+  readonly saysJudges?: boolean | undefined;
   /** When it was scored. */
   readonly scoring: Span | null;
   /** The row ended in an error that is none of scoring: it stays. */
@@ -28,7 +30,8 @@ const CHAINS: readonly string[] = ["error_chain", "long_error_chain"];
  * a state column that scoring changed. Everything else is there byte for byte.
  */
 export function rescoredLine(line: string, row: JsonObject, state: State, options: RescoredOptions): string {
-  const { stateColumns, envDigest, scoredAnew, judges, keepsError } = options;
+  const { stateColumns, envDigest, scoredAnew, judges, keepsError, saysJudges } = options;
+  const putsJudges = saysJudges ?? judges.requests > 0;
   const scores = new Map(rawFields(rowText(scoreFields(state))));
   const flat = metricNames(row).filter((name) => Object.hasOwn(row, name));
   const timing = timingFields(state, options.scoring);
@@ -42,12 +45,12 @@ export function rescoredLine(line: string, row: JsonObject, state: State, option
     if (name === "timing") out.push([name, replacedIn(text, timing)]);
     else if (name === "env_digest" && envDigest !== undefined) continue;
     else if (name === "scored_anew" && scoredAnew !== undefined) continue;
-    else if (name === "judge_usage" && judges.requests > 0) continue;
+    else if (name === "judge_usage" && (putsJudges || saysJudges === false)) continue;
     else if (!stays && (name === "reward" || name === "error" || name === "metrics")) out.push([name, scores.get(name) ?? "null"]);
     else if (timing.has(name) && row.timing === undefined) out.push([name, timing.get(name) ?? text]);
     else out.push([name, stateColumns.includes(name) ? columnText(name, text, row, state) : text]);
     if (name === "rollout_index" && envDigest !== undefined) out.push(["env_digest", JSON.stringify(envDigest)]);
-    if (name === "rollout_index" && judges.requests > 0) out.push(["judge_usage", JSON.stringify(judges)]);
+    if (name === "rollout_index" && putsJudges) out.push(["judge_usage", JSON.stringify(judges)]);
     if (name === "rollout_index" && scoredAnew !== undefined) out.push(["scored_anew", JSON.stringify(scoredAnew)]);
   }
   const made = [...(keepsError ? [] : CHAINS), ...Object.keys(state.metrics ?? {})].flatMap((name): RawField[] => {

@@ -83,9 +83,9 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     example_id: state.example_id,
     prompt: keeps("prompt") ? rowMessages(state.prompt) : null,
     completion: keeps("completion") && state.completion !== null ? rowMessages(state.completion) : null,
-    ...(keeps("answer") && !isEmpty(state.answer) ? { answer: state.answer as Json } : {}),
+    ...(keeps("answer") && !isEmptyField(state.answer) ? { answer: state.answer as Json } : {}),
     ...(options.shape === "0.1.14" ? {} : { task: state.task }),
-    ...(keeps("info") && !isEmpty(state.info) ? { info: state.info as JsonObject } : {}),
+    ...(keeps("info") && !isEmptyField(state.info) ? { info: state.info as JsonObject } : {}),
     reward: state.reward ?? 0,
     error: error === null ? null : rowError(error),
     timing: options.shape === "0.1.14" ? nestedTiming(state) : { ...state.timing },
@@ -137,7 +137,7 @@ export function rowOf(state: State, options: RowOptions): { readonly row: Row; r
 }
 
 /** Empty as Python sees it: such an `answer` or `info` is left out of the row. */
-function isEmpty(value: Json | undefined): boolean {
+export function isEmptyField(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }

@@ -24,6 +24,22 @@ const NOT_IN_ROWS = ["trajectory", "trajectory_id", "final_env_response"] as con
 
 const stepless = new WeakSet<State>();
 
+/** A registered symbol: an environment may be bundled with a copy of this library of its own. */
+const ROW_ONLY = Symbol.for("edgewise.row-only");
+
+/** Whether all that is known of the example is what its row holds: then a column that is not there was maybe not stored. */
+export const isRowOnly = (state: State): boolean => (state as { readonly [ROW_ONLY]?: true })[ROW_ONLY] === true;
+
+/** What is made of a row, and what of it is used. */
+export interface StoredStateOptions extends Omit<StateOptions, "tools" | "now"> {
+  /** `input` is made of the row: what that lacks of its example counts as a lack when it is asked for. Absent = it is the example itself. */
+  readonly rowOnly?: boolean;
+  /** Where the row does not say how often the model was called, each message of the assistant is taken for a call. */
+  readonly countsAnswers?: boolean;
+  /** Columns that are left out, as those that the new scores make. */
+  readonly forgets?: readonly string[];
+}
+
 /** Whether the model calls of the rollout are there one by one. */
 export const hasSteps = (state: State): boolean => !stepless.has(state);
 
@@ -43,7 +59,7 @@ export class StateNotStored extends Error {
  * The state of a rollout from its row and its example. State columns of the row are state keys again, in their JSON form. Throws a
  * `TypeError` that names a field which is not what rows have.
  */
-export function storedState(input: RolloutInput, row: JsonObject, columns: readonly string[], options: Omit<StateOptions, "tools" | "now">): StoredState {
+export function storedState(input: RolloutInput, row: JsonObject, columns: readonly string[], options: StoredStateOptions): StoredState {
   const output = readOutput(row);
   const timing = storedTiming(row);
   const tools = Array.isArray(row.tool_defs) ? (row.tool_defs as unknown as Tool[]) : [];
@@ -70,8 +86,10 @@ export function storedState(input: RolloutInput, row: JsonObject, columns: reado
     timing,
   } satisfies Partial<State>);
   for (const key of NOT_IN_ROWS) Reflect.deleteProperty(state, key);
-  for (const name of columns) if (Object.hasOwn(row, name) && !Object.hasOwn(state, name)) state[name] = row[name];
-  return watched(state, turnsOf(row));
+  const kept = columns.filter((name) => options.forgets?.includes(name) !== true);
+  for (const name of kept) if (Object.hasOwn(row, name) && !Object.hasOwn(state, name)) state[name] = row[name];
+  const turns = turnsOf(row) ?? (options.countsAnswers === true ? (output.completion?.filter(({ role }) => role === "assistant").length ?? null) : null);
+  return watched(state, turns, options.rowOnly === true);
 }
 
 function usageOf(usage: Json | undefined): TokenUsage | null {
@@ -86,14 +104,17 @@ function turnsOf({ metrics }: JsonObject): number | null {
 }
 
 /** `own`, noting what is asked of it that it does not have. What scoring writes, it has from then on. */
-function watched(own: State, turns: number | null): StoredState {
+function watched(own: State, turns: number | null, rowOnly: boolean): StoredState {
   const lacks = new Set<string>();
   const lack = (key: string): never => {
     lacks.add(key);
     throw new StateNotStored(key);
   };
-  const isKnown = (key: string | symbol): boolean =>
-    typeof key === "symbol" || Object.hasOwn(own, key) || MADE_BY_SCORING.has(key) || key in Object.prototype || key === "then" || key === "toJSON";
+  const isKnown = (key: string | symbol): boolean => isAsked(own, key) || (typeof key === "string" && MADE_BY_SCORING.has(key));
+  if (rowOnly) {
+    own.input = watchedInput(own.input, lack);
+    Object.defineProperty(own, ROW_ONLY, { value: true });
+  }
   const steps = counted(turns, () => lack("trajectory"));
   const state = new Proxy(own, {
     get: (target, key, receiver): unknown => {
@@ -108,6 +129,20 @@ function watched(own: State, turns: number | null): StoredState {
   });
   if (!Object.hasOwn(own, "trajectory")) stepless.add(state);
   return { state, own, lacks };
+}
+
+/** What `object` has, and what any object is asked for by the language itself. */
+const isAsked = (object: object, key: string | symbol): boolean =>
+  typeof key === "symbol" || Object.hasOwn(object, key) || key in Object.prototype || key === "then" || key === "toJSON";
+
+/** The example as its row holds it. */
+function watchedInput(input: RolloutInput, lack: (key: string) => never): RolloutInput {
+  return new Proxy(input, {
+    get: (target, key): unknown => (isAsked(target, key) ? Reflect.get(target, key) : lack(String(key))),
+    has: (target, key) => (isAsked(target, key) ? Reflect.has(target, key) : lack(String(key))),
+    getOwnPropertyDescriptor: (target, key) => (isAsked(target, key) ? Reflect.getOwnPropertyDescriptor(target, key) : lack(String(key))),
+    ownKeys: () => lack("input.*"),
+  });
 }
 
 /** The model calls of a rollout of which only the number is known. */

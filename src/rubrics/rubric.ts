@@ -1,7 +1,7 @@
 import { failureOfRollout } from "../rollouts/failure.ts";
 import { keepShares, sharesOf } from "../rollouts/group-shares.ts";
 import { runHandlers } from "../rollouts/handlers.ts";
-import { hasSteps } from "../rollouts/stored-state.ts";
+import { hasSteps, isRowOnly } from "../rollouts/stored-state.ts";
 import { marksOf, type Span } from "../rollouts/time-marks.ts";
 import type { RolloutFailure, State } from "../rollouts/types.ts";
 import { checkedRange, type RewardRange, sumOfRanges } from "../metrics/interval.ts";
@@ -184,12 +184,14 @@ export class Rubric<Objects extends object = object> {
     const shared = { parser: this.parser, signal: scoring.signal };
     const objects = this.objectsFor(scoring);
     const evaluations = states.map((): Evaluation => ({ reward: 0, metrics: {}, failure: null }));
-    const contexts = states.map((state) => ({ ...columnsOf(state), ...contextOf(state, shared), ...objects }));
+    const contexts = states.map((state) =>
+      isRowOnly(state) ? rowContextOf(state, { ...shared, ...objects }) : { ...columnsOf(state), ...contextOf(state, shared), ...objects },
+    );
     for (const reward of this.#functions) {
       const outcomes =
         reward.kind === "individual"
           ? await Promise.all(contexts.map((context) => callOne(reward, context)))
-          : await callGroup(reward, { ...groupContextOf(states, shared), ...objects });
+          : await callGroup(reward, Object.defineProperties(groupContextOf(states, shared), Object.getOwnPropertyDescriptors(objects)) as GroupRewardContext);
       for (const [index, evaluation] of evaluations.entries()) {
         const outcome = outcomes[index];
         if (typeof outcome === "number") {
@@ -242,14 +244,29 @@ function contextOf(state: State, shared: Shared): RewardContext {
   };
 }
 
+/** The same of a rollout of which there is its row alone: a column is looked up when a function asks for it, and one that is not there is a lack. */
+function rowContextOf(state: State, given: Shared & object): RewardContext {
+  const known = { prompt: state.prompt, completion: state.completion ?? [], task: state.task, state, ...given };
+  const isGiven = (key: string | symbol): boolean => typeof key === "symbol" || Object.hasOwn(known, key);
+  return new Proxy(known as unknown as RewardContext, {
+    get: (target, key): unknown => (isGiven(key) ? Reflect.get(target, key) : state.input[String(key)]),
+    // Whoever takes the rest of the columns takes those that are not there too.
+    ownKeys: (target) => [...Reflect.ownKeys(target), ...Reflect.ownKeys(state.input)],
+  });
+}
+
 function groupContextOf(states: readonly State[], shared: Shared): GroupRewardContext {
-  const contexts = states.map((state) => contextOf(state, shared));
   return {
-    prompts: contexts.map(({ prompt }) => prompt),
-    completions: contexts.map(({ completion }) => completion),
-    answers: contexts.map(({ answer }) => answer),
-    tasks: contexts.map(({ task }) => task),
-    infos: contexts.map(({ info }) => info),
+    prompts: states.map(({ prompt }) => prompt),
+    completions: states.map(({ completion }) => completion ?? []),
+    // Looked up when a function asks for them: rows may lack them.
+    get answers() {
+      return states.map(({ answer }) => answer ?? "");
+    },
+    tasks: states.map(({ task }) => task),
+    get infos() {
+      return states.map(({ info }) => info ?? {});
+    },
     states,
     ...shared,
   };

@@ -74,7 +74,7 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
   if (units.length === 0) return { kind: "ok" };
   const numbers = units.map(({ unit }) => unit);
   const placed = placedIn(ledger, { lo: Math.min(...numbers), hi: Math.max(...numbers) + 1 });
-  const terms = termsOf(head);
+  const terms = termsOf(head, ledger.config());
   const taken: Done[] = [];
   // Of one part, so they ascend.
   const owed: number[] = [];

@@ -1,3 +1,4 @@
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger } from "../state/ledger.ts";
 import type { UnitRange } from "../protocol.ts";
@@ -11,8 +12,8 @@ export class DoneBefore {
   readonly owed: number[] = [];
   readonly #terms: ReturnType<typeof termsOf>;
 
-  constructor(head: RunHead) {
-    this.#terms = termsOf(head);
+  constructor(head: RunHead, config: Pick<RunConfig, "rescored_from">) {
+    this.#terms = termsOf(head, config);
   }
 
   /** In unit order. */
@@ -42,7 +43,7 @@ export class DoneBefore {
 }
 
 export function doneBefore(ledger: Ledger, head: RunHead): DoneBefore {
-  const before = new DoneBefore(head);
+  const before = new DoneBefore(head, ledger.config());
   for (const done of ledger.doneFrom(0)) before.add(done);
   return before;
 }
@@ -51,7 +52,7 @@ export function doneBefore(ledger: Ledger, head: RunHead): DoneBefore {
 export async function doneBeforeInTurns(ledger: Ledger, pause: () => Promise<boolean>): Promise<DoneBefore | null> {
   const head = ledger.head();
   if (head === null || head.phase !== "preparing" || head.import === null || head.held !== undefined) return null;
-  const before = new DoneBefore(head);
+  const before = new DoneBefore(head, ledger.config());
   for await (const done of inTurns(ledger, pause)) before.add(done);
   return before;
 }

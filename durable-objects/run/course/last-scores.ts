@@ -23,7 +23,7 @@ function waiting(ledger: Ledger, units: readonly number[]): number[] {
 /** Units that nobody holds and of which every rollout is generated: kept, or a row that stays where the others are repaired. */
 export function generatedUnits(ledger: Ledger, head: RunHead): number[] {
   const { rollouts_per_example: r } = ledger.config();
-  const terms = termsOf(head);
+  const terms = termsOf(head, ledger.config());
   const kept = new Map<number, Set<number>>();
   for (const { unit, rollouts, unscored = [] } of ledger.piecesIn({ lo: 0, hi: head.n ?? 0 })) {
     const known = kept.get(unit) ?? new Set();

@@ -16,9 +16,10 @@ export interface ResumeTerms {
   readonly left: RepairTerms;
 }
 
-export function termsFor(head: RunHead, request: ResumeRequest): ResumeTerms {
-  const fresh = { keepErrors: request.keep_errors, scoreAgain: hasOtherCode(head, request) };
-  return { fresh, left: { ...fresh, scoreAgain: fresh.scoreAgain || termsOf(head).scoreAgain } };
+export function termsFor(head: RunHead, config: Pick<RunConfig, "rescored_from">, request: ResumeRequest): ResumeTerms {
+  const before = termsOf(head, config);
+  const fresh = { ...before, keepErrors: request.keep_errors, scoreAgain: hasOtherCode(head, request) };
+  return { fresh, left: { ...fresh, scoreAgain: fresh.scoreAgain || before.scoreAgain } };
 }
 
 /** Rollouts of done units that a repair may owe, by what became of them. */
@@ -93,8 +94,8 @@ export async function countedInTurns(ledger: Ledger, pause: () => Promise<boolea
   return { mark: debtsMark(head), debts };
 }
 
-function owedOfFailed({ missing, infrastructure, scorer }: Failed, { keepErrors, scoreAgain }: RepairTerms): Owed {
-  return { rollouts: missing + (keepErrors ? 0 : infrastructure), scores: keepErrors || !scoreAgain ? 0 : scorer };
+function owedOfFailed({ missing, infrastructure, scorer }: Failed, { keepErrors, scoreAgain, runsNone = false }: RepairTerms): Owed {
+  return { rollouts: missing + (keepErrors || runsNone ? 0 : infrastructure), scores: keepErrors || !scoreAgain ? 0 : scorer };
 }
 
 /** Rollouts of units never done, plus what repairs owe; `fresh`: what this one would have to mark, `leftScores`: some of the rest is scores. */

@@ -75,6 +75,10 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
     return { kind: "ok" };
   }
   endPinning(head);
+  if (request.source !== undefined) {
+    head.rescored = { source: request.source, changed: head.rescored?.changed ?? 0 };
+    head.input_bytes += request.source.bytes;
+  }
   head.pinned_for = ledger.config().num_examples;
   logEvent(ledger, head, context, "INFO", `${request.count} examples x ${ledger.config().rollouts_per_example} rollouts pinned`);
   endTicket(ledger, head, ticket);

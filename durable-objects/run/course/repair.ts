@@ -1,4 +1,5 @@
 import { isInfrastructureError, isScorerError } from "../../../src/errors/codes.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger } from "../state/ledger.ts";
@@ -14,6 +15,8 @@ export interface RepairTerms {
   readonly keepErrors: boolean;
   /** Scorer errors are scored again: the environment's code is another than the one that failed, and the same code would fail again. */
   readonly scoreAgain: boolean;
+  /** No rollout is run: those of the run are another's, and stay what they ended in. Absent = they may be. */
+  readonly runsNone?: boolean;
 }
 
 /** Rollouts that a repair owes: to be run (an adopted folder lacks them, or infrastructure ended them), and to be scored only. */
@@ -22,15 +25,15 @@ export interface Owed {
   readonly scores: number;
 }
 
-export const termsOf = ({ keep_errors, score_again }: Pick<RunHead, "keep_errors" | "score_again">): RepairTerms => ({
-  keepErrors: keep_errors,
-  scoreAgain: score_again === true,
-});
+export const termsOf = (
+  { keep_errors, score_again }: Pick<RunHead, "keep_errors" | "score_again">,
+  { rescored_from }: Pick<RunConfig, "rescored_from">,
+): RepairTerms => ({ keepErrors: keep_errors, scoreAgain: score_again === true, runsNone: rescored_from !== undefined });
 
-export function debtOf(rollout: RolloutSummary | null, { keepErrors, scoreAgain }: RepairTerms): Debt {
+export function debtOf(rollout: RolloutSummary | null, { keepErrors, scoreAgain, runsNone = false }: RepairTerms): Debt {
   if (rollout === null) return "rollout";
   if (keepErrors || rollout.error === null) return null;
-  if (isInfrastructureError(rollout.error)) return "rollout";
+  if (isInfrastructureError(rollout.error)) return runsNone ? null : "rollout";
   return scoreAgain && isScorerError(rollout.error) ? "scores" : null;
 }
 
@@ -55,7 +58,7 @@ export const ROLLOUTS_A_TURN = 4_096;
 export function repairSlice(ledger: Ledger, head: RunHead, { slice = ROLLOUTS_A_TURN }: Pick<RunContext, "slice">): void {
   const { repair } = head;
   if (repair === undefined) return;
-  const terms: RepairTerms = { keepErrors: head.keep_errors, scoreAgain: repair.score_again };
+  const terms: RepairTerms = { ...termsOf(head, ledger.config()), scoreAgain: repair.score_again };
   const most = Math.max(1, Math.floor(slice / ledger.config().rollouts_per_example));
   const next = repair.from + most;
   const owed = ledger.failedIn({ lo: repair.from, hi: next }).flatMap((done) => (!done.owed && isOwing(owedOf(done, terms)) ? [{ ...done, owed: true }] : []));

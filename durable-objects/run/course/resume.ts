@@ -59,6 +59,8 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
       "Start a new run.",
     );
   }
+  if (config.rescored_from !== undefined && request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples))
+    return fail("resume_mismatch", "num_examples: this run scores the rollouts of another again, and has as many examples as that has.", "Start a new run.");
   return ok(null);
 }
 
@@ -127,7 +129,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   const grows = head.pinned_for !== config.num_examples;
   // A folder whose units are shared out is taken over beside the rest.
   const prepares = grows || (head.import !== null && head.held === undefined);
-  const terms = termsFor(head, request);
+  const terms = termsFor(head, before, request);
   const { counted } = request;
   const known = counted?.mark === debtsMark(head) ? counted.debts : debtsOfTotals(head, before);
   if (known === null && counted && head.done > PLACES_A_TURN) return fail("run_busy", "The run changed while it was looked through.", "Try again.");

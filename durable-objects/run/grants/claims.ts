@@ -32,7 +32,7 @@ export function blockSize(request: { free: number; soon: number }, pending: numb
 }
 
 function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
-  const terms = termsOf(head);
+  const terms = termsOf(head, ledger.config());
   return relocated(ledger, ledger.owedIn(range)).map(({ unit, segment, offset, length, rollouts }) => {
     const debts = rollouts.map((rollout) => debtOf(rollout, terms));
     const score = debts.flatMap((debt, index) => (debt === "scores" ? [index] : []));

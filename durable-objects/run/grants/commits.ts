@@ -90,6 +90,8 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
   for (const { unscored } of units) if (unscored !== undefined) noteUnscored(head, unscored);
   const anew = units.filter(({ scored_anew }) => scored_anew === true).length;
   if (anew > 0) head.scored_anew = (head.scored_anew ?? 0) + anew;
+  const changed = units.filter(({ scores_changed }) => scores_changed === true).length;
+  if (changed > 0) head.rescored = { source: head.rescored?.source ?? null, changed: (head.rescored?.changed ?? 0) + changed };
   ledger.putDones(units.map(({ unit, offset, length, rollouts: own }) => ({ unit, segment, offset, length, rollouts: own, owed: false })));
   ledger.trimClaims(
     ticket.id,
@@ -112,6 +114,8 @@ function recordCommit(ledger: Ledger, head: RunHead, ticket: Ticket, segment: st
     segment,
   });
   debugEvent(ledger, head, context, () => `Committed segment ${segment}: ${units.length} units, ${rollouts.length} rollouts`);
+  // What the source's rollouts met says nothing of an endpoint now.
+  if (ledger.config().rescored_from !== undefined) return;
   const dead = observeHealth(ledger, head, ticket, rollouts, context.now);
   if (dead !== null && head.phase === "open") endRun(ledger, head, context, "FAILED", "abort", dead);
 }

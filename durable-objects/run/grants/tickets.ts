@@ -234,7 +234,7 @@ const isOfThisLife = ({ boot, runtime }: JoinRequest, context: RunContext): bool
 export function join(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): JoinAnswer {
   if (head.phase === "settled" || (head.phase === "draining" && (lastUnits(head) === 0 || request.scores_only !== true))) return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || !isOfThisLife(request, context) || request.protocol !== PROTOCOL) return { kind: "none" };
-  if (!mayWork(head, request)) return { kind: "none" };
+  if (!mayWork(head, request) || (ledger.config().rescored_from !== undefined && request.rescores !== true)) return { kind: "none" };
   const own = ledger.tickets().filter((ticket) => ticket.executor === request.executor);
   const newest = own.reduce<Ticket | null>((last, ticket) => (last === null || ticket.joined > last.joined ? ticket : last), null);
   if (newest !== null && request.seq <= newest.joined) {

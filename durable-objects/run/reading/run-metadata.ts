@@ -63,6 +63,7 @@ function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, 
     dataset_name: datasetNameOf(config, head),
     open_rollouts: open,
     scored_anew: head.scored_anew ?? 0,
+    ...(head.rescored === undefined ? {} : { rescored: head.rescored }),
     version: VERSION,
     rows_digest: head.phase === "settled" ? (head.finalise.rows_digest ?? null) : null,
   });

@@ -44,6 +44,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     importing: head.import !== null,
     lanes: ledger.tickets().reduce((sum, ticket) => sum + ticket.lanes, 0),
     ...(head.unscored === undefined ? {} : { unscored: head.unscored }),
+    ...(head.rescored === undefined ? {} : { rescored: head.rescored }),
     env_digest: head.env_digest,
     ...(codes === null ? {} : { env_digests: codes }),
     ...(waiting === null ? {} : { waiting_for: waiting }),

@@ -6,7 +6,7 @@ import type { ImportSource, RunPhase } from "../control.ts";
 import type { HubPush } from "./hub-push.ts";
 import { freshPushed, type PushedHead } from "../pushed/pushed-head.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
-import type { UnitRange } from "../protocol.ts";
+import type { RescoredSource, UnitRange } from "../protocol.ts";
 import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunStatus } from "../../../src/config/run-status.ts";
 import type { StoppedEarly } from "../../../src/metrics/sequential/stopped-early.ts";
@@ -76,7 +76,7 @@ export interface RunHead {
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;
-  /** Units are not divided any more: rollouts of the environment cannot be kept (grants/spans.ts); absent = they may be. */
+  /** Units are not divided (any more): rollouts of the environment cannot be kept (grants/spans.ts), or there are none to make; absent = they may be. */
   undivided?: true;
   /** Tools that all rows share; absent in runs of before. */
   tools?: readonly JsonObject[] | null;
@@ -96,6 +96,8 @@ export interface RunHead {
   stopped?: StoppedEarly;
   /** Done units are there that the rule has not looked at (stopping/watching.ts); absent = none, or it looks no more. */
   unwatched?: true;
+  /** Of a run that scores again: what its source had, and the examples whose scores are others now; absent = it makes its own rollouts. */
+  rescored?: { readonly source: RescoredSource | null; readonly changed: number };
   /** Done units are still looked through for what this generation repairs; absent = they are not. */
   repair?: RepairProgress;
   /** Units done and not owed to a repair. */
@@ -265,6 +267,8 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     ...(source?.code_changed === true ? { score_again: true } : {}),
     done: 0,
     totals,
+    // A span of them would be generated.
+    ...(config.rescored_from === undefined ? {} : { undivided: true as const }),
     attempt: 0,
     import: source,
     finalise: freshFinalise(),

@@ -1,7 +1,6 @@
 import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
-import { locationOf } from "../../config/options/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
@@ -20,6 +19,7 @@ import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../erro
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
 import { type CustomSecrets, keeperOf, secretFields } from "../secrets/custom-secrets.ts";
 import { checkedEnvironment, keyOfPlace, secretsOfRun } from "../secrets/secrets-of-run.ts";
+import { ineffective, problemAt, type Rescoring, rescoringOf } from "./rescore-source.ts";
 import { randomIds, SPARE_IDS } from "./run-ids.ts";
 import { startRun } from "./start-run.ts";
 
@@ -116,7 +116,11 @@ async function planned(ports: AppPorts, { body, place }: CreationPart, attended:
 /** The configs of all runs of one part. Throws for whatever is wrong with any of them. */
 async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> {
   const { facts } = ports;
-  const { body, endpoint } = await withNamedEndpoint(ports, await withNamedDataset(ports, asked));
+  const useless = asked.rescore === undefined ? [] : ineffective(asked.eval_config);
+  if (useless[0] !== undefined)
+    throw invalid(["body", "eval_config", useless[0]], "says how rollouts are made, and those that are scored again are there: leave it out");
+  const rescoring = await rescoringOf(ports, asked);
+  const { body, endpoint } = await withNamedEndpoint(ports, await withNamedDataset(ports, rescoring?.body ?? asked));
   // What is kept was looked at when it was added; since then the service may have other rules.
   const place = endpoint === null ? ["body", "eval_config"] : ["body", "endpoint", endpoint];
   const configs: UnnamedConfig[] = [];
@@ -135,7 +139,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const needs = { environment: config.env_id, declared: found.value.keys ?? [], modelKeys: model_keys, named: [env_args, extra_env_kwargs], custom };
     const has = await secretsOfRun(ports, needs);
     const { secrets, variables } = has;
-    if (!attended) {
+    if (!attended && rescoring === null) {
       checkEndpoint(facts, { api_base_url, api_key_var }, config, place, secrets);
       for (const [at, replica] of replicas.entries())
         checkEndpoint(facts, { api_key_var: undefined, ...replica }, places[at] ?? config, [...place, "replicas", at], secrets);
@@ -143,12 +147,18 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const problem = await checkedEnvironment(
       ports,
       found.value,
-      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config) },
+      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config), ...rubricOf(rescoring) },
       has,
     );
-    if (problem !== null) throw invalid(locationOf(problem.option), problem.message);
-    for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
-    configs.push({ ...config, ...secretFields(secrets.names, variables), ...(await hubPushOf(ports, body.eval_config)) });
+    if (problem !== null) throw invalid(problemAt(problem.option), problem.message);
+    // No model is called for rollouts that are there.
+    if (rescoring === null) for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
+    configs.push({
+      ...config,
+      ...(rescoring === null ? {} : { rescored_from: rescoring.source }),
+      ...secretFields(secrets.names, variables),
+      ...(await hubPushOf(ports, body.eval_config)),
+    });
   }
   return configs;
 }
@@ -167,12 +177,15 @@ function requestOf(body: CreateBody): RunRequest {
     name: body.name,
     dataset_name: body.dataset_name,
     hosted,
-    results_shape: body.resume_from?.results_shape,
+    results_shape: body.resume_from?.results_shape ?? body.rescore?.results_shape,
   };
 }
 
+const rubricOf = (rescoring: Rescoring | null): { readonly rubric?: string } =>
+  rescoring?.source.rubric === undefined ? {} : { rubric: rescoring.source.rubric };
+
 const uploadsOf = (configs: readonly UnnamedConfig[], source: ImportSource | null): readonly string[] =>
-  uploadDigestsIn(source?.results, ...configs.map(({ env_args, extra_env_kwargs }) => [env_args, extra_env_kwargs]));
+  uploadDigestsIn(source?.results, ...configs.map(({ env_args, extra_env_kwargs, rescored_from }) => [env_args, extra_env_kwargs, rescored_from?.results]));
 
 async function importSource(ports: AppPorts, resumed: CreateBody["resume_from"], config: UnnamedConfig | undefined): Promise<ImportSource | null> {
   if (resumed === undefined || config === undefined) return null;

@@ -3,7 +3,7 @@ import type { RunView } from "../../../durable-objects/run/control.ts";
 import { evaluationSettings } from "../../config/plan/evaluation-settings.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { shownOrigin } from "../../config/plan/shown-config.ts";
-import { prospectsOf } from "../../errors/leftovers.ts";
+import { prospectsOf, withoutRepairs } from "../../errors/leftovers.ts";
 import { failureText } from "../../errors/failure-text.ts";
 import { groupingProblem } from "../../metrics/grouping.ts";
 import { USUAL_RANGE } from "../../metrics/interval.ts";
@@ -12,6 +12,7 @@ import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
 import { pushedFields, pushedState } from "./pushed-object.ts";
 import { hubPushCommand, type HubPushState } from "../../report/hub-push-text.ts";
 import { withoutMarkup } from "../../report/client-markup.ts";
+import { rescoredMetadata } from "../../report/metadata.ts";
 import { singleLine } from "../../report/printable.ts";
 import type { TeamOf } from "../../teams/team-name.ts";
 
@@ -62,6 +63,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     seq: view.seq,
     ...(config.schedule === undefined ? {} : { schedule: { name: config.schedule.name, due_at: iso(config.schedule.due_at) } }),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
+    ...rescoredMetadata(config, view.rescored),
     env_version: config.env_version,
     env_digest: view.env_digest,
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
@@ -97,7 +99,9 @@ function resumable({ units, totals, config, phase, suspended, env_digest, pushed
   if (pushed !== undefined) return {};
   if (phase !== "settled" && !suspended) return {};
   const changed = envDigest !== null && env_digest !== null && envDigest !== env_digest;
-  return { resumable: prospectsOf({ missing: (units.total - units.done) * config.rollouts_per_example, errors: totals.errors }, changed) };
+  const missing = (units.total - units.done) * config.rollouts_per_example;
+  const errors = config.rescored_from === undefined ? totals.errors : withoutRepairs(totals.errors);
+  return { resumable: prospectsOf({ missing, errors }, changed) };
 }
 
 /** `origin`: of the request, where the run's page is too; `envDigest`: of the run's environment as this service has it. */

@@ -1,9 +1,9 @@
+import { problemAt } from "../creation/rescore-source.ts";
 import { Hono } from "hono";
 import type { ResumeRequest, RunView } from "../../../durable-objects/run/control.ts";
 import type { RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
-import { locationOf } from "../../config/options/options.ts";
 import { placesOf } from "../../config/plan/run-config.ts";
 import { shownConfig } from "../../config/plan/shown-config.ts";
 import { allowedAccess } from "../../environments/definition/access.ts";
@@ -82,7 +82,7 @@ evaluations.post("/:id/resume", async (c) => {
   const calls = mayCall(view, body, envDigest);
   if (calls) {
     mustHave(view.config.secrets ?? [], has.secrets);
-    for (const place of places) unwrap(keyOfPlace(ports, has.secrets, place.api_key_var, place.base_url));
+    if (view.config.rescored_from === undefined) for (const place of places) unwrap(keyOfPlace(ports, has.secrets, place.api_key_var, place.base_url));
   }
   const kept = await (await keeperOf(ports, [custom]))(view.config.run_id, custom, view.generation + 1);
   if (kept !== null) throw refused(kept);
@@ -149,7 +149,7 @@ async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expe
     allowed: allowedAccess(config),
   };
   const problem = await checkedEnvironment(ports, definition, wanted, has);
-  if (problem !== null) throw invalid(["body", "expect", ...locationOf(problem.option)], problem.message);
+  if (problem !== null) throw invalid(["body", "expect", ...problemAt(problem.option)], problem.message);
 }
 
 /** False when a resume has no executor work, and so needs no key: everything is done, nothing is repaired or scored again, nothing grows. */

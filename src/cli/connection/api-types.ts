@@ -1,3 +1,4 @@
+import type { RescoredMetadata } from "../../report/metadata.ts";
 import type { LoadingAgain, RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
@@ -59,6 +60,8 @@ export interface RunState {
   readonly importing?: boolean;
   /** What a resume would do with the code that the service has; absent while the run works, and from services of before. */
   readonly resumable?: Prospects;
+  /** Of a run that scores another's rollouts again. */
+  readonly rescored_from?: RescoredMetadata;
   /** Rollouts that could not be scored again, and the state keys that their rows lack. */
   readonly unscored?: { readonly rollouts: number; readonly state: readonly string[] };
   readonly env_version: string;

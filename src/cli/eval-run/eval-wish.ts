@@ -1,4 +1,6 @@
 /** What `eval run` is asked for, once flags, files and environments have been read. */
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { RowIndex } from "../results/row-index.ts";
 import type { ReplicaBody } from "../../config/endpoints/endpoint-choice.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { NamedEnvironment, WantedEnvironments } from "../environments/local-environments.ts";
@@ -14,6 +16,16 @@ export interface EvalWish extends NamedEnvironment {
   readonly given: GivenOptions;
   /** Several places that serve the model. */
   readonly replicas: readonly ReplicaBody[];
+  /** Rollouts that are there are scored again; absent = the run makes its own. */
+  readonly rescore?: RescoreWish;
+}
+
+/** What is scored again instead of made. */
+export interface RescoreWish {
+  /** `rescore` of the creation, but for the upload. */
+  readonly fields: JsonObject;
+  /** Rows that are uploaded; null: the service has them. */
+  readonly rows: RowIndex | null;
 }
 
 export interface EvalCommand extends Surroundings, Pick<WantedEnvironments, "environments" | "worker" | "bundled"> {

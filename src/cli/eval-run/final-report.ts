@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
 import { codesText } from "../../report/code-text.ts";
+import { rescoredText } from "../../report/rescored-text.ts";
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
@@ -102,7 +103,7 @@ const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =
   started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
 
 /** What was asked for beyond the head of the report. */
-function settingsOf({ metadata, eval_config, edgewise }: Evaluation): readonly string[] {
+function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluation): readonly string[] {
   const { num_examples, rollouts_per_example, sampling_args, env_args, extra_env_kwargs } = metadata;
   const { dataset_name, dataset_digest } = edgewise;
   const line = (name: string, value: string | null): readonly string[] => (value === null ? [] : [`${name}: ${value}`]);
@@ -113,5 +114,6 @@ function settingsOf({ metadata, eval_config, edgewise }: Evaluation): readonly s
     ...line("environment arguments", argumentsText(env_args, dataset_name)),
     ...line("environment options", optionsText(extra_env_kwargs)),
     ...line("code", codesText(edgewise.env_digests)),
+    ...line("scored again", rescoredText(edgewise.rescored_from, evaluation_id, num_examples)),
   ];
 }

@@ -100,15 +100,17 @@ export class RunPlay {
   /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
   async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
     const { service, cwd, envVersion, interrupts, signal, progress, preflight, keyVars, agreed, early } = this.#context;
-    const { envId, reference, replicas } = this.wish;
+    const { envId, reference, replicas, rescore } = this.wish;
     const given = pushedByWhom(withShare(withDataset(this.wish.given, dataset), share));
     const { current } = service;
     const base = outputBase(cwd, envId, given);
     const wish = {
-      ...{ envId, reference, given, replicas, dataset, base, cwd, keyVars, agreed, ...(early === undefined ? {} : { early }) },
+      ...{ envId, reference, given, replicas, rescore, dataset, base, cwd, keyVars, agreed, ...(early === undefined ? {} : { early }) },
       stateFolder: current.stateFolder,
       envVersion: current.role === "remote" ? null : envVersion,
-      ...(preflight === null || given.no_preflight === true ? {} : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
+      ...(preflight === null || given.no_preflight === true || rescore !== undefined
+        ? {}
+        : { preflight: (config: JsonObject, model: string) => preflight.check(config, model) }),
     };
     const started = await interrupts.during(startRun(current.client, wish, signal));
     const { evaluation_id } = started.evaluation;
@@ -236,7 +238,11 @@ function announcement(
 ): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
-  const what = `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`;
+  const from = evaluation.edgewise.rescored_from;
+  const what =
+    from === undefined
+      ? `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`
+      : `${singleLine(env_id)} scores the rollouts of ${from.run_id === null ? "a folder" : `run ${singleLine(from.run_id)}`} again, made with ${singleLine(model)}`;
   const lines: string[] = said === null ? [] : [singleLine(said)];
   if (how === "created" && resume === true) {
     lines.push(`No unfinished run of these settings was found; this is a new one${passedOver ? ` (${singleLine(passedOver)})` : ""}.`);
@@ -251,7 +257,7 @@ function announcement(
   if (wrong !== null) lines.push(`warning: ${wrong}`);
   for (const warning of warnings) lines.push(`warning: ${singleLine(warning)}`);
   const fixed = sampling_args.temperature === 0 ? "at temperature 0" : typeof sampling_args.seed === "number" ? "with a fixed seed" : null;
-  if (how === "created" && rollouts_per_example > 1 && fixed !== null) {
+  if (how === "created" && from === undefined && rollouts_per_example > 1 && fixed !== null) {
     lines.push(`warning: ${fixed} the ${rollouts_per_example} rollouts of an example are likely to be the same answer; -r 1 costs less and says as much`);
   }
   return lines;

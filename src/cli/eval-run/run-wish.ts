@@ -8,6 +8,7 @@ import type { Evaluation } from "../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import type { RowCounts } from "../results/row-counts.ts";
 import type { LocalDataset } from "../datasets/dataset-upload.ts";
+import type { RescoreWish } from "./eval-wish.ts";
 import type { EarlyRows } from "./early-rows.ts";
 
 /** What is asked for, with data set files replaced by their digests. */
@@ -18,6 +19,7 @@ export interface RunWish {
   readonly given: GivenOptions;
   /** Several places that serve the model; empty = the one in `given`. */
   readonly replicas?: readonly ReplicaBody[];
+  readonly rescore?: RescoreWish | undefined;
   readonly dataset: LocalDataset | null;
   /** Base of the results, where `-R` without a path looks. */
   readonly base: string;

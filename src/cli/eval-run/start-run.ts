@@ -15,6 +15,8 @@ import { resultsFolderOf } from "../results/results-folder.ts";
 import { rememberedFolder } from "../state/state-folder.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { createFromFolder } from "./create-from-folder.ts";
+import type { RescoreWish } from "./eval-wish.ts";
+import { uploadFolder } from "./folder-upload.ts";
 import { furtherOf } from "./further.ts";
 import { nameOf, uploadDataset } from "../datasets/dataset-upload.ts";
 import { isFailedTakeOver, isWorking, knownRun, type RunWish, type StartedRun } from "./run-wish.ts";
@@ -26,10 +28,10 @@ const BUSY_MS = 60_000;
 export async function startRun(client: ServiceClient, wish: RunWish, signal: AbortSignal): Promise<StartedRun> {
   const { resume } = wish.given;
   if (wish.dataset !== null) await uploadDataset(client, wish.dataset);
-  if (resume === undefined || resume === false) return await create(client, wish);
+  if (resume === undefined || resume === false) return await create(client, wish, signal);
   if (resume !== true) return await goOnWith(client, wish, namedFolder(resume, wish.cwd), signal);
   const { found, num_examples, passedOver } = await unfinishedRun(client, wish);
-  if (found === null) return { ...(await create(client, wish)), passedOver };
+  if (found === null) return { ...(await create(client, wish, signal)), passedOver };
   // Each of its settings, addresses among them, is what is asked for now.
   return await goOnWith(client, { ...wish, given: { ...wish.given, num_examples }, agreed: found.path }, found, signal);
 }
@@ -87,12 +89,17 @@ function keptFolder({ given, stateFolder = null, base }: RunWish, { evaluation_i
   return found;
 }
 
-async function create(client: ServiceClient, { reference, given, replicas, preflight, dataset }: RunWish): Promise<StartedRun> {
-  const body: JsonObject = { ...createBody(reference, given, replicas), ...nameOf(dataset) };
+async function create(client: ServiceClient, { reference, given, replicas, preflight, dataset, rescore }: RunWish, signal: AbortSignal): Promise<StartedRun> {
+  const rescoring: JsonObject = rescore === undefined ? {} : { rescore: await rescoreBody(client, rescore, signal) };
+  const body: JsonObject = { ...createBody(reference, given, replicas), ...nameOf(dataset), ...rescoring };
   const warnings = (await preflight?.(body.eval_config as JsonObject, String(body.inference_model))) ?? [];
   const { evaluation_id } = await client.createRun(body, randomUUID());
   return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings };
 }
+
+/** Rows of one's own are sent before; each example has some, so that none comes before the others. */
+const rescoreBody = async (client: ServiceClient, { fields, rows }: RescoreWish, signal: AbortSignal): Promise<JsonObject> =>
+  rows === null ? fields : { ...fields, results: await uploadFolder(client, rows, 1, signal) };
 
 /** Resumes a run that the service knows, or joins it where it works already. */
 async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, folder: string | null, signal: AbortSignal): Promise<StartedRun> {
@@ -104,7 +111,7 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
       mustAgree(now, wish);
       return { evaluation: now, folder, after, how: "joined", owed: null, warnings: [] };
     }
-    if (now.edgewise.owed_rollouts > 0) await wish.preflight?.(calledOf(now, given), now.metadata.model);
+    if (now.edgewise.owed_rollouts > 0 && now.edgewise.rescored_from === undefined) await wish.preflight?.(calledOf(now, given), now.metadata.model);
     try {
       const {
         owed_rollouts,

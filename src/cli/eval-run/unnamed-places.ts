@@ -33,7 +33,7 @@ export function unnamedPlaces({ given, replicas = [] }: Asked, { base_url, env_a
     places.push({ field: "base_url", address, flag: `-b ${quoted(address)}` });
   }
   if (given.env_args !== undefined) return places;
-  const named = urlsIn(env_args).filter((url) => !isLoopbackHost(parseUrl(url)?.hostname ?? "") && !isProviderAddress(url));
+  const named = unnamedUrls(env_args);
   return [...places, ...named.map((url) => ({ field: "env_args" as const, address: url, flag: `-a ${quoted(JSON.stringify(env_args))}` }))];
 }
 
@@ -43,6 +43,10 @@ function isAtHome(address: string, { api_key_var = OPTIONS.api_key_var.default }
   const own = { baseUrl: OPTIONS.api_base_url.default, keyVar: OPTIONS.api_key_var.default };
   return keyPlaceProblem({ ...own, keyVars, local: false }, api_key_var, address) === null;
 }
+
+/** Of arguments that nobody typed, those at which a key of this machine has no business by itself. */
+export const unnamedUrls = (args: unknown): readonly string[] =>
+  urlsIn(args).filter((url) => !isLoopbackHost(parseUrl(url)?.hostname ?? "") && !isProviderAddress(url));
 
 /** At any depth: environments may call a model of their own at an address among their arguments. */
 function urlsIn(value: unknown): readonly string[] {

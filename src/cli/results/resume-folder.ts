@@ -116,6 +116,8 @@ function readMetadata(path: string): FolderMetadata | string {
   if (own?.origin === "imported") return "it was imported from another program's log, which alone can go on with it";
   for (const name of ["env_id", "model"]) if (typeof fields[name] !== "string") return `metadata.json: ${name} is not a string`;
   for (const name of ["num_examples", "rollouts_per_example"]) if (!Number.isInteger(fields[name])) return `metadata.json: ${name} is not a whole number`;
+  if (own?.rescored_from !== undefined)
+    return "its rollouts are another run's, scored again: only the service that has the run can go on with it, or `npx edgewise rescore` anew";
   const textOf = (text: unknown): string | null => (typeof text === "string" ? text : null);
   return {
     env_id: String(fields.env_id),
@@ -148,7 +150,7 @@ function readMetadata(path: string): FolderMetadata | string {
 }
 
 /** Up to 0.1.9 the metadata said nothing of errors, from 0.1.14 on the time is in seconds. */
-function shapeOf(metadata: Readonly<Record<string, unknown>>): ResultsShape {
+export function shapeOf(metadata: Readonly<Record<string, unknown>>): ResultsShape {
   if ("time" in metadata && !("time_ms" in metadata)) return "0.1.14";
   return ["avg_error", "version_info", "edgewise"].some((name) => name in metadata) ? "0.1.13" : "0.1.9";
 }
@@ -194,7 +196,7 @@ export function settingsOfFolder(metadata: FolderMetadata): JsonObject {
 }
 
 /** Metadata holds what was sent; `n` and an empty `extra_body` are always added there. */
-function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
+export function ownSampling({ n, extra_body, ...args }: JsonObject): JsonObject {
   const extra = extra_body ?? {};
   return {
     ...args,

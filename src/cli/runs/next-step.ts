@@ -1,11 +1,12 @@
 /** How a run goes on, as the command line says it. */
-import { nextStep, type RestingRun } from "../../errors/leftovers.ts";
+import { nextStep, type RestingRun, withoutRepairs } from "../../errors/leftovers.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 
 /** What decides it, as the service tells it. */
 export function restingRun({ status, total_samples, edgewise }: Evaluation): RestingRun {
-  const { settled, owed_rollouts, done_rollouts, errors } = edgewise;
-  return { status, settled, rows: total_samples ?? done_rollouts, missing: owed_rollouts, errors };
+  const { settled, owed_rollouts, done_rollouts, errors, rescored_from } = edgewise;
+  const own = rescored_from === undefined ? errors : withoutRepairs(errors);
+  return { status, settled, rows: total_samples ?? done_rollouts, missing: owed_rollouts, errors: own };
 }
 
 /** Null: there is nothing to go on with. */

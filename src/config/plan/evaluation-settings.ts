@@ -20,6 +20,7 @@ export const ABSENT_SETTINGS = {
   stop_when: null,
   stop_alpha: null,
   cluster_by: null,
+  rescored_from: null,
   replicas: [],
 } as const satisfies Partial<EvaluationSettings>;
 

@@ -1,3 +1,5 @@
+import type { RescoredFrom } from "./rescored-from.ts";
+
 /**
  * The resolved configuration of one run: what a command line, a TOML table or an HTTP body becomes, and the only form in which
  * the engine knows a request. Serialised as it is (snake_case), stored by the Run and, redacted by construction (keys are
@@ -104,6 +106,8 @@ export interface RunConfig {
   readonly schedule?: { readonly name: string; readonly due_at: number; readonly dataset_digest?: string };
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";
+  /** It scores the rollouts of another run again and makes none; absent = it makes its own. */
+  readonly rescored_from?: RescoredFrom;
   /** Log at debug level. */
   readonly verbose?: boolean;
   /** As accepted: the `allow_*` flags (src/environments/definition/access.ts reads those of sandboxes and instances), and the vendor's team of the owner's client. */
@@ -118,7 +122,7 @@ export interface RunConfig {
 }
 
 /** What of a run its `env_digest` is made of, beside the code. */
-export type EnvironmentOfRun = Pick<RunConfig, "env_id" | "env_args" | "extra_env_kwargs">;
+export type EnvironmentOfRun = Pick<RunConfig, "env_id" | "env_args" | "extra_env_kwargs" | "rescored_from">;
 
 /** The places a run's model is called at: one, or its replicas. */
 export const placesOf = ({ replicas, base_url, api_key_var }: Pick<RunConfig, "replicas" | "base_url" | "api_key_var">): readonly Replica[] =>
@@ -173,6 +177,7 @@ const FIELD_ROLES = {
   hub_push: "command",
   schedule: "identity",
   origin: "identity",
+  rescored_from: "measured",
   verbose: "command",
   hosted: "identity",
   attended: "identity",

@@ -27,6 +27,8 @@ export interface LoadContext {
   readonly variables?: Readonly<Record<string, string>>;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
   readonly client?: (endpoint: BoundEndpoint) => Client;
+  /** One of the rubrics that the environment offers (`rubrics`), to score by in place of its own; default: its own. */
+  readonly rubric?: string;
 }
 
 /** A model that an environment calls itself, as a judge or another player: the host reads the key and keeps it. */
@@ -66,6 +68,8 @@ export interface EnvironmentRequest {
   /** Options set after loading (`-x`). */
   readonly extra_env_kwargs?: JsonObject;
   readonly independent_scoring?: boolean;
+  /** One of those that it offers; absent = its own. */
+  readonly rubric?: string;
   /** Variables of the keys of the models under evaluation: an environment may not declare them. */
   readonly model_keys?: readonly string[];
   /** What the run allows the environment; absent = everything. */
@@ -77,7 +81,7 @@ export interface EnvironmentRequest {
 
 /** Why a run cannot use an environment, and which of its options says so. */
 export interface EnvironmentProblem {
-  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var" | "allow_sandbox_access" | "allow_instances_access";
+  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var" | "allow_sandbox_access" | "allow_instances_access" | "rubric";
   readonly message: string;
 }
 
@@ -168,12 +172,13 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     environment.args = args;
     environment.access = [...new Set([...environment.access, ...(options.access ?? [])])];
     environment.datasetName = spec === null ? null : datasetName(spec);
+    if (context.rubric !== undefined) environment.chooseRubric(context.rubric);
     environment.setKwargs(extra);
     return environment;
   };
 
   const check: EnvironmentDefinition["check"] = (request, key) => {
-    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed } = request;
+    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed, rubric } = request;
     const shared = keys.filter((name) => model_keys.includes(name));
     if (shared.length > 0)
       return {
@@ -192,6 +197,11 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
       environment.setKwargs(extra_env_kwargs);
     } catch (thrown) {
       return { option: "extra_env_kwargs", message: textOf(failureOf(thrown)) };
+    }
+    try {
+      if (rubric !== undefined) environment.chooseRubric(rubric);
+    } catch (thrown) {
+      return { option: "rubric", message: textOf(failureOf(thrown)) };
     }
     const denied = allowed === undefined ? null : accessProblem(environment, allowed);
     if (denied !== null) return denied;

@@ -80,15 +80,23 @@ export async function loadEnvironment(
  * and all of those rooms. Both are digests that the build made (tools/code-digests.ts). Where nobody said what the code is, `deployment`
  * stands for it: two deployments then never have the same code.
  */
-export async function environmentDigest(definition: EnvironmentDefinition, args: JsonObject, extra: JsonObject = {}, deployment = ""): Promise<string> {
+export async function environmentDigest(
+  definition: EnvironmentDefinition,
+  args: JsonObject,
+  extra: JsonObject = {},
+  deployment = "",
+  rubric?: string,
+): Promise<string> {
   const { id, version, source } = definition;
   const library = BUNDLED.includes(definition) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
   const code = { source: source === version && library !== null ? `${version} ${deployment}` : source, library };
-  return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra })));
+  return envDigestOf(
+    await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra, ...(rubric === undefined ? {} : { rubric }) })),
+  );
 }
 
 /** The digest of a run's environment as this host has it; null when there is none of that name. Throws `environment_failed`, and `invalid_request` for its arguments. */
-export async function digestOfRun({ env_id, env_args, extra_env_kwargs }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
+export async function digestOfRun({ env_id, env_args, extra_env_kwargs, rescored_from }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
   const offered = findOffered(env_id);
-  return offered === null ? null : await environmentDigest(await offered.open(), env_args, extra_env_kwargs, deployment);
+  return offered === null ? null : await environmentDigest(await offered.open(), env_args, extra_env_kwargs, deployment, rescored_from?.rubric);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { Access } from "../definition/access.ts";
-import type { Failure } from "../../errors/result.ts";
+import { didYouMean } from "../../config/nearest.ts";
+import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import { loggerOf } from "../../logging/logger.ts";
 import { checkedRange, type RewardRange } from "../../metrics/interval.ts";
 import { Parser } from "../../parsers/parser.ts";
@@ -45,6 +46,8 @@ export interface EnvironmentOptions {
   readonly fewShot?: readonly Message[];
   readonly parser?: Parser;
   readonly rubric?: Rubric;
+  /** Further rubrics by name, by which rollouts that are there can be scored again (`npx edgewise rescore --rubric NAME`). */
+  readonly rubrics?: Readonly<Record<string, Rubric>>;
   /** Over `{n: 1, extra_body: {}}`, under the run's own. */
   readonly samplingArgs?: JsonObject;
   readonly toolDefs?: readonly Tool[];
@@ -95,6 +98,9 @@ export abstract class Environment implements Playable {
   readonly #evalDataset: RowSource | null;
   readonly #contexts = new WeakMap<State, RolloutContext>();
   readonly #rewardRange: RewardRange | null;
+  readonly #offered: ReadonlyMap<string, Rubric>;
+  /** Scored by after the environment's own, or the chosen one. */
+  readonly #added: Rubric[] = [];
   #rubric: Rubric;
 
   /** Throws a `TypeError` without a data set, and for tools in OpenAI's nested form. */
@@ -105,6 +111,7 @@ export abstract class Environment implements Playable {
     this.#dataset = dataset === null ? null : rowSource(dataset);
     this.#evalDataset = evalDataset === null ? null : rowSource(evalDataset);
     this.#rubric = options.rubric ?? new Rubric();
+    this.#offered = new Map(Object.entries(options.rubrics ?? {}));
     this.parser = options.parser ?? new Parser();
     this.systemPrompt = options.systemPrompt ?? null;
     this.fewShot = options.fewShot ?? [];
@@ -133,7 +140,26 @@ export abstract class Environment implements Playable {
 
   /** Scores by `rubric` too, after what is there (monitors among it). */
   addRubric(rubric: Rubric): void {
+    this.#added.push(rubric);
     this.#rubric = new RubricGroup([this.#rubric, rubric]);
+  }
+
+  /** Names of the rubrics that it offers beside its own. */
+  get rubricNames(): readonly string[] {
+    return [...this.#offered.keys()];
+  }
+
+  /** Scores by the rubric that it offers under `name` in place of its own; what was added stays. Throws `invalid_request` for a name that it does not offer. */
+  chooseRubric(name: string): void {
+    const chosen = this.#offered.get(name);
+    if (chosen === undefined) {
+      const offers = this.#offered.size === 0 ? "none" : this.rubricNames.join(", ");
+      throw new EdgewiseError(
+        "invalid_request",
+        `environment ${this.id} offers no rubric ${JSON.stringify(name)}${didYouMean(name, this.rubricNames)}; it offers ${offers}`,
+      );
+    }
+    this.#rubric = this.#added.reduce<Rubric>((all, added) => new RubricGroup([all, added]), chosen);
   }
 
   /** What rewards can be: intervals keep within it. Rewards seen outside of it widen it. */

@@ -45,6 +45,8 @@ export interface UnitRows {
   readonly unscored?: Unscored;
   /** Their group was scored anew, for the first time; absent = it was not. */
   readonly firstScoredAnew?: true;
+  /** Of a run that scores again: a reward, or whether there is an error, is another than in its source; absent = none is. */
+  readonly scoresChanged?: true;
 }
 
 /** With `fatal` or `aborted` there are no rows: the unit stays to be done. */

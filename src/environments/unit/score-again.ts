@@ -10,7 +10,7 @@ import { type RescoredOptions, rescoredLine } from "../../rollouts/rescored-row.
 import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../../rollouts/row.ts";
 import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";
 import { scoreStates } from "./score-states.ts";
-import { type StoredState, storedState } from "../../rollouts/stored-state.ts";
+import { type StoredState, type StoredStateOptions, storedState } from "../../rollouts/stored-state.ts";
 import { marksOf } from "../../rollouts/time-marks.ts";
 import type { Client, RolloutInput } from "../../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
@@ -68,21 +68,8 @@ export const scoresTogether = (environment: Playable, { independent, stateColumn
  * them). Rejects only for a fault of this library, and for rows that are none.
  */
 export async function scoreAgain(environment: Playable, input: RolloutInput, rows: readonly KeptRollout[], options: ScoreAgainOptions): Promise<ScoredAgain> {
-  const { client, model, stateColumns, independent, signal } = options;
-  const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
-  const all = rows.map((kept) => storedOf(input, kept, stateColumns, { client, model, samplingArgs }));
-  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
-  try {
-    if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
-    const states = all.map(({ state }) => state);
-    if (!scope.cancelled) {
-      if (independent) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
-      else await scoreStates(environment, states, options, scope);
-    }
-    if (scope.cancelled) return { rows: [], unscored: null, aborted: true, firstErrors: [] };
-  } finally {
-    scope.close();
-  }
+  const all = await scoreStored(environment, input, rows, options);
+  if (all === null) return { rows: [], unscored: null, aborted: true, firstErrors: [] };
   const lacking = all.filter(({ lacks }) => lacks.size > 0);
   const none = lacking.length > 0 && scoresTogether(environment, options);
   const scored = all.map((stored) =>
@@ -92,6 +79,35 @@ export async function scoreAgain(environment: Playable, input: RolloutInput, row
   const left = scored.filter((row) => row === null).length;
   const state = [...new Set(lacking.flatMap(({ lacks }) => [...lacks]))];
   return { rows: all.map(({ kept }, at) => scored[at] ?? kept), unscored: left === 0 ? null : { rollouts: left, state }, aborted: false, firstErrors };
+}
+
+/** Scores the states that rows make; null where that was cut off. Rejects as `scoreAgain`. */
+export async function scoreStored(
+  environment: Playable,
+  input: RolloutInput,
+  rows: readonly KeptRollout[],
+  options: ScoreAgainOptions & Pick<StoredStateOptions, "rowOnly" | "forgets" | "countsAnswers">,
+): Promise<readonly Stored[] | null> {
+  const { client, model, stateColumns, independent, signal, rowOnly, forgets, countsAnswers } = options;
+  const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
+  const part = {
+    ...(rowOnly === undefined ? {} : { rowOnly }),
+    ...(forgets === undefined ? {} : { forgets }),
+    ...(countsAnswers === undefined ? {} : { countsAnswers }),
+  };
+  const all = rows.map((kept) => storedOf(input, kept, stateColumns, { client, model, samplingArgs, ...part }));
+  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
+  try {
+    if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
+    const states = all.map(({ state }) => state);
+    if (!scope.cancelled) {
+      if (independent) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
+      else await scoreStates(environment, states, options, scope);
+    }
+    return scope.cancelled ? null : all;
+  } finally {
+    scope.close();
+  }
 }
 
 /** The state of a rollout from its row, to be scored again. Throws for what is no row. */

@@ -19,6 +19,7 @@ import { JudgeMeter } from "../../rollouts/judge-usage.ts";
 import { DEFAULT_TEAM, runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
+import { NO_MODEL } from "../rescoring/no-model.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
 import { RequestAges } from "./request-ages.ts";
 import type { Slice } from "../slice.ts";
@@ -79,7 +80,8 @@ export class Endpoints {
   async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE): Promise<OpenEndpoint> {
     const { config } = grant;
     const holder = `${runName(config)}/${grant.ticket}-${grant.epoch}`;
-    const places = placesOf(config).map((replica) => ({ replica, key: placeKey(replica, config, secrets) }));
+    // Who scores again asks no model, and needs no key of one.
+    const places = (config.rescored_from === undefined ? placesOf(config) : []).map((replica) => ({ replica, key: placeKey(replica, config, secrets) }));
     const limiters = places.map(({ key }) => this.#ports.limiter(key));
     const permits = await Promise.all(limiters.map((limiter) => limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms })));
     const gate = new Gate(
@@ -123,14 +125,14 @@ export class Endpoints {
     const replicas = new Replicas(clients, { now: this.#ports.now, ms: this.#patience.outage });
     const pauses = clients.map(({ pause }) => pause);
     return {
-      clientOf: (unit) => replicas.clientOf(unit),
+      clientOf: (unit) => (clients.length === 0 ? NO_MODEL : replicas.clientOf(unit)),
       vitals: () => ({
         in_flight: gate.inFlight,
         oldest_ms: ages.oldest,
         progress: notes.answered - answeredBefore,
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
-        paused_until: pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
+        paused_until: pauses.length === 0 || pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
       }),
       narrow: ({ requests, generation = requests, scoring }, underWay) => {
         const judges = this.#judges.get(grant);
@@ -217,7 +219,9 @@ export class Endpoints {
     const ofSecret = given ? null : secrets.placeProblem(api_key_var, base_url);
     // A key of the team has rules of its own; that the address is one to call has to be asked all the same.
     if (ofSecret !== undefined) return ofSecret ?? (config.attended ? null : this.#ports.addressProblem(base_url));
-    const named = declared.includes(api_key_var) || placesOf(config).some((own) => own.api_key_var === api_key_var && isOneOrigin(own.base_url, base_url));
+    // An address that the uploaded folder of a run brings is nobody's word.
+    const places = config.rescored_from?.results === undefined ? placesOf(config) : [];
+    const named = declared.includes(api_key_var) || places.some((own) => own.api_key_var === api_key_var && isOneOrigin(own.base_url, base_url));
     const problem = config.attended && named ? null : this.#ports.placeProblem(place);
     return problem === null || !config.attended ? problem : `${problem}; or the environment declares ${api_key_var} among its \`keys\``;
   }

@@ -43,6 +43,11 @@ export async function manifestOf(
 export async function* examplesOf(store: Pick<Uploads, "stream">, digest: string, rollouts: number, where: string): AsyncGenerator<AdoptedExample> {
   const stream = await store.stream(datasetKey(digest));
   if (stream === null) throw gone();
+  yield* examplesIn(stream, rollouts, where);
+}
+
+/** The same of the bytes of any `results.jsonl`. */
+export async function* examplesIn(stream: ReadableStream<Uint8Array>, rollouts: number, where: string): AsyncGenerator<AdoptedExample> {
   let open: OpenExample | null = null;
   for await (const { line, text } of numberedLines(stream)) {
     const unusable = (problem: string): EdgewiseError => unusableLine(where, line, problem);

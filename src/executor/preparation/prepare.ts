@@ -15,6 +15,7 @@ import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "
 import { foreignExample } from "./adopt.ts";
 import { ClusterKey } from "./cluster-key.ts";
 import { manifestOf } from "./folder-rows.ts";
+import { RescoredExamples } from "../rescoring/rescored-examples.ts";
 import { InputDigest } from "./input-digest.ts";
 import { ticketOf } from "../keep-alive.ts";
 import type { ExecutorPorts } from "../ports.ts";
@@ -144,6 +145,10 @@ async function* examplesOf(
   }
 }
 
+async function* plainly(inputs: AsyncIterable<RolloutInput>): AsyncGenerator<{ readonly input: RolloutInput; readonly line?: string }> {
+  for await (const input of inputs) yield { input };
+}
+
 function changed(rows: number): EdgewiseError {
   return new EdgewiseError("dataset_changed", `The first ${rows} rows of the data set are not the ones this run was started with.`, {
     hint: "Use the same data, or start a new run.",
@@ -217,13 +222,16 @@ export async function prepareRun(
       tools: ownTools ? null : small(environment.sharedTools()),
     };
   };
-  for await (const input of examplesOf(environment, config, signal)) {
+  const { rescored_from: source } = config;
+  const data = examplesOf(environment, config, signal);
+  const rescored = source === undefined ? null : new RescoredExamples(ports, grant, environment, source, signal);
+  for await (const { input, line: pinnedLine } of rescored === null ? plainly(data) : rescored.examples(data)) {
     signal.throwIfAborted();
     const line = JSON.stringify(input);
     bytes += line.length;
     if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
     clusterKey.see(input);
-    if (count >= pinned && (await writer.add(maskJson(line))) && task.in_parts === true) {
+    if (count >= pinned && (await writer.add(maskJson(pinnedLine ?? line))) && task.in_parts === true) {
       // Nothing may be asked of a model before the key is found, and so many examples without it are no data for it.
       clusterKey.check(count);
       const { kind } = await ports.run(config.run_id).prepared({ ...(await found(await writer.taken())), more: true });
@@ -245,7 +253,7 @@ export async function prepareRun(
   if (!(asInFolder || task.adopt === null || task.adopt.dataset_digest === null || task.adopt.dataset_digest === all.digest)) {
     await checkAdopted(environment, task.adopt.dataset_digest, config, signal);
   }
-  const request = { ...all, ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)) };
+  const request = { ...all, ...(rescored === null ? {} : { source: rescored.facts }), ...(task.adopt === null ? {} : await lacksOf(ports, task.adopt, ids)) };
   await beforeLast();
   await ports.run(config.run_id).prepared(request);
 }

@@ -91,8 +91,11 @@ export class OutgoingRows {
     const contents = this.#segments.get(n) ?? NOTHING;
     const { config, ticket, epoch } = this.#grant;
     const units = contents.units.map((place): CommitUnit => {
-      const { summaries = [], unscored, firstScoredAnew } = this.#facts.get(place.unit) ?? {};
-      const anew = firstScoredAnew === undefined ? {} : { scored_anew: firstScoredAnew };
+      const { summaries = [], unscored, firstScoredAnew, scoresChanged } = this.#facts.get(place.unit) ?? {};
+      const anew = {
+        ...(firstScoredAnew === undefined ? {} : { scored_anew: firstScoredAnew }),
+        ...(scoresChanged === undefined ? {} : { scores_changed: scoresChanged }),
+      };
       return { ...place, rollouts: summaries, ...(unscored === undefined ? {} : { unscored }), ...anew };
     });
     const answer = await ports.run(config.run_id).commit({

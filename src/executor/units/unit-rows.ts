@@ -3,35 +3,18 @@ import type { ScoredAgain } from "../../environments/unit/score-again.ts";
 import type { PlayOptions } from "../../environments/unit/play-unit.ts";
 import { repairGroup } from "../../environments/unit/repair-group.ts";
 import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/unit/run-unit.ts";
-import type { Failure } from "../../errors/result.ts";
-import type { KeptBase, KeptTurn } from "../../rollouts/kept/kept-state.ts";
-import type { RolloutInput, State } from "../../rollouts/types.ts";
+import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
+import type { RolloutInput } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";
 import type { Inputs } from "./inputs.ts";
 import { keptRows, NOTHING_KEPT, redoOf, unscoredOf } from "./kept-rows.ts";
 import { type KeptStates, keptStates } from "./kept-states.ts";
+import { rescoredUnit } from "../rescoring/rescored-unit.ts";
+import { splitSource } from "../rescoring/source-place.ts";
+import type { UnitWatch } from "./unit-watch.ts";
 import { poisonedRows } from "./poisoned.ts";
 import { saysScoredAnew, wereScoredAnew } from "./scored-anew.ts";
 import type { TicketHost } from "./ticket-host.ts";
-
-/** What the ticket that holds a unit hears of it, and what ends the unit. */
-export interface UnitWatch {
-  readonly signal: AbortSignal;
-  /** Aborted no later: nothing more is generated. */
-  readonly generation: AbortSignal;
-  /** Rollouts that are generated already, as this executor has them. */
-  readonly generated: ReadonlyMap<number, string>;
-  readonly scoringTurn?: () => Promise<void>;
-  readonly onRollout: (rollout: number, state: State, base: KeptBase) => void;
-  /** Rollouts that were generated before, that are to be, and that have no scores yet. */
-  readonly onPlay: (generated: number, missing: number, unscored: number) => void;
-  readonly onTurn: (rollout: number, state: State, turn: KeptTurn, base: KeptBase) => "kept" | "unkept" | "leave";
-  readonly onScoring: (rollout: number | null) => void;
-  readonly onScored: (rollout: number, state: State, base: KeptBase) => void;
-  /** No rollout of the run may be begun any more. */
-  readonly onFull: () => void;
-  readonly refused: (failure: Failure) => Promise<void>;
-}
 
 const SCORED_ANEW = "Rollouts that failed are drawn again, and their examples scored anew as a whole: scores of the others may differ from what they were";
 
@@ -45,8 +28,10 @@ export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, wor
   const { unit, block } = work;
   const { environment } = host;
   const r = grant.config.rollouts_per_example;
-  const input = await inputs.of(unit, block.chunks);
+  const { input, place } = splitSource(await inputs.of(unit, block.chunks));
   const redo = redoOf(unit, block);
+  const { rescored_from: source } = grant.config;
+  if (source !== undefined && place !== null && redo === undefined) return rescoredUnit(host, grant, source, work, { input, place }, watch);
   const nothingRuns = redo?.keep.length === r;
   // Rollouts that are judged together are, once the others are there.
   const scores = nothingRuns || !environment.hasGroupRewards;

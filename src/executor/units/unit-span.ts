@@ -5,7 +5,8 @@ import type { State } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";
 import type { Inputs } from "./inputs.ts";
 import type { TicketHost } from "./ticket-host.ts";
-import { baseOf, playOptions, statesOf, type UnitWatch } from "./unit-rows.ts";
+import { baseOf, playOptions, statesOf } from "./unit-rows.ts";
+import type { UnitWatch } from "./unit-watch.ts";
 
 export interface SpanWatch extends UnitWatch {
   /** A rollout of the span is as it is to be kept. May be told again of one that was. */

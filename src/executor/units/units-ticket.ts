@@ -18,7 +18,8 @@ import type { Effect, SessionEvent, UnitWork } from "../session/session-events.t
 import { TicketCalls } from "./ticket-calls.ts";
 import type { TicketHost } from "./ticket-host.ts";
 import { timingOf } from "./ticket-timing.ts";
-import { rowsOf, type UnitWatch } from "./unit-rows.ts";
+import { rowsOf } from "./unit-rows.ts";
+import type { UnitWatch } from "./unit-watch.ts";
 import { playSpan } from "./unit-span.ts";
 import { UnitsRoom } from "./units-room.ts";
 
@@ -303,9 +304,8 @@ export class UnitsTicket {
       this.#keeper.finish(unit);
       const lines = rows.lines.map(maskJson);
       this.#room.finished(unit, lines);
-      const { summaries, unscored, firstScoredAnew } = rows;
-      const facts = { ...(unscored === undefined ? {} : { unscored }), ...(firstScoredAnew === undefined ? {} : { firstScoredAnew }) };
-      const finished = { summaries, ...facts, terms: this.#termsOf(work) };
+      const { lines: _, ...facts } = rows;
+      const finished = { ...facts, terms: this.#termsOf(work) };
       await this.#rows.add(unit, finished, lines, this.#abort.signal);
       this.#feed({ type: "unit-finished", unit, full: this.#rows.isFull || this.#room.isWanted });
     } catch (thrown) {

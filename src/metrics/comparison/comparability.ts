@@ -14,6 +14,10 @@ export interface ComparedFacts {
   readonly cluster_by: string | null;
   /** Whether all of its rows are there. */
   readonly ended: boolean;
+  readonly run_id: string | null;
+  readonly rows_sha256: string | null;
+  /** Of a run that scores another's rollouts again: whose, and by which rubric. */
+  readonly rescored: { readonly run_id: string | null; readonly rows_sha256: string | null; readonly rubric: string | null } | null;
 }
 
 /** Why two runs are not compared, with what would make them comparable; and what a reader should know where they are. */
@@ -38,8 +42,31 @@ export function comparedFacts(metadata: unknown): ComparedFacts {
     arguments: { ...fieldsOf(file.env_args), ...fieldsOf(own.extra_env_kwargs) },
     source: typeof format === "string" && typeof rewardIs === "string" ? { format, rewardIs } : null,
     cluster_by: textOf(own.cluster_by),
+    run_id: textOf(own.run_id),
+    rows_sha256: textOf(fieldsOf(own.rows_digest).sha256),
+    rescored: own.rescored_from === undefined ? null : rescoredFacts(fieldsOf(own.rescored_from)),
     ended: own.status === undefined || !["PENDING", "RUNNING"].includes(String(own.status)),
   };
+}
+
+const rescoredFacts = ({ run_id, rows_sha256, rubric }: Fields): NonNullable<ComparedFacts["rescored"]> => ({
+  run_id: textOf(run_id),
+  rows_sha256: textOf(rows_sha256),
+  rubric: textOf(rubric),
+});
+
+/** Whether `b` scores the rollouts of `a` again. */
+const scoresAgain = (a: ComparedFacts, { rescored }: ComparedFacts): boolean =>
+  rescored !== null &&
+  ((rescored.rows_sha256 !== null && rescored.rows_sha256 === a.rows_sha256) ||
+    (rescored.run_id !== null && rescored.run_id === a.run_id && (rescored.rows_sha256 === null || a.rows_sha256 === null)));
+
+/** What a reader is told where two runs have the same rollouts and different scorers; null where that is not so. */
+function onPurpose(a: ComparedFacts, b: ComparedFacts): string | null {
+  const both = a.rescored !== null && b.rescored !== null && a.rescored.rows_sha256 !== null && a.rescored.rows_sha256 === b.rescored.rows_sha256;
+  if (!both && !scoresAgain(a, b) && !scoresAgain(b, a)) return null;
+  const scorer = ({ env_id, rescored }: ComparedFacts): string => (rescored?.rubric ? `${env_id} (rubric ${rescored.rubric})` : env_id);
+  return `the same rollouts, scored by ${scorer(a)} and by ${scorer(b)}: the scorers differ on purpose, and the difference is theirs`;
 }
 
 /** `accepted`: the caller knows that another code, or environment, scores the same. */
@@ -53,7 +80,9 @@ export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: bool
   const changed = [...new Set([...Object.keys(a.arguments), ...Object.keys(b.arguments)])].filter(
     (name) => JSON.stringify(a.arguments[name]) !== JSON.stringify(b.arguments[name]),
   );
-  if (a.env_id !== b.env_id)
+  const purpose = onPurpose(a, b);
+  if (purpose !== null) warnings.push(purpose);
+  else if (a.env_id !== b.env_id)
     refuse(
       `the environments are ${a.env_id} and ${b.env_id}: another scorer gave other scores`,
       "Run both under one environment. If they score alike, say so: --accept-code-change.",

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { debtOf } from "../../../durable-objects/run/course/repair.ts";
+import { sleep } from "../../../src/clients/transport/sleep.ts";
+import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
+import { rescore } from "../../../src/environments/unit/rescore.ts";
+import type { KeptRollout } from "../../../src/environments/unit/run-unit.ts";
+import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
+import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
+import { Rubric } from "../../../src/rubrics/rubric.ts";
+
+type Scores = ConstructorParameters<typeof Rubric>[0];
+type Columns = RewardContext & Readonly<Record<string, unknown>>;
+
+const ROW = {
+  example_id: 4,
+  prompt: [{ role: "user", content: "2+2" }],
+  completion: [{ role: "assistant", content: "4" }],
+  answer: "4",
+  reward: 0.5,
+  error: null,
+  metrics: { old: 0.5 },
+  judge_response: { asked: "yes" },
+  old: 0.5,
+  rollout_index: 0,
+};
+const keptOf = (row: object): KeptRollout => ({ index: 0, line: JSON.stringify(row), summary: summaryOfRow(row as never) });
+
+const scored = (functions: Scores, row: object = ROW, rowOnly = true) =>
+  rescore(
+    new SingleTurnEnv({ dataset: async function* () {}, rubric: new Rubric(functions) }),
+    { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
+    [keptOf(row)],
+    {
+      client: null,
+      model: "m",
+      sampling_args: {},
+      independent: false,
+      stateColumns: ["judge_response"],
+      rowOnly,
+      signal: new AbortController().signal,
+      deadlineMs: null,
+      now: () => 1,
+      sleep,
+    },
+  );
+
+describe("a rollout of which there is its row alone", () => {
+  it("has what its row holds of the example, and names what a function asks for beyond that", async () => {
+    const knows = await scored([
+      { name: "exact", fn: ({ completion, answer, prompt }) => Number(completion.at(-1)?.content === answer && prompt.length === 1) },
+    ]);
+    expect(knows).toMatchObject({ lacks: [], changed: true, rows: [{ summary: { reward: 1, metrics: { exact: 1 } } }] });
+    expect(JSON.parse(knows.rows[0]?.line ?? "")).not.toHaveProperty("old");
+    const asks = async (fn: (context: Columns) => unknown) =>
+      (await scored([{ name: "asks", fn: (context: RewardContext) => Number(fn(context as Columns)) }])).lacks;
+    expect(await asks(({ level }) => level)).toEqual(["level"]);
+    expect(await asks(({ info }) => info.level)).toEqual(["info"]);
+    expect(await asks(({ state }) => state.info?.level)).toEqual(["info"]);
+    expect(await asks(({ state }) => state.input.level)).toEqual(["level"]);
+    expect(await asks(({ state }) => state.board)).toEqual(["board"]);
+    expect(await asks(({ state }) => state.judge_response === undefined)).toEqual([]);
+    const { answer: _, ...unanswered } = ROW;
+    expect((await scored([{ name: "asks", fn: groupReward(({ answers }) => answers.map(() => 1)) }], unanswered, false)).lacks).toEqual([]);
+  });
+
+  it("is told by name where a function takes all columns, or lists them", async () => {
+    const lists = async (fn: (context: Columns) => unknown) =>
+      (await scored([{ name: "lists", fn: (context: RewardContext) => Number(fn(context as Columns)) }])).lacks;
+    expect(await lists(({ completion: _, ...columns }) => Object.keys(columns).length)).toEqual(["input.*"]);
+    expect(await lists(({ state }) => Object.keys(state.input).length)).toEqual(["input.*"]);
+  });
+
+  it("that ended in an error is scored as far as its row goes, keeps its error, and no lack is held against it", async () => {
+    const error = { error: "ModelError", error_chain_repr: "", error_chain_str: "", code: "rate_limited" };
+    const result = await scored([{ name: "board", fn: ({ state }) => Number(state.board) }], { ...ROW, completion: null, error });
+    expect(result).toMatchObject({ lacks: [], rows: [{ summary: { reward: 0, error: "rate_limited" } }] });
+    expect(debtOf({ ...keptOf(ROW).summary, error: "rate_limited" }, { keepErrors: false, scoreAgain: true, runsNone: true })).toBeNull();
+    expect(debtOf({ ...keptOf(ROW).summary, error: "scorer_error" }, { keepErrors: false, scoreAgain: true, runsNone: true })).toBe("scores");
+  });
+});

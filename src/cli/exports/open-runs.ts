@@ -57,8 +57,13 @@ export async function withRuns<T>(
 
 async function openPlace(cwd: string, name: string, partial: boolean, exports: boolean): Promise<readonly OpenedRun[]> {
   const found = findRuns(cwd, { path: name, envDir: "", outputsDir: "" });
-  const exported = exports && found.length === 0 ? findExports(cwd, name) : [];
-  if (exported.length > 0) return exported.flatMap(openExport);
+  const exported = found.length === 0 ? findExports(cwd, name) : [];
+  if (exported.length > 0 && exports) return exported.flatMap(openExport);
+  if (exported.length > 0)
+    throw usageError(
+      `${name} is an export, and this command takes the run itself: an export has its rows in columns, and not all settings`,
+      "Name the run's id or results folder. `verify`, `compare`, `gate` and `eval report` read exports.",
+    );
   if (found.length === 0)
     throw usageError(`there is no results folder in ${name}`, "A results folder has a metadata.json: npx edgewise eval view lists those that there are.");
   const runs: OpenedRun[] = [];

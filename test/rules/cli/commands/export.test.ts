@@ -104,6 +104,12 @@ describe("an export that cannot be", () => {
     expect(await exported("nothing")).toMatchObject({ code: 2, err: expect.stringContaining('"nothing" is neither a run id nor a folder that is there') });
     mkdirSync(join(cwd, "empty"));
     expect(await exported("empty")).toMatchObject({ code: 2, err: expect.stringContaining("there is no results folder in empty") });
+    writeRun(join(cwd, "run"));
+    expect((await exported("run", "-o", "made")).code).toBe(0);
+    expect(await exported("made", "-o", "again")).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/made is an export, and this command takes the run itself[\s\S]*Name the run's id or results folder/),
+    });
     mkdirSync(join(cwd, "begun"));
     writeFileSync(join(cwd, "begun/metadata.json"), JSON.stringify(METADATA));
     expect(await exported("begun")).toMatchObject({ code: 2, err: expect.stringContaining("begun has no results.jsonl") });

@@ -4,6 +4,9 @@ import type { ScheduleTask } from "../../../durable-objects/schedule/schedule-ta
 import { scheduleName } from "../../../src/teams/team-name.ts";
 import { beginDue } from "../../../src/api/schedules/begin-due.ts";
 import { portsOf } from "../../../src/api/ports.ts";
+import { sha256Hex } from "../../../src/config/sha256.ts";
+import { step } from "../../../src/schedules/policy.ts";
+import type { ScheduleState } from "../../../src/schedules/state.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { pokeSchedules } from "../../../src/schedule-watchdog.ts";
 import { registryStub, scheduleStub } from "../../../durable-objects/stubs.ts";
@@ -209,6 +212,53 @@ describe("a run of a schedule", () => {
     await comeDue();
     await deliver();
     expect(await runs()).toHaveLength(1);
+  });
+
+  it("keeps the revision of a team's data set that the first run had, unless it takes the latest", async () => {
+    const revise = async (rows: string): Promise<void> => {
+      const bytes = new TextEncoder().encode(rows);
+      const digest = await sha256Hex(rows);
+      expect(await door.status(ada, "PUT", `/datasets/${digest}`, bytes)).toBeLessThan(300);
+      await door.json(ada, "PUT", "/named-datasets/news", { files: [{ path: "train.jsonl", dataset: `sha256:${digest}` }] });
+    };
+    const environment = { ...EVAL, env_id: "gsm8k", env_args: { dataset: "edgewise/news" } };
+    await revise('{"question": "1+1?", "answer": "#### 2"}\n{"question": "1+2?", "answer": "#### 3"}\n');
+    await put({ eval: environment });
+    await put({ eval: environment, data: "latest" }, "fresh");
+    const datasets: unknown[][] = [];
+    for (const round of [0, 1]) {
+      skip(HOUR);
+      for (const name of ["nightly", "fresh"]) await object(name).poke();
+      await deliver();
+      const made = await Promise.all(["nightly", "fresh"].map(async (name) => (await shown(name)).active?.run_id ?? ""));
+      const views = await Promise.all(made.map((id) => run(`acme/${id}`).view()));
+      datasets.push(views.map((view) => view?.config.env_args.dataset));
+      if (round === 1) expect(views.map((view) => view?.config.schedule?.dataset_digest)).toEqual(["d".repeat(64), undefined]);
+      // As its executor would have pinned them, and ended.
+      for (const name of ["nightly", "fresh"])
+        await runInDurableObject(raw(name), (_, { storage }) => {
+          const [{ state } = { state: "{}" }] = storage.sql.exec<{ state: string }>("SELECT state FROM head").toArray();
+          const told = JSON.parse(state) as ScheduleState;
+          const env_args = { dataset: String(datasets[round]?.[0]) };
+          const seen = {
+            over: true,
+            status: "COMPLETED",
+            suspended: false,
+            failure: null,
+            avg_reward: 1,
+            dataset_digest: "d".repeat(64),
+            env_digest: null,
+            env_args,
+          } as const;
+          const ended = step(told, Date.now(), { type: "looked", run_id: told.active?.run_id ?? "", seen });
+          storage.sql.exec("UPDATE head SET state = ?", JSON.stringify(ended.state));
+        });
+      await revise('{"question": "2+2?", "answer": "#### 4"}\n{"question": "2+3?", "answer": "#### 5"}\n');
+    }
+    const [first, second] = datasets;
+    expect(first?.[0]).toMatch(/^sha256:/);
+    expect(second?.[0]).toBe(first?.[0]);
+    expect(second?.[1]).not.toBe(first?.[1]);
   });
 
   it("is not made without its key: the schedule pauses with the reason", async () => {

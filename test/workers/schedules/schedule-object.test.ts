@@ -9,7 +9,7 @@ import { step } from "../../../src/schedules/policy.ts";
 import type { ScheduleState } from "../../../src/schedules/state.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { pokeSchedules } from "../../../src/schedule-watchdog.ts";
-import { registryStub, scheduleStub } from "../../../durable-objects/stubs.ts";
+import { scheduleStub } from "../../../durable-objects/stubs.ts";
 import { Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
 import { restoreClock, run, service, setVars, silenceQueue, skip, STEADY } from "../support/service.ts";
 
@@ -364,51 +364,5 @@ describe("while and after", () => {
     for (const { events } of [none, last, all]) expect(events.find(({ type }) => type === "schedule.missed")?.detail).toMatchObject({ count: 3 });
     expect([none.series.length, last.series.length, all.series.length + all.waiting.length]).toEqual([0, 1, 3]);
     expect(last.series[0]).toMatchObject({ kind: "late", due_at: new Date(Date.parse(last.next[0] ?? "") - HOUR).toISOString() });
-  });
-});
-
-describe("at the door", () => {
-  it("a dry run says what would change and stores nothing; the same once more changes nothing", async () => {
-    const body = { cron: "0 3 * * *", time_zone: "Europe/Berlin", eval: EVAL };
-    const plan = (changes: object) => door.json<{ change: string; fields: string[] }>(ada, "PUT", "/schedules/nightly?dry_run=true", { ...body, ...changes });
-    expect(await plan({})).toMatchObject({ change: "add", fields: [] });
-    expect(await door.status(ada, "GET", "/schedules/nightly")).toBe(404);
-    await door.json(ada, "PUT", "/schedules/nightly", body);
-    expect(await plan({})).toMatchObject({ change: "none", fields: [] });
-    expect(await plan({ keep: 30, overlap: "queue" })).toMatchObject({ change: "change", fields: ["keep", "overlap"] });
-    await door.json(ada, "PUT", "/schedules/nightly", body);
-    expect((await shown()).events).toEqual([]);
-    expect(await door.status(ada, "DELETE", "/schedules/nightly")).toBe(200);
-    expect(await door.status(ada, "DELETE", "/schedules/nightly")).toBe(404);
-    expect((await door.json<{ data: unknown[] }>(ada, "GET", "/schedules")).data).toEqual([]);
-  });
-
-  it.each([
-    [{ cron: "61 * * * *" }, "cron"],
-    [{ cron: "0 3 * * *", every: "1h" }, "cron"],
-    [{ every: "1h", time_zone: "Europe/Nowhere" }, "time_zone"],
-    [{ every: "0s" }, "every"],
-    [{ every: "1h", overlap: "wait" }, "overlap"],
-    [{ every: "1h", keep: 0 }, "keep"],
-    [{ every: "1h", until: "2020-01-01T00:00:00Z" }, "until"],
-    [{ every: "1h", eval: { ...EVAL, env_args: { dataset: "edgewise/news-{{date}}" } } }, "data"],
-    [{ every: "1h", eval: { ...EVAL, env_id: "no-such-thing" } }, "no-such-thing"],
-    [{ every: "1h", eval: { ...EVAL, rollouts: 3 } }, "rollouts"],
-    [{ every: "1h", eval: { ...EVAL, api_base_url: "http://127.0.0.1:1/v1" } }, "api_base_url"],
-    [{ every: "1h", cronn: "x" }, "cronn"],
-  ])("%j is refused by the name of its field", async (changes, field) => {
-    const answer = await door.call(ada, "PUT", "/schedules/nightly", { eval: EVAL, ...changes });
-    expect(answer.status).toBeGreaterThanOrEqual(400);
-    expect(answer.status).toBeLessThan(500);
-    expect(await answer.text()).toContain(field);
-    expect(await door.status(ada, "GET", "/schedules/nightly")).toBe(404);
-  });
-
-  it("one that was reserved and never made is forgotten", async () => {
-    await ports().schedules?.index.reserveSchedule("ghost");
-    skip(2 * 60_000);
-    await pokeSchedules(service);
-    expect(await ports().schedules?.index.dueSchedules(Date.now(), 10)).toEqual([]);
-    expect(await registryStub(service, "acme").turn(10)).toEqual([]);
   });
 });

@@ -69,8 +69,8 @@ function onPurpose(a: ComparedFacts, b: ComparedFacts): string | null {
   return `the same rollouts, scored by ${scorer(a)} and by ${scorer(b)}: the scorers differ on purpose, and the difference is theirs`;
 }
 
-/** `accepted`: the caller knows that another code, or environment, scores the same. */
-export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: boolean): Comparability {
+/** `accepted`: the caller knows that another code, or environment, scores the same. `clustered`: the comparison is over groups of examples. */
+export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: boolean, clustered = false): Comparability {
   const warnings: string[] = [];
   const refusals: { readonly reason: string; readonly hint: string }[] = [];
   const refuse = (reason: string, hint: string): void => {
@@ -108,9 +108,9 @@ export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: bool
     warnings.push(`whether both were scored by the same code is not known${versions}`);
   }
   if (a.codes > 1 || b.codes > 1) warnings.push("rows of one run are of several versions of its code");
-  const clustered = a.cluster_by ?? b.cluster_by;
-  if (clustered !== null)
-    warnings.push(`examples share ${JSON.stringify(clustered)}, and are taken for independent here: intervals may be too narrow, and p too low`);
+  const shared = clustered ? null : (a.cluster_by ?? b.cluster_by);
+  if (shared !== null)
+    warnings.push(`examples share ${JSON.stringify(shared)}, and are taken for independent here: intervals may be too narrow, and p too low`);
   if (!a.ended || !b.ended) warnings.push("one of the runs has not ended: what is done so far is no random part of it");
   return { refusals, warnings };
 }

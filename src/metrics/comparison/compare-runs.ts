@@ -61,7 +61,7 @@ export function compareRuns(
 ): ComparisonOutcome {
   if (baseline === undefined || candidates.length === 0) throw new RangeError("a comparison takes two runs");
   const facts = comparedFacts(baseline.metadata);
-  const verdicts = candidates.map(({ metadata }) => comparability(facts, comparedFacts(metadata), accepted));
+  const verdicts = candidates.map(({ metadata }) => comparability(facts, comparedFacts(metadata), accepted, clusterBy !== undefined));
   const range = candidates.reduce<RewardRange>((all, { range: own }) => [Math.min(all[0], own[0]), Math.max(all[1], own[1])], baseline.range);
   const compared = compareTables(
     baseline.table,

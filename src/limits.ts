@@ -126,9 +126,19 @@ export const STREAMS_PER_CONNECTION = 4;
 export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STREAMS_PER_CONNECTION);
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
-/** A part that is being filled, and what is read for it at once (r2-layout/read-part.ts). */
-export const FINALISE_BYTES = PART_BYTES + 2 * SEGMENT_BYTES;
-/** Chunks on their way, and what a reader of a data set has of it unpacked. */
+/** Rows of permuted examples that are put into order in memory: what is left of half an isolate beside what is read at once, since nobody gets more beforehand. */
+export const SORT_BYTES = ISOLATE_BYTES / 2 - 2 * SEGMENT_BYTES;
+/** Rows of one example that are not worth putting into order beforehand: from here on a part of `results.jsonl` takes no more reads without that than with it. */
+export const SORTED_UNIT_BYTES = 128 * KIB;
+/** Rows that are put into order, or a part that is being filled, and what is read for it at once (r2-layout/read-part.ts). */
+export const FINALISE_BYTES = SORT_BYTES + 2 * SEGMENT_BYTES;
+/** Examples that are put into a random order together, where the run begins with the first of them: as many as are read in a fraction of a second. */
+export const PERMUTED_ROWS = 8_192;
+export const PERMUTED_BYTES = 4 * MIB;
+/** Examples that are one random order, which stopping early needs: held while they are read, and their places looked up for each part of the final file. */
+export const MAX_WHOLE_ORDER_ROWS = 32_768;
+export const MAX_WHOLE_ORDER_BYTES = 16 * MIB;
+/** Chunks on their way, and what a reader of a data set has of it unpacked; examples that are put into order are beside it. */
 export const PREPARE_BYTES = 16 * MIB;
 /** A pushed sample that is read, or the rows of a segment as they were pushed and as they are written. */
 export const INTAKE_BYTES = 4 * SEGMENT_BYTES;

@@ -44,6 +44,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "src/version.ts",
     "src/zod.ts",
   ],
+  ["src/pinned-order.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
   ["src/metrics/", "src/schedules/", "src/secrets/", "src/teams/"],
   ["src/rollouts/", "r2-layout/"],

@@ -1,5 +1,6 @@
-import type { JsonObject, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
+import type { JsonObject, Order, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
+import type { LiveMean } from "../../src/metrics/one-run/live-mean.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { HubPushState } from "../../src/report/hub-push-text.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";
@@ -72,6 +73,8 @@ export interface RunView {
   readonly failure: Failure | null;
   readonly units: { readonly total: number; readonly done: number; readonly open: number; readonly pending: number };
   readonly totals: Totals;
+  /** What its mean is while it goes on; absent = it does not. */
+  readonly live?: LiveMean;
   /** Rollouts that are generated and kept, of units that are not done, and those of them whose unit nobody holds; absent = none. */
   readonly kept?: { readonly rollouts: number; readonly waiting: number };
   /** The run has ended, and what is generated is scored until then, in Unix milliseconds, at most; absent = nothing is. */
@@ -168,6 +171,8 @@ export interface SamplePage {
   readonly skip: number;
   readonly count: number;
   readonly places: readonly SamplePlace[];
+  /** Key of the one object that all places are in; absent = they are in their segments. */
+  readonly object?: string;
   /** They follow the rows; where they were asked for, and there are any. */
   readonly open?: OpenRollouts;
 }
@@ -179,7 +184,7 @@ export interface ResumeRequest {
   readonly num_examples: number | null;
   readonly keep_errors: boolean;
   /** What the caller believes the run to be; every difference is named in the refusal. */
-  readonly expect: Partial<Pick<RunConfig, ResumeField | "base_url">>;
+  readonly expect: Partial<Pick<RunConfig, ResumeField | "base_url">> & { readonly order?: Order };
   /** Endpoint of this resume; a change from the stored one is allowed and warned about. */
   readonly base_url: string | null;
   readonly api_key_var: string | null;

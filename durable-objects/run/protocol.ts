@@ -5,10 +5,11 @@ import type { RunScores } from "../../src/report/run-scores.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
-import type { WindowPointer } from "../../r2-layout/place.ts";
+import type { WindowAnswer } from "./window-answer.ts";
 import type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
 export type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+export type { WindowAnswer } from "./window-answer.ts";
 
 /**
  * What crosses the border between a Run and its executors. Every argument carries `protocol`, since a Worker and its Durable
@@ -77,6 +78,11 @@ export type TicketTask =
       readonly in_parts?: true;
       /** The run is open already: it is worked on beside its units. Absent = it opens with what this finds. */
       readonly beside?: true;
+      /**
+       * All of the newly pinned examples are permuted as one part, as a rule for stopping needs it; more than an executor can hold are refused.
+       * Absent = each part by itself.
+       */
+      readonly whole_order?: true;
     }
   | { readonly kind: "units" }
   /** Rows of a result folder are to be taken over, beside the units that it lacks; those of the parts before `part`, and of `part` up to the example `through`, are. */
@@ -126,6 +132,8 @@ export interface JoinRequest {
   readonly scores_only?: true;
   /** It merges small segments beside its units, under a ticket of their own; absent from executors of before. */
   readonly merges?: boolean;
+  /** It puts rows of permuted examples into order before it writes the final files; absent from executors of before. */
+  readonly sorts?: true;
   /** It takes pushed samples in, under a ticket of their own; absent from executors of before. */
   readonly intakes?: boolean;
   /** It scores the rollouts of another run again; absent from executors of before, which would make some. */
@@ -274,6 +282,8 @@ export interface PreparedRequest extends TicketId {
   readonly lacks?: readonly UnitRange[];
   /** Of a run that scores again, with its last part. */
   readonly source?: RescoredSource;
+  /** Parts of the newly pinned examples that stand in an order of their own, ascending, by the seed of the run (`RunConfig.order_seed`); absent = none, and from executors of before. */
+  readonly permuted?: readonly UnitRange[];
 }
 
 /** A first-of-its-kind error, a retry burst, a warning: shown by viewers, written to `eval.log`. */
@@ -308,30 +318,10 @@ export interface FailRequest extends TicketId {
 /** With `pause_ms` the run goes on: the executor finishes what it has open, and joins again so many milliseconds later. */
 export type FailAnswer = Ack & { readonly pause_ms?: number };
 
-/**
- * One part of `results.jsonl`: the bytes `[skip, skip + bytes)` of the concatenated rows of `pointers`. Parts are equal in size
- * except the last. `upload_id` is null until one was reported; `last` with part 1 means a single put.
- */
-export type WindowAnswer =
-  | {
-      readonly kind: "part";
-      readonly part: number;
-      readonly upload_id: string | null;
-      readonly pointers: readonly WindowPointer[];
-      readonly skip: number;
-      readonly bytes: number;
-      readonly last: boolean;
-      /** Of the parts before; absent where one was written by an executor that makes no digest, and before the first. */
-      readonly digest?: RowsDigestState;
-    }
-  | {
-      readonly kind: "complete";
-      readonly upload_id: string | null;
-      readonly parts: readonly { readonly part: number; readonly etag: string }[];
-      readonly digest?: RowsDigestState;
-    }
-  | { readonly kind: "lost" | "gone" };
-
+/** `segment` is stored, and holds the rows of these units as a window of the kind `sort` named them. */
+export interface SortedRequest extends TicketId, UnitRange {
+  readonly segment: string;
+}
 export interface PartRequest extends TicketId {
   readonly part: number;
   readonly etag: string;
@@ -384,6 +374,7 @@ export interface RunExecution {
   mergePlan(request: MergePlanRequest): Promise<MergePlanAnswer>;
   merged(request: MergedRequest): Promise<Ack>;
   window(request: TicketId): Promise<WindowAnswer>;
+  sorted(request: SortedRequest): Promise<Ack>;
   upload(request: UploadRequest): Promise<Ack>;
   part(request: PartRequest): Promise<Ack>;
   finalised(request: FinalisedRequest): Promise<Ack>;

@@ -8,7 +8,7 @@ import { runName } from "../../src/teams/team-name.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
 import { runNumbers, runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
-import { committedPage } from "./reading/committed.ts";
+import { committedSince } from "./reading/committed.ts";
 import type { RunContext } from "./state/context.ts";
 import type { CommittedPage, CreateRequest, HubPushOutcome, ResumeRequest, Resumed, RunControl, RunUploads, RunView, SamplePage } from "./control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
@@ -24,8 +24,9 @@ import { referencedSegments } from "./course/referenced.ts";
 import { removalPrefixes, removePrefix, sweepOrphans } from "./course/removal.ts";
 import { countedInTurns, debtsMark } from "./course/owed.ts";
 import { metadataAge, metadataOf } from "./reading/run-metadata.ts";
-import { openRollouts } from "./reading/open-rollouts.ts";
-import { samplePageInTurns } from "./reading/samples.ts";
+import { FilePages } from "./reading/file-pages.ts";
+import { LivePrefix } from "./reading/live.ts";
+import { pageOf } from "./reading/samples.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
@@ -36,8 +37,6 @@ import { ALARM_LOST_MS, nextWake } from "./sending/wake.ts";
 
 const GONE = { kind: "gone" } as const;
 const NO_RUN = fail("not_found", "There is no such run.");
-/** Commit events looked at for one page of rows. */
-const EVENT_PAGE = 200;
 /** How often what a resume owes is counted, where the run changes meanwhile. */
 const COUNTS = 3;
 /** As it is before the code of an environment runs in this isolate. */
@@ -49,6 +48,8 @@ const platformFetch = fetch;
  */
 export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.IntakeExecution, RunControl, Pushed.PushControl {
   readonly #ledger: SqlLedger;
+  readonly #files: FilePages;
+  readonly #live = new LivePrefix();
   readonly #vitals = new RunVitals();
   readonly #waking: Waking;
   readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
@@ -59,6 +60,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#ledger = new SqlLedger(ctx.storage.sql);
+    this.#files = new FilePages(this.#ledger);
     this.#waking = new Waking(ctx.storage);
   }
 
@@ -120,6 +122,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   async window(request: P.TicketId): Promise<P.WindowAnswer> {
     return this.#transit("window", request) ?? GONE;
   }
+  async sorted(request: P.SortedRequest): Promise<P.Ack> {
+    return this.#transit("sorted", request) ?? GONE;
+  }
   async upload(request: P.UploadRequest): Promise<P.Ack> {
     return this.#transit("upload", request) ?? GONE;
   }
@@ -167,15 +172,10 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     return this.#alive() ? this.#ledger.eventsAfter(after, limit) : [];
   }
   async committed(after: number, bytes: number): Promise<CommittedPage | null> {
-    if (!this.#alive()) return null;
-    const events = this.#ledger.commitsAfter(after, EVENT_PAGE);
-    const page = committedPage(this.#ledger, events, after, bytes, events.length < EVENT_PAGE);
-    return { ...page, after_mark: this.#ledger.markOf(after), next_mark: this.#ledger.markOf(page.next) };
+    return this.#alive() ? committedSince(this.#ledger, after, bytes) : null;
   }
   async samples(offset: number, limit: number, open = false): Promise<SamplePage | null> {
-    const page = this.#alive() ? await samplePageInTurns(this.#ledger, offset, limit, this.#pause) : null;
-    const rest = page === null || !open || !this.#alive() ? null : openRollouts(this.#ledger, Math.max(0, offset - page.total), limit - page.count);
-    return page === null || rest === null ? page : { ...page, open: rest };
+    return this.#alive() ? await pageOf(this.#ledger, this.#files, { offset, limit, open }, this.#pause) : null;
   }
   async logTail(limit: number): Promise<readonly StoredEvent[] | null> {
     return this.#alive() ? this.#ledger.logTail(limit) : null;
@@ -320,7 +320,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     const head = this.#alive() ? this.#ledger.head() : null;
     if (head === null) return null;
     const live = new Set(this.#ledger.tickets().map((ticket) => ticket.epoch));
-    return viewOf(this.#ledger, head, this.#vitals.sum(live), this.#context());
+    return viewOf(this.#ledger, head, this.#vitals.sum(live), this.#context(), this.#live.look(this.#ledger, head));
   }
 
   #answerView(): Result<RunView> {

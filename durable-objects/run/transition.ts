@@ -9,7 +9,7 @@ import { commit } from "./grants/commits.ts";
 import type { RunContext } from "./state/context.ts";
 import type { CreateRequest, HubPushOutcome } from "./control.ts";
 import { logEvent } from "./state/events.ts";
-import { finalised, part, upload, window } from "./course/finalise.ts";
+import { finalised, part, sorted, upload, window } from "./course/finalise.ts";
 import { newHead, newPushedHead, type RunHead } from "./state/head.ts";
 import { type HeartbeatOutcome, heartbeatSent, keepPulse } from "./sending/heartbeat.ts";
 import { hubPushed } from "./sending/hub-push.ts";
@@ -64,6 +64,7 @@ export const TRANSITIONS = {
   describePushed: (ledger: Ledger, head: RunHead, changes: PushedChanges, context: RunContext) => describePushed(ledger, head, changes, context),
   closePushed: (ledger: Ledger, head: RunHead, request: ClosingRequest, context: RunContext) => closePushed(ledger, head, request, context),
   window: (ledger: Ledger, head: RunHead, request: P.TicketId) => window(ledger, head, request),
+  sorted: (ledger: Ledger, head: RunHead, request: P.SortedRequest) => sorted(ledger, head, request),
   upload: (ledger: Ledger, head: RunHead, request: P.UploadRequest) => upload(ledger, head, request),
   part: (ledger: Ledger, head: RunHead, request: P.PartRequest) => part(ledger, head, request),
   finalised: (ledger: Ledger, head: RunHead, request: P.FinalisedRequest, context: RunContext) => finalised(ledger, head, request, context),

@@ -104,6 +104,19 @@ export const runState = z.strictObject({
       "The run has ended, and what was generated and not scored is scored before it rests, until then at most (Unix milliseconds); cancelling again ends that.",
     ),
   owed_rollouts: count,
+  live: z
+    .strictObject({
+      order: z.enum(["permuted", "data"]),
+      examples: count,
+      of: count.optional(),
+      mean: z.number().nullable(),
+      ci95: z.tuple([z.number(), z.number()]).nullable(),
+      range: z.tuple([z.number(), z.number()]).nullable(),
+    })
+    .optional()
+    .describe(
+      "While it goes on: the mean reward of the first examples without a gap, of the random order in which they are played, with its 95 % interval; of a run in the order of its data set that of all that is done, which early on may be far from what it ends with. range: the mean of all that was begun, if what has no score yet had the lowest and the highest.",
+    ),
   errors: z.record(z.string(), count),
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),
   tokens: z.strictObject({ input: z.number(), output: z.number() }),

@@ -154,6 +154,7 @@ export const resumeBody = z.strictObject({
       state_columns: OPTIONS.state_columns.schema.optional(),
       shuffle_seed: OPTIONS.shuffle_seed.schema.optional(),
       cluster_by: OPTIONS.cluster_by.schema.optional(),
+      order: OPTIONS.order.schema.optional(),
       base_url: OPTIONS.api_base_url.schema.optional(),
     })
     .default({}),

@@ -16,7 +16,7 @@ const AFTER_FAILURE_MS = 1_000;
 export type BesideTask = Extract<TicketTask, { kind: "adopt" | "merge" | "intake" }>;
 
 /** What of it an executor says that it does when it joins. */
-export const BESIDES = { adopts: true, merges: true, intakes: true } as const;
+export const BESIDES = { adopts: true, merges: true, intakes: true, sorts: true } as const;
 
 export class Beside {
   readonly #ports: ExecutorPorts;

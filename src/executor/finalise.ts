@@ -1,6 +1,6 @@
 import type { Grant, TicketTask } from "../../durable-objects/run/protocol.ts";
-import { outputKey, segmentKey } from "../../r2-layout/keys.ts";
-import { readPart } from "../../r2-layout/read-part.ts";
+import { outputKey, segmentKey, segmentName } from "../../r2-layout/keys.ts";
+import { type ReadSegment, readPart } from "../../r2-layout/read-part.ts";
 import { failureOf } from "../errors/result.ts";
 import { type RowsDigest, RowsDigester } from "../rollouts/rows-digest.ts";
 import { evalLog } from "../report/eval-log.ts";
@@ -32,6 +32,12 @@ async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mar
   // One buffer for all parts: a new one each would be garbage of the run's size before anything collects it.
   let room = new Uint8Array(0);
   let digester: RowsDigester | null = null;
+  let segments = 0;
+  const read: ReadSegment = (segment, offset, length) => {
+    signal.throwIfAborted();
+    slice.spend();
+    return ports.store.read(segmentKey(runId, segment), offset, length);
+  };
   for (;;) {
     signal.throwIfAborted();
     slice.spend(CALLS_PER_PART);
@@ -41,15 +47,20 @@ async function writeResults(ports: ExecutorPorts, grant: Grant, key: string, mar
       digester ??= window.digest === undefined ? null : new RowsDigester(window.digest);
       return { digest: (await digester?.result()) ?? null };
     }
+    if (window.kind === "sort") {
+      if (room.byteLength < window.bytes) room = new Uint8Array(window.bytes);
+      const rows = await readPart({ ...window, skip: 0 }, room, read);
+      const segment = segmentName(grant.ticket, grant.epoch, ++segments);
+      if ((await ports.store.create(segmentKey(runId, segment), rows)) === "other") throw new Error(`${segment} is taken`);
+      if ((await ports.run(runId).sorted({ ...ticket, lo: window.lo, hi: window.hi, segment })).kind !== "ok") return null;
+      if (slice.isOver) return null;
+      continue;
+    }
     if (window.kind !== "part") return null;
     if (window.part === 1) digester = new RowsDigester();
     else digester ??= window.digest === undefined ? null : new RowsDigester(window.digest);
     if (room.byteLength < window.bytes) room = new Uint8Array(window.bytes);
-    const bytes = await readPart(window, room, (segment, offset, length) => {
-      signal.throwIfAborted();
-      slice.spend();
-      return ports.store.read(segmentKey(runId, segment), offset, length);
-    });
+    const bytes = await readPart(window, room, read);
     await digester?.add(bytes);
     if (window.last && window.part === 1) {
       await ports.store.put(key, bytes, "application/x-ndjson");

@@ -100,6 +100,8 @@ export type EdgewiseMetadata = {
   readonly shuffle_seed?: number;
   /** The key over whose groups every interval here is; only where there is one. */
   readonly cluster_by?: string;
+  /** By which the examples were permuted before they were played; absent = they were played as the data set has them. */
+  readonly order_seed?: number;
   /** As they were asked for; what a resume of the folder compares beside the fields above. */
   readonly settings: JsonObject;
   readonly reward_stderr: number | null;
@@ -176,6 +178,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
+      ...(config.order_seed === undefined ? {} : { order_seed: config.order_seed }),
       settings: settingsBeside(config),
       reward_stderr: aggregates.reward_stderr,
       // What was looked at until it was narrow, or low, enough has no other interval.

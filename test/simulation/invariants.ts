@@ -1,5 +1,6 @@
 import { coversCode } from "../../src/config/env-digest.ts";
 import { countDebts, debtsOfTotals } from "../../durable-objects/run/course/owed.ts";
+import { pointersFrom } from "../../durable-objects/run/course/sorting.ts";
 import type { RunContext } from "../../durable-objects/run/state/context.ts";
 import { isBeside, isIdle, wanted } from "../../durable-objects/run/grants/offers.ts";
 import type { RunHead } from "../../durable-objects/run/state/head.ts";
@@ -27,6 +28,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   const debts = debtsOfTotals(head, ledger.config());
   if (debts !== null && JSON.stringify(debts) !== JSON.stringify(countDebts(ledger))) broken("what a resume owes is not what the totals say");
   checkUnits(ledger, head);
+  if (head.phase === "finalising") checkOrder(ledger, head);
   checkSpans(ledger);
   checkAnswers(world, ledger);
   checkRepairs(world, head);
@@ -39,6 +41,21 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   if (head.offer.want !== wanted(ledger, head, context)) broken(`offer of ${head.offer.want} lanes, ${wanted(ledger, head, context)} are wanted`);
   if ((head.offer.idle ?? false) !== isIdle(ledger, head.offer.want)) broken("the offer does not say whether anybody works for the run");
   if (head.phase === "settled" && ledger.ticketRows.size > 0) broken("settled with a live ticket");
+}
+
+/** The final file has every done example once, where its rows are, in the order of the data set. */
+function checkOrder(ledger: MemoryLedger, head: RunHead): void {
+  const order = ledger.order.get();
+  const places = new Map([...ledger.placesFrom(0)].map((place) => [place.unit, place]));
+  const pointers = [...pointersFrom(ledger, head, 0)];
+  if (pointers.length !== places.size) broken(`the final file has ${pointers.length} of ${places.size} examples`);
+  let last = -1;
+  for (const { unit: rank, segment, offset, length } of pointers) {
+    const place = places.get(order.positionOf(rank));
+    if (rank <= last) broken(`example ${rank} follows example ${last} in the final file`);
+    if (place?.segment !== segment || place.offset !== offset || place.length !== length) broken(`the final file has other rows for example ${rank}`);
+    last = rank;
+  }
 }
 
 /** No unit under two live epochs; nothing claimed by a grant that has ended; requests within the limit. */

@@ -128,6 +128,8 @@ export function drawPlan(random: Random, beside: Random): Plan {
       hosted: {},
       attended: random.chance(0.3),
       created_at: 0,
+      // Not drawn: seeds that break a rule would be others.
+      ...(n % 2 === 0 ? { order_seed: n } : {}),
       ...(random.chance(0.3) ? { no_interleave_scoring: true } : {}),
       ...(random.chance(0.3) ? { max_concurrent_generation: random.int(1, 9) } : {}),
       ...(random.chance(0.3) ? { max_concurrent_scoring: random.int(1, 9) } : {}),

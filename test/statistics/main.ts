@@ -1,5 +1,6 @@
 import { COVERAGE_CASES, playCoverage } from "./coverage.ts";
 import { GATE_CASES, playGate } from "./gate.ts";
+import { LIVE_CASES, playLive } from "./live.ts";
 import { playStopping, STOPPING_CASES } from "./stopping.ts";
 
 /**
@@ -25,6 +26,14 @@ table(
   COVERAGE_CASES.map((each) => {
     const { examples, attempts, p, spread, covered, naive } = playCoverage(each, plays, seed);
     return [examples, attempts, p, spread === 0 ? "the same" : "of all sizes", percent(covered), percent(naive)];
+  }),
+);
+table(
+  ["a wrong answer takes", "done", "first ones without a gap: held", "off by", "all that is done: held", "off by", "plays with such a number"],
+  LIVE_CASES.map((each) => {
+    const { slower, at, prefix, naive, looks } = playLive(each, plays, seed);
+    const shares = [prefix, naive].flatMap(({ covered, bias }) => [percent(covered), bias.toFixed(3)]);
+    return [slower === 1 ? "as long" : `${slower} times as long`, percent(at), ...shares, percent(looks / plays)];
   }),
 );
 table(

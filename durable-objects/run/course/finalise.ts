@@ -6,8 +6,9 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import { failAttempt } from "./finalise-attempts.ts";
 import { restUnwritten, settle } from "./lifecycle.ts";
-import type { Ack, FailRequest, FinalisedRequest, PartRequest, TicketId, UploadRequest, WindowAnswer } from "../protocol.ts";
+import type { Ack, FailRequest, FinalisedRequest, PartRequest, SortedRequest, TicketId, UploadRequest, WindowAnswer } from "../protocol.ts";
 import type { WindowPointer } from "../../../r2-layout/place.ts";
+import { nextToSort, pointersFrom } from "./sorting.ts";
 import { endTicket, liveTicket } from "../grants/tickets.ts";
 
 function finalising(ledger: Ledger, head: RunHead, request: TicketId): Ticket | null {
@@ -16,13 +17,15 @@ function finalising(ledger: Ledger, head: RunHead, request: TicketId): Ticket | 
 }
 
 /** The next part, from the position that is stored; pointers are read lazily, no further than the part goes. */
-const nextPart = (ledger: Ledger, head: RunHead): Window => planWindow(ledger.placesFrom(head.finalise.unit), head.finalise.skip, PART_BYTES);
+const nextPart = (ledger: Ledger, head: RunHead): Window => planWindow(pointersFrom(ledger, head, head.finalise.unit), head.finalise.skip, PART_BYTES);
 
 const pointerOf = ({ unit, segment, offset, length }: WindowPointer): WindowPointer => ({ unit, segment, offset, length });
 
 /** The next window to write. Asking again without reporting the part gives the same answer. */
 export function window(ledger: Ledger, head: RunHead, request: TicketId): WindowAnswer {
   if (finalising(ledger, head, request) === null) return { kind: "lost" };
+  const toSort = head.finalise.parts.length > 0 ? null : nextToSort(ledger, head);
+  if (toSort !== null) return { kind: "sort", ...toSort };
   const { upload_id, parts, digest } = head.finalise;
   const so_far = digest === undefined ? {} : { digest };
   const { pointers, skip, bytes, last } = nextPart(ledger, head);
@@ -30,6 +33,18 @@ export function window(ledger: Ledger, head: RunHead, request: TicketId): Window
     return { kind: "complete", upload_id, parts: parts.map((etag, index) => ({ part: index + 1, etag })), ...so_far };
   }
   return { kind: "part", part: parts.length + 1, upload_id, pointers: pointers.map(pointerOf), skip, bytes, last, ...so_far };
+}
+
+/** Rows that were to be put into order are so, in `segment`. Told again it changes nothing. */
+export function sorted(ledger: Ledger, head: RunHead, { lo, hi, segment, ...request }: SortedRequest): Ack {
+  if (finalising(ledger, head, request) === null) return { kind: "lost" };
+  const known = head.finalise.sorted ?? [];
+  if (known.some((rows) => rows.segment === segment)) return { kind: "ok" };
+  const next = nextToSort(ledger, head);
+  if (next?.lo !== lo || next.hi !== hi) return { kind: "lost" };
+  const { failed: _, ...rest } = head.finalise;
+  head.finalise = { ...rest, sorted: [...known, { lo, hi, segment }] };
+  return { kind: "ok" };
 }
 
 /** Remembers the multipart upload; the first one reported stays, so that parts of two uploads never mix. */
@@ -56,6 +71,7 @@ export function finalised(ledger: Ledger, head: RunHead, request: FinalisedReque
   if (ticket === null) return { kind: "lost" };
   if (request.scores !== undefined) head.scores = request.scores;
   if (request.rows_digest !== undefined) head.finalise = { ...head.finalise, rows_digest: request.rows_digest };
+  delete head.finalise.sorted;
   endTicket(ledger, head, ticket);
   settle(ledger, head, context);
   return { kind: "ok" };

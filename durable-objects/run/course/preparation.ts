@@ -52,6 +52,8 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   const added = request.count - (head.n ?? 0);
   ledger.putChunks(request.chunks);
   if (request.baseline !== undefined) ledger.stopping.putBaseline(head.n ?? 0, request.baseline);
+  const { order_seed } = ledger.config();
+  for (const part of request.permuted ?? []) if (order_seed !== undefined && part.lo >= (head.n ?? 0)) ledger.order.permute(part, order_seed);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
   head.n = request.count;
   head.pending += added;

@@ -1,7 +1,7 @@
 import { codeRefusal, codeVerdict, coversCode } from "../../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../../src/config/plan/evaluation-settings.ts";
 import { canonicalJson } from "../../../src/config/canonical-json.ts";
-import { LOADING_FIELDS, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
+import { LOADING_FIELDS, orderOf, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
 import { pinCode } from "../grants/code.ts";
@@ -27,7 +27,8 @@ export interface CountedResume extends ResumeRequest {
 /** Every field in which the caller's idea of the run differs from what is stored, with both values; `free` may differ. */
 export function mismatches(config: RunConfig, expect: ResumeRequest["expect"], free: readonly string[] = []): readonly string[] {
   const compared = RESUME_FIELDS.filter((field) => !free.includes(field));
-  return differencesOf(evaluationSettings(config), Object.fromEntries(compared.map((field) => [field, expect[field]])));
+  const wanted = { ...Object.fromEntries(compared.map((field) => [field, expect[field]])), order: expect.order };
+  return differencesOf({ ...evaluationSettings(config), order: orderOf(config) }, wanted);
 }
 
 /** 0 or less = all, which is more than any number. */

@@ -4,6 +4,7 @@ import { mayWork } from "./code.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent } from "../state/events.ts";
 import { failAttempt, mayFinalise } from "../course/finalise-attempts.ts";
+import { isSorted } from "../course/sorting.ts";
 import { wantsMerger } from "../course/merge-need.ts";
 import type { RunHead } from "../state/head.ts";
 import { noteAnswer } from "./health.ts";
@@ -190,7 +191,7 @@ type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
 /** Lanes and requests a new ticket may have; null when there is nothing to grant. */
 function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
   const tickets = ledger.tickets();
-  if (head.phase === "finalising" && !mayFinalise(head, context)) return null;
+  if (head.phase === "finalising" && !(mayFinalise(head, context) && (request.sorts === true || !isSorted(ledger, head)))) return null;
   if (isLoadingHeldUp(ledger, head, context)) return null;
   if (head.phase !== "open" && head.phase !== "draining") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   const hasWork = head.phase === "draining" ? lastUnits(head) > 0 : head.pending > 0 || freeRollouts(ledger, head, context) > 0;

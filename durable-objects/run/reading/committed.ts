@@ -13,6 +13,16 @@ function rowsOf(ledger: Ledger, event: CommitEvent): CommittedRows {
   return { seq: event.seq, places: relocated(ledger, places) };
 }
 
+/** Commit events looked at for one page of rows. */
+const EVENT_PAGE = 200;
+
+/** Rows that were committed after event `after`, some `bytes` of them, with the marks of the events at either end. */
+export function committedSince(ledger: Ledger & { markOf(seq: number): string | null }, after: number, bytes: number): CommittedPage {
+  const events = ledger.commitsAfter(after, EVENT_PAGE);
+  const page = committedPage(ledger, events, after, bytes, events.length < EVENT_PAGE);
+  return { ...page, after_mark: ledger.markOf(after), next_mark: ledger.markOf(page.next) };
+}
+
 /** Commits among `events` (oldest first, all that follow `after`) until `bytes` are named; `drained` = there are no later ones. */
 export function committedPage(ledger: Ledger, events: readonly CommitEvent[], after: number, bytes: number, drained: boolean): CommittedPage {
   const commits: CommittedRows[] = [];

@@ -6,6 +6,7 @@ import { USUAL_RANGE } from "../../../src/metrics/interval.ts";
 import { pushedMetadata } from "../../../src/pushed/pushed-metadata.ts";
 import { VERSION } from "../../../src/version.ts";
 import { rolloutsByCode } from "../grants/code.ts";
+import { donesByRank } from "../state/by-rank.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { inTurns } from "../course/turns.ts";
@@ -17,7 +18,7 @@ const METADATA_MS = 5_000;
 const METADATA_UNITS_PER_SECOND = 5_000;
 
 /**
- * `metadata.json` from the done rows in unit order, so that its numbers are those of the rows, digit for digit: sums of parts, merged, would
+ * `metadata.json` from the done rows in the order of `results.jsonl`, so that its numbers are those of the rows, digit for digit: sums of parts, merged, would
  * be rounded otherwise (docs/decisions/looking-in-turns.md). In turns, since a million units take seconds; of a run at work it may miss what
  * is committed meanwhile. Null when the run is gone.
  */
@@ -37,7 +38,7 @@ export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>):
     there = await pause();
     return there;
   };
-  for await (const done of inTurns(ledger, stay)) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
+  for await (const done of inTurns(ledger, stay, donesByRank(ledger))) aggregator.addUnit(done.rollouts.filter((rollout) => rollout !== null));
   const head = there ? ledger.head() : null;
   if (head === null) return null;
   const metadata = metadataWith(ledger.config(), head, aggregator.result(), ledger.keptRollouts(), steadyNow());

@@ -1,5 +1,7 @@
 import type { SamplePage, SamplePlace } from "../control.ts";
 import type { Ledger } from "../state/ledger.ts";
+import type { FilePages } from "./file-pages.ts";
+import { openRollouts } from "./open-rollouts.ts";
 import { BLOCK_UNITS, type RowCounts } from "../state/row-counts.ts";
 
 /** What a page of rows is found with. */
@@ -28,6 +30,20 @@ export function samplePage(index: RowIndex, offset: number, limit: number): Samp
     return { total, skip: offset % r, count, places: index.samplePlaces(lo, Math.ceil((offset + count) / r)) };
   }
   return { total, count, ...withHoles(index, head.n ?? 0, offset, count) };
+}
+
+/** The page of a run as it stands: of the final file where its rows have an order of their own in the segments, else by unit. Then generated rollouts of open units, where they are asked for. */
+export async function pageOf(
+  ledger: RowIndex & Ledger,
+  files: FilePages,
+  { offset, limit, open }: { readonly offset: number; readonly limit: number; readonly open: boolean },
+  pause: () => Promise<boolean>,
+): Promise<SamplePage | null> {
+  const head = ledger.head();
+  const filed = head !== null && files.applies(head) ? await files.page(offset, limit, pause) : null;
+  const page = filed ?? (await samplePageInTurns(ledger, offset, limit, pause));
+  const rest = page === null || !open || ledger.head() === null ? null : openRollouts(ledger, Math.max(0, offset - page.total), limit - page.count);
+  return page === null || rest === null ? page : { ...page, open: rest };
 }
 
 /** The same without holding up others, the first time that rows of a large run are to be counted. */

@@ -1,4 +1,5 @@
 import { failureText } from "../../../src/errors/failure-text.ts";
+import type { LiveMean } from "../../../src/metrics/one-run/live-mean.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { KIB } from "../../../src/limits.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
@@ -16,7 +17,7 @@ import { isSuspended } from "../grants/offers.ts";
 import type { Vitals } from "../protocol.ts";
 import { storedBytes } from "../state/row-bytes.ts";
 
-export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext): RunView {
+export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: RunContext, live: LiveMean | null = null): RunView {
   const config = ledger.config();
   const codes = rolloutsByCode(head);
   const waiting = waitingFor(head, context);
@@ -33,6 +34,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     failure: head.failure,
     units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending },
     totals: head.totals,
+    ...(live === null ? {} : { live }),
     ...keptOf(ledger, head),
     ...(head.last_scores === undefined ? {} : { scoring_until: head.last_scores.until }),
     ...pushedOf(ledger, head),

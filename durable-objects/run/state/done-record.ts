@@ -1,7 +1,9 @@
-import type { DonePlace } from "./ledger.ts";
+import type { DonePlace, Suspect } from "./ledger.ts";
 
-/** A row of the table `done`. */
-export interface DoneRecord extends Record<string, SqlStorageValue> {
+/** Rows of SQLite as they come, and what they say. */
+
+type Value = SqlStorageValue;
+export interface DoneRecord extends Record<string, Value> {
   unit: number;
   segment: string;
   start: number;
@@ -12,3 +14,7 @@ export interface DoneRecord extends Record<string, SqlStorageValue> {
 }
 
 export const placeOf = ({ unit, segment, start, length, owed }: DoneRecord): DonePlace => ({ unit, segment, offset: start, length, owed: owed === 1 });
+
+export function readSuspect(row: Record<string, Value>): Suspect {
+  return { unit: Number(row.unit), lapses: Number(row.lapses), alone: Number(row.alone), waiting: row.waiting === 1 };
+}

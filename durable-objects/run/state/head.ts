@@ -212,15 +212,22 @@ export interface FinaliseState {
   upload_id: string | null;
   /** Etags of the parts written, in order; `parts.length + 1` is the next part. */
   parts: string[];
-  /** Next byte to write: `skip` bytes into the rows of `unit`. */
+  /** Next byte to write: `skip` bytes into the rows of `unit`, which counts examples as the data set has them (their rank). */
   unit: number;
   skip: number;
+  /** Rows of permuted examples that were put into order (course/sorting.ts), by unit; absent = none. */
+  sorted?: readonly SortedRows[];
   /** Of the rows in those parts; absent where an executor of before wrote one. */
   digest?: RowsDigestState;
   /** Of the file, once it is written; absent in runs of before. */
   rows_digest?: RowsDigest;
   /** Attempts in a row that wrote no part; absent = none. */
   failed?: FailedAttempts;
+}
+
+/** The rows of units `[lo, hi)` in the order of the data set, one behind the other from the first byte of `segment` on. */
+export interface SortedRows extends UnitRange {
+  readonly segment: string;
 }
 
 export interface FailedAttempts {

@@ -5,6 +5,7 @@ import type { Place } from "../../../r2-layout/place.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { PushedStore } from "../pushed/pushed-store.ts";
 import type { StoppingStore } from "../stopping/stopping-store.ts";
+import type { OrderStore } from "./order-store.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 
 /** A live grant. Deleted when it ends; its claims end in the same transaction. A change is a new value: ledgers remember what they gave out. */
@@ -144,6 +145,9 @@ export interface Ledger {
   /** Of a run with a rule to stop by. */
   readonly stopping: StoppingStore;
 
+  /** How the pinned examples stand. */
+  readonly order: Pick<OrderStore, "get" | "permute">;
+
   /** Forgets all done units, and where their rows were merged. */
   clearDone(): void;
   done(unit: number): Done | null;
@@ -160,6 +164,8 @@ export interface Ledger {
   placesFrom(unit: number): Iterable<DonePlace>;
   /** All done rows from `unit` on, ascending; a lazy scan. */
   doneFrom(unit: number): Iterable<Done>;
+  /** The done ones of these units, in the order in which they are named. */
+  donesOf(units: readonly number[]): readonly Done[];
   /** Done rows of `[lo, hi)` with a rollout that is missing or ended in an error, ascending, those without unread; others may be among them. */
   failedIn(range: UnitRange): readonly Done[];
 

@@ -5,7 +5,9 @@
 export const SCHEMA_VERSION = 1;
 /** Of a run in which segments were merged (moved-table.ts): it has that table too, and versions before it would not find its rows. */
 export const MOVED_SCHEMA_VERSION = 2;
-export const KNOWN_SCHEMAS: readonly string[] = [String(SCHEMA_VERSION), String(MOVED_SCHEMA_VERSION)];
+/** Of a run with permuted examples (order-store.ts), whether or not segments were merged: versions before it would write its results in the wrong order. */
+export const ORDER_SCHEMA_VERSION = 3;
+export const KNOWN_SCHEMAS: readonly string[] = [SCHEMA_VERSION, MOVED_SCHEMA_VERSION, ORDER_SCHEMA_VERSION].map(String);
 
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS record (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

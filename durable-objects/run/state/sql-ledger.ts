@@ -2,12 +2,12 @@ import { NAMES_SOMETHING, packUnit, unpackUnit } from "../../../r2-layout/done-c
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
-import { type DoneRecord, placeOf } from "./done-record.ts";
 import { EventTable } from "./event-table.ts";
 import { GrantTables } from "./grant-tables.ts";
 import { KNOWN_HEADS, PINNING_HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
+import { type DoneRecord, placeOf, readSuspect } from "./done-record.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "./ledger.ts";
 import { PieceTable } from "./piece-table.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
@@ -15,8 +15,10 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { StoppingTable } from "../stopping/stopping-table.ts";
 import { PushedTable } from "../pushed/pushed-table.ts";
 import { MovedTable } from "./moved-table.ts";
+import { OrderStore } from "./order-store.ts";
+import { RecordTable } from "./record-table.ts";
 import { RowCounts } from "./row-counts.ts";
-import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, ORDER_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
 import { SpanTable } from "./span-table.ts";
 
 type Value = SqlStorageValue;
@@ -49,8 +51,8 @@ export class SqlLedger implements Ledger {
   readonly #moved: MovedTable;
   readonly #events: EventTable;
   #names: readonly string[] | null = null;
-  /** As they are stored: a head is parsed anew each time it is asked for, since transitions change theirs; a config never changes. */
-  readonly #records = new Map<string, string | null>();
+  readonly #records: RecordTable;
+  readonly order: OrderStore;
   #config: RunConfig | null = null;
   #exists = false;
   /** Of all done units; counted anew where `putDones` was. */
@@ -58,10 +60,16 @@ export class SqlLedger implements Ledger {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#records = new RecordTable(sql);
     this.#moved = new MovedTable(sql);
+    this.order = new OrderStore({
+      get: () => this.#records.get("order"),
+      put: (text) => this.#putOrder(text),
+      remove: () => this.#records.remove("order"),
+    });
     this.spans = new SpanTable(sql, { ticket: (id) => this.#grants.get(id), claimsIn: (range) => this.#grants.claimsIn(range) });
     this.#events = new EventTable(sql);
-    this.pushed = new PushedTable(sql, { get: () => this.#record("pushed"), put: (text) => this.#putRecord("pushed", text) });
+    this.pushed = new PushedTable(sql, { get: () => this.#records.get("pushed"), put: (text) => this.#records.put("pushed", text) });
     this.stopping = new StoppingTable(sql);
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
     this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
@@ -70,7 +78,7 @@ export class SqlLedger implements Ledger {
   /** Creates the tables; called before a first write only, so that calls on a run that never was write nothing. */
   migrate(): void {
     this.#sql.exec(SCHEMA);
-    this.#putRecord("schema", String(SCHEMA_VERSION));
+    this.#records.put("schema", String(SCHEMA_VERSION));
   }
 
   /** True when the tables exist. Throws `stored_version_unknown` when they were made by a version this one does not know. */
@@ -78,29 +86,29 @@ export class SqlLedger implements Ledger {
     if (this.#exists) return true;
     const table = this.#rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'record'");
     if (table.length === 0) return false;
-    const version = this.#record("schema");
-    if (version !== null && !KNOWN_SCHEMAS.includes(version)) throw storedByAnother("was stored with schema", version, MOVED_SCHEMA_VERSION);
+    const version = this.#records.get("schema");
+    if (version !== null && !KNOWN_SCHEMAS.includes(version)) throw storedByAnother("was stored with schema", version, ORDER_SCHEMA_VERSION);
     this.#exists = version !== null;
     return this.#exists;
   }
 
   /** Tombstone: from here on every call finds no run, while alarms remove what is left of it. */
   bury(): void {
-    this.#putRecord("tombstone", "1");
+    this.#records.put("tombstone", "1");
   }
   isBuried(): boolean {
-    return this.#record("tombstone") !== null;
+    return this.#records.get("tombstone") !== null;
   }
   /** Counts an attempt to remove what is left that failed, and returns how many there were. */
   failRemoval(): number {
-    const failures = Number(this.#record("tombstone"));
-    this.#putRecord("tombstone", String(failures + 1));
+    const failures = Number(this.#records.get("tombstone"));
+    this.#records.put("tombstone", String(failures + 1));
     return failures;
   }
 
   config(): RunConfig {
     if (this.#config !== null) return this.#config;
-    const text = this.#record("config");
+    const text = this.#records.get("config");
     if (text === null) throw new EdgewiseError("internal", "the run has no config");
     const config = JSON.parse(text) as RunConfig;
     if (config.version !== 1) throw storedByAnother("has a config of version", String(config.version), 1);
@@ -109,17 +117,17 @@ export class SqlLedger implements Ledger {
   }
   putConfig(config: RunConfig): void {
     this.#config = null;
-    this.#putRecord("config", JSON.stringify(config));
+    this.#records.put("config", JSON.stringify(config));
   }
   head(): RunHead | null {
-    const text = this.#record("head");
+    const text = this.#records.get("head");
     if (text === null) return null;
     const head = JSON.parse(text) as RunHead;
     if (!KNOWN_HEADS.includes(head.version)) throw storedByAnother("has a head of version", String(head.version), PINNING_HEAD_VERSION);
     return head;
   }
   putHead(head: RunHead): void {
-    this.#putRecord("head", JSON.stringify(head));
+    this.#records.put("head", JSON.stringify(head));
   }
 
   tickets(): readonly Ticket[] {
@@ -209,7 +217,7 @@ export class SqlLedger implements Ledger {
     const packed = unwrap(packUnit(present, names));
     if (packed.names !== names) {
       this.#names = packed.names;
-      this.#putRecord("names", JSON.stringify(packed.names));
+      this.#records.put("names", JSON.stringify(packed.names));
     }
     const missing = done.rollouts.flatMap((rollout, index) => (rollout === null ? [index] : []));
     return [done.unit, done.segment, done.offset, done.length, done.owed ? 1 : 0, missing.length === 0 ? null : JSON.stringify(missing), packed.text];
@@ -256,6 +264,12 @@ export class SqlLedger implements Ledger {
   failedIn({ lo, hi }: UnitRange): readonly Done[] {
     const select = `SELECT * FROM done WHERE unit >= ? AND unit < ? AND (missing IS NOT NULL OR instr(summary, '${NAMES_SOMETHING}') > 0) ORDER BY unit`;
     return this.#rows<DoneRecord>(select, lo, hi).map((row) => this.#readDone(row));
+  }
+  donesOf(units: readonly number[]): readonly Done[] {
+    // Named in the statement: each row of a list that is passed would count as one that is read.
+    const rows = this.#rows<DoneRecord>(`SELECT * FROM done WHERE unit IN (${units.map(Math.trunc).join(",")})`);
+    const byUnit = new Map(rows.map((row) => [row.unit, row]));
+    return units.flatMap((unit) => byUnit.get(unit) ?? []).map((row) => this.#readDone(row));
   }
   *doneFrom(unit: number): Iterable<Done> {
     for (let from = unit; ; ) {
@@ -316,12 +330,20 @@ export class SqlLedger implements Ledger {
   clearInputs(): void {
     for (const table of ["chunk", "returned", "suspect"]) this.#rows(`DELETE FROM ${table}`);
     this.#pieces.clear();
+    this.order.clear();
   }
 
   putMoved(moves: readonly Moved[]): void {
     // A version that knows nothing of it would look for rows where they no longer are: it refuses this run by name.
-    if (!this.#moved.exists) this.#putRecord("schema", String(MOVED_SCHEMA_VERSION));
+    if (!this.#moved.exists) this.#needSchema(MOVED_SCHEMA_VERSION);
     this.#moved.put(moves);
+  }
+  #putOrder(text: string): void {
+    this.#needSchema(ORDER_SCHEMA_VERSION);
+    this.#records.put("order", text);
+  }
+  #needSchema(version: number): void {
+    if (Number(this.#records.get("schema")) < version) this.#records.put("schema", String(version));
   }
   movedOf(segments: readonly string[]): ReadonlyMap<string, Moved> {
     return this.#moved.of(segments);
@@ -347,13 +369,14 @@ export class SqlLedger implements Ledger {
   }
 
   #metricNames(): readonly string[] {
-    this.#names ??= JSON.parse(this.#record("names") ?? "[]") as string[];
+    this.#names ??= JSON.parse(this.#records.get("names") ?? "[]") as string[];
     return this.#names;
   }
   /** What was learned in a transaction that was rolled back must not be remembered, nor what was there before everything was deleted. */
   forgetCached(): void {
     this.#names = null;
-    this.#records.clear();
+    this.#records.forget();
+    this.order.forget();
     this.#config = null;
     this.#exists = false;
     this.#grants.forget();
@@ -371,22 +394,7 @@ export class SqlLedger implements Ledger {
     return { unit: row.unit, segment: row.segment, offset: row.start, length: row.length, owed: row.owed === 1, rollouts };
   }
 
-  #record(key: string): string | null {
-    const known = this.#records.get(key);
-    if (known !== undefined) return known;
-    const value = this.#rows<{ value: string }>("SELECT value FROM record WHERE key = ?", key)[0]?.value ?? null;
-    this.#records.set(key, value);
-    return value;
-  }
-  #putRecord(key: string, value: string): void {
-    this.#records.set(key, value);
-    this.#rows("INSERT OR REPLACE INTO record (key, value) VALUES (?, ?)", key, value);
-  }
   #rows<Row extends Record<string, Value> = Record<string, Value>>(statement: string, ...bindings: Value[]): Row[] {
     return execute<Row>(this.#sql, statement, ...bindings);
   }
-}
-
-function readSuspect(row: Record<string, Value>): Suspect {
-  return { unit: Number(row.unit), lapses: Number(row.lapses), alone: Number(row.alone), waiting: row.waiting === 1 };
 }

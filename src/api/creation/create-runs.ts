@@ -165,6 +165,9 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
 
 function requestOf(body: CreateBody): RunRequest {
   const { custom_secrets: _, endpoint_id: __, ...evalConfig } = body.eval_config;
+  const takesOver = body.resume_from !== undefined || body.rescore !== undefined;
+  if (takesOver && evalConfig.order === "permuted")
+    throw invalid(["body", "eval_config", "order"], "must be data: rows that are there already keep their order");
   const hosted: JsonObject = {};
   for (const name of HOSTED_FIELDS) {
     const value = evalConfig[name];
@@ -173,6 +176,7 @@ function requestOf(body: CreateBody): RunRequest {
   if (body.team_id !== undefined && body.team_id !== null) hosted.team_id = body.team_id;
   return {
     ...evalConfig,
+    ...(takesOver ? { order: "data" as const } : {}),
     model: body.inference_model,
     name: body.name,
     dataset_name: body.dataset_name,

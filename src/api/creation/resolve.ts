@@ -4,7 +4,7 @@ import { runFolder } from "../../../r2-layout/keys.ts";
 import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
-import type { JsonObject, Replica, ResultsShape, RunConfig } from "../../config/plan/run-config.ts";
+import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
 import { foldSamplingArgs } from "../../config/options/sampling.ts";
 
 /** What the resolution needs to know of an environment; its definition has more. */
@@ -83,6 +83,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
     ...(request.shuffle === true ? { shuffle_seed: request.shuffle_seed ?? OPTIONS.shuffle_seed.default } : {}),
     ...given("cluster_by", request.cluster_by),
+    ...((request.order ?? OPTIONS.order.default) === "permuted" ? { order_seed: ORDER_SEED } : {}),
     ...filled("headers", request.headers),
     ...filled("headers_from_state", request.headers_from_state),
     ...filled("extra_env_kwargs", request.extra_env_kwargs),

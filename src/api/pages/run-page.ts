@@ -6,6 +6,7 @@ import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
+import { liveText } from "../../report/live-text.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { panelNumber, thousands } from "../../report/format.ts";
 import { boundsText, intervalText, observedText } from "../../report/uncertainty.ts";
@@ -72,7 +73,7 @@ const sureText = (interval: Interval, over = ""): string => (interval ? ` (95 % 
 const rateCells = (name: string, rates: Readonly<Record<string, number>> = {}, intervals: Readonly<Record<string, Interval>> = {}): Cell[] =>
   Object.entries(rates).map(([k, rate]) => [`${name}${k}`, `${panelNumber(rate)}${sureText(intervals[k])}`]);
 
-function totals({ config, units, totals: sums, kept, executors, vitals, scores, reward_range = USUAL_RANGE }: RunView): Cell[] {
+function totals({ config, units, totals: sums, live, kept, executors, vitals, scores, reward_range = USUAL_RANGE }: RunView): Cell[] {
   const bounds =
     scores?.error_bounds ?? errorBounds({ rollouts: sums.rollouts, errored: erroredRollouts(sums), sum: sums.reward_sum_without_errors }, reward_range);
   const reward = averageReward(sums);
@@ -83,6 +84,7 @@ function totals({ config, units, totals: sums, kept, executors, vitals, scores, 
     ["Examples", `${thousands(units.done)} of ${thousands(units.total)} done`],
     ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
     ["Open", kept === undefined ? null : `${thousands(kept.rollouts)} more rollouts are generated, of examples that are not done: no number counts them yet`],
+    ["So far", live === undefined ? null : liveText(live)],
     ["Reward", reward === null ? null : leadsWithRange(bounds) ? boundsText(bounds) : `${panelNumber(reward)}${sureText(scores?.reward_ci95, over)}`],
     ["Between", bounds === null || bounds.unresolved === 0 || leadsWithRange(bounds) ? null : boundsText(bounds)],
     [

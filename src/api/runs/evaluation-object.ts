@@ -1,7 +1,7 @@
 import type { ListedRun, RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { evaluationSettings } from "../../config/plan/evaluation-settings.ts";
-import type { RunConfig } from "../../config/plan/run-config.ts";
+import { orderOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { shownOrigin } from "../../config/plan/shown-config.ts";
 import { prospectsOf, withoutRepairs } from "../../errors/leftovers.ts";
 import { failureText } from "../../errors/failure-text.ts";
@@ -47,6 +47,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     /** Rollouts of units that are not done; a repaired unit counts whole until it is done again. */
     owed_rollouts: view.pushed === undefined ? (units.total - units.done) * r : 0,
     reward: mean(totals.reward_sum, totals.rollouts),
+    ...(view.live === undefined ? {} : { live: view.live }),
     errors: totals.errors,
     truncated_rollouts: totals.truncated,
     tokens: { input: totals.input_tokens, output: totals.output_tokens },
@@ -237,6 +238,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
     ...(config.shuffle_seed === undefined ? {} : { shuffle: true, shuffle_seed: config.shuffle_seed }),
     ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
+    ...(config.origin === "pushed" ? {} : { order: orderOf(config) }),
     ...(config.max_concurrent_generation === undefined ? {} : { max_concurrent_generation: config.max_concurrent_generation }),
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),

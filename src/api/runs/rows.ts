@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { segmentKey } from "../../../r2-layout/keys.ts";
 import type { CommittedRows } from "../../../durable-objects/run/control.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
@@ -19,7 +20,7 @@ rows.get("/:id/rows", async (c) => {
   const answer = found(await readRun(c, (run) => run.committed(after, limit_bytes)));
   // A unit may come twice, once repaired; here they are numbered as they come.
   const pointers = answer.commits.flatMap(inSegment).map((place, unit) => ({ ...place, unit }));
-  return c.body(streamOf(rowParts(c.var.ports.store, runIdOf(c), pointers, PART_BYTES)), 200, {
+  return c.body(streamOf(rowParts(c.var.ports.store, (segment) => segmentKey(runIdOf(c), segment), pointers, PART_BYTES)), 200, {
     "content-type": "application/x-ndjson",
     "cache-control": "no-store",
     "x-edgewise-next": String(answer.next),

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { SamplePage } from "../../../durable-objects/run/control.ts";
+import { segmentKey } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MIB } from "../../limits.ts";
 import type { AppContext } from "../app-context.ts";
@@ -79,11 +80,11 @@ async function* rowsAndOpen(store: ObjectStore, runId: string, page: SamplePage)
 }
 
 /** The rows of a page as elements of an array, part by part: memory does not grow with the page. */
-async function* rowBytes(store: ObjectStore, runId: string, { places, skip, count }: SamplePage): AsyncGenerator<Uint8Array> {
+async function* rowBytes(store: ObjectStore, runId: string, { places, skip, count, object }: SamplePage): AsyncGenerator<Uint8Array> {
   const rows = new JsonRows(skip, count);
   if (rows.isComplete) return;
   if (places.every(({ length }) => length === 0)) throw new EdgewiseError("internal", `Run ${runId} has fewer rows than it counts.`);
-  for await (const bytes of rowParts(store, runId, places, PART_BYTES)) {
+  for await (const bytes of rowParts(store, (segment) => object ?? segmentKey(runId, segment), places, PART_BYTES)) {
     yield rows.push(bytes);
     if (rows.isComplete) return;
   }

@@ -22,6 +22,7 @@ export function expectedSettings(given: GivenOptions, storedSampling: JsonObject
   if (given.model !== undefined) expected.model = given.model;
   if (given.extra_env_kwargs !== undefined) expected.extra_env_kwargs = given.extra_env_kwargs;
   if (given.shuffle === true) expected.shuffle_seed = given.shuffle_seed ?? OPTIONS.shuffle_seed.default;
+  if (given.order !== undefined) expected.order = given.order;
   if (given.rollouts_per_example !== undefined) expected.rollouts_per_example = given.rollouts_per_example;
   if (given.api_client_type !== undefined) expected.api_client_type = given.api_client_type;
   if (given.independent_scoring !== undefined) expected.independent_scoring = given.independent_scoring;

@@ -5,6 +5,7 @@ import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { HubPushState } from "../../report/hub-push-text.ts";
+import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 
 export type { Vitals };
@@ -46,6 +47,8 @@ export interface RunState {
   /** Never done, or to be repaired. */
   readonly owed_rollouts: number;
   readonly reward: number | null;
+  /** What the mean is while the run goes on; absent from services of before, and once it has settled. */
+  readonly live?: LiveMean;
   /** Rollouts by error code. */
   readonly errors: Readonly<Record<string, number>>;
   readonly tokens: { readonly input: number; readonly output: number };

@@ -2,6 +2,7 @@
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/format.ts";
 import { boundsText, intervalText, observedText } from "../../report/uncertainty.ts";
+import { liveSource, liveSureText } from "../../report/live-text.ts";
 import { textWidth } from "../../report/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
@@ -76,9 +77,14 @@ function progressSpans(view: RunView, state: RunState, columns: number, now: num
   return [span("█".repeat(filled), "good"), span("░".repeat(width - filled), "faint"), span(text)];
 }
 
-/** Of rollouts of complete examples, which is said while there are others. */
-function rewardSpans({ reward, numbers, state }: RunView): Line {
+/** While it goes on, of the first examples in their random order; else of rollouts of complete examples, which is said while there are others. */
+function rewardSpans({ reward, numbers, state, how }: RunView): Line {
   if (reward === null) return [span("none yet", "faint")];
+  const source = how === null && state?.live !== undefined ? liveSource(state.live) : null;
+  if (source !== null && state?.live !== undefined) {
+    const sure = liveSureText(state.live);
+    return [span(fixed(state.live.mean ?? 0, 3), "strong"), span(` over ${source}`, "faint"), span(sure === null ? "" : `  ${sure}`)];
+  }
   const counted = state === null || openRollouts(state) === 0 ? "" : ` of ${thousands(state.done_rollouts)} done`;
   const bounds = numbers?.edgewise.error_bounds ?? null;
   if (leadsWithRange(bounds)) return [span(boundsText(bounds), "strong")];

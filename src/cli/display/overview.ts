@@ -70,7 +70,7 @@ function numbersOf(view: RunView, now: number, detailed: boolean): readonly Span
   if (state === null || state.total_rollouts === 0) return [span(""), span(""), span(""), span(""), time];
   const total = state.total_rollouts;
   const done = finishedRollouts(state);
-  const reward = detailed ? view.reward : state.reward;
+  const reward = liveReward(view) ?? (detailed ? view.reward : state.reward);
   const errors = errorShare(view);
   return [
     span(`${Math.floor((100 * done) / total)} %`),
@@ -80,6 +80,9 @@ function numbersOf(view: RunView, now: number, detailed: boolean): readonly Span
     time,
   ];
 }
+
+/** The mean that is shown while it goes on; null where there is none of its own. */
+const liveReward = ({ how, state }: RunView): number | null => (how === null ? (state?.live?.mean ?? null) : null);
 
 /** A time that goes on, without what nobody can read: `0s` rather than `0ms`. */
 export const wholeSeconds = (ms: number): string => (ms < 1000 ? "0s" : formatSeconds(Math.floor(ms / 1000)));

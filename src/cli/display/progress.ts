@@ -90,15 +90,19 @@ export function toldLine({ level, message }: Omit<LogEvent, "time">): string | n
   return isEnvironmentLine(message) ? singleLine(message) : null;
 }
 
+const rolloutsOf = ({ total_rollouts, total_units }: RunState): number => (total_units === 0 ? 1 : total_rollouts / total_units);
+
 /** One line that says where a run stands. `leftMs`: remaining time, null = unknown; `clock`: Unix milliseconds now. */
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
   const waits = waitOf(state);
   if (state.phase === "preparing") return waits ?? "preparing the data set";
-  const { total_rollouts, reward, errors, tokens, vitals } = state;
+  const { total_rollouts, reward, errors, tokens, vitals, live } = state;
   const finished = finishedRollouts(state);
   const parts = [`${finished}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
   const counted = openRollouts(state) > 0 ? ` of ${state.done_rollouts}` : "";
-  if (reward !== null) parts.push(`reward ${reward.toFixed(3)}${counted}`);
+  if (live?.order === "permuted" && live.mean !== null && live.examples * rolloutsOf(state) < state.done_rollouts)
+    parts.push(`reward ${live.mean.toFixed(3)} of the first ${live.examples}`);
+  else if (reward !== null) parts.push(`reward ${reward.toFixed(3)}${counted}`);
   const codes = Object.entries(errors).filter(([, count]) => count > 0);
   if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${singleLine(code)} ${count}`).join(", ")}`);
   if (isOld(vitals)) parts.push(inFlightText(vitals));

@@ -36,7 +36,7 @@ export async function createFromFolder(
   const sampling = told.sampling_args as JsonObject;
   const expected: JsonObject = { env_id: envId, ...expectedSettings(given, sampling) };
   // What a folder cannot tell is as this command says.
-  const actual: JsonObject = metadata.edgewise === null ? { ...told, ...untold(given) } : told;
+  const actual: JsonObject = { ...told, ...(metadata.edgewise === null ? untold(given) : {}), order: "data" };
   const kwargs = actual.extra_env_kwargs as JsonObject;
   const seed = metadata.edgewise?.shuffle_seed ?? null;
   if (told.env_version !== undefined && envVersion !== null && given.accept_code_change !== true) expected.env_version = envVersion;

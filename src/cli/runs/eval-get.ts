@@ -6,6 +6,7 @@ import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
+import { liveText } from "../../report/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/printable.ts";
@@ -79,6 +80,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Examples", metadata.num_examples < 1 ? "all" : thousands(metadata.num_examples)],
     ["Rollouts", `${thousands(done_rollouts)} of ${total_rollouts === 0 ? "?" : thousands(total_rollouts)} (${metadata.rollouts_per_example} per example)`],
     ["Open", openText(edgewise.kept_rollouts)],
+    ["So far", edgewise.live === undefined ? null : liveText(edgewise.live)],
     ["Reward", leads ? boundsText(bounds) : metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
     ["Between", leads || bounds === null ? null : boundsText(bounds)],
     ["Interval", sureText(scores.edgewise)],

@@ -10,7 +10,7 @@ import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "../endpoints/providers.ts";
 import { HUB_OPTIONS } from "./hub-options.ts";
 import { REFUSED_OPTIONS } from "./refused-options.ts";
-import { CLIENT_TYPES } from "../plan/run-config.ts";
+import { CLIENT_TYPES, ORDERS } from "../plan/run-config.ts";
 import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
 import { isKeyVariable } from "../endpoints/secrets.ts";
 
@@ -126,6 +126,14 @@ export const OPTIONS = {
     http: ["eval_config", "shuffle_seed"],
     value: "N",
     help: "which examples --shuffle takes",
+  }),
+  order: option({
+    kind: "text",
+    schema: z.enum(ORDERS),
+    default: "permuted",
+    http: ["eval_config", "order"],
+    value: ORDERS.join("|"),
+    help: "in which order examples are played: permuted = in a random one, so that what is done at any time says what all will say; data = that of the data set. Results are sorted by example either way",
   }),
   rollouts_per_example: option({
     kind: "integer",

@@ -34,6 +34,13 @@ export interface Replica {
 export const RESULTS_SHAPES = ["0.1.9", "0.1.13", "0.1.14"] as const;
 export type ResultsShape = (typeof RESULTS_SHAPES)[number];
 
+/** In which order examples are played. */
+export const ORDERS = ["permuted", "data"] as const;
+export type Order = (typeof ORDERS)[number];
+/** Of every permuted run: two runs of the same data begin with the same examples, so that of two that are not finished the same are compared. */
+export const ORDER_SEED = 0;
+export const orderOf = ({ order_seed }: Pick<RunConfig, "order_seed">): Order => (order_seed === undefined ? "data" : "permuted");
+
 export interface RunConfig {
   /** Version of this shape; a stored config of another version is refused by name. */
   readonly version: 1;
@@ -70,6 +77,8 @@ export interface RunConfig {
   readonly stop_baseline?: { readonly run_id: string; readonly env_id: string; readonly model: string };
   /** The key under which examples share something, a column of `info` or of the row: intervals are over its groups. Absent = over examples. */
   readonly cluster_by?: string;
+  /** The examples are pinned in an order that this seed gives (src/pinned-order.ts); absent = in that of the data set, as every run of before. */
+  readonly order_seed?: number;
   /** Where the model is called, when there are several places: unit i goes to place i mod n. The first is `base_url` with `api_key_var`. */
   readonly replicas?: readonly Replica[];
   /** Sent with every model request, by name; never a credential (those are named by `api_key_var`). */
@@ -159,6 +168,8 @@ const FIELD_ROLES = {
   stop_baseline: "identity",
   // What is kept of each example says its group.
   cluster_by: "measured",
+  // Which examples come first is nothing that is measured: who names it in a resume is told of a difference, and nobody else.
+  order_seed: "identity",
   replicas: "reached",
   headers: "reached",
   headers_from_state: "reached",

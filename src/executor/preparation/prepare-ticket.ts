@@ -1,6 +1,6 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
-import { PREPARE_BYTES } from "../../limits.ts";
+import { MAX_WHOLE_ORDER_BYTES, PERMUTED_BYTES, PREPARE_BYTES } from "../../limits.ts";
 import { briefly } from "../briefly.ts";
 import type { EnvironmentLog } from "../hosting/environment-log.ts";
 import { keepAlive, ticketOf } from "../keep-alive.ts";
@@ -23,13 +23,19 @@ export interface Preparing {
   readonly onOpen: () => void;
 }
 
+/** Held of examples until they are written in their order. */
+const permutedBytes = ({ config }: Grant, { whole_order }: PrepareTask): number =>
+  config.order_seed === undefined ? 0 : whole_order === true ? MAX_WHOLE_ORDER_BYTES : PERMUTED_BYTES;
+
 /** Works under it until its end. Rejects where the Run was not told why it failed. */
 export async function prepareTicket({ ports, grant, task, environment, end, prints, stop, onOpen }: Preparing): Promise<void> {
   const { run_id: runId } = grant.config;
   const beforeLast = (): Promise<void> => briefly(ports, end());
   await keepAlive(ports, runId, grant, stop, async (signal) => {
     try {
-      await ports.bytes.within(PREPARE_BYTES, signal, () => prepareRun(ports, grant, task, environment, signal, { beforeLast, onOpen }));
+      await ports.bytes.within(PREPARE_BYTES + permutedBytes(grant, task), signal, () =>
+        prepareRun(ports, grant, task, environment, signal, { beforeLast, onOpen }),
+      );
     } catch (thrown) {
       // Only what is wrong with the run itself ends it; storage or an object that did not answer is asked again by the next attempt.
       if (signal.aborted) throw thrown;

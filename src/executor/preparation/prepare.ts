@@ -1,7 +1,5 @@
-import type { FolderSource, Grant, InputChunk, PreparedRequest, TicketTask } from "../../../durable-objects/run/protocol.ts";
+import type { FolderSource, Grant, PreparedRequest, TicketTask } from "../../../durable-objects/run/protocol.ts";
 import { unitsOutside } from "../../../r2-layout/folder-manifest.ts";
-import { inputsKey } from "../../../r2-layout/keys.ts";
-import { sha256Hex } from "../../config/sha256.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { drawnExamples } from "../../environments/definition/dataset-source.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
@@ -11,12 +9,15 @@ import type { RolloutInput } from "../../rollouts/types.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { Pace } from "../../datasets/pace.ts";
-import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
+import { KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
 import { foreignExample } from "./adopt.ts";
 import { ClusterKey } from "./cluster-key.ts";
 import { manifestOf } from "./folder-rows.ts";
 import { RescoredExamples } from "../rescoring/rescored-examples.ts";
 import { InputDigest } from "./input-digest.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import { PermutedWriter } from "./permuted-writer.ts";
+import type { InputWriter, WrittenInputs } from "./input-writer.ts";
 import { ticketOf } from "../keep-alive.ts";
 import type { ExecutorPorts } from "../ports.ts";
 
@@ -49,75 +50,6 @@ function checkMetrics(environment: Environment, independent: boolean): void {
     throw new EdgewiseError("environment_failed", `Environment ${environment.id} has ${names.length} metrics; at most ${MAX_METRICS} are supported.`);
   const problem = environment.scoringProblem(independent);
   if (problem !== null) throw new EdgewiseError(problem.code, problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
-}
-
-/** Each holds at most `INPUT_CHUNK_BYTES`, or one larger row. */
-const CHUNKS_UNDER_WAY = 4;
-
-/** Chunks of a part that the run can begin with, or go on with, while more is read: some ten thousand short rows, which are read in a fraction of a second. */
-const PART_CHUNKS = 16;
-
-/** Writes input lines as content-addressed chunks. */
-class ChunkWriter {
-  #chunks: InputChunk[] = [];
-  readonly #ports: ExecutorPorts;
-  readonly #runId: string;
-  readonly #encoder = new TextEncoder();
-  #lines: string[] = [];
-  #size = 0;
-  #lo: number;
-  /** Chunks on their way, oldest first. */
-  #storing: Promise<unknown>[] = [];
-
-  constructor(ports: ExecutorPorts, runId: string, lo: number) {
-    this.#ports = ports;
-    this.#runId = runId;
-    this.#lo = lo;
-  }
-
-  /** True when the chunks before this line are a part. */
-  async add(line: string): Promise<boolean> {
-    const size = this.#sizeOf(line) + 1;
-    const full = this.#lines.length > 0 && (this.#lines.length >= INPUT_CHUNK_ROWS || this.#size + size > INPUT_CHUNK_BYTES);
-    if (full) await this.#cut();
-    this.#lines.push(line);
-    this.#size += size;
-    return full && this.#chunks.length >= PART_CHUNKS;
-  }
-
-  /** The chunks that were cut since the last call, all of which are stored. */
-  async taken(): Promise<readonly InputChunk[]> {
-    await Promise.all(this.#storing.splice(0));
-    return this.#chunks.splice(0);
-  }
-
-  /** With what is left: all chunks are there afterwards. */
-  async close(): Promise<readonly InputChunk[]> {
-    await this.#cut();
-    return await this.taken();
-  }
-
-  /** Bytes of UTF-8. Most lines are ASCII, and need not be encoded for that. */
-  #sizeOf(line: string): number {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what this looks for
-    return /^[\u0000-\u007f]*$/.test(line) ? line.length : this.#encoder.encode(line).byteLength;
-  }
-
-  /** Chunks are stored while the next is filled: what storage takes for each would add up. */
-  async #cut(): Promise<void> {
-    if (this.#lines.length === 0) return;
-    const bytes = this.#encoder.encode(`${this.#lines.join("\n")}\n`);
-    const digest = await sha256Hex(bytes);
-    if (this.#storing.length >= CHUNKS_UNDER_WAY) await this.#storing.shift();
-    const storing = this.#ports.store.create(inputsKey(this.#runId, digest), bytes);
-    // Waited for in its turn; until then a failure is nobody's.
-    storing.catch(() => undefined);
-    this.#storing.push(storing);
-    this.#chunks.push({ lo: this.#lo, hi: this.#lo + this.#lines.length, digest, bytes: bytes.byteLength });
-    this.#lo += this.#lines.length;
-    this.#lines = [];
-    this.#size = 0;
-  }
 }
 
 /** Rows that are made from nothing are work as well: beats, other runs and whoever cancels this one have their turn between them. */
@@ -193,7 +125,12 @@ export async function prepareRun(
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
   const clusterKey = new ClusterKey(config);
-  const writer = new ChunkWriter(ports, config.run_id, pinned);
+  const chunks = new ChunkWriter(ports, config.run_id, pinned);
+  // Rows of a folder are found by the order of its examples, which the data set's is.
+  const writer: InputWriter =
+    config.order_seed === undefined || task.adopt !== null
+      ? chunks
+      : new PermutedWriter(chunks, pinned, { seed: config.order_seed, whole: task.whole_order === true });
   /** `example_id` by unit, for rows that are taken over. */
   const ids: number[] = [];
   /** Whether examples bring tools: then rows may differ in theirs. */
@@ -203,13 +140,14 @@ export async function prepareRun(
   let count = 0;
   let bytes = 0;
   let envDigest: string | null = null;
-  const found = async (chunks: readonly InputChunk[]): Promise<PreparedRequest> => {
+  const found = async ({ chunks, permuted }: WrittenInputs): Promise<PreparedRequest> => {
     envDigest ??= await ports.envDigest(config);
     if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
     return {
       ...ticketOf(grant),
       attempt: task.attempt,
       chunks,
+      ...(permuted.length === 0 ? {} : { permuted }),
       count,
       digest: await digest.value(),
       env_digest: envDigest,

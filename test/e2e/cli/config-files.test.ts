@@ -112,12 +112,11 @@ difficulty = ["easy", "hard"]
       });
       expect(rowsOf(folder).map(({ example_id }) => example_id)).toEqual([0, 1, 2, 3]);
     }
-    // Unit i of each run goes to replica i mod 2. On a machine under load a request may be made again, at the same one.
+    // Unit i of each run goes to replica i mod 2, whichever example that is. On a machine under load a request may be made again, at the same one.
     const asked = models.map(({ ledger }) => ledger.entries().map(({ prompt }) => Number(prompt.at(-1))));
-    expect(asked.map((examples) => [...new Set(examples)].sort())).toEqual([
-      [0, 2],
-      [1, 3],
-    ]);
+    const each = asked.map((examples) => [...new Set(examples)]);
+    expect(each.map(({ length }) => length)).toEqual([2, 2]);
+    expect(each.flat().sort()).toEqual([0, 1, 2, 3]);
     for (const examples of asked) expect(examples.length).toBeGreaterThanOrEqual(24);
   });
 

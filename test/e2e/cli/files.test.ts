@@ -36,7 +36,7 @@ const METADATA_KEYS = [
   ...["pass_at_k", "pass_all_k", "pass_threshold", "usage", "version_info", "state_columns", "tools", "edgewise"],
 ];
 const EDGEWISE_KEYS = [
-  ...["run_id", "status", "version", "env_version", "env_digest", "dataset_digest", "settings", "reward_stderr", "reward_ci95"],
+  ...["run_id", "status", "version", "env_version", "env_digest", "dataset_digest", "order_seed", "settings", "reward_stderr", "reward_ci95"],
   ...[
     "reward_range",
     "n_clusters",

@@ -158,7 +158,7 @@ describe("an older copy of the state beside a folder", () => {
   /** A run that is cut short, its state copied, the run finished, and the copy put back. */
   async function withOlderState(): Promise<string> {
     model.setScript({ latency_ms: 50 });
-    const cli = place.start(reverse("-n", "40", "-r", "1", "-c", "2"));
+    const cli = place.start(reverse("-n", "40", "-r", "1", "-c", "2", "--order", "data"));
     await until(() => model.ledger.stats().total > 12, 20_000);
     cli.interrupt();
     expect(await cli.ended).toBe(130);

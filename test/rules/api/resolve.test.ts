@@ -54,9 +54,15 @@ describe("a resolved run", () => {
       max_retries: 0,
       timeout_minutes: 120,
       state_columns: [],
+      order_seed: 0,
       hosted: {},
       attended: false,
     });
+  });
+
+  it("plays examples in the order of the data set where that is asked for", () => {
+    expect(resolved({ order: "data" })).not.toHaveProperty("order_seed");
+    expect(resolved({ order: "permuted" }).order_seed).toBe(0);
   });
 
   it("takes the environment's numbers where the request has none", () => {

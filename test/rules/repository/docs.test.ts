@@ -138,7 +138,7 @@ describe(TABLES_OF_STORAGE, () => {
   });
 
   it("has every record of a Run", () => {
-    const records = [...read("durable-objects/run/state/sql-ledger.ts").matchAll(/#(?:putR|r)ecord\("(\w+)"/g)].map(([, key = ""]) => key);
+    const records = [...read("durable-objects/run/state/sql-ledger.ts").matchAll(/(?:#records\.(?:put|get)|#record)\("(\w+)"/g)].map(([, key = ""]) => key);
     expect(new Set(rowsIn("## The Run's tables").slice(tablesIn(TABLES_OF_RUN).length))).toEqual(new Set(records));
   });
 

@@ -5,7 +5,8 @@ import { defineEnvironment } from "../../../src/environments/definition/definiti
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { ExecutorPorts, ExecutorStore, RunStub } from "../../../src/executor/ports.ts";
 import { prepareRun } from "../../../src/executor/preparation/prepare.ts";
-import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS } from "../../../src/limits.ts";
+import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, MAX_WHOLE_ORDER_ROWS, PERMUTED_BYTES, PERMUTED_ROWS } from "../../../src/limits.ts";
+import { PinnedOrder } from "../../../src/pinned-order.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { testEnvironment } from "../../../src/testing/index.ts";
@@ -32,7 +33,16 @@ async function prepared(
     independent = false,
     more = {},
     inParts = false,
-  }: { count?: number; pinned?: Task["pinned"]; adopt?: Task["adopt"]; independent?: boolean; more?: Partial<RunConfig>; inParts?: boolean } = {},
+    whole = false,
+  }: {
+    count?: number;
+    pinned?: Task["pinned"];
+    adopt?: Task["adopt"];
+    independent?: boolean;
+    more?: Partial<RunConfig>;
+    inParts?: boolean;
+    whole?: boolean;
+  } = {},
 ) {
   const objects = new Map<string, Uint8Array>();
   const reports: PreparedRequest[] = [];
@@ -50,7 +60,7 @@ async function prepared(
     },
   } as Partial<RunStub> as RunStub;
   const ports = { store, run: () => stub, envDigest: async () => "e" } as Partial<ExecutorPorts> as ExecutorPorts;
-  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt, ...(inParts ? { in_parts: true } : {}) };
+  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt, ...(inParts ? { in_parts: true } : {}), ...(whole ? { whole_order: true } : {}) };
   const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
   await prepareRun(ports, grant, task, environment, new AbortController().signal);
@@ -100,6 +110,62 @@ describe("a shuffled run", () => {
     const all = Array.from({ length: 100 }, (_, index) => String(index));
     expect(await drawn(-1, 1)).toEqual(all);
     expect(await drawn(500, 1)).toEqual(all);
+  });
+});
+
+describe("inputs that are pinned in an order of their own", () => {
+  const idsOf = ({ reports, objects }: Awaited<ReturnType<typeof prepared>>): number[] =>
+    reports
+      .flatMap(({ chunks }) => chunks)
+      .sort((a, b) => a.lo - b.lo)
+      .flatMap(({ digest }) =>
+        new TextDecoder()
+          .decode(objects.get(`runs/0000abcd/inputs/${digest}.jsonl`))
+          .trimEnd()
+          .split("\n"),
+      )
+      .map((line) => (JSON.parse(line) as { example_id: number }).example_id);
+  const more = { order_seed: 5 };
+
+  it("keep their example ids and the digest of the data set, and stand as the seed says", async () => {
+    const permuted = await prepared(environmentOf(many(1_000)), { more });
+    const { report } = await prepared(environmentOf(many(1_000)));
+    const order = new PinnedOrder(5, permuted.report.permuted ?? []);
+    expect(permuted.report.permuted).toEqual([{ lo: 0, hi: 1_000 }]);
+    expect(idsOf(permuted)).toEqual(many(1_000).map((_, position) => order.rankOf(position)));
+    expect(idsOf(permuted)).not.toEqual(many(1_000).map((_, position) => position));
+    expect(permuted.report.digest).toBe(report.digest);
+    expect([report.permuted, permuted.report.count]).toEqual([undefined, 1_000]);
+  });
+
+  it("are told part by part, each permuted by itself, and those of a growth behind them", async () => {
+    const all = await prepared(environmentOf(many(PERMUTED_ROWS + 10)), { more, inParts: true });
+    expect(all.reports.map(({ permuted, count, more: further = false }) => [permuted, count, further])).toEqual([
+      [[{ lo: 0, hi: PERMUTED_ROWS }], PERMUTED_ROWS, true],
+      [[{ lo: PERMUTED_ROWS, hi: PERMUTED_ROWS + 10 }], PERMUTED_ROWS + 10, false],
+    ]);
+    const first = all.reports[0]?.digest ?? "";
+    const grown = await prepared(environmentOf(many(PERMUTED_ROWS + 10)), { more, pinned: { count: PERMUTED_ROWS, digest: first }, inParts: true });
+    expect([grown.report.permuted, grown.report.chunks, grown.report.digest]).toEqual([all.report.permuted, all.report.chunks, all.report.digest]);
+  });
+
+  it("are cut where a part has so many bytes", async () => {
+    const { report } = await prepared(environmentOf(many(100, "漢".repeat(100_000))), { more });
+    const parts = report.permuted ?? [];
+    expect(parts.length).toBeGreaterThan(3);
+    const bytesOf = ({ lo, hi }: { lo: number; hi: number }) =>
+      report.chunks.filter((chunk) => chunk.lo >= lo && chunk.hi <= hi).reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const part of parts) expect(bytesOf(part)).toBeLessThanOrEqual(PERMUTED_BYTES + 100);
+    expect(parts.reduce((sum, part) => sum + bytesOf(part), 0)).toBe(report.chunks.reduce((sum, { bytes }) => sum + bytes, 0));
+  });
+
+  it("are one order where that is asked for, up to what is held", async () => {
+    const { reports } = await prepared(environmentOf(many(PERMUTED_ROWS + 10)), { more, inParts: true, whole: true });
+    expect(reports.map(({ permuted }) => permuted)).toEqual([[{ lo: 0, hi: PERMUTED_ROWS + 10 }]]);
+    await expect(prepared(environmentOf(many(MAX_WHOLE_ORDER_ROWS + 1)), { more, whole: true })).rejects.toMatchObject({
+      code: "dataset_unreadable",
+      message: expect.stringContaining(`at most ${MAX_WHOLE_ORDER_ROWS} examples`),
+    });
   });
 });
 

@@ -7,7 +7,7 @@ import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { HEAD_VERSION } from "../../../durable-objects/run/state/head.ts";
-import { SCHEMA_VERSION } from "../../../durable-objects/run/state/schema.ts";
+import { ORDER_SCHEMA_VERSION } from "../../../durable-objects/run/state/schema.ts";
 import { runtimeStateFolder } from "../../../src/cli/state/state-folder.ts";
 
 const FOLDER = fileURLToPath(new URL("../../fixtures/stored-state/", import.meta.url));
@@ -40,7 +40,7 @@ const REGISTRY = versionIn("registry/registry-store.ts", "REGISTRY_SCHEMA");
 const DISPATCHER = versionIn("dispatcher/offer-store.ts", "DISPATCHER_SCHEMA");
 
 /** Name of the file that holds what this code stores. */
-export const CURRENT_STATE = `run-${SCHEMA_VERSION}.head-${HEAD_VERSION}.registry-${REGISTRY}.dispatcher-${DISPATCHER}.json.br`;
+export const CURRENT_STATE = `run-${ORDER_SCHEMA_VERSION}.head-${HEAD_VERSION}.registry-${REGISTRY}.dispatcher-${DISPATCHER}.json.br`;
 export const storedStates = (): readonly string[] => readdirSync(FOLDER).filter((name) => name.endsWith(".json.br"));
 
 /** Returns bytes written. */

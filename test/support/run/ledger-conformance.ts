@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
 import { newHead } from "../../../durable-objects/run/state/head.ts";
+import { donesByRank } from "../../../durable-objects/run/state/by-rank.ts";
+import { drawnRanks } from "../../../src/pinned-order.ts";
 import type { CommitEvent, Done, Moved, Ticket } from "../../../durable-objects/run/state/ledger.ts";
 import type { Block } from "../../../durable-objects/run/protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
@@ -114,6 +116,36 @@ export function ledgerConformance(withLedger: WithLedger): void {
       expect(ledger.lastAnswer(1)).toBeNull();
       ledger.putTicket(ticket(1));
       expect(ledger.lastAnswer(1)).toBeNull();
+    });
+  });
+
+  describe("the order of the pinned examples", () => {
+    check("is the data set's until a part is permuted, and forgotten with the inputs", ({ ledger, reopened }) => {
+      expect(ledger.order.get().isPermuted).toBe(false);
+      ledger.order.permute({ lo: 0, hi: 6 }, 3);
+      ledger.order.permute({ lo: 10, hi: 12 }, 3);
+      for (const each of [ledger, reopened()]) {
+        const order = each.order.get();
+        expect(order.parts).toEqual([
+          { lo: 0, hi: 6 },
+          { lo: 10, hi: 12 },
+        ]);
+        expect([0, 1, 2, 3, 4, 5].map((unit) => order.rankOf(unit))).toEqual([...drawnRanks({ lo: 0, hi: 6 }, 3)]);
+      }
+      expect(() => ledger.order.permute({ lo: 12, hi: 14 }, 4)).toThrow("by seed 3, not 4");
+      ledger.clearInputs();
+      for (const each of [ledger, reopened()]) expect(each.order.get().isPermuted).toBe(false);
+    });
+
+    check("is the one in which done units are read where results are sorted", ({ ledger }) => {
+      ledger.putConfig({ ...config, rollouts_per_example: 1 });
+      ledger.putHead({ ...head(), n: 6 });
+      ledger.order.permute({ lo: 0, hi: 6 }, 3);
+      ledger.putDones([done(0), done(2), done(5)]);
+      expect(ledger.donesOf([5, 4, 0, 2])).toEqual([done(5), done(0), done(2)]);
+      const order = ledger.order.get();
+      const ranks = [...donesByRank(ledger)].map(({ unit }) => order.rankOf(unit));
+      expect(ranks).toEqual([0, 2, 5].map((unit) => order.rankOf(unit)).sort((a, b) => a - b));
     });
   });
 

@@ -2,6 +2,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Span, Spans, Suspect, Ticket } from "../../../durable-objects/run/state/ledger.ts";
 import type { BaselineScore, StoppingStore, StoredWatch } from "../../../durable-objects/run/stopping/stopping-store.ts";
+import { OrderStore } from "../../../durable-objects/run/state/order-store.ts";
 import { relocated } from "../../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../../durable-objects/run/protocol.ts";
 
@@ -30,6 +31,16 @@ export class MemoryLedger implements Ledger {
     delete: ({ unit, lo }) => void this.spanRows.delete(`${unit}/${lo}`),
   };
   readonly events: CommitEvent[] = [];
+  orderText: string | null = null;
+  readonly order = new OrderStore({
+    get: () => this.orderText,
+    put: (text) => {
+      this.orderText = text;
+    },
+    remove: () => {
+      this.orderText = null;
+    },
+  });
 
   /** Runs `change` as a transaction: a throw leaves everything as it was. */
   transaction<T>(change: () => T): T {
@@ -46,7 +57,7 @@ export class MemoryLedger implements Ledger {
       this.spanRows,
       this.baseline,
     ].map((map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const);
-    const { stored, text, watchText } = this;
+    const { stored, text, watchText, orderText } = this;
     const events = this.events.length;
     try {
       return change();
@@ -58,6 +69,8 @@ export class MemoryLedger implements Ledger {
       this.stored = stored;
       this.text = text;
       this.watchText = watchText;
+      this.orderText = orderText;
+      this.order.forget();
       this.events.length = events;
       throw thrown;
     }
@@ -176,6 +189,9 @@ export class MemoryLedger implements Ledger {
     const failed = ({ rollouts }: Done): boolean => rollouts.some((rollout) => rollout === null || rollout.error !== null);
     return [...this.doneFrom(lo)].filter((done) => done.unit < hi && failed(done));
   }
+  donesOf(units: readonly number[]): readonly Done[] {
+    return units.flatMap((unit) => this.dones.get(unit) ?? []);
+  }
   doneFrom(unit: number): Iterable<Done> {
     return [...this.dones.values()].filter((done) => done.unit >= unit).sort((a, b) => a.unit - b.unit);
   }
@@ -259,6 +275,7 @@ export class MemoryLedger implements Ledger {
   }
   clearInputs(): void {
     for (const table of [this.chunks, this.returned, this.suspects, this.pieces]) table.clear();
+    this.order.clear();
   }
   putChunks(chunks: readonly InputChunk[]): void {
     for (const chunk of chunks) this.chunks.set(chunk.lo, chunk);

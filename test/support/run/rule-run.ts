@@ -99,6 +99,7 @@ export class RuleRun {
       readonly checks_code?: boolean;
       readonly adopts?: boolean;
       readonly merges?: boolean;
+      readonly sorts?: boolean;
       readonly scores_only?: true;
     } = {},
   ): JoinAnswer {
@@ -113,6 +114,7 @@ export class RuleRun {
       checks_code: changes.checks_code ?? true,
       ...(changes.adopts === true ? { adopts: true } : {}),
       ...(changes.merges === true ? { merges: true } : {}),
+      ...(changes.sorts === false ? {} : { sorts: true }),
       ...(changes.scores_only === true ? { scores_only: true } : {}),
     });
   }
@@ -139,6 +141,7 @@ export class RuleRun {
     n: number,
     {
       lacks,
+      permuted,
       digest = `digest of ${n}`,
       concurrency = null,
       env_digest = "e",
@@ -149,6 +152,7 @@ export class RuleRun {
       from = grant.task.kind === "prepare" ? (grant.task.pinned?.count ?? 0) : 0,
     }: {
       lacks?: readonly UnitRange[];
+      permuted?: readonly UnitRange[];
       digest?: string;
       concurrency?: number | null;
       env_digest?: string;
@@ -174,6 +178,7 @@ export class RuleRun {
       env_sampling_args: {},
       concurrency,
       ...(lacks === undefined ? {} : { lacks }),
+      ...(permuted === undefined ? {} : { permuted }),
       ...(more ? { more: true as const } : {}),
       ...(baseline === undefined ? {} : { baseline }),
       ...(reward_range === undefined ? {} : { reward_range }),

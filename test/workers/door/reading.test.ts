@@ -10,6 +10,8 @@ import { portsOf } from "../../../src/api/ports.ts";
 import { bootOf, type Env } from "../../../src/env.ts";
 import { operations } from "../../../src/operations.ts";
 import { REGISTRY_NAME } from "../../../durable-objects/stubs.ts";
+import { Fleet } from "../support/fleet.ts";
+import { ScriptedModel } from "../support/scripted-model.ts";
 import { rawRun, run, service, setVars, STEADY } from "../support/service.ts";
 import { storedRun } from "../support/stored-run.ts";
 
@@ -53,6 +55,31 @@ describe("paging through fifty thousand rows", { timeout: 90_000 }, () => {
     expect(last.rows).toBeLessThanOrEqual(first.rows + 10);
     expect(first.reads).toBeLessThan(10);
     expect(last.reads).toBeLessThanOrEqual(first.reads + 2);
+  });
+
+  it("costs the same on every page of a settled run whose examples were permuted, and is in the order of the data set", async () => {
+    const { run_id } = await storedRun(12_000, { lineOf: line, permuted: true });
+    const fleet = new Fleet({ model: new ScriptedModel() });
+    try {
+      await run(run_id).poke();
+      await fleet.settled(run_id, 60_000);
+    } finally {
+      await fleet.close();
+    }
+    const woken = await page(run_id, 1);
+    const [first, middle, last] = [await page(run_id, 1), await page(run_id, 61), await page(run_id, 120)];
+    for (const [each, from] of [
+      [first, 0],
+      [middle, 6_000],
+      [last, 11_900],
+    ] as const) {
+      expect(namesOf(each.value)).toEqual(Array.from({ length: 100 }, (_, index) => `${from + index}/0`));
+      expect(each.value).toMatchObject({ total: 12_000, has_more: from < 11_900 });
+      expect(each.rows).toBeLessThan(150);
+      expect(each.reads).toBeLessThanOrEqual(3);
+    }
+    // The first look sums sizes up: a row read for each unit, whichever page it is for.
+    expect(woken.rows).toBeLessThan(12_500);
   });
 
   it("costs no more on the last page of a running one than on the first, also by an object that has just woken up", async () => {

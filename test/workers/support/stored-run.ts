@@ -4,7 +4,9 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../../../durable-objects/run/state/runs-of.ts";
 import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
 import { segmentKey, segmentName } from "../../../r2-layout/keys.ts";
-import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import { ORDER_SEED, type RunConfig } from "../../../src/config/plan/run-config.ts";
+import { PERMUTED_ROWS } from "../../../src/limits.ts";
+import { PinnedOrder } from "../../../src/pinned-order.ts";
 import { addUnit } from "../../../src/metrics/totals.ts";
 import { createRun, viewOf } from "./runs.ts";
 import { rawRun, service, silenceQueue, until } from "./service.ts";
@@ -24,16 +26,21 @@ export interface StoredOptions {
   readonly events?: true;
   /** What is not done waits to be handed out again. */
   readonly isDone?: (unit: number) => boolean;
+  /** The examples were permuted, in as large parts as they are; `lineOf` is then asked for the place of an example in the data set. */
+  readonly permuted?: true;
 }
 
 /** A run of `units` whose done ones are in the ledger and in R2, as many executors would have left them. Nothing works on it. */
 export async function storedRun(
   units: number,
-  { lineOf, rollouts = 1, segmentUnits = SEGMENT_UNITS, events, isDone = () => true }: StoredOptions,
+  { lineOf, rollouts = 1, segmentUnits = SEGMENT_UNITS, events, isDone = () => true, permuted }: StoredOptions,
 ): Promise<RunConfig> {
   silenceQueue();
   const config = await createRun({ num_examples: units, rollouts_per_example: rollouts });
   const encoder = new TextEncoder();
+  const parts = permuted === undefined ? [] : Array.from({ length: Math.ceil(units / PERMUTED_ROWS) }, (_, part) => part * PERMUTED_ROWS);
+  const ranges = parts.map((lo) => ({ lo, hi: Math.min(units, lo + PERMUTED_ROWS) }));
+  const order = new PinnedOrder(ORDER_SEED, ranges);
   const places: Done[] = [];
   const puts: (() => Promise<unknown>)[] = [];
   const summary: RolloutSummary = { reward: 1, error: null, input_tokens: 1, output_tokens: 1, truncated: false, metrics: {} };
@@ -41,7 +48,7 @@ export async function storedRun(
     const segment = segmentName(1, 1, index + 1);
     let text = "";
     for (const unit of members.filter(isDone)) {
-      const lines = Array.from({ length: rollouts }, (_, rollout) => lineOf(unit, rollout)).join("");
+      const lines = Array.from({ length: rollouts }, (_, rollout) => lineOf(order.rankOf(unit), rollout)).join("");
       places.push({ unit, segment, offset: text.length, length: lines.length, rollouts: Array.from({ length: rollouts }, () => summary), owed: false });
       text += lines;
     }
@@ -63,6 +70,7 @@ export async function storedRun(
       const ledger = new SqlLedger(storage.sql);
       const head = ledger.head();
       if (head === null) throw new Error("the run is gone");
+      for (const range of ranges) ledger.order.permute(range, ORDER_SEED);
       ledger.putDones(places);
       for (const place of places) head.totals = addUnit(head.totals, place.rollouts as Parameters<typeof addUnit>[1]);
       if (events === true) {
@@ -84,6 +92,7 @@ export async function storedRun(
         cursor: units,
         pending: open.length,
         done: places.length,
+        row_bytes: places.reduce((sum, { length }) => sum + length, 0),
       });
     }),
   );

@@ -33,6 +33,8 @@ export interface RunProjection {
   // Absent in projections of before.
   /** For an executor with its code. */
   readonly waiting?: true;
+  /** Its rule to stop by was met; absent = it was not, or it has none. */
+  readonly stopped_early?: true;
   /** There is a link by which anybody reads it. */
   readonly is_public?: true;
   /** It has settled, and is to be pushed to the Hub yet: poked by the watchdog, and counted by no limit. */

@@ -94,6 +94,20 @@ export const runState = z.strictObject({
   total_units: count,
   open_units: count,
   finished_rollouts: count.describe("Those that are done, and those that have finished in units that are not."),
+  stopped_early: z
+    .strictObject({
+      rule: text.describe("As it was written down before the first call."),
+      alpha: z.number().describe("Chance that what it found is not so, over all looks together."),
+      finding: z.enum(["narrow enough", "below", "above", "better", "worse"]),
+      interval: z.tuple([z.number(), z.number()]).describe("Of the mean of all its examples, or of the difference to the baseline; holds at any time."),
+      p: z.number().optional().describe("Of the test of pairs that differ, where single attempts of 0 and 1 are compared."),
+      reward_ci95: z.tuple([z.number(), z.number()]).describe("95 % interval of the mean reward of all its examples; holds at any time."),
+      examples: count.describe("Examples that the decision took."),
+      of: count.describe("Examples that the run was to have."),
+      saved: count.describe("Rollouts that are not played."),
+    })
+    .optional()
+    .describe("The rule to stop by is met: what was open is finished, and no other example is played."),
   kept_rollouts: count.describe(
     "Rollouts that are generated and kept, of examples that are not done: no average counts them yet, and a resume does not generate them again.",
   ),
@@ -245,7 +259,13 @@ export const evaluationList = z.strictObject({
       ...common,
       team_id: text.nullable(),
       metadata: z.strictObject({ ...metadata, extra_env_kwargs: object }),
-      edgewise: z.strictObject({ ...state, active: z.boolean(), waiting: waitsForCode.optional(), errored_rollouts: count.nullable() }),
+      edgewise: z.strictObject({
+        ...state,
+        active: z.boolean(),
+        waiting: waitsForCode.optional(),
+        errored_rollouts: count.nullable(),
+        stopped_early: z.literal(true).optional().describe("Its rule to stop by was met."),
+      }),
     }),
   ),
   total: count,

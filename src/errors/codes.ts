@@ -103,6 +103,7 @@ export const SERVICE_ERRORS = {
   dataset_unreadable: 422,
   dataset_changed: 409,
   code_changed: 409,
+  not_comparable: 422,
   metric_name_reserved: 422,
   cluster_key_unknown: 422,
   environment_failed: 422,

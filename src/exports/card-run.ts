@@ -1,3 +1,4 @@
+import { stoppedText } from "../metrics/sequential/stopped-early.ts";
 import type { CardNumbers, RunFacts } from "./run-facts.ts";
 
 /** A run as a card tells of it. */
@@ -9,6 +10,10 @@ export interface CardRun {
   readonly rowsDigest: string | null;
 }
 
+/** The interval over its rows; null where there is none, and of a run that was looked at until it was sure enough, whose interval they do not give. */
+export const fixedInterval = ({ facts, aggregates }: Pick<CardRun, "facts" | "aggregates">): readonly [number, number] | null =>
+  facts.stopped_early === null ? aggregates.reward_ci95 : null;
+
 /** What the table of results is read with. */
 export const INTERVAL_TEXT =
   "An interval is the 95 % interval of the mean reward over examples. Rollouts that ended in an error count with the reward in their row.";
@@ -18,7 +23,8 @@ export const COLUMNS_TEXT =
 
 export function resultsTable(runs: readonly CardRun[]): string[] {
   const rows = runs.map(({ facts, aggregates }) => {
-    const { avg_reward, reward_ci95, rollouts, errored_rollouts, n_clusters } = aggregates;
+    const { avg_reward, rollouts, errored_rollouts, n_clusters } = aggregates;
+    const reward_ci95 = fixedInterval({ facts, aggregates });
     const interval = reward_ci95 === null ? "" : `${reward_ci95[0].toFixed(3)} to ${reward_ci95[1].toFixed(3)}`;
     const cells = [
       facts.run_id ?? "",
@@ -53,6 +59,7 @@ export function runDetails({ facts, aggregates, rowsDigest }: CardRun): string[]
     ["pass^k", numbers(pass_all_k, 3)],
     ["Errors", numbers(errors, 0)],
     ["Status", facts.status ?? ""],
+    ["Stopped early", facts.stopped_early === null ? "" : stoppedText(facts.stopped_early)],
     ["Examples × rollouts", `${facts.num_examples ?? "?"} × ${facts.rollouts_per_example ?? "?"}`],
     ["Settings", JSON.stringify(settings)],
   ];

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { z } from "zod";
 import { EdgewiseError } from "../errors/result.ts";
-import type { CardRun } from "./card-run.ts";
+import { type CardRun, fixedInterval } from "./card-run.ts";
 
 /** Front matter of a card, and the text below it. */
 export const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n)---[ \t]*(?:\r?\n|$)/;
@@ -84,8 +84,9 @@ const statedFile = ({ path, rows, sha256, marks }: StatedFile): StatedFile => ({
 });
 
 function statedRun({ facts, aggregates }: CardRun): StatedRun {
+  const reward_ci95 = fixedInterval({ facts, aggregates });
   const { run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range, cluster_by, foreign } = facts;
-  const { rollouts, avg_reward, avg_metrics, pass_at_k, pass_all_k, errored_rollouts, errors, reward_ci95 } = aggregates;
+  const { rollouts, avg_reward, avg_metrics, pass_at_k, pass_all_k, errored_rollouts, errors } = aggregates;
   return {
     ...{ run_id, env_id, model, rollouts_per_example, pass_threshold, reward_range: [...reward_range], foreign, rows: rollouts },
     ...(cluster_by === undefined ? {} : { cluster_by }),

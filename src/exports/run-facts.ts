@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { Aggregates } from "../metrics/aggregates.ts";
 import { type RewardRange, USUAL_RANGE } from "../metrics/interval.ts";
+import { type StoppedRun, stoppedRunIn } from "../metrics/sequential/stopped-early.ts";
 import { RowAggregator } from "../metrics/row-aggregator.ts";
 import type { Cells } from "./column.ts";
 import { evalCommand } from "./eval-command.ts";
@@ -30,6 +31,8 @@ export interface RunFacts {
   readonly command: string | null;
   /** Whether rows may name examples that they are not of. */
   readonly foreign: boolean;
+  /** Of a run whose rule to stop by was met. */
+  readonly stopped_early: StoppedRun | null;
   /** Why its rows are not grouped by example, as the file says it; null where it does not. */
   readonly grouping_problem: string | null;
 }
@@ -63,6 +66,7 @@ export function runFacts(metadata: unknown): RunFacts | null {
     metrics: Object.keys(fieldsOf(file.avg_metrics)),
     command: evalCommand(metadata),
     foreign: file.edgewise === undefined || typeof own.grouping_problem === "string",
+    stopped_early: stoppedRunIn(own.stopped_early),
     grouping_problem: textOf(own.grouping_problem),
   };
 }

@@ -33,7 +33,8 @@ export function comparedNumbers(metadata: unknown, rows: Aggregates): readonly C
     ["errored rollouts", own.errored_rollouts, rows.errored_rollouts],
     ["truncated rollouts", own.truncated_rollouts, rows.truncated_rollouts],
     ["reward without errors", own.reward_without_errors, rows.reward_without_errors],
-    ...ends("interval", own.reward_ci95, rows.reward_ci95),
+    // That of a run which stopped early holds at any time, in an order that rows do not have.
+    ...(own.stopped_early === undefined ? ends("interval", own.reward_ci95, rows.reward_ci95) : []),
     ["standard error", own.reward_stderr, rows.reward_stderr],
     ...Object.entries(fieldsOf(own.metric_estimates)).flatMap(([name, estimate]) => estimated(name, fieldsOf(estimate), rows.metric_estimates[name])),
     ...Object.entries(fieldsOf(own.pass_at_k_ci95)).flatMap(([k, interval]) => ends(`pass@${k} interval`, interval, rows.pass_at_k_ci95[k])),

@@ -1,5 +1,6 @@
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import type { Aggregates } from "../metrics/aggregates.ts";
+import { OTHER_INTERVAL, type StoppedEarly, stoppedText } from "../metrics/sequential/stopped-early.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
 import { type Example, exampleOf, exampleTable } from "./example-table.ts";
@@ -24,6 +25,8 @@ export interface ReportHeader {
   readonly grouping_problem?: string | undefined;
   /** What the run was asked for beyond the above, in words; none = nothing is said. */
   readonly settings?: readonly string[];
+  /** Of a run whose rule to stop by was met: its interval is the one that holds at any time. */
+  readonly stopped_early?: StoppedEarly | null | undefined;
   /** From the start of this generation of the run to its end; none = it is not known. */
   readonly seconds?: number | null;
   /** Values attempt by attempt also where they say nothing beyond their mean. */
@@ -164,7 +167,7 @@ export class PlainReport {
 }
 
 /** What the averages above hide: how much failed and why, how sure the reward is, what was spent. */
-function summaryLines(result: Aggregates, overlong: number, wanted: number, { grouping_problem, cluster_by }: ReportHeader): string[] {
+function summaryLines(result: Aggregates, overlong: number, wanted: number, { grouping_problem, cluster_by, stopped_early: stopped }: ReportHeader): string[] {
   const share = (count: number): string => `${fixed(count / result.rollouts, 3)} (${count} of ${result.rollouts})`;
   const cutOff = result.truncated_rollouts - overlong;
   // Beyond one half the numbers say more about a limit than about the model.
@@ -172,6 +175,7 @@ function summaryLines(result: Aggregates, overlong: number, wanted: number, { gr
   const metrics = metricLines(result.metric_estimates, result.reward_ci95);
   const codes = Object.entries(result.errors).sort(([, a], [, b]) => b - a);
   return [
+    ...(stopped ? [singleLine(stoppedText(stopped))] : []),
     `rollouts: ${result.rollouts}${wanted > result.rollouts ? ` of ${wanted}` : ""}`,
     `errored rollouts: ${share(result.errored_rollouts)}`,
     ...codes.map(([code, count]) => ` - ${singleLine(code)}: ${share(count)}`),
@@ -184,9 +188,9 @@ function summaryLines(result: Aggregates, overlong: number, wanted: number, { gr
           ...(result.error_bounds === null || result.errored_rollouts === 0 || leadsWithRange(result.error_bounds)
             ? []
             : [`reward if they had one: ${boundsText(result.error_bounds)}`]),
-          `reward 95% interval: ${grouping_problem === undefined ? rewardIntervalText(result, cluster_by) : `none (${grouping_problem})`}`,
+          `reward 95% interval: ${grouping_problem === undefined ? intervalsText(result, cluster_by, stopped ?? null) : `none (${grouping_problem})`}`,
           ...rateLines(result),
-          ...(metrics.length === 0 ? [] : ["metrics with 95% intervals:", ...metrics]),
+          ...(metrics.length === 0 ? [] : [`metrics with 95% intervals${stopped ? ` (${OTHER_INTERVAL})` : ""}:`, ...metrics]),
         ]),
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
     ...(result.judges_total === null ? [] : [`judges: ${judgesText(result.judges_total)}`]),
@@ -207,6 +211,13 @@ function rateLines({ pass_at_k_ci95, pass_all_k_ci95 }: Aggregates): readonly st
     const text = ratesText(intervals);
     return text === null ? [] : [`${name} 95% intervals: ${text}`];
   });
+}
+
+/** Of a run that stopped early what holds at any time, of all that it was to have; its rows grouped otherwise have no such interval. */
+function intervalsText(result: Aggregates, key: string | undefined, stopped: StoppedEarly | null): string {
+  if (stopped === null) return rewardIntervalText(result, key);
+  if (key !== undefined) return `${rewardIntervalText(result, key)}; ${OTHER_INTERVAL}`;
+  return `${intervalText(stopped.reward_ci95)} (at any time; of all ${stopped.of} examples, from ${stopped.examples} of them)`;
 }
 
 function rewardIntervalText({ reward_ci95, reward_stderr, n_clusters }: Aggregates, key: string | undefined): string {

@@ -1,4 +1,4 @@
-import { formatStopRule, type StopRule } from "../../src/metrics/sequential/stop-rule.ts";
+import { formatStopRule, type StopRule } from "../../src/config/options/stop-rule.ts";
 import { StopWatch } from "../../src/metrics/sequential/stop-watch.ts";
 import { Random } from "../simulation/random.ts";
 import { bernoulli, difficulty, mean, repeat, shuffled } from "./draws.ts";

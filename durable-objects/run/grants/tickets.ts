@@ -146,7 +146,7 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
 /** What is done beside the units. */
 type BesideKind = "prepare" | "adopt" | "merge" | "intake";
 
-function taskFor(head: RunHead, beside: BesideKind | null): TicketTask {
+function taskFor(head: RunHead, { stop_when }: RunConfig, beside: BesideKind | null): TicketTask {
   if (beside === "merge" || beside === "intake") return { kind: beside };
   const { import: source, import_part: part = 0, import_through: through } = head;
   const folder =
@@ -164,7 +164,9 @@ function taskFor(head: RunHead, beside: BesideKind | null): TicketTask {
       attempt: head.attempt,
       pinned,
       adopt,
-      ...(adopt === null ? { in_parts: true } : {}),
+      // A rule to stop by is for all examples of the run together, in one order.
+      ...(adopt === null && stop_when === undefined ? { in_parts: true } : {}),
+      ...(stop_when === undefined ? {} : { whole_order: true }),
       ...(beside === "prepare" ? { beside: true } : {}),
     };
   }
@@ -259,7 +261,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     joined: request.seq,
     boot: request.boot,
     ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
-    task: taskFor(head, beside),
+    task: taskFor(head, ledger.config(), beside),
     ...allowed,
     progressed_at: context.now,
     lease_until: context.now + context.timing.lease,

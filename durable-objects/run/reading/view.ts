@@ -141,6 +141,7 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     settled: view.phase === "settled",
     generation: view.generation,
     ...(view.waiting_for === undefined ? {} : { waiting: true as const }),
+    ...(view.stopped_early === undefined ? {} : { stopped_early: true as const }),
     ...(view.link_digest === undefined ? {} : { is_public: true as const }),
     ...(view.hub_push?.status === "pushing" ? { owes_push: true as const } : {}),
     num_examples: units.total,

@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
-import { NO_STOP_RULE } from "../../../src/metrics/sequential/stop-rule.ts";
+import { NO_STOP_RULE } from "../../../src/config/options/stop-rule.ts";
 import { stoppedText } from "../../../src/metrics/sequential/stopped-early.ts";
 import type { ResumeRequest } from "../control.ts";
 import type { RunContext } from "../state/context.ts";

@@ -1,7 +1,7 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { type RewardRange, USUAL_RANGE } from "../../../src/metrics/interval.ts";
 import { exampleScore } from "../../../src/metrics/sequential/example-score.ts";
-import { parseStopRule, type StopRule } from "../../../src/metrics/sequential/stop-rule.ts";
+import { parseStopRule, type StopRule } from "../../../src/config/options/stop-rule.ts";
 import { StopWatch } from "../../../src/metrics/sequential/stop-watch.ts";
 import { stoppedText } from "../../../src/metrics/sequential/stopped-early.ts";
 import { endRun } from "../course/lifecycle.ts";

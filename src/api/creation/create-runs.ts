@@ -1,6 +1,7 @@
 import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
+import { locationOf } from "../../config/options/options.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
@@ -21,6 +22,7 @@ import { type CustomSecrets, keeperOf, secretFields } from "../secrets/custom-se
 import { checkedEnvironment, keyOfPlace, secretsOfRun } from "../secrets/secrets-of-run.ts";
 import { ineffective, problemAt, type Rescoring, rescoringOf } from "./rescore-source.ts";
 import { randomIds, SPARE_IDS } from "./run-ids.ts";
+import { stopBaselineOf } from "./stop-baseline.ts";
 import { startRun } from "./start-run.ts";
 
 /** One set of settings, and the environments it is for. */
@@ -153,11 +155,14 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     if (problem !== null) throw invalid(problemAt(problem.option), problem.message);
     // No model is called for rollouts that are there.
     if (rescoring === null) for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
+    if (config.stop_when !== undefined && (body.resume_from !== undefined || rescoring !== null))
+      throw invalid(locationOf("stop_when"), "rows that are there keep their order, which is no random one: leave the rule out");
     configs.push({
       ...config,
       ...(rescoring === null ? {} : { rescored_from: rescoring.source }),
       ...secretFields(secrets.names, variables),
       ...(await hubPushOf(ports, body.eval_config)),
+      ...(await stopBaselineOf(ports, config)),
     });
   }
   return configs;

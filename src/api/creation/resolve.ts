@@ -2,6 +2,7 @@ import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/
 import type { KeyLookup } from "../../environments/definition/keys.ts";
 import { runFolder } from "../../../r2-layout/keys.ts";
 import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
+import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/options/stop-rule.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
@@ -53,9 +54,12 @@ export interface ResolveContext {
 /** A config that still lacks its identity, which the Registry gives. */
 export type UnnamedConfig = Omit<RunConfig, "run_id" | "created_at">;
 
-export type Resolution =
-  | { readonly ok: true; readonly config: UnnamedConfig }
-  | { readonly ok: false; readonly issues: readonly { readonly loc: readonly string[]; readonly msg: string }[] };
+interface Issue {
+  readonly loc: readonly string[];
+  readonly msg: string;
+}
+
+export type Resolution = { readonly ok: true; readonly config: UnnamedConfig } | { readonly ok: false; readonly issues: readonly Issue[] };
 
 /** Fills in what the request leaves open, and checks what no option can check alone. Pure. */
 export function resolveRun(request: RunRequest, { environment, attended, baseUrl, keyVar }: ResolveContext): Resolution {
@@ -64,6 +68,8 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
   if (problem !== null) return { ok: false, issues: [{ loc: locationOf("model"), msg: problem }] };
   if (request.shuffle_seed !== undefined && request.shuffle !== true)
     return { ok: false, issues: [{ loc: locationOf("shuffle_seed"), msg: "says which examples are taken, and shuffle is not asked for" }] };
+  const rule = stopRuleIn(request);
+  if ("msg" in rule) return { ok: false, issues: [rule] };
   const config: UnnamedConfig = {
     version: 1,
     name: blankToNull(request.name),
@@ -84,6 +90,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...(request.shuffle === true ? { shuffle_seed: request.shuffle_seed ?? OPTIONS.shuffle_seed.default } : {}),
     ...given("cluster_by", request.cluster_by),
     ...((request.order ?? OPTIONS.order.default) === "permuted" ? { order_seed: ORDER_SEED } : {}),
+    ...rule,
     ...filled("headers", request.headers),
     ...filled("headers_from_state", request.headers_from_state),
     ...filled("extra_env_kwargs", request.extra_env_kwargs),
@@ -102,6 +109,19 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
   const bytes = bytesOf(JSON.stringify(config));
   if (bytes <= MAX_CONFIG_BYTES) return { ok: true, config };
   return { ok: false, issues: [{ loc: ["body", "eval_config"], msg: `makes a config of ${bytes} bytes; at most ${MAX_CONFIG_BYTES} are stored` }] };
+}
+
+/** The rule to stop by, as it is written down. */
+function stopRuleIn({ stop_when = NO_STOP_RULE, stop_alpha, cluster_by, order }: RunRequest): Pick<RunConfig, "stop_when" | "stop_alpha"> | Issue {
+  if (stop_when.trim() !== NO_STOP_RULE && cluster_by !== undefined)
+    return {
+      loc: locationOf("stop_when"),
+      msg: "looks at one example after the other, and cluster_by says that they are not independent: leave one of the two out",
+    };
+  if (stop_when.trim() !== NO_STOP_RULE && order === "data")
+    return { loc: locationOf("stop_when"), msg: "is for examples in a random order, and that of the data set (order) is none: leave one of the two out" };
+  if (stop_when.trim() !== NO_STOP_RULE) return { stop_when: formatStopRule(parseStopRule(stop_when)), stop_alpha: stop_alpha ?? OPTIONS.stop_alpha.default };
+  return stop_alpha === undefined ? {} : { loc: locationOf("stop_alpha"), msg: "says how often stop_when may be wrong, and that is not asked for" };
 }
 
 /** Where the model is called: the place a request names, or its replicas with the first of them in the place's fields. */

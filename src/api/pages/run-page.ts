@@ -4,6 +4,7 @@ import type { StoredEvent } from "../../logging/stored-event.ts";
 import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
+import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
 import { liveText } from "../../report/live-text.ts";
@@ -73,7 +74,7 @@ const sureText = (interval: Interval, over = ""): string => (interval ? ` (95 % 
 const rateCells = (name: string, rates: Readonly<Record<string, number>> = {}, intervals: Readonly<Record<string, Interval>> = {}): Cell[] =>
   Object.entries(rates).map(([k, rate]) => [`${name}${k}`, `${panelNumber(rate)}${sureText(intervals[k])}`]);
 
-function totals({ config, units, totals: sums, live, kept, executors, vitals, scores, reward_range = USUAL_RANGE }: RunView): Cell[] {
+function totals({ config, units, totals: sums, live, kept, executors, vitals, scores, reward_range = USUAL_RANGE, stopped_early: stopped }: RunView): Cell[] {
   const bounds =
     scores?.error_bounds ?? errorBounds({ rollouts: sums.rollouts, errored: erroredRollouts(sums), sum: sums.reward_sum_without_errors }, reward_range);
   const reward = averageReward(sums);
@@ -85,7 +86,15 @@ function totals({ config, units, totals: sums, live, kept, executors, vitals, sc
     ["Rollouts", `${thousands(units.done * r)} of ${thousands(units.total * r)} done`],
     ["Open", kept === undefined ? null : `${thousands(kept.rollouts)} more rollouts are generated, of examples that are not done: no number counts them yet`],
     ["So far", live === undefined ? null : liveText(live)],
-    ["Reward", reward === null ? null : leadsWithRange(bounds) ? boundsText(bounds) : `${panelNumber(reward)}${sureText(scores?.reward_ci95, over)}`],
+    [
+      "Reward",
+      reward === null
+        ? null
+        : leadsWithRange(bounds)
+          ? boundsText(bounds)
+          : `${panelNumber(reward)}${stopped === undefined ? sureText(scores?.reward_ci95, over) : sureText(stopped.reward_ci95, " at any time")}`,
+    ],
+    ["Stopped early", stopped === undefined ? null : `${stoppedText(stopped)}; ${thousands(stopped.saved)} rollouts saved`],
     ["Between", bounds === null || bounds.unresolved === 0 || leadsWithRange(bounds) ? null : boundsText(bounds)],
     [
       "Interval",

@@ -42,6 +42,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     done_rollouts: view.pushed?.samples ?? units.done * r,
     total_rollouts: view.pushed?.samples ?? units.total * r,
     finished_rollouts: view.pushed?.samples ?? Math.min(units.total * r, units.done * r + (view.vitals.finished ?? 0) + (view.kept?.waiting ?? 0)),
+    ...(view.stopped_early === undefined ? {} : { stopped_early: view.stopped_early }),
     kept_rollouts: view.kept?.rollouts ?? 0,
     ...(view.scoring_until === undefined ? {} : { scoring_until: view.scoring_until }),
     /** Rollouts of units that are not done; a repaired unit counts whole until it is done again. */
@@ -96,9 +97,11 @@ function boundsOf({ totals, reward_range = USUAL_RANGE }: RunView): Record<strin
 }
 
 /** What a resume of a run that rests would do; `envDigest`: of the code that would go on. */
-function resumable({ units, totals, config, phase, suspended, env_digest, pushed }: RunView, envDigest: string | null): Record<string, unknown> {
+function resumable({ units, totals, config, phase, suspended, env_digest, pushed, stopped_early }: RunView, envDigest: string | null): Record<string, unknown> {
   if (pushed !== undefined) return {};
   if (phase !== "settled" && !suspended) return {};
+  // Nothing, unless its rule is dropped.
+  if (stopped_early !== undefined) return { resumable: { rollouts: 0, scores: 0 } };
   const changed = envDigest !== null && env_digest !== null && envDigest !== env_digest;
   const missing = (units.total - units.done) * config.rollouts_per_example;
   const errors = config.rescored_from === undefined ? totals.errors : withoutRepairs(totals.errors);
@@ -170,6 +173,7 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
       suspended: !run.active && !run.settled,
       ...(run.pushed === true ? { origin: "pushed" } : {}),
       ...(run.waiting === true ? { waiting: true } : {}),
+      ...(run.stopped_early === true ? { stopped_early: true } : {}),
       done_rollouts: run.done_rollouts,
       total_rollouts: run.total_rollouts,
       reward: run.avg_reward,
@@ -239,6 +243,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.shuffle_seed === undefined ? {} : { shuffle: true, shuffle_seed: config.shuffle_seed }),
     ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),
     ...(config.origin === "pushed" ? {} : { order: orderOf(config) }),
+    ...(config.stop_when === undefined ? {} : { stop_when: config.stop_when, stop_alpha: config.stop_alpha }),
     ...(config.max_concurrent_generation === undefined ? {} : { max_concurrent_generation: config.max_concurrent_generation }),
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),

@@ -18,6 +18,8 @@ import { invalid, refused, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { unlessOlder } from "../older-object.ts";
 import { readTwice } from "../read-twice.ts";
+import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
+import { namedStopRule } from "../creation/stop-baseline.ts";
 import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
@@ -108,6 +110,7 @@ evaluations.post("/:id/resume", async (c) => {
     stall_minutes: body.stall_minutes ?? null,
     max_retries: body.max_retries ?? null,
     timeout_minutes: body.timeout_minutes ?? null,
+    stop_when: body.stop_when === undefined ? null : await namedStopRule(ports, body.stop_when),
     dataset_name: body.dataset_name ?? null,
     env_digest: envDigest,
     accept_code_change: body.accept_code_change ?? false,
@@ -155,6 +158,7 @@ async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expe
 /** False when a resume has no executor work, and so needs no key: everything is done, nothing is repaired or scored again, nothing grows. */
 function mayCall(view: RunView, body: ResumeBody, envDigest: string | null): boolean {
   const { units, totals, config } = view;
+  if (view.stopped_early !== undefined) return body.stop_when?.trim() === NO_STOP_RULE;
   const otherCode = envDigest !== null && view.env_digest !== null && envDigest !== view.env_digest;
   const { rollouts, scores } = prospectsOf({ missing: 0, errors: totals.errors }, otherCode);
   const repairs = body.keep_errors !== true && rollouts + scores > 0;

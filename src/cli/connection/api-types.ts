@@ -4,6 +4,7 @@ import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
+import type { StoppedRun } from "../../metrics/sequential/stopped-early.ts";
 import type { HubPushState } from "../../report/hub-push-text.ts";
 import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
@@ -56,6 +57,8 @@ export interface RunState {
   readonly judges?: { readonly requests: number; readonly input: number; readonly output: number };
   /** Why there is neither pass@k nor an interval; only where that is so. */
   readonly grouping_problem?: string;
+  /** Its rule to stop by was met. */
+  readonly stopped_early?: StoppedRun;
   readonly vitals: Vitals;
   /** Of the newest stored event. */
   readonly seq: number;
@@ -147,6 +150,7 @@ export interface ListedEvaluation {
     readonly suspended: boolean;
     /** For an executor with its code. */
     readonly waiting?: boolean;
+    readonly stopped_early?: boolean;
     readonly done_rollouts: number;
     readonly total_rollouts: number;
     readonly reward: number | null;

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createBody } from "../../config/plan/creation-body.ts";
 import { ABSENT_SETTINGS, differencesOf } from "../../config/plan/evaluation-settings.ts";
 import { type JsonObject, LOADING_FIELDS } from "../../config/plan/run-config.ts";
+import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
+import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { expectedSettings } from "../command-line/request.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -32,6 +34,14 @@ export async function createFromFolder(
       hints: ["Go on with it there, or start a new run."],
     });
   }
+  const stopped = metadata.edgewise?.stopped_early ?? null;
+  if (stopped !== null && given.stop_when !== NO_STOP_RULE) {
+    throw new CliError(`-R/--resume: ${path} is of a run that needs nothing more, and that the service does not know. ${stoppedText(stopped)}`, {
+      exitCode: 2,
+      hints: [`Play the other examples too: add --stop-when ${NO_STOP_RULE}`],
+    });
+  }
+  const examples = stopped?.of ?? metadata.num_examples;
   const told = settingsOfFolder(metadata);
   const sampling = told.sampling_args as JsonObject;
   const expected: JsonObject = { env_id: envId, ...expectedSettings(given, sampling) };
@@ -44,9 +54,9 @@ export async function createFromFolder(
   const begun = (await wholeLinesOf(join(path, "results.jsonl"))) > 0;
   if (!begun) for (const name of LOADING_FIELDS) delete expected[name];
   const differences = [...differencesOf(actual, expected)];
-  const { num_examples = metadata.num_examples } = given;
-  if (num_examples >= 1 && num_examples < metadata.num_examples) {
-    differences.push(`num_examples: the run has ${metadata.num_examples}, this command ${num_examples}; a run can only grow`);
+  const { num_examples = examples } = given;
+  if (num_examples >= 1 && num_examples < examples) {
+    differences.push(`num_examples: the run has ${examples}, this command ${num_examples}; a run can only grow`);
   }
   if (differences.length > 0)
     throw new CliError(`this is another evaluation: ${differences.join("; ")}`, { exitCode: 2, hints: ["Use the same settings, or start a new run."] });
@@ -93,7 +103,7 @@ export async function createFromFolder(
         ...(!begun || metadata.edgewise === null || metadata.edgewise.env_digests.length === 0 ? {} : { env_digests: [...metadata.edgewise.env_digests] }),
         ...(given.accept_code_change === true ? { accept_code_change: true } : {}),
         // Before the data set had been read a folder of ours only knew how many were asked for.
-        ...(!begun || metadata.edgewise?.dataset_digest === null || metadata.num_examples < 0 ? {} : { num_examples: metadata.num_examples }),
+        ...(!begun || metadata.edgewise?.dataset_digest === null || examples < 0 ? {} : { num_examples: examples }),
         ...(metadata.shape === "0.1.13" ? {} : { results_shape: metadata.shape }),
       },
     },
@@ -105,7 +115,7 @@ export async function createFromFolder(
     after: 0,
     how: "resumed",
     owed: null,
-    warnings: endpointWarnings(given, metadata),
+    warnings: [...endpointWarnings(given, metadata), ...ruleWarnings(told)],
     wrongAverages: wrong,
     rows: rows.counts,
   };
@@ -136,6 +146,10 @@ function endpointWarnings({ api_base_url }: GivenOptions, { base_url }: FolderMe
     ? []
     : [`base_url changes from ${base_url} to ${api_base_url}; earlier rollouts were made at the former.`];
 }
+
+/** What is left is no random part of what was drawn for the rule. */
+const ruleWarnings = ({ stop_when }: JsonObject): readonly string[] =>
+  typeof stop_when === "string" ? [`The run was to stop by ${stop_when}; gone on with from its folder alone it plays all of its examples.`] : [];
 
 /** An upload goes with the state folder; better to say so now than to fail when the data set is read. */
 async function mustHaveDataset(client: ServiceClient, { dataset }: JsonObject): Promise<void> {

@@ -64,6 +64,7 @@ async function reportOf(evaluation: Evaluation, lines: () => AsyncIterable<strin
   const report = new PlainReport({
     ...evaluation.metadata,
     grouping_problem: evaluation.edgewise.grouping_problem,
+    stopped_early: evaluation.edgewise.stopped_early,
     settings: [...settingsOf(evaluation), ...(wrong === null ? [] : [wrong])],
     seconds,
     verbose,
@@ -84,7 +85,8 @@ async function reportOf(evaluation: Evaluation, lines: () => AsyncIterable<strin
     const problems = [`error: ${unknownKeyText(flagName("by"), unknown[1])}`, `  ${knownKeysText(unknown[1])}`, REPORT_AGAIN];
     return { ...(await reportOf(evaluation, lines, place, { ...style, by: undefined })), problems };
   }
-  return { lines: report.lines(columns, abbreviated), interval: report.result().reward_ci95, problems: [], seconds };
+  const interval = evaluation.edgewise.stopped_early?.reward_ci95 ?? report.result().reward_ci95;
+  return { lines: report.lines(columns, abbreviated), interval, problems: [], seconds };
 }
 
 const REPORT_AGAIN = "  The run is as it should be; its report by another key: npx edgewise eval report RUN|FOLDER --by KEY";
@@ -115,5 +117,6 @@ function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluati
     ...line("environment options", optionsText(extra_env_kwargs)),
     ...line("code", codesText(edgewise.env_digests)),
     ...line("scored again", rescoredText(edgewise.rescored_from, evaluation_id, num_examples)),
+    ...line("stops when", typeof eval_config.stop_when === "string" ? `${eval_config.stop_when} (alpha ${eval_config.stop_alpha})` : null),
   ];
 }

@@ -33,6 +33,7 @@ export async function reportRuns(context: CommandContext, wish: ReportWish): Pro
           run: run.name,
           notes: [...run.notes, ...wrong],
           ...report.result(),
+          ...(run.facts.stopped_early === null ? {} : { stopped_early: run.facts.stopped_early }),
           ...(problem === undefined ? {} : { grouping_problem: problem }),
           slices: report.slices(),
         });
@@ -66,6 +67,7 @@ async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: Rep
     reward_range: facts.reward_range,
     grouping_problem: facts.grouping_problem ?? (groups.others === 0 ? undefined : groupingProblem(groups.others)),
     cluster_by: clusterBy ?? facts.cluster_by,
+    stopped_early: facts.stopped_early,
     by,
   });
   for await (const { value } of rows()) report.addRow(value);

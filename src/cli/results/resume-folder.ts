@@ -1,4 +1,5 @@
 /** Results folders as something to go on with: reading one, and finding the newest unfinished one. */
+import { type StoppedRun, stoppedRunIn } from "../../metrics/sequential/stopped-early.ts";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isRunId } from "../../../r2-layout/keys.ts";
@@ -43,6 +44,8 @@ export interface FolderMetadata {
     readonly shuffle_seed: number | null;
     readonly cluster_by: string | null;
     /** What else was asked for; empty in folders of before. */
+    /** Of a run whose rule to stop by was met. */
+    readonly stopped_early: StoppedRun | null;
     readonly settings: JsonObject;
   } | null;
 }
@@ -144,6 +147,7 @@ function readMetadata(path: string): FolderMetadata | string {
             extra_env_kwargs: (objectOf(own.extra_env_kwargs) ?? {}) as JsonObject,
             shuffle_seed: typeof own.shuffle_seed === "number" ? own.shuffle_seed : null,
             cluster_by: textOf(own.cluster_by),
+            stopped_early: stoppedRunIn(own.stopped_early),
             settings: (objectOf(own.settings) ?? {}) as JsonObject,
           },
   };

@@ -1,6 +1,8 @@
 /** `edgewise eval get ID`: one run in full. */
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EMBEDDED_BASE_URL } from "../../config/endpoints/providers.ts";
+import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
+import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { codesText, waitText } from "../../report/code-text.ts";
 import { fieldLines } from "../../report/columns.ts";
 import { formatSeconds, thousands } from "../../report/format.ts";
@@ -83,7 +85,14 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["So far", edgewise.live === undefined ? null : liveText(edgewise.live)],
     ["Reward", leads ? boundsText(bounds) : metrics.reward === undefined ? null : metrics.reward.toFixed(3)],
     ["Between", leads || bounds === null ? null : boundsText(bounds)],
-    ["Interval", sureText(scores.edgewise)],
+    [
+      "Interval",
+      edgewise.stopped_early === undefined ? sureText(scores.edgewise) : `95 % from ${intervalText(edgewise.stopped_early.reward_ci95)} at any time`,
+    ],
+    [
+      "Stopped",
+      edgewise.stopped_early === undefined ? null : `${stoppedText(edgewise.stopped_early)}; ${thousands(edgewise.stopped_early.saved)} rollouts saved`,
+    ],
     ["pass@k", listText(scores.pass_at_k, (value) => value.toFixed(3))],
     ["pass@k 95%", ratesText(scores.edgewise.pass_at_k_ci95 ?? {})],
     ["pass^k", listText(scores.pass_all_k, (value) => value.toFixed(3))],
@@ -120,6 +129,8 @@ const openText = (kept = 0): string | null =>
 /** How it goes on; null where it works, or there is nothing to go on with. */
 function resumeText(run: Evaluation): string | null {
   const { edgewise, metadata, evaluation_id } = run;
+  if (edgewise.settled && edgewise.stopped_early !== undefined)
+    return `${resumeCommand(metadata.env_id, evaluation_id, undefined)} --stop-when ${NO_STOP_RULE} (plays the other examples too)`;
   const next = edgewise.settled || edgewise.suspended ? nextStepOf(run) : null;
   return next === null ? null : `${resumeCommand(metadata.env_id, evaluation_id, undefined)}${stepText(next)}`;
 }

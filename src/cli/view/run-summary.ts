@@ -1,5 +1,6 @@
 /** What the viewer keeps of a run's `metadata.json`, whoever wrote it: ours, and the Python library's of any version before 0.4. */
 import { importedAverages } from "../../metrics/stated-averages.ts";
+import { stoppedRunIn, stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { codesText } from "../../report/code-text.ts";
@@ -98,6 +99,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
   };
   const estimates = Object.entries(objectOf(own.metric_estimates)).slice(0, KEPT);
   const interval = intervalOf(file, own);
+  const stopped = stoppedRunIn(own.stopped_early);
   // 0.1.14 and later: seconds under another name.
   const seconds = numberOf(file.time_ms) === null ? numberOf(file.time) : Number(file.time_ms) / 1000;
   const usage = Object.entries(objectOf(file.usage)).flatMap(([name, tokens]) => {
@@ -106,6 +108,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
   });
   return [
     ...(interval === null ? [] : [["95% interval", `${intervalText(interval)}${overText(own)}`] as const]),
+    ...(stopped === null ? [] : [["stopped early", stoppedText(stopped)] as const]),
     ...rates("pass@k", file.pass_at_k),
     ...sureness("pass@k 95%", own.pass_at_k_ci95),
     ...rates("pass^k", file.pass_all_k),

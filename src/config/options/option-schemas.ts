@@ -12,6 +12,7 @@ type EvalConfigShape = {
 
 const RESUMABLE = [
   "num_examples",
+  "stop_when",
   "keep_errors",
   "accept_code_change",
   "api_base_url",

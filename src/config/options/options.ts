@@ -10,6 +10,7 @@ import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "../endpoints/providers.ts";
 import { HUB_OPTIONS } from "./hub-options.ts";
 import { REFUSED_OPTIONS } from "./refused-options.ts";
+import { STOPPING_OPTIONS } from "./stopping-options.ts";
 import { CLIENT_TYPES, ORDERS } from "../plan/run-config.ts";
 import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
 import { isKeyVariable } from "../endpoints/secrets.ts";
@@ -144,6 +145,7 @@ export const OPTIONS = {
     value: "N",
     help: "attempts at each example",
   }),
+  ...STOPPING_OPTIONS,
   ...EXECUTION_OPTIONS,
   max_tokens: option({
     kind: "integer",

@@ -69,12 +69,12 @@ export interface RunConfig {
   // Absent in configs of version 0.1.0, which means the default.
   /** The examples are drawn from the whole data set by this seed; absent = they are the first ones. */
   readonly shuffle_seed?: number;
-  /** When it has seen enough (src/metrics/sequential/stop-rule.ts), a baseline named by its run id; absent = it plays all of its examples. */
+  /** When it has seen enough (src/config/options/stop-rule.ts), a baseline named by its run id; absent = it plays all of its examples. */
   readonly stop_when?: string;
   /** Chance that such a rule finds what is not so; only with one. */
   readonly stop_alpha?: number;
   /** The run that such a rule holds this one against, and what its files are named after; only where it names one. */
-  readonly stop_baseline?: { readonly run_id: string; readonly env_id: string; readonly model: string };
+  readonly stop_baseline?: { readonly run_id: string; readonly env_id: string; readonly model: string; readonly dataset_digest: string | null };
   /** The key under which examples share something, a column of `info` or of the row: intervals are over its groups. Absent = over examples. */
   readonly cluster_by?: string;
   /** The examples are pinned in an order that this seed gives (src/pinned-order.ts); absent = in that of the data set, as every run of before. */

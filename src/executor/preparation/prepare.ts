@@ -10,6 +10,8 @@ import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { Pace } from "../../datasets/pace.ts";
 import { KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
+import { Baseline } from "./baseline.ts";
+import { checkRule } from "./check-rule.ts";
 import { foreignExample } from "./adopt.ts";
 import { ClusterKey } from "./cluster-key.ts";
 import { manifestOf } from "./folder-rows.ts";
@@ -125,6 +127,8 @@ export async function prepareRun(
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
   const clusterKey = new ClusterKey(config);
+  checkRule(config, environment.rewardRange);
+  const baseline = await Baseline.of(ports, config, environment.rewardRange, signal);
   const chunks = new ChunkWriter(ports, config.run_id, pinned);
   // Rows of a folder are found by the order of its examples, which the data set's is.
   const writer: InputWriter =
@@ -141,6 +145,7 @@ export async function prepareRun(
   let bytes = 0;
   let envDigest: string | null = null;
   const found = async ({ chunks, permuted }: WrittenInputs): Promise<PreparedRequest> => {
+    const rowsDigest = await digest.value();
     envDigest ??= await ports.envDigest(config);
     if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
     return {
@@ -149,7 +154,7 @@ export async function prepareRun(
       chunks,
       ...(permuted.length === 0 ? {} : { permuted }),
       count,
-      digest: await digest.value(),
+      digest: rowsDigest,
       env_digest: envDigest,
       dataset_name: environment.datasetName,
       pass_threshold: environment.passThreshold,
@@ -158,6 +163,7 @@ export async function prepareRun(
       env_sampling_args: environment.samplingArgs,
       concurrency: environment.concurrency,
       tools: ownTools ? null : small(environment.sharedTools()),
+      ...(baseline === null ? {} : { baseline: baseline.scores(rowsDigest, permuted, config.order_seed) }),
     };
   };
   const { rescored_from: source } = config;
@@ -166,6 +172,7 @@ export async function prepareRun(
   for await (const { input, line: pinnedLine } of rescored === null ? plainly(data) : rescored.examples(data)) {
     signal.throwIfAborted();
     const line = JSON.stringify(input);
+    if (count >= pinned) baseline?.add(input);
     bytes += line.length;
     if (bytes > MAX_INPUT_BYTES) throw tooMuch(count);
     clusterKey.see(input);

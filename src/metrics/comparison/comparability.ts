@@ -1,4 +1,5 @@
 import { coversCode, shortDigest } from "../../config/env-digest.ts";
+import { OTHER_INTERVAL } from "../sequential/stopped-early.ts";
 
 /** What decides whether scores of two runs mean the same, of a `metadata.json`. */
 export interface ComparedFacts {
@@ -18,6 +19,8 @@ export interface ComparedFacts {
   readonly rows_sha256: string | null;
   /** Of a run that scores another's rollouts again: whose, and by which rubric. */
   readonly rescored: { readonly run_id: string | null; readonly rows_sha256: string | null; readonly rubric: string | null } | null;
+  /** Its rule to stop by was met, which is said so; null or absent = it was not. */
+  readonly stopped?: string | null;
 }
 
 /** Why two runs are not compared, with what would make them comparable; and what a reader should know where they are. */
@@ -45,6 +48,7 @@ export function comparedFacts(metadata: unknown): ComparedFacts {
     run_id: textOf(own.run_id),
     rows_sha256: textOf(fieldsOf(own.rows_digest).sha256),
     rescored: own.rescored_from === undefined ? null : rescoredFacts(fieldsOf(own.rescored_from)),
+    stopped: textOf(fieldsOf(own.stopped_early).rule),
     ended: own.status === undefined || !["PENDING", "RUNNING"].includes(String(own.status)),
   };
 }
@@ -112,5 +116,6 @@ export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: bool
   if (shared !== null)
     warnings.push(`examples share ${JSON.stringify(shared)}, and are taken for independent here: intervals may be too narrow, and p too low`);
   if (!a.ended || !b.ended) warnings.push("one of the runs has not ended: what is done so far is no random part of it");
+  for (const { stopped } of [a, b]) if (typeof stopped === "string") warnings.push(`one of the runs stopped early, by ${stopped}: ${OTHER_INTERVAL}`);
   return { refusals, warnings };
 }

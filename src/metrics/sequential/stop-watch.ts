@@ -1,7 +1,7 @@
 import { type RewardRange, USUAL_RANGE } from "../interval.ts";
 import { EnvelopeBounds, type EnvelopeState, type ExampleScore } from "./envelope-bounds.ts";
 import { type McNemarState, SequentialMcNemar } from "./sequential-mcnemar.ts";
-import type { StopRule } from "./stop-rule.ts";
+import type { StopRule } from "../../config/options/stop-rule.ts";
 
 /** Of the interval of the mean that a report shows, whatever alpha the rule has. */
 const REPORT_ALPHA = 0.05;

@@ -45,3 +45,24 @@ export function findingText({ finding, alpha, interval: [low, high], p }: Pick<S
 /** One line for the log, the report and lists of facts. */
 export const stoppedText = (stopped: StoppedEarly): string =>
   `Stopped early after ${stopped.examples} of ${stopped.of} examples by ${stopped.rule}: ${findingText(stopped)}`;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** As a `metadata.json` says it under `edgewise.stopped_early`; null where it does not, or says something else. */
+export function stoppedRunIn(value: unknown): StoppedRun | null {
+  const { rule, alpha, finding, interval, reward_ci95, examples, of, saved, p } = (typeof value === "object" && value !== null ? value : {}) as Fields;
+  const [inside, mean] = [pairOf(interval), pairOf(reward_ci95)];
+  if (typeof rule !== "string" || typeof alpha !== "number" || inside === null || mean === null) return null;
+  if (typeof finding !== "string" || !Object.hasOwn(FOUND, finding)) return null;
+  if (typeof examples !== "number" || typeof of !== "number" || typeof saved !== "number") return null;
+  const test = typeof p === "number" ? { p } : {};
+  return { rule, alpha, finding: finding as Decision["finding"], interval: inside, reward_ci95: mean, examples, of, saved, ...test };
+}
+
+function pairOf(value: unknown): readonly [number, number] | null {
+  const [low, high] = Array.isArray(value) ? (value as unknown[]) : [];
+  return typeof low === "number" && typeof high === "number" ? [low, high] : null;
+}
+
+/** What is said where another interval is shown than the one that holds at any time. */
+export const OTHER_INTERVAL = "intervals here are those of a run of fixed size, and look surer than such a run is";

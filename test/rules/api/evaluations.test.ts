@@ -239,6 +239,7 @@ describe("a resume", () => {
         headers_from_state: null,
         verbose: null,
         max_retries: null,
+        stop_when: null,
         timeout_minutes: null,
         dataset_name: null,
         env_digest: DIGEST_OF_CODE,

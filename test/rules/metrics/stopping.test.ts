@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BettingBounds } from "../../../src/metrics/sequential/betting-bounds.ts";
 import { SequentialMcNemar } from "../../../src/metrics/sequential/sequential-mcnemar.ts";
-import { formatStopRule, parseStopRule } from "../../../src/metrics/sequential/stop-rule.ts";
+import { formatStopRule, parseStopRule } from "../../../src/config/options/stop-rule.ts";
 import { StopWatch } from "../../../src/metrics/sequential/stop-watch.ts";
 import { ALPHA, playStopping, STOPPING_CASES } from "../../statistics/stopping.ts";
 

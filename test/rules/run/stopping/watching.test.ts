@@ -4,7 +4,7 @@ import type { RunConfig } from "../../../../src/config/plan/run-config.ts";
 import { metadataOf } from "../../../../durable-objects/run/reading/run-metadata.ts";
 import { viewOf } from "../../../../durable-objects/run/reading/view.ts";
 import { exampleScore } from "../../../../src/metrics/sequential/example-score.ts";
-import { parseStopRule } from "../../../../src/metrics/sequential/stop-rule.ts";
+import { parseStopRule } from "../../../../src/config/options/stop-rule.ts";
 import { type Decision, StopWatch } from "../../../../src/metrics/sequential/stop-watch.ts";
 import type { RolloutSummary } from "../../../../src/metrics/rollout-summary.ts";
 import { RuleRun, summary } from "../../../support/run/rule-run.ts";
@@ -195,7 +195,7 @@ describe("a run with a rule to stop by", () => {
 });
 
 describe("a run that is held against a baseline", () => {
-  const baseline = { run_id: "0000beef", env_id: "e", model: "m" };
+  const baseline = { run_id: "0000beef", env_id: "e", model: "m", dataset_digest: null };
 
   it("stops when it is plainly worse, example by example", () => {
     const scores = Array.from({ length: 400 }, () => 1);

@@ -1,74 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type Grant, PROTOCOL, type PreparedRequest } from "../../../durable-objects/run/protocol.ts";
-import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
-import type { ExecutorPorts, ExecutorStore, RunStub } from "../../../src/executor/ports.ts";
-import { prepareRun } from "../../../src/executor/preparation/prepare.ts";
 import { INPUT_CHUNK_BYTES, INPUT_CHUNK_ROWS, MAX_WHOLE_ORDER_ROWS, PERMUTED_BYTES, PERMUTED_ROWS } from "../../../src/limits.ts";
 import { PinnedOrder } from "../../../src/pinned-order.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { testEnvironment } from "../../../src/testing/index.ts";
 import { z } from "../../../src/zod.ts";
-import { CONFIG } from "../../support/door/fake-ports.ts";
-
-type Task = Extract<Grant["task"], { kind: "prepare" }>;
-
-const environmentOf = (questions: Iterable<string>, rubric = new Rubric()): SingleTurnEnv =>
-  new SingleTurnEnv({
-    rubric,
-    async *dataset() {
-      for (const question of questions) yield { question } as JsonObject;
-    },
-  });
-
-/** Prepares a run of these questions; what was written and what was reported. */
-async function prepared(
-  environment: SingleTurnEnv,
-  {
-    count = -1,
-    pinned = null,
-    adopt = null,
-    independent = false,
-    more = {},
-    inParts = false,
-    whole = false,
-  }: {
-    count?: number;
-    pinned?: Task["pinned"];
-    adopt?: Task["adopt"];
-    independent?: boolean;
-    more?: Partial<RunConfig>;
-    inParts?: boolean;
-    whole?: boolean;
-  } = {},
-) {
-  const objects = new Map<string, Uint8Array>();
-  const reports: PreparedRequest[] = [];
-  const store = {
-    async create(key: string, bytes: Uint8Array) {
-      objects.set(key, bytes);
-      return "stored" as const;
-    },
-  } as Partial<ExecutorStore> as ExecutorStore;
-  const stub = {
-    async prepared(request: PreparedRequest) {
-      for (const { digest } of request.chunks) expect(objects.has(`runs/0000abcd/inputs/${digest}.jsonl`)).toBe(true);
-      reports.push(request);
-      return { kind: "ok" as const };
-    },
-  } as Partial<RunStub> as RunStub;
-  const ports = { store, run: () => stub, envDigest: async () => "e" } as Partial<ExecutorPorts> as ExecutorPorts;
-  const task: Task = { kind: "prepare", attempt: 1, pinned, adopt, ...(inParts ? { in_parts: true } : {}), ...(whole ? { whole_order: true } : {}) };
-  const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
-  const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
-  await prepareRun(ports, grant, task, environment, new AbortController().signal);
-  const report = reports.at(-1);
-  if (report === undefined) throw new Error("nothing was reported");
-  return { report, reports, objects };
-}
-const many = (count: number, question = "q"): string[] => Array.from({ length: count }, (_, index) => `${question}${index}`);
+import { environmentOf, prepared, questions as many } from "../../support/run/prepared-run.ts";
 
 describe("a data set", () => {
   const definition = defineEnvironment({

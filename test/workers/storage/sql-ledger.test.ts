@@ -4,6 +4,7 @@ import { referencedSegments } from "../../../durable-objects/run/course/referenc
 import { SqlLedger } from "../../../durable-objects/run/state/sql-ledger.ts";
 import { ledgerConformance, type WithLedger } from "../../support/run/ledger-conformance.ts";
 import { spanConformance } from "../../support/run/span-conformance.ts";
+import { stoppingConformance } from "../../support/run/stopping-conformance.ts";
 import { rawRun } from "../support/service.ts";
 
 const inStorage = <T>(check: (state: DurableObjectState) => T): Promise<T> => runInDurableObject(rawRun("0000abcd"), (_, state) => check(state));
@@ -29,6 +30,7 @@ const withLedger: WithLedger = (check) =>
   });
 ledgerConformance(withLedger);
 spanConformance(withLedger);
+stoppingConformance(withLedger);
 
 describe("spans that a version without them left behind", () => {
   it("are forgotten as they are read: of a grant that has ended, and of a unit that another has whole", () =>

@@ -22,6 +22,8 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
   const { terminal, env, cwd, paths, envDir } = command;
   if (env.EDGEWISE_URL) throw new CliError("EDGEWISE_URL names a service that runs already; unset it to run one here", { exitCode: EXIT.usage });
   const { environments, worker } = await servedEnvironments(paths, cwd, envDir);
+  // Alarms that were due come as soon as the runtime is up, which is before the service is handed out here.
+  const startedAt = Date.now();
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
   const onCrash = (): void => terminal.tell(crashes.note());
@@ -37,7 +39,7 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
     try {
       const lost = new AbortController();
       const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
-      watchMissed(service.client, signal, (line) => terminal.tell(line));
+      watchMissed(service.client, signal, startedAt, (line) => terminal.tell(line));
       if (service.stateFolder !== null) {
         watchDisk(service.stateFolder, (line) => terminal.tell(line));
         watchState(service.stateFolder, (error) => lost.abort(error));

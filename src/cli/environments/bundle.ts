@@ -1,4 +1,5 @@
 /** Turns environments in files of this machine into modules of a Worker. */
+import { OBJECT_CLASSES } from "../service/object-classes.ts";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
@@ -45,7 +46,7 @@ export function workerModules(environments: readonly DescribedModule[]): readonl
     'import * as library from "./lib/index.js";',
     'import * as testing from "./lib/testing.js";',
     "const locked = () => beforeForeignCode([library, testing]);",
-    'export { Directory, Dispatcher, Registry, Run } from "./lib/worker.js";',
+    `export { ${Object.values(OBJECT_CLASSES).join(", ")} } from "./lib/worker.js";`,
     `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
   ];
   return [

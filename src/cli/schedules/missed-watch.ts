@@ -7,9 +7,11 @@ import { missedLine } from "./schedule-lines.ts";
 const FIRST_MS = 1_000;
 const LOOK_MS = 15_000;
 
-/** Tells of each due time at which no service ran, once, until `signal`. A look that fails is told too, and made again. */
-export function watchMissed(client: ServiceClient, signal: AbortSignal, tell: (line: string) => void): void {
-  const since = Date.now();
+/**
+ * Tells of each due time at which no service ran, once, until `signal`. `since`: Unix milliseconds before the service was started; what was
+ * found missed earlier another one has told. A look that fails is told too, and made again.
+ */
+export function watchMissed(client: ServiceClient, signal: AbortSignal, since: number, tell: (line: string) => void): void {
   const told = new Set<string>();
   let failed = false;
   const look = async (): Promise<void> => {

@@ -1,4 +1,5 @@
 /** What runs in the local runtime: the same `dist/worker.js` that is deployed, with smaller numbers, and the embedded model beside it. */
+import { OBJECT_CLASSES } from "./object-classes.ts";
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
 import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
@@ -70,13 +71,7 @@ export function serviceWorker({
       LOCAL_SECRETS: { ...secrets },
       ...(token === null ? {} : { EDGEWISE_TOKEN: token }),
     },
-    durableObjects: {
-      RUN: { className: "Run", useSQLite: true },
-      DISPATCHER: { className: "Dispatcher", useSQLite: true },
-      REGISTRY: { className: "Registry", useSQLite: true },
-      DIRECTORY: { className: "Directory", useSQLite: true },
-      SCHEDULE: { className: "Schedule", useSQLite: true },
-    },
+    durableObjects: Object.fromEntries(Object.entries(OBJECT_CLASSES).map(([binding, className]) => [binding, { className, useSQLite: true }])),
     r2Buckets: { BUCKET: "edgewise" },
     queueProducers: {
       ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),

@@ -89,7 +89,7 @@ describe.skipIf(!found)("the live display in a terminal", () => {
       await new Promise((resolve) => setTimeout(resolve, 30));
     }
     const screen = terminal.screen().join("\n");
-    for (const part of ["have no score", "similarity", "in flight", "input", "%"]) expect(screen).toContain(part);
+    for (const part of ["in random order", "with what is open", "similarity", "in flight", "input", "%"]) expect(screen).toContain(part);
     await shows("ended with 0");
     const left = terminal.history();
     expect(left.split("\n").filter((line) => /──|↑↓|█/.test(line))).toEqual([]);

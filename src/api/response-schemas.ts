@@ -192,6 +192,7 @@ export const runState = z.strictObject({
       examples: z.enum(EXAMPLES_OF_RESCORE),
       errors_only: z.literal(true).optional(),
       rubric: text.optional(),
+      from_folder: z.literal(true).optional().describe("Its rows were uploaded: the service need not know the run."),
       avg_reward: z.number().optional(),
       avg_metrics: z.record(z.string(), z.number()).optional(),
       changed_examples: count,

@@ -55,7 +55,12 @@ export interface SourceAverages {
 }
 
 /** The run whose rollouts these are: its numbers, and how many examples have other scores now. */
-export type RescoredMetadata = Omit<RescoredFrom, "results"> & Partial<SourceAverages> & { readonly changed_examples: number };
+export type RescoredMetadata = Omit<RescoredFrom, "results"> &
+  Partial<SourceAverages> & {
+    /** Its rows were sent from a folder or an export: no service need know the run. Absent = it was a run of the service. */
+    readonly from_folder?: true;
+    readonly changed_examples: number;
+  };
 
 /** Content of `metadata.json`. An alias, since an interface is no `Record<string, unknown>`. */
 export type RunMetadata = {
@@ -207,10 +212,12 @@ export function rescoredMetadata(
   rescored: MetadataInput["rescored"],
 ): Pick<EdgewiseMetadata, "rescored_from"> {
   if (rescored_from === undefined) return {};
-  const { results: _, ...source } = rescored_from;
+  const { results, ...source } = rescored_from;
   const { avg_reward, avg_metrics } = rescored?.source ?? {};
   const averages = avg_reward === undefined || avg_metrics === undefined ? {} : { avg_reward, avg_metrics };
-  return { rescored_from: { ...source, ...averages, changed_examples: rescored?.changed ?? 0 } };
+  return {
+    rescored_from: { ...source, ...(results === undefined ? {} : { from_folder: true as const }), ...averages, changed_examples: rescored?.changed ?? 0 },
+  };
 }
 
 /** How sure the numbers are, as far as there is anything to say: the same wherever those of a run are shown. */

@@ -24,6 +24,8 @@ export interface EvalWish extends NamedEnvironment {
 export interface RescoreWish {
   /** `rescore` of the creation, but for the upload. */
   readonly fields: JsonObject;
+  /** The folder or export that they are in, as it was typed; null: the service has them. */
+  readonly folder: string | null;
   /** Rows that are uploaded; null: the service has them. */
   readonly rows: RowIndex | null;
 }

@@ -26,6 +26,8 @@ export interface ReportStyle {
   readonly by?: string | undefined;
   /** Of a folder that was gone on with, as it was found. */
   readonly wrongAverages: readonly WrongAverage[];
+  /** The folder whose rows were scored again; null = none was, or none that this command knows. */
+  readonly rescoredFolder: string | null;
   /** This command found nothing to do: there is no time that it took. */
   readonly rested: boolean;
 }
@@ -58,14 +60,14 @@ export async function reportOfRun(evaluation: Evaluation, client: ServiceClient,
 }
 
 async function reportOf(evaluation: Evaluation, lines: () => AsyncIterable<string>, place: string | null, style: ReportStyle): Promise<FinalReport> {
-  const { columns, abbreviated, verbose, by, wrongAverages, rested } = style;
+  const { columns, abbreviated, verbose, by, wrongAverages, rescoredFolder, rested } = style;
   const wrong = wrongAveragesText(wrongAverages);
   const seconds = rested ? null : secondsTaken(evaluation);
   const report = new PlainReport({
     ...evaluation.metadata,
     grouping_problem: evaluation.edgewise.grouping_problem,
     stopped_early: evaluation.edgewise.stopped_early,
-    settings: [...settingsOf(evaluation), ...(wrong === null ? [] : [wrong])],
+    settings: [...settingsOf(evaluation, rescoredFolder), ...(wrong === null ? [] : [wrong])],
     seconds,
     verbose,
     by,
@@ -105,7 +107,7 @@ const secondsTaken = ({ started_at, finalized_at }: Evaluation): number | null =
   started_at === null || finalized_at === null ? null : (Date.parse(finalized_at) - Date.parse(started_at)) / 1000;
 
 /** What was asked for beyond the head of the report. */
-function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluation): readonly string[] {
+function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluation, rescoredFolder: string | null): readonly string[] {
   const { num_examples, rollouts_per_example, sampling_args, env_args, extra_env_kwargs } = metadata;
   const { dataset_name, dataset_digest } = edgewise;
   const line = (name: string, value: string | null): readonly string[] => (value === null ? [] : [`${name}: ${value}`]);
@@ -116,7 +118,7 @@ function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluati
     ...line("environment arguments", argumentsText(env_args, dataset_name)),
     ...line("environment options", optionsText(extra_env_kwargs)),
     ...line("code", codesText(edgewise.env_digests)),
-    ...line("scored again", rescoredText(edgewise.rescored_from, evaluation_id, num_examples)),
+    ...line("scored again", rescoredText(edgewise.rescored_from, evaluation_id, num_examples, rescoredFolder)),
     ...line("stops when", typeof eval_config.stop_when === "string" ? `${eval_config.stop_when} (alpha ${eval_config.stop_alpha})` : null),
   ];
 }

@@ -211,7 +211,8 @@ export class RunPlay {
       const kept = folder !== null && watch.folderFailure === null;
       const { abbreviated_summary: abbreviated = false, verbose = false, by } = this.wish.given;
       const rested = started.how === "nothing owed" || watch.rested;
-      const style = { columns, abbreviated, verbose, by, wrongAverages: started.wrongAverages ?? [], rested };
+      const rescoredFolder = this.wish.rescore?.folder ?? null;
+      const style = { columns, abbreviated, verbose, by, wrongAverages: started.wrongAverages ?? [], rescoredFolder, rested };
       const report = kept ? reportOfFolder(evaluation, folder.path, style) : reportOfRun(evaluation, client, style);
       return { evaluation, completed, report: await report };
     }, watch.patience());

@@ -75,6 +75,7 @@ function ofSource(wish: EvalWish, typed: RescoreTyped, source: RescoreSource, ro
     : {};
   const { rubric, errors_only, examples } = typed;
   const rescore: RescoreWish = {
+    folder: rows === null ? null : typed.source,
     rows: rows?.index ?? null,
     fields: {
       ...(rows === null

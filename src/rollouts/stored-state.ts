@@ -30,6 +30,17 @@ const ROW_ONLY = Symbol.for("edgewise.row-only");
 /** Whether all that is known of the example is what its row holds: then a column that is not there was maybe not stored. */
 export const isRowOnly = (state: State): boolean => (state as { readonly [ROW_ONLY]?: true })[ROW_ONLY] === true;
 
+const METRICS = Symbol.for("edgewise.stored-metrics");
+
+/**
+ * What the row of a rollout says of it under the name of a metric, for monitors: they measure the rollout, and what they measured it by is gone with it. Null
+ * where the rollout is played here, or its row has no such number.
+ */
+export function storedMetric(state: State, name: string): number | null {
+  const value = (state as { readonly [METRICS]?: Readonly<Record<string, unknown>> })[METRICS]?.[name];
+  return typeof value === "number" ? value : null;
+}
+
 /** What is made of a row, and what of it is used. */
 export interface StoredStateOptions extends Omit<StateOptions, "tools" | "now"> {
   /** `input` is made of the row: what that lacks of its example counts as a lack when it is asked for. Absent = it is the example itself. */
@@ -72,6 +83,7 @@ export function storedState(input: RolloutInput, row: JsonObject, columns: reado
     },
     { ...options, tools: [], now: timing.start_time * 1_000 },
   );
+  Object.defineProperty(state, METRICS, { value: metricsIn(row) });
   const code = errorCodeOf(row.error);
   Object.assign(state, {
     completion: output.completion,
@@ -98,10 +110,12 @@ function usageOf(usage: Json | undefined): TokenUsage | null {
 }
 
 /** How often the model was called; null where the row does not say. */
-function turnsOf({ metrics }: JsonObject): number | null {
-  const turns = typeof metrics === "object" && metrics !== null && !Array.isArray(metrics) ? metrics.num_turns : null;
+function turnsOf(row: JsonObject): number | null {
+  const { num_turns: turns } = metricsIn(row);
   return typeof turns === "number" && Number.isSafeInteger(turns) && turns >= 0 ? turns : null;
 }
+
+const metricsIn = ({ metrics }: JsonObject): JsonObject => (typeof metrics === "object" && metrics !== null && !Array.isArray(metrics) ? metrics : {});
 
 /** `own`, noting what is asked of it that it does not have. What scoring writes, it has from then on. */
 function watched(own: State, turns: number | null, rowOnly: boolean): StoredState {

@@ -1,8 +1,16 @@
 import { type Evaluation, Rubric } from "../../rubrics/rubric.ts";
+import { storedMetric } from "../../rollouts/stored-state.ts";
 import type { AssistantMessage, State, ToolCall } from "../../rollouts/types.ts";
 
 /** The metric that every conversation has, without weight: how often the model was called. */
 export const turnMonitor = (): Rubric => new Rubric([{ name: "num_turns", fn: ({ state }) => state.trajectory.length, weight: 0 }]);
+
+/** A measure of how a rollout went, without weight. Of one of which there is its row alone it is what the row says: what it was read from is no more. */
+export const monitored = (name: string, read: (state: State) => number) => ({
+  name,
+  weight: 0,
+  fn: ({ state }: { readonly state: State }): number => storedMetric(state, name) ?? read(state),
+});
 
 const toolCallsOf = (state: State): ToolCall[] =>
   (state.completion ?? []).filter((message): message is AssistantMessage => message.role === "assistant").flatMap(({ tool_calls }) => tool_calls ?? []);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { PythonWorkerDeadError, PythonWorkerNotReadyError, PythonWorkerRequestError, SandboxError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
+import { monitored } from "../kinds/monitors.ts";
 import { tool } from "../kinds/tool.ts";
 import type { Message, State } from "../../rollouts/types.ts";
 import { answerText, askWorker, awaitWorker, readAnswer, startWorker, stopWorker } from "./python-worker.ts";
@@ -40,9 +41,7 @@ export class PythonEnv extends SandboxEnv {
     this.#startupSeconds = options.maxStartupWaitSeconds ?? 30;
     this.#folder = options.workerDir ?? "/tmp/edgewise-python";
     this.removeTool("bash");
-    this.addRubric(
-      new Rubric([{ name: "python_ready_wait_time", weight: 0, fn: ({ state }) => (state.python_state as PythonState | undefined)?.ready_wait_time ?? 0 }]),
-    );
+    this.addRubric(new Rubric([monitored("python_ready_wait_time", (state) => (state.python_state as PythonState | undefined)?.ready_wait_time ?? 0)]));
     this.addTool(
       tool({
         name: "python",

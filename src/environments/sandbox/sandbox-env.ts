@@ -3,6 +3,7 @@ import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
+import { monitored } from "../kinds/monitors.ts";
 import { StatefulToolEnv } from "../kinds/stateful-tool-env.ts";
 import { tool } from "../kinds/tool.ts";
 import type { ToolOptions } from "../kinds/tool-env.ts";
@@ -174,6 +175,6 @@ const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : v
 
 const sandboxMonitor = (): Rubric =>
   new Rubric([
-    { name: "sandbox_ready_wait_time", weight: 0, fn: ({ state }) => stateOf(state)?.ready_wait_time ?? 0 },
-    { name: "sandbox_command_execution_time", weight: 0, fn: ({ state }) => mean(stateOf(state)?.command_execution_times ?? []) },
+    monitored("sandbox_ready_wait_time", (state) => stateOf(state)?.ready_wait_time ?? 0),
+    monitored("sandbox_command_execution_time", (state) => mean(stateOf(state)?.command_execution_times ?? [])),
   ]);

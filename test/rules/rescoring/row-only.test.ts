@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { debtOf } from "../../../durable-objects/run/course/repair.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
+import type { Environment } from "../../../src/environments/kinds/environment.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
+import { PythonEnv } from "../../../src/environments/sandbox/python-env.ts";
+import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { rescore } from "../../../src/environments/unit/rescore.ts";
 import type { KeptRollout } from "../../../src/environments/unit/run-unit.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
@@ -26,23 +29,21 @@ const ROW = {
 const keptOf = (row: object): KeptRollout => ({ index: 0, line: JSON.stringify(row), summary: summaryOfRow(row as never) });
 
 const scored = (functions: Scores, row: object = ROW, rowOnly = true) =>
-  rescore(
-    new SingleTurnEnv({ dataset: async function* () {}, rubric: new Rubric(functions) }),
-    { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
-    [keptOf(row)],
-    {
-      client: null,
-      model: "m",
-      sampling_args: {},
-      independent: false,
-      stateColumns: ["judge_response"],
-      rowOnly,
-      signal: new AbortController().signal,
-      deadlineMs: null,
-      now: () => 1,
-      sleep,
-    },
-  );
+  scoredBy(new SingleTurnEnv({ dataset: async function* () {}, rubric: new Rubric(functions) }), row, rowOnly);
+
+const scoredBy = (environment: Environment, row: object, rowOnly: boolean) =>
+  rescore(environment, { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" }, [keptOf(row)], {
+    client: null,
+    model: "m",
+    sampling_args: {},
+    independent: false,
+    stateColumns: ["judge_response"],
+    rowOnly,
+    signal: new AbortController().signal,
+    deadlineMs: null,
+    now: () => 1,
+    sleep,
+  });
 
 describe("a rollout of which there is its row alone", () => {
   it("has what its row holds of the example, and names what a function asks for beyond that", async () => {
@@ -76,5 +77,43 @@ describe("a rollout of which there is its row alone", () => {
     expect(result).toMatchObject({ lacks: [], rows: [{ summary: { reward: 0, error: "rate_limited" } }] });
     expect(debtOf({ ...keptOf(ROW).summary, error: "rate_limited" }, { keepErrors: false, scoreAgain: true, runsNone: true })).toBeNull();
     expect(debtOf({ ...keptOf(ROW).summary, error: "scorer_error" }, { keepErrors: false, scoreAgain: true, runsNone: true })).toBe("scores");
+  });
+
+  it("keeps what monitors measured of its sandbox, which is no more; a rubric that asks for the sandbox itself lacks it", async () => {
+    const env = (score: (context: RewardContext) => unknown): PythonEnv =>
+      new PythonEnv({
+        dataset: [{ question: "q" }],
+        sandbox: new ScriptedSandbox(),
+        rubric: new Rubric([{ name: "read", fn: (context: RewardContext) => Number(score(context)) }]),
+      });
+    const measured = { sandbox_ready_wait_time: 1.5, sandbox_command_execution_time: 0.25, python_ready_wait_time: 2 };
+    const row = { ...ROW, metrics: { old: 0.5, num_turns: 2, ...measured } };
+    for (const rowOnly of [true, false]) {
+      const { lacks, rows } = await scoredBy(
+        env(() => 1),
+        row,
+        rowOnly,
+      );
+      expect(lacks).toEqual([]);
+      expect(rows[0]?.summary).toMatchObject({ reward: 1, metrics: { read: 1, num_turns: 2, ...measured } });
+    }
+    expect(
+      (
+        await scoredBy(
+          env(({ state }) => state.sandbox_id === "x"),
+          row,
+          false,
+        )
+      ).lacks,
+    ).toEqual(["sandbox_id"]);
+    expect(
+      (
+        await scoredBy(
+          env(() => 1),
+          ROW,
+          false,
+        )
+      ).lacks,
+    ).toEqual(["sandbox_state", "python_state"]);
   });
 });

@@ -2,6 +2,7 @@ import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
 import { locationOf } from "../../config/options/options.ts";
+import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
@@ -155,8 +156,6 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     if (problem !== null) throw invalid(problemAt(problem.option), problem.message);
     // No model is called for rollouts that are there.
     if (rescoring === null) for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
-    if (config.stop_when !== undefined && (body.resume_from !== undefined || rescoring !== null))
-      throw invalid(locationOf("stop_when"), "rows that are there keep their order, which is no random one: leave the rule out");
     configs.push({
       ...config,
       ...(rescoring === null ? {} : { rescored_from: rescoring.source }),
@@ -173,6 +172,8 @@ function requestOf(body: CreateBody): RunRequest {
   const takesOver = body.resume_from !== undefined || body.rescore !== undefined;
   if (takesOver && evalConfig.order === "permuted")
     throw invalid(["body", "eval_config", "order"], "must be data: rows that are there already keep their order");
+  if (takesOver && (evalConfig.stop_when ?? NO_STOP_RULE).trim() !== NO_STOP_RULE)
+    throw invalid(locationOf("stop_when"), "rows that are there keep their order, which is no random one: leave the rule out");
   const hosted: JsonObject = {};
   for (const name of HOSTED_FIELDS) {
     const value = evalConfig[name];

@@ -24,8 +24,17 @@ export async function rescoringOf(ports: AppPorts, body: CreateBody): Promise<Re
   const { rescore } = body;
   if (rescore === undefined) return null;
   const env = bareName(body.environment_ids[0] ?? "");
-  return "run_id" in rescore && rescore.results === undefined ? await ofRun(ports, body, rescore, env) : await ofUpload(ports, body, rescore, env);
+  if ((body.eval_config.num_examples ?? EVERY_EXAMPLE) > 0)
+    throw invalid(["body", "eval_config", "num_examples"], "is told by the rows that are scored again: leave it out");
+  const found = rescore.results === undefined ? await ofRun(ports, body, rescore, env) : await ofUpload(ports, body, rescore, env);
+  return { ...found, body: { ...found.body, eval_config: { ...found.body.eval_config, num_examples: EVERY_EXAMPLE } } };
 }
+
+/**
+ * The source's own number says how many examples it has, and not which: one that was scored again itself, stopped early or pushed may have any of the data
+ * set. So rows are looked up in all of it, which is read no further than to the last of them.
+ */
+const EVERY_EXAMPLE = -1;
 
 type Wish = NonNullable<CreateBody["rescore"]>;
 
@@ -67,9 +76,8 @@ async function ofRun(ports: AppPorts, body: CreateBody, wish: Wish, env: string)
 
 /** What the rows are made of, and what they are scored by where that is the same environment. */
 function ofConfig(config: RunConfig, env: string): CreateBody["eval_config"] {
-  const { num_examples, rollouts_per_example, sampling_args, state_columns, shuffle_seed, base_url, cluster_by } = config;
+  const { rollouts_per_example, sampling_args, state_columns, shuffle_seed, base_url, cluster_by } = config;
   return {
-    num_examples: Math.max(-1, num_examples),
     rollouts_per_example,
     sampling_args,
     state_columns: [...state_columns],

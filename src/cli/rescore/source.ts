@@ -35,7 +35,8 @@ export function sourceOf({ facts, metadata }: OpenedRun): RescoreSource {
     given: {
       model: facts.model,
       api_base_url: addressOf(facts.base_url),
-      num_examples: facts.num_examples ?? -1,
+      // Those that have rows, whichever of the data set they are.
+      num_examples: -1,
       ...(facts.rollouts_per_example === null ? {} : { rollouts_per_example: facts.rollouts_per_example }),
       sampling_args: ownSampling(facts.sampling_args),
       ...(columns.length === 0 ? {} : { state_columns: columns }),

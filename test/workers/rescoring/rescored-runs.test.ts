@@ -1,6 +1,9 @@
 import { reset } from "cloudflare:test";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { manifestText } from "../../../r2-layout/folder-manifest.ts";
+import { datasetKey } from "../../../r2-layout/keys.ts";
+import { sha256Hex } from "../../../src/config/sha256.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { createApp } from "../../../src/api/app.ts";
 import { portsOf } from "../../../src/api/ports.ts";
@@ -12,9 +15,9 @@ import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { Fleet } from "../support/fleet.ts";
 import { createRun, expectNumbersOfRows, metadataOf, type ResultRow, rowsOf, viewOf } from "../support/runs.ts";
 import { type ModelOptions, ScriptedModel } from "../support/scripted-model.ts";
-import { QUICK, service, setVars, STEADY } from "../support/service.ts";
+import { QUICK, run, service, setVars, STEADY, until } from "../support/service.ts";
 
-type Score = (context: RewardContext) => number;
+type Score = (context: RewardContext) => number | Promise<number>;
 
 interface Made {
   readonly id?: string;
@@ -70,9 +73,9 @@ async function settled(environment: EnvironmentDefinition, changes: Partial<RunC
   return config;
 }
 
-async function asked(body: object): Promise<{ readonly status: number; readonly answer: Record<string, unknown> }> {
+async function asked(body: object, path = "hosted-evaluations"): Promise<{ readonly status: number; readonly answer: Record<string, unknown> }> {
   const response = await app.request(
-    "https://edgewise.example/api/v1/hosted-evaluations",
+    `https://edgewise.example/api/v1/${path}`,
     { method: "POST", headers: { authorization: "Bearer right", "content-type": "application/json" }, body: JSON.stringify(body) },
     service,
   );
@@ -90,6 +93,13 @@ async function rescored({ run_id }: RunConfig, environment: EnvironmentDefinitio
   const view = await fleet.settled(String(answer.evaluation_id));
   return { view, config: view.config };
 }
+
+async function upload(text: string): Promise<string> {
+  const digest = await sha256Hex(text);
+  await service.BUCKET.put(datasetKey(digest), text);
+  return digest;
+}
+const uploaded = async (rows: readonly object[]) => ({ digest: await upload(rows.map((row) => `${JSON.stringify(row)}\n`).join("")), bytes: 1 });
 
 const codeOf = ({ error }: ResultRow): unknown => (error as { code?: unknown } | null)?.code ?? null;
 const generated = ({ prompt, completion, token_usage, stop_condition, rollout_index, example_id }: ResultRow): unknown[] => [
@@ -247,6 +257,110 @@ describe("a run that scores another's rollouts again", () => {
     expect(model.total).toBe(requests);
   });
 
+  it("goes on after an interrupt with what is left to score, and asks the model nothing", async () => {
+    const source = await settled(numbers("before", half));
+    const before = await rowsOf(source);
+    const requests = model.total;
+    const gate = Promise.withResolvers<void>();
+    const late = numbers("mended", async ({ answer }) => {
+      if (Number(answer) >= 3) await gate.promise;
+      return 1;
+    });
+    registerEnvironments([late]);
+    delete (service as unknown as Record<string, unknown>).TEST_KEY;
+    fleet = new Fleet({ model, budget: { requests: 4 } });
+    const { answer } = await asked({ environment_ids: ["numbers"], rescore: { run_id: source.run_id } });
+    const id = String(answer.evaluation_id);
+    await until("some examples to be scored", async () => (await viewOf(id)).units.done === 3);
+    expect(await run(id).interrupt()).toMatchObject({ ok: true });
+    await until("its executor to leave", async () => (await viewOf(id)).executors === 0);
+    expect(await viewOf(id)).toMatchObject({ suspended: true, units: { done: 3, open: 0 } });
+    gate.resolve();
+    expect(await asked({}, `evaluations/${id}/resume`)).toMatchObject({ status: 200 });
+    const { status, config, rescored: after } = await fleet.settled(id);
+    expect({ status, after }).toMatchObject({ status: "COMPLETED", after: { changed: 6, source: { avg_reward: 0.5, rollouts: 12 } } });
+    const rows = await rowsOf(config);
+    expect(rows.map(generated)).toEqual(before.map(generated));
+    expect(rows.map(({ reward }) => reward)).toEqual(Array.from({ length: 12 }, () => 1));
+    expect(model.total).toBe(requests);
+    await expectNumbersOfRows(config);
+  });
+
+  it("has the examples that its folder has rows of, whichever of the data set they are, and can be scored again itself", async () => {
+    const source = await settled(numbers("before", half), { num_examples: 8 });
+    const held = (await rowsOf(source)).filter(({ example_id }) => [2, 5, 7].includes(example_id));
+    const parts = [await uploaded(held.slice(0, 4)), await uploaded(held.slice(4))];
+    const results = await upload(
+      manifestText({
+        parts,
+        held: [
+          [2, 2],
+          [5, 5],
+          [7, 7],
+        ],
+      }),
+    );
+    const worth = ({ answer }: RewardContext): number => Number(answer);
+    const environment = numbers("mended", worth);
+    registerEnvironments([environment]);
+    const { answer } = await asked({
+      environment_ids: ["numbers"],
+      inference_model: "theirs",
+      eval_config: { rollouts_per_example: 2 },
+      rescore: { results, source: { run_id: "0a0a0a0a", env_id: "numbers" } },
+    });
+    fleet = new Fleet({ model });
+    const { config, units } = await fleet.settled(String(answer.evaluation_id));
+    expect(units).toMatchObject({ done: 3, total: 3 });
+    const sizes = async (of: RunConfig) => {
+      const { num_examples, edgewise } = await metadataOf(of);
+      return { num_examples, from: (edgewise as { rescored_from: Record<string, unknown> }).rescored_from };
+    };
+    expect(await sizes(config)).toMatchObject({ num_examples: 3, from: { run_id: "0a0a0a0a", from_folder: true, examples: "data", changed_examples: 3 } });
+    await fleet.close();
+    const { config: twice } = await rescored(
+      config,
+      numbers("again", (context) => worth(context) + 1),
+    );
+    expect((await rowsOf(twice)).map(({ example_id, reward }) => [example_id, reward])).toEqual([2, 2, 5, 5, 7, 7].map((n) => [n, n + 1]));
+    expect(await sizes(twice)).toMatchObject({ num_examples: 3, from: { run_id: config.run_id } });
+    expect((await sizes(twice)).from).not.toHaveProperty("from_folder");
+  });
+
+  it("scores rows of another program by what they hold, from a folder that names no run", async () => {
+    const rows = [3, 9].map((example_id) => ({
+      ...{ example_id, rollout_index: 0, reward: 1, error: null, answer: "4" },
+      prompt: [{ role: "user", content: "2+2" }],
+      completion: [{ role: "assistant", content: example_id === 3 ? "4" : "5" }],
+    }));
+    const results = await upload(
+      manifestText({
+        parts: [await uploaded(rows)],
+        held: [
+          [3, 3],
+          [9, 9],
+        ],
+      }),
+    );
+    registerEnvironments([numbers("exact", ({ completion, answer }) => Number(completion.at(-1)?.content === answer))]);
+    const { answer } = await asked({
+      environment_ids: ["numbers"],
+      inference_model: "theirs",
+      eval_config: { rollouts_per_example: 1 },
+      rescore: { results, source: { env_id: "their-task" } },
+    });
+    model = new ScriptedModel();
+    fleet = new Fleet({ model });
+    const { status, config } = await fleet.settled(String(answer.evaluation_id));
+    expect(status).toBe("COMPLETED");
+    expect((await rowsOf(config)).map(({ example_id, reward }) => [example_id, reward])).toEqual([
+      [3, 1],
+      [9, 0],
+    ]);
+    expect((await metadataOf(config)).edgewise).toMatchObject({ rescored_from: { run_id: null, env_id: "their-task", examples: "rows", from_folder: true } });
+    expect(model.total).toBe(0);
+  });
+
   it("refuses a run that has not settled, one that is not there, and settings that say how rollouts are made", async () => {
     const source = await settled(numbers("before", half));
     const ask = (rescore: object, more: object = {}) => asked({ environment_ids: ["numbers"], rescore, ...more });
@@ -255,6 +369,12 @@ describe("a run that scores another's rollouts again", () => {
       status: 422,
       answer: { detail: [{ loc: ["body", "eval_config", "max_retries"] }] },
     });
+    const stopping = { stop_when: "halfwidth<0.05" };
+    for (const eval_config of [stopping, { ...stopping, stop_alpha: 0.1 }, { num_examples: 2 }])
+      expect(await ask({ run_id: source.run_id }, { eval_config })).toMatchObject({
+        status: 422,
+        answer: { detail: [{ loc: ["body", "eval_config", Object.keys(eval_config)[0]], msg: expect.stringContaining("leave") as string }] },
+      });
     expect(await ask({ run_id: source.run_id }, { inference_model: "another" })).toMatchObject({ status: 422 });
     expect(await ask({})).toMatchObject({ status: 422 });
   });

@@ -53,6 +53,9 @@ export function comparedFacts(metadata: unknown): ComparedFacts {
   };
 }
 
+/** What the numbers of a run that ended by a rule are, where an interval of fixed size stands beside them. */
+export const stoppedWarning = (rule: string): string => `stopped early, by ${rule}: ${OTHER_INTERVAL}`;
+
 const rescoredFacts = ({ run_id, rows_sha256, rubric }: Fields): NonNullable<ComparedFacts["rescored"]> => ({
   run_id: textOf(run_id),
   rows_sha256: textOf(rows_sha256),
@@ -116,6 +119,6 @@ export function comparability(a: ComparedFacts, b: ComparedFacts, accepted: bool
   if (shared !== null)
     warnings.push(`examples share ${JSON.stringify(shared)}, and are taken for independent here: intervals may be too narrow, and p too low`);
   if (!a.ended || !b.ended) warnings.push("one of the runs has not ended: what is done so far is no random part of it");
-  for (const { stopped } of [a, b]) if (typeof stopped === "string") warnings.push(`one of the runs stopped early, by ${stopped}: ${OTHER_INTERVAL}`);
+  for (const facts of [a, b]) if (typeof facts.stopped === "string") warnings.push(`one of the runs ${stoppedWarning(facts.stopped)}`);
   return { refusals, warnings };
 }

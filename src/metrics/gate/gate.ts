@@ -1,4 +1,4 @@
-import { comparedFacts } from "../comparison/comparability.ts";
+import { comparedFacts, stoppedWarning } from "../comparison/comparability.ts";
 import { type ComparedRun, type ComparisonRefusal, compareRuns, type NamedRun, namedRun } from "../comparison/compare-runs.ts";
 import type { MetricComparison } from "../comparison/compare-tables.ts";
 import { REWARD, type ScoreTable } from "../comparison/score-table.ts";
@@ -82,6 +82,8 @@ export function gateRun(candidate: ComparedRun, baseline: ComparedRun | null, wi
     const found = comparison?.metrics.find((each) => each.metric === metric) ?? comparison?.metrics.find((each) => each.metric === REWARD);
     if (found !== undefined && found.n > 0) checks.push(dropCheck(found, maxDrop, alpha, [baseline.table, candidate.table]));
   }
+  const { stopped } = comparedFacts(candidate.metadata);
+  if (maxDrop === null && typeof stopped === "string") warnings = [`the run ${stoppedWarning(stopped)}`];
   if (min !== null) checks.push(meanCheck(candidate, min, metric, alpha));
   const holds = runs.flatMap((run) => (run === null ? [] : reasonsToHold(run)));
   if (checks.length < Number(maxDrop !== null) + Number(min !== null)) holds.push("no example has a score in both runs");

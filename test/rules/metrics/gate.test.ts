@@ -116,6 +116,18 @@ describe("a gate", () => {
     expect(gated(good, good, { min: 0.8 })).toMatchObject({ verdict: "fail", checks: [{ verdict: "pass" }, { verdict: "fail" }] });
   });
 
+  it("warns of a run that stopped early, whose interval of fixed size looks surer than it is", () => {
+    const stopped = { edgewise: { status: "COMPLETED", stopped_early: { rule: "halfwidth<0.15" } } };
+    const run = runOf(
+      "early",
+      Array.from({ length: 60 }, (_, i) => [i % 5 === 0 ? 0 : 1]),
+      stopped,
+    );
+    for (const report of [gated(run, null, { maxDrop: null, min: 0.2 }), gated(run, run, { min: 0.2 })])
+      expect(report.warnings.filter((text) => /stopped early, by halfwidth<0\.15/.test(text)).length).toBeGreaterThan(0);
+    expect(gated(runOf("whole", [[1], [0]]), null, { maxDrop: null, min: 0.2 }).warnings).toEqual([]);
+  });
+
   it("says what deciding would cost, in examples and in attempts", () => {
     const random = seededRandom(3);
     const attempts = () => Array.from({ length: 60 }, () => [0, 0, 0].map(() => (random() < 0.5 ? 1 : 0)));

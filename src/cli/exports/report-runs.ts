@@ -10,6 +10,7 @@ import { printableJson } from "../../report/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { withRuns } from "./open-runs.ts";
+import { ExampleNaming } from "./example-naming.ts";
 import type { OpenedRun } from "./opened-run.ts";
 
 export interface ReportWish {
@@ -55,8 +56,13 @@ function wrongIn({ metadata, notes, facts }: OpenedRun, rows: Aggregates): reado
 
 async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: ReportWish): Promise<PlainReport> {
   const groups = new PromptGroups();
+  const naming = new ExampleNaming();
   // Another program may have named examples wrongly, which the rows have to be looked through for first.
-  if (facts.foreign) for await (const { value } of rows()) groups.add(value.example_id ?? value.id, value.prompt);
+  if (facts.foreign)
+    for await (const { value } of rows()) {
+      groups.add(value.example_id ?? value.id, value.prompt);
+      naming.add(value);
+    }
   const report = new PlainReport({
     env_id: facts.env_id,
     model: facts.model,
@@ -65,7 +71,8 @@ async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: Rep
     rollouts_per_example: facts.rollouts_per_example ?? 1,
     pass_threshold: facts.pass_threshold,
     reward_range: facts.reward_range,
-    grouping_problem: facts.grouping_problem ?? (groups.others === 0 ? undefined : groupingProblem(groups.others)),
+    grouping_problem:
+      facts.grouping_problem ?? naming.problem(facts.rollouts_per_example ?? 1) ?? (groups.others === 0 ? undefined : groupingProblem(groups.others)),
     cluster_by: clusterBy ?? facts.cluster_by,
     stopped_early: facts.stopped_early,
     by,

@@ -90,6 +90,17 @@ describe.runIf(there !== null)("folders that the Python library wrote, resumed",
     expect(await rolloutsOfWhole(path, {})).toBe(100);
   });
 
+  it("are reported without intervals where their rows do not stand as the folder says, naming the import that groups them", async () => {
+    const report = async (start: string): Promise<string> => (await runInProcess(["eval", "report", folderOf(start)], { cwd: FOLDER })).out.join("\n");
+    for (const [start, rows] of [
+      ["vf-tool-test", "15 rollouts of 5"],
+      ["vf-math-python", "15 rollouts of 5"],
+      ["vf-gsm8k", "150 rollouts of 50"],
+    ] as const)
+      expect(await report(start)).toMatch(new RegExp(`95% interval: none \\(rows name no example_id, and ${rows} examples do not stand as .*edgewise import`));
+    for (const start of ["vf-wiki-search--gpt-4.1-mini", "vf-wiki-search--gpt-4.1-nano"]) expect(await report(start)).toMatch(/95% interval: 0\.\d+ to/);
+  });
+
   it("are shown with the averages of their rows where their metadata states others", async () => {
     const lines = async (start: string): Promise<string> => (await runInProcess(["eval", "view", folderOf(start)], { cwd: FOLDER })).out.join("\n");
     const stale = await lines("vf-tool-test");

@@ -48,8 +48,12 @@ const SHIELDED = /^'(?=[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])/;
 function messagesOf(cell: unknown): unknown {
   const messages: unknown = typeof cell === "string" ? JSON.parse(cell) : cell;
   if (!Array.isArray(messages)) return messages ?? null;
-  return messages.map((message: unknown) => {
-    if (!isFields(message) || typeof message.content_json !== "string") return message;
-    return { ...message, content: JSON.parse(message.content_json) as unknown };
-  });
+  return messages.map((message: unknown) => (isFields(message) ? messageOf(message) : message));
+}
+
+/** As it stood in the row: a column that it had no field for is null in an export, and content in parts and further fields are JSON as text. */
+function messageOf({ content_json: parts, other, ...columns }: Fields): Fields {
+  const own = Object.fromEntries(Object.entries(columns).filter(([name, value]) => name === "content" || value !== null));
+  const more: unknown = typeof other === "string" ? JSON.parse(other) : null;
+  return { ...own, ...(typeof parts === "string" ? { content: JSON.parse(parts) as unknown } : {}), ...(isFields(more) ? more : {}) };
 }

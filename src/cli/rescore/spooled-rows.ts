@@ -4,7 +4,8 @@ import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_ROLLOUTS_PER_EXAMPLE } from "../../config/options/options.ts";
-import type { OpenedRun } from "../exports/opened-run.ts";
+import { objectText, type RawField, rawFields } from "../../rollouts/raw-fields.ts";
+import type { OpenedRow, OpenedRun } from "../exports/opened-run.ts";
 import { indexRows, type RowIndex } from "../results/row-index.ts";
 
 export interface SpooledRows {
@@ -21,7 +22,7 @@ export async function spoolRows({ rows, facts }: OpenedRun): Promise<SpooledRows
   try {
     const path = join(folder, "results.jsonl");
     const file = createWriteStream(path);
-    for await (const { text } of rows()) if (!file.write(`${text}\n`)) await once(file, "drain");
+    for await (const row of rows()) if (!file.write(`${scorable(row)}\n`)) await once(file, "drain");
     file.end();
     await once(file, "close");
     const index = await indexRows(path, facts.rollouts_per_example ?? MAX_ROLLOUTS_PER_EXAMPLE, false);
@@ -33,4 +34,20 @@ export async function spoolRows({ rows, facts }: OpenedRun): Promise<SpooledRows
     remove();
     throw error;
   }
+}
+
+/** The line with `info` as the object that scorers read, where it stands as JSON text: so it does in exports, and in some rows of Python's. */
+function scorable({ value: { info }, text }: OpenedRow): string {
+  if (typeof info !== "string") return text;
+  try {
+    const object: unknown = JSON.parse(info);
+    if (typeof object !== "object" || object === null || Array.isArray(object)) return text;
+  } catch {
+    // Text that is no JSON stays text.
+    return text;
+  }
+  return objectText(
+    rawFields(text).map(([name, own]): RawField => [name, name === "info" ? info : own]),
+    text,
+  );
 }

@@ -226,12 +226,13 @@ function checkTurns(world: Scene, ledger: MemoryLedger, live: ReadonlySet<string
 }
 
 /** A run that was resumed is complete when all that infrastructure had ended was drawn again. */
-function checkRepairs(world: Scene, { generation, status }: RunHead): void {
+function checkRepairs(world: Scene, { generation, status, stopped }: RunHead): void {
   if (generation !== world.repairs.generation) {
     const owed = [...world.answers].filter(([, { error }]) => error !== null && isInfrastructureError(error));
     world.repairs = { generation, owed: new Map(owed.map(([key, { input_tokens }]) => [key, input_tokens])) };
   }
-  if (status !== "COMPLETED") return;
+  // One that stopped early owes nothing more.
+  if (status !== "COMPLETED" || stopped !== undefined) return;
   for (const [key, answer] of world.repairs.owed) {
     const now = world.answers.get(key);
     if (now?.error !== "poisoned" && now?.input_tokens === answer) broken(`the run is complete, and rollout ${key} was not drawn again`);

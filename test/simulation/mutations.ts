@@ -4,6 +4,20 @@ import type { Mutation } from "./mutation.ts";
 export const MUTATIONS: readonly Mutation[] = [
   ...KEPT_MUTATIONS,
   {
+    name: "look on after a repair as if nothing had been replaced",
+    file: "durable-objects/run/stopping/going-on.ts",
+    find: "ledger.stopping.forgetWatch();",
+    replace: "",
+    first: 1_233,
+  },
+  {
+    name: "look no further when a turn is over",
+    file: "durable-objects/run/stopping/watching.ts",
+    find: "if (next < n) head.unwatched = true;",
+    replace: "",
+    first: 3,
+  },
+  {
     name: "forget where in its target a merged segment begins",
     file: "durable-objects/run/course/merging.ts",
     find: "start: start - length,",

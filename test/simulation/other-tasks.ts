@@ -2,6 +2,7 @@ import type { Grant, TicketId } from "../../durable-objects/run/protocol.ts";
 import type { Calls } from "./calls.ts";
 import { mergeAll } from "./merging.ts";
 import { preparation } from "./preparation.ts";
+import { toldForRule } from "./stopping.ts";
 import type { Scene } from "./scene.ts";
 
 /** What an executor does under a grant that is not for units: done is `then`. False when it is for units, and its environment has been loaded. */
@@ -22,7 +23,7 @@ export function doOtherTask(world: Scene, calls: Calls, grant: Grant, digest: st
   if (task.kind === "prepare") {
     const n = run.ledger.config().num_examples;
     const from = task.pinned?.count ?? 0;
-    const pin = (lo: number, hi: number) => ({ ...id, ...preparation(lo, hi, task, digest) });
+    const pin = (lo: number, hi: number) => ({ ...id, ...preparation(lo, hi, task, digest), ...toldForRule(plan, lo, hi) });
     const first = task.in_parts === true && n > from ? world.random.int(from, n - 1) : from;
     if (first === from) calls.make("prepared", pin(from, n), then);
     else

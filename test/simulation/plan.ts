@@ -56,6 +56,8 @@ export interface Plan {
   readonly narrowing: number;
   /** Units an executor holds unscored where scoring is postponed. */
   readonly held: number;
+  /** Of a run that may stop early: how often a resume drops its rule, and what rewards are said to be within. */
+  readonly rule?: { readonly drops: number; readonly range: readonly [number, number] };
   /** Faults and interventions end here; from then on the run must come to its end by itself. Milliseconds. */
   readonly calmAt: number;
   /** Interventions: what happens to the run from outside, and when. */

@@ -9,6 +9,7 @@ import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
 import { Cleaning, type CleaningPlan } from "./cleaning.ts";
 import { LastScores } from "./last-scores.ts";
 import type { Scene } from "./scene.ts";
+import { checkStopping } from "./stopping.ts";
 
 /** After faults have ended: no late alarm of before is still to come. */
 const CALM_MS = 30_000;
@@ -98,6 +99,8 @@ export class RunNode {
     const done = this.ledger.transaction(() => transit(this.ledger, name, request, this.context()));
     if (done === null) throw new Error(`${name}: gone`);
     checkRun(this.#world, this.ledger, this.context());
+    const head = this.ledger.head();
+    if (head !== null) checkStopping(this.ledger, head);
     this.#lastScores.check(this.ledger, this.context().now);
     this.#after(done.outbox);
     return done;

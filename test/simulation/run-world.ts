@@ -1,4 +1,5 @@
 import { isSuspended } from "../../durable-objects/run/grants/offers.ts";
+import { NO_STOP_RULE } from "../../src/config/options/stop-rule.ts";
 import type { RolloutSummary } from "../../src/metrics/rollout-summary.ts";
 import type { CleaningPlan } from "./cleaning.ts";
 import { broken } from "./invariants.ts";
@@ -123,6 +124,7 @@ export class RunWorld implements Scene {
 
   resume(growth: number, accepted = this.random.chance(0.5)): void {
     const n = this.run.ledger.head()?.n ?? null;
+    const { drops = 0 } = this.plan.rule ?? {};
     this.run.call("resume", {
       boot: this.boot,
       attended: this.plan.config.attended,
@@ -136,6 +138,7 @@ export class RunWorld implements Scene {
       timeout_minutes: null,
       env_digest: this.codes.at(-1) ?? null,
       accept_code_change: accepted,
+      ...(drops > 0 && this.random.chance(drops) ? { stop_when: NO_STOP_RULE } : {}),
     });
   }
 

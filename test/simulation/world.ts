@@ -7,6 +7,7 @@ import { IsolateNode } from "./isolate-node.ts";
 import { drawPlan, drawRunPlan, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { RunWorld } from "./run-world.ts";
+import { isRuled, withRule } from "./stopping.ts";
 import type { Scene } from "./scene.ts";
 
 const WATCHDOG_MS = 60_000;
@@ -76,7 +77,9 @@ export class World {
     // Drawn beside the schedule, which stays what it was.
     const beside = new Random(seed ^ 0x5eed);
     const plans = Array.from({ length: this.plan.runs - 1 }, (_, index) => drawRunPlan(this.random, added, this.plan, index + 2));
-    this.runs = [this.plan, ...plans].map((plan) => new RunWorld(this, plan, drawCleaning(beside, this.plan.calmAt)));
+    const rules = isRuled(seed) ? new Random(seed ^ 0x5704) : null;
+    const played = [this.plan, ...plans].map((plan) => (rules === null ? plan : withRule(plan, rules)));
+    this.runs = played.map((plan) => new RunWorld(this, plan, drawCleaning(beside, this.plan.calmAt)));
     this.clock.after(WATCHDOG_MS, () => this.#watchdog());
   }
 

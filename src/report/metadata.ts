@@ -190,7 +190,8 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       reward_ci95: stopped?.reward_ci95 ?? aggregates.reward_ci95,
       reward_range: input.reward_range,
       n_clusters: aggregates.n_clusters,
-      ...certaintyOf(aggregates),
+      // Nor have its metrics and rates: those of so many rows are for a run whose size was known before.
+      ...certaintyOf(stopped === undefined ? aggregates : { ...aggregates, metric_estimates: {}, pass_at_k_ci95: {}, pass_all_k_ci95: {} }),
       ...(stopped === undefined ? {} : { stopped_early: stoppedRun(stopped, input) }),
       errored_rollouts: aggregates.errored_rollouts,
       truncated_rollouts: aggregates.truncated_rollouts,

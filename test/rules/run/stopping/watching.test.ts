@@ -87,6 +87,21 @@ describe("a run with a rule to stop by", () => {
     expect(metadata?.edgewise.settings).toMatchObject({ stop_when: "halfwidth<0.15", stop_alpha: 0.05 });
   });
 
+  it("states no interval of a metric or of pass@k in its metadata, which would be that of a run of fixed size", async () => {
+    const statedBy = async (rule: string) => {
+      const run = ruled(200, rule, { rollouts_per_example: 2 });
+      run.work((unit) => [scored(unit), scored(unit + 1)].flat());
+      run.settle();
+      const metadata = await metadataOf(run.ledger, async () => true);
+      expect(metadata?.avg_metrics).toHaveProperty("similarity");
+      expect(metadata?.pass_at_k).toHaveProperty("1");
+      expect(metadata?.edgewise.stopped_early === undefined).toBe(run.head.stopped === undefined);
+      return ["metric_estimates", "pass_at_k_ci95", "pass_all_k_ci95"].filter((field) => field in (metadata?.edgewise ?? {}));
+    };
+    expect(await statedBy("mean<0.1")).toEqual(["metric_estimates", "pass_at_k_ci95", "pass_all_k_ci95"]);
+    expect(await statedBy("mean<0.5")).toEqual([]);
+  });
+
   it("decides the same whatever was committed first, twice, or late", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1_000), { minLength: 100, maxLength: 100 }), fc.integer({ min: 0, max: 99 }), (ranks, again) => {

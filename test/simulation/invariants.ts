@@ -7,6 +7,7 @@ import type { RunHead } from "../../durable-objects/run/state/head.ts";
 import { isPoisoned, LAPSES_ALONE_TO_POISON, LAPSES_TO_SUSPECT } from "../../durable-objects/run/grants/suspects.ts";
 import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
+import type { PermutedPart } from "../../src/pinned-order.ts";
 import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import { lostPieces, misplaced } from "./merging.ts";
 import type { Scene } from "./scene.ts";
@@ -46,6 +47,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
 /** The final file has every done example once, where its rows are, in the order of the data set. */
 function checkOrder(ledger: MemoryLedger, head: RunHead): void {
   const order = ledger.order.get();
+  checkParts(ledger, head, order.parts);
   const places = new Map([...ledger.placesFrom(0)].map((place) => [place.unit, place]));
   const pointers = [...pointersFrom(ledger, head, 0)];
   if (pointers.length !== places.size) broken(`the final file has ${pointers.length} of ${places.size} examples`);
@@ -56,6 +58,17 @@ function checkOrder(ledger: MemoryLedger, head: RunHead): void {
     if (place?.segment !== segment || place.offset !== offset || place.length !== length) broken(`the final file has other rows for example ${rank}`);
     last = rank;
   }
+}
+
+/** Executors permute all that they pin here: what is of no part would be taken for the example of another place. */
+function checkParts(ledger: MemoryLedger, { n }: RunHead, parts: readonly PermutedPart[]): void {
+  const permuted = ledger.config().order_seed !== undefined;
+  let end = 0;
+  for (const { lo, hi } of parts) {
+    if (!permuted || lo !== end || hi <= lo) broken(`examples ${lo} to ${hi} are permuted, those before up to ${end}`);
+    end = hi;
+  }
+  if (permuted && end !== (n ?? 0)) broken(`examples up to ${end} of ${n} are known to be permuted`);
 }
 
 /** No unit under two live epochs; nothing claimed by a grant that has ended; requests within the limit. */

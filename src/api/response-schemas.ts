@@ -123,13 +123,14 @@ export const runState = z.strictObject({
       order: z.enum(["permuted", "data"]),
       examples: count,
       of: count.optional(),
+      first_part: z.literal(true).optional(),
       mean: z.number().nullable(),
       ci95: z.tuple([z.number(), z.number()]).nullable(),
       range: z.tuple([z.number(), z.number()]).nullable(),
     })
     .optional()
     .describe(
-      "While it goes on: the mean reward of the first examples without a gap, of the random order in which they are played, with its 95 % interval; of a run in the order of its data set that of all that is done, which early on may be far from what it ends with. range: the mean of all that was begun, if what has no score yet had the lowest and the highest.",
+      "While it goes on: the mean reward of the first examples without a gap, of the random order in which they are played, with its 95 % interval; of a run in the order of its data set that of all that is done, which early on may be far from what it ends with. of: the examples of which these are a random sample; first_part: those are only the first of the data set, and what follows may differ; without `of` they are no sample, and have no interval. range: the mean of all that was begun, if what has no score yet had the lowest and the highest.",
     ),
   errors: z.record(z.string(), count),
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),

@@ -3,11 +3,13 @@ import type { LiveMean } from "../metrics/one-run/live-mean.ts";
 import { fixed, thousands } from "./format.ts";
 import { intervalText } from "./uncertainty.ts";
 
-/** What the number is of: `first 214, in random order`; null where there is no number. */
-export function liveSource({ order, examples, of, mean }: LiveMean): string | null {
+/** What the number is of: `the first 214 of 500, in random order`; null where there is no number. */
+export function liveSource({ order, examples, of, first_part, mean }: LiveMean): string | null {
   if (mean === null) return null;
   if (order === "data") return `${thousands(examples)} examples, in data order: early numbers may mislead`;
-  const sample = of === undefined || of <= examples ? "" : ` of ${thousands(of)}`;
+  if (of === undefined) return `the first ${thousands(examples)}, in random order part by part: the rest may differ`;
+  if (first_part === true) return `${thousands(examples)} of the first ${thousands(of)} of the data set, in random order: the rest may differ`;
+  const sample = of <= examples ? "" : ` of ${thousands(of)}`;
   return `the first ${thousands(examples)}${sample}, in random order`;
 }
 

@@ -29,9 +29,16 @@ export class LivePrefix {
     this.#follow(ledger, head);
     const { examples } = this.#prefix;
     const { n, mean, ci95: overExamples } = this.#prefix.estimate();
-    // Where examples share something, an interval over them would be too sure.
-    const ci95 = ledger.config().cluster_by === undefined ? overExamples : null;
-    return { order: "permuted", examples, of: Math.max(examples, first.hi), mean: n === 0 ? null : mean, ci95, ...whole };
+    const isAll = head.pinning !== true && examples >= head.n;
+    const isSample = isAll || examples <= first.hi;
+    const of = isAll
+      ? { of: examples }
+      : isSample
+        ? { of: first.hi, ...(first.hi < head.n || head.pinning === true ? { first_part: true as const } : {}) }
+        : {};
+    // Where examples share something, an interval over them would be too sure; and beyond the first part they are all of one, and some of the next.
+    const ci95 = ledger.config().cluster_by === undefined && isSample ? overExamples : null;
+    return { order: "permuted", examples, ...of, mean: n === 0 ? null : mean, ci95, ...whole };
   }
 
   #follow(ledger: Ledger, head: RunHead): void {

@@ -9,8 +9,10 @@ export interface LiveMean {
   readonly order: "permuted" | "data";
   /** Examples that the mean is of: the first ones without a gap, all attempts of which are done; in the order of the data set all that are done. */
   readonly examples: number;
-  /** Examples of which those are a random sample; absent = they are none. */
+  /** Examples of which those are a random sample; absent = they are none, as of a run that is beyond its first part. */
   readonly of?: number;
+  /** `of` are only the first ones of the data set: those behind them were permuted apart from them, and the number says nothing of these. */
+  readonly first_part?: true;
   /** Null where nothing is scored. */
   readonly mean: number | null;
   readonly ci95: readonly [number, number] | null;

@@ -17,7 +17,11 @@ export const comparisonBody = z.strictObject({
     .max(MOST_METRICS - 1)
     .optional()
     .describe(`Beside the reward; else the first ${MOST_METRICS - 1} that the runs have.`),
-  cluster_by: rowKey.optional().describe("Field of rows or of their info under which examples share something: these count as one observation."),
+  cluster_by: rowKey
+    .optional()
+    .describe(
+      "Field of rows or of their info under which examples share something: these count as one observation. Absent: that of the runs, where all were created with the same.",
+    ),
   unpaired: z.boolean().default(false).describe("As two samples: the examples need not be the same."),
   accept_code_change: z.boolean().default(false).describe("Other code, or another environment, scores the same."),
   show: z.int().min(0).max(MOST_SHOWN).default(0).describe("Examples that lost most, and as many that gained most, to name."),

@@ -2,8 +2,9 @@ import { type Context, Hono } from "hono";
 import { outputKey } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { resultLines } from "../../exports/result-lines.ts";
-import { runFacts } from "../../exports/run-facts.ts";
+import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts";
+import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
 import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
 import { readForeignRow } from "../../rollouts/foreign-row.ts";
@@ -22,10 +23,22 @@ const ELSEWHERE = "`npx edgewise compare` with the same ids has no such bound.";
 
 comparisons.post("/", async (c) => {
   const { runs, metrics, cluster_by, unpaired, accept_code_change, show } = parseBody(comparisonBody, await readJsonText(c.req.raw));
+  const settled: SettledRun[] = [];
+  let bytes = 0;
+  for (const id of runs) {
+    const run = await settledRun(c, id);
+    settled.push(run);
+    bytes += run.bytes;
+    if (bytes > MAX_COMPARED_BYTES) throw invalid(["body", "runs"], `have more than ${MAX_COMPARED_BYTES / MIB} MiB of rows together: ${ELSEWHERE}`);
+  }
+  const clusterBy = commonClusterKey(
+    cluster_by,
+    settled.map(({ facts }) => facts.cluster_by),
+  );
   const compared: ComparedRun[] = [];
-  const left = { bytes: MAX_COMPARED_BYTES, examples: MAX_COMPARED_EXAMPLES };
-  for (const id of runs) compared.push(await scoresOf(c, id, metrics ?? null, cluster_by, left));
-  const outcome = compareRuns(compared, { unpaired, accepted: accept_code_change, shown: show, clusterBy: cluster_by });
+  const left = { examples: MAX_COMPARED_EXAMPLES };
+  for (const run of settled) compared.push(await scoresOf(c, run, metrics ?? null, clusterBy, left));
+  const outcome = compareRuns(compared, { unpaired, accepted: accept_code_change, shown: show, clusterBy });
   if (outcome.kind === "refused") {
     const [{ hint = "" } = {}] = outcome.refusals;
     throw invalid(
@@ -37,14 +50,19 @@ comparisons.post("/", async (c) => {
   return c.json(report);
 });
 
-/** `left`: what this request may still read; less afterwards. */
-async function scoresOf(
-  c: Context<AppContext>,
-  id: string,
-  metrics: readonly string[] | null,
-  clusterBy: string | undefined,
-  left: { bytes: number; examples: number },
-): Promise<ComparedRun> {
+interface SettledRun {
+  readonly id: string;
+  readonly model: string;
+  /** `metadata.json`, parsed. */
+  readonly metadata: unknown;
+  readonly facts: RunFacts;
+  /** Key of `results.jsonl`, and its size. */
+  readonly rows: string;
+  readonly bytes: number;
+}
+
+/** What there is to know of a run before its rows are read. */
+async function settledRun(c: Context<AppContext>, id: string): Promise<SettledRun> {
   const { store, run } = c.var.ports;
   const view = await readTwice(
     () => run(id),
@@ -54,16 +72,25 @@ async function scoresOf(
   if (view.phase !== "settled")
     throw new EdgewiseError("run_busy", `The results of run ${id} are not complete yet.`, { hint: "Follow the run to its end, then compare it." });
   const { env_id, model, run_id } = view.config;
-  const place = (file: "metadata.json" | "results.jsonl"): string => outputKey(env_id, model, run_id, file);
-  left.bytes -= (await store.size(place("results.jsonl"))) ?? 0;
-  if (left.bytes < 0) throw invalid(["body", "runs"], `have more than ${MAX_COMPARED_BYTES / MIB} MiB of rows together: ${ELSEWHERE}`);
-  const file = await store.read(place("metadata.json"));
+  const rows = outputKey(env_id, model, run_id, "results.jsonl");
+  const file = await store.read(outputKey(env_id, model, run_id, "metadata.json"));
   const metadata: unknown = file === null ? null : await new Response(file).json();
   const facts = runFacts(metadata);
   if (facts === null) throw new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
+  return { id, model, metadata, facts, rows, bytes: (await store.size(rows)) ?? 0 };
+}
+
+/** `left`: what this request may still read; less afterwards. */
+async function scoresOf(
+  c: Context<AppContext>,
+  { id, model, metadata, facts, rows }: SettledRun,
+  metrics: readonly string[] | null,
+  clusterBy: string | undefined,
+  left: { examples: number },
+): Promise<ComparedRun> {
   const builder = new ScoreTableBuilder({ trusted: !facts.foreign, metrics: metrics === null ? null : [REWARD, ...metrics], most: MOST_METRICS, clusterBy });
   let number = 0;
-  for await (const { text } of resultLines(await store.read(place("results.jsonl")), 0)) {
+  for await (const { text } of resultLines(await c.var.ports.store.read(rows), 0)) {
     builder.add(readForeignRow(text).value, ++number);
     if (builder.examples > left.examples) throw invalid(["body", "runs"], `have more than ${MAX_COMPARED_EXAMPLES} examples together: ${ELSEWHERE}`);
   }

@@ -1,5 +1,6 @@
 /** `edgewise compare A B [C…]`: runs against a baseline, example by example. */
 import { setFlagsFromString } from "node:v8";
+import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { type CompareWish, type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
 import { comparisonLines, comparisonMarkdown } from "../../report/comparison-lines.ts";
 import { printableJson } from "../../report/printable.ts";
@@ -7,7 +8,7 @@ import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { notComparable } from "./not-comparable.ts";
-import { clusterKeyOf, scoresOf } from "./scores-of.ts";
+import { scoresOf } from "./scores-of.ts";
 import { transcriptLines } from "./transcripts.ts";
 
 export interface ComparedWish extends CompareWish {
@@ -25,7 +26,10 @@ export async function compare(context: CommandContext, wish: ComparedWish): Prom
   return await withRuns(context, "edgewise compare", { named: wish.named, partial: false, baselines: true, exports: true }, async (runs) => {
     if (runs.length < 2) throw usageError("a comparison takes two runs: the baseline, and one or more to hold against it");
     for (const note of runs.flatMap(({ notes }) => notes)) terminal.tell(`warning: ${note}`);
-    const clusterBy = clusterKeyOf(wish.clusterBy, runs);
+    const clusterBy = commonClusterKey(
+      wish.clusterBy,
+      runs.map(({ facts }) => facts.cluster_by),
+    );
     const compared: ComparedRun[] = [];
     for (const run of runs) compared.push(await scoresOf(run, wish.metrics, clusterBy));
     const outcome = compareRuns(compared, { ...wish, clusterBy });

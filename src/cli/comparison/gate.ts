@@ -1,6 +1,7 @@
 /** `edgewise gate RUN`: a run against its bounds. */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { REWARD } from "../../metrics/comparison/score-table.ts";
 import { type GateWish, gateRun } from "../../metrics/gate/gate.ts";
 import type { Verdict } from "../../metrics/gate/verdict.ts";
@@ -10,7 +11,7 @@ import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { notComparable } from "./not-comparable.ts";
-import { clusterKeyOf, scoresOf } from "./scores-of.ts";
+import { scoresOf } from "./scores-of.ts";
 
 export interface GatedWish extends Omit<GateWish, "metric"> {
   /** Run id or folder. */
@@ -41,7 +42,10 @@ export async function gate(context: CommandContext, { run, baseline, metric, sum
         "Name a results folder, which has a metadata.json, or a run id.",
       );
     const wanted = metric === null || metric === REWARD ? [] : [metric];
-    const clusterBy = clusterKeyOf(bounds.clusterBy, opened);
+    const clusterBy = commonClusterKey(
+      bounds.clusterBy,
+      opened.map(({ facts }) => facts.cluster_by),
+    );
     const outcome = gateRun(await scoresOf(candidate, wanted, clusterBy), before === null ? null : await scoresOf(before, wanted, clusterBy), {
       ...bounds,
       clusterBy,

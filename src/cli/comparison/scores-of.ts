@@ -5,12 +5,6 @@ import { flagName } from "../command-line/flags.ts";
 import type { OpenedRun } from "../exports/opened-run.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";
 
-/** Under which key examples share something: as was asked, else as all of the runs have it recorded. */
-export function clusterKeyOf(asked: string | undefined, runs: readonly OpenedRun[]): string | undefined {
-  const [first, ...others] = runs.map(({ facts }) => facts.cluster_by);
-  return asked ?? (others.every((key) => key === first) ? first : undefined);
-}
-
 /** Reads the scores of a run, a row at a time. `metrics`: those that it must have, beside the reward; null: all that it has. `clusterBy`: a key that some row must have. Throws a `CliError`. */
 export async function scoresOf(run: OpenedRun, metrics: readonly string[] | null, clusterBy?: string | undefined): Promise<ComparedRun> {
   const { foreign, model, reward_range } = run.facts;

@@ -21,6 +21,7 @@ function settle(door: Door, id: string, rewards: readonly number[], own: object 
     reward,
     error: null,
     metrics: { length: i + reward },
+    info: { topic: `t${i % 3}`, passage: `p${i % 2}` },
     rollout_index: 0,
   }));
   door.store.objects.set(outputKey(env_id, model, id, "results.jsonl"), bytes(rows.map((row) => `${JSON.stringify(row)}\n`).join("")));
@@ -60,6 +61,20 @@ describe("POST /comparisons", () => {
         },
       ],
     });
+  });
+
+  it("counts examples as the runs were created to, where all were the same way, unless another key is asked for", async () => {
+    const door = openDoor();
+    settle(door, A, [1, 1, 1, 0, 0, 1], { cluster_by: "topic" });
+    settle(door, B, [0, 1, 1, 0, 1, 1], { cluster_by: "topic" });
+    const groupsOf = async (asked: JsonObject) => {
+      const { cluster_by, comparisons } = comparisonAnswer.parse((await compare(door, { runs: [A, B], metrics: [], ...asked })).body);
+      return [cluster_by, comparisons[0]?.metrics[0]?.clusters];
+    };
+    expect(await groupsOf({})).toEqual(["topic", 3]);
+    expect(await groupsOf({ cluster_by: "passage" })).toEqual(["passage", 2]);
+    settle(door, B, [0, 1, 1, 0, 1, 1]);
+    expect(await groupsOf({})).toEqual([undefined, undefined]);
   });
 
   it("refuses what is not comparable, not settled, not there, or too large", async () => {

@@ -52,7 +52,9 @@ function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, 
     aggregates,
     status: head.status,
     time_ms: (head.ended_at ?? now) - head.generation_started_at,
-    num_examples: head.stopped === undefined ? (head.n ?? config.num_examples) : head.done,
+    // Rows of examples that still waited for their repair are among its rows.
+    num_examples:
+      head.stopped === undefined ? (head.n ?? config.num_examples) : Math.max(head.done, Math.ceil(head.totals.rollouts / config.rollouts_per_example)),
     ...(head.stopped === undefined ? {} : { stopped_early: head.stopped }),
     pass_threshold,
     reward_range: reward_range ?? USUAL_RANGE,

@@ -20,7 +20,7 @@ export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./e
 export type { RolloutContext, StateRequest } from "./environments/unit/playable.ts";
 export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/unit/generate.ts";
 export type { GenerateMetadata, VersionInfo } from "./environments/unit/generate-metadata.ts";
-export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./rollouts/handlers.ts";
+export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } from "./rollouts/state/handlers.ts";
 export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/definition/keys.ts";
 export type { RowSource } from "./environments/definition/examples.ts";
 export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/definition/describe.ts";
@@ -39,8 +39,8 @@ export {
   type RolloutScores,
   type RolloutTokenUsage,
   writeOutput,
-} from "./rollouts/output.ts";
-export type { Row } from "./rollouts/row.ts";
+} from "./rollouts/rows/output.ts";
+export type { Row } from "./rollouts/rows/row.ts";
 export { PythonEnv, type PythonOptions } from "./environments/sandbox/python-env.ts";
 export { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "./environments/sandbox/sandbox.ts";
 export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
@@ -56,7 +56,7 @@ export { StatefulToolEnv } from "./environments/kinds/stateful-tool-env.ts";
 export { tool, type ToolContext, toolDef, type ToolFunction } from "./environments/kinds/tool.ts";
 export { type StopError, ToolEnv, type ToolOptions, UnknownToolError } from "./environments/kinds/tool-env.ts";
 export type * from "./rollouts/types.ts";
-export { incrementUsage } from "./rollouts/usage.ts";
+export { incrementUsage } from "./rollouts/state/usage.ts";
 export { type ErrorCode, isInfrastructureError, ROLLOUT_ERRORS, type RolloutErrorCode } from "./errors/codes.ts";
 export { EdgewiseError, type Failure } from "./errors/result.ts";
 export {

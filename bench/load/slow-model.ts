@@ -1,4 +1,4 @@
-import { Random } from "../../test/simulation/random.ts";
+import { Random } from "../../test/simulation/world/random.ts";
 import { after } from "./virtual-clock.ts";
 
 /** So that lanes get out of step: part of the model's time, more or less. */

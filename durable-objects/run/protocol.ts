@@ -1,4 +1,4 @@
-import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows-digest.ts";
+import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows/rows-digest.ts";
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";

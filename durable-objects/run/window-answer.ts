@@ -1,5 +1,5 @@
 import type { WindowPointer } from "../../r2-layout/place.ts";
-import type { RowsDigestState } from "../../src/rollouts/rows-digest.ts";
+import type { RowsDigestState } from "../../src/rollouts/rows/rows-digest.ts";
 import type { UnitRange } from "./work.ts";
 
 /**

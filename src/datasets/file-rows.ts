@@ -4,7 +4,7 @@ import { KIB } from "../limits.ts";
 import { readCsv } from "./csv.ts";
 import type { ByteSource } from "./host.ts";
 import { readJsonl } from "./jsonl.ts";
-import { readParquet } from "./parquet.ts";
+import { readParquet } from "./parquet/parquet.ts";
 import { unpack } from "./unpack.ts";
 
 /**

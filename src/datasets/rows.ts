@@ -2,7 +2,7 @@ import type { JsonObject } from "../config/plan/run-config.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { fileRows } from "./file-rows.ts";
 import type { DatasetHost } from "./host.ts";
-import { hubRows } from "./hub.ts";
+import { hubRows } from "./hub/hub.ts";
 import { datasetReference } from "./reference.ts";
 import { type DatasetSpec, renameColumns } from "./spec.ts";
 import { webSource } from "./web.ts";

@@ -6,7 +6,7 @@ import type { Environment } from "../environments/kinds/environment.ts";
 import { findOffered, loadEnvironment } from "../environments/definition/load.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
-import { JudgeMeter } from "../rollouts/judge-usage.ts";
+import { JudgeMeter } from "../rollouts/state/judge-usage.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
 import { hasCodeOf } from "./grant-code.ts";

@@ -10,7 +10,7 @@ import { exportedRows, type PlacedCells } from "../exports/result-lines.ts";
 import { type RunFacts, runFacts, statedAggregates } from "../exports/run-facts.ts";
 import { RowsAhead, SHARD_BYTES, shardPath, writeShard } from "../exports/shards.ts";
 import { sha256Hex } from "../config/sha256.ts";
-import { statedRowsDigest } from "../rollouts/rows-digest.ts";
+import { statedRowsDigest } from "../rollouts/rows/rows-digest.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { VERSION } from "../version.ts";
 import { ExportPlace } from "./export-place.ts";

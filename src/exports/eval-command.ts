@@ -1,6 +1,6 @@
 import { OPTIONS } from "../config/options/options.ts";
 import { PROVIDERS } from "../config/endpoints/providers.ts";
-import { quoted } from "../report/shell-word.ts";
+import { quoted } from "../report/text/shell-word.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {});

@@ -3,7 +3,7 @@ import { ByteWriter } from "hyparquet-writer/src/bytewriter.js";
 import { ParquetWriter } from "hyparquet-writer/src/parquet-writer.js";
 import { MIB } from "../limits.ts";
 import { textHash } from "../metrics/grouping.ts";
-import { RowMarks } from "../rollouts/rows-digest.ts";
+import { RowMarks } from "../rollouts/rows/rows-digest.ts";
 import { VERSION } from "../version.ts";
 import type { Cells, CellValue, Column } from "./column.ts";
 import { hubMetadata } from "./hub-features.ts";

@@ -1,5 +1,5 @@
 import { EdgewiseError } from "../errors/result.ts";
-import { readForeignRow } from "../rollouts/foreign-row.ts";
+import { readForeignRow } from "../rollouts/rows/foreign-row.ts";
 import type { MetricColumn } from "./columns.ts";
 import { rowCells } from "./row-cells.ts";
 import type { SizedCells } from "./shards.ts";

@@ -1,8 +1,8 @@
 import { metricsOfRow, STANDARD_FIELDS } from "../metrics/row-metrics.ts";
-import type { ForeignRow } from "../rollouts/foreign-row.ts";
+import type { ForeignRow } from "../rollouts/rows/foreign-row.ts";
 import { contentText } from "../rollouts/messages.ts";
-import { readMessages } from "../rollouts/output.ts";
-import { rawFields } from "../rollouts/raw-fields.ts";
+import { readMessages } from "../rollouts/rows/output.ts";
+import { rawFields } from "../rollouts/rows/raw-fields.ts";
 import type { Message } from "../rollouts/types.ts";
 import type { Cells } from "./column.ts";
 import type { MetricColumn } from "./columns.ts";

@@ -1,8 +1,8 @@
 import Papa from "papaparse";
 import { MIB } from "../limits.ts";
 import { textHash } from "../metrics/grouping.ts";
-import { floatText } from "../rollouts/float-text.ts";
-import { RowMarks } from "../rollouts/rows-digest.ts";
+import { floatText } from "../rollouts/rows/float-text.ts";
+import { RowMarks } from "../rollouts/rows/rows-digest.ts";
 import { type Cells, type CellValue, type Column, fieldsOf, isList } from "./column.ts";
 import type { RowEncoder } from "./row-encoder.ts";
 

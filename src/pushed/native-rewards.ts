@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
-import type { ForeignRow } from "../rollouts/foreign-row.ts";
-import { rowText } from "../rollouts/row-text.ts";
+import type { ForeignRow } from "../rollouts/rows/foreign-row.ts";
+import { rowText } from "../rollouts/rows/row-text.ts";
 
 const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
-import { type ForeignRow, readForeignRow } from "../rollouts/foreign-row.ts";
+import { type ForeignRow, readForeignRow } from "../rollouts/rows/foreign-row.ts";
 import { failureOf } from "../errors/result.ts";
 import { BatchError, type ScannedSample } from "./scanned-sample.ts";
 

@@ -1,6 +1,6 @@
 /** How the push of a hosted run to the Hugging Face Hub is worded for people. */
 import type { Failure } from "../errors/result.ts";
-import { singleLine } from "./printable.ts";
+import { singleLine } from "./text/printable.ts";
 
 /** How far it is. */
 export interface HubPushState {

@@ -3,13 +3,13 @@ import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
 import type { RescoredFrom } from "../config/plan/rescored-from.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-config.ts";
-import { floatText, jsonWithFloats } from "../rollouts/float-text.ts";
+import { floatText, jsonWithFloats } from "../rollouts/rows/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import type { ErrorBounds } from "../metrics/one-run/error-bounds.ts";
 import type { Estimate } from "../metrics/one-run/estimate.ts";
 import type { PassIntervals } from "../metrics/pass-at-k.ts";
 import { groupingProblem } from "../metrics/grouping.ts";
-import type { RowsDigest } from "../rollouts/rows-digest.ts";
+import type { RowsDigest } from "../rollouts/rows/rows-digest.ts";
 import { type StoppedEarly, type StoppedRun, stoppedRun } from "../metrics/sequential/stopped-early.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 

@@ -3,13 +3,13 @@ import type { Aggregates } from "../metrics/aggregates.ts";
 import { OTHER_INTERVAL, type StoppedEarly, stoppedText } from "../metrics/sequential/stopped-early.ts";
 import type { RewardRange } from "../metrics/interval.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
-import { type Example, exampleOf, exampleTable } from "./example-table.ts";
-import { fixed, formatSeconds, thousands } from "./format.ts";
+import { type Example, exampleOf, exampleTable } from "./statistics/example-table.ts";
+import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import type { Slice } from "../metrics/one-run/breakdown.ts";
 import { RowKeys, type UnknownKey } from "../metrics/one-run/row-keys.ts";
-import { breakdownLines } from "./breakdown-lines.ts";
-import { boundsText, intervalText, metricLines, observedText, ratesText } from "./uncertainty.ts";
-import { singleLine } from "./printable.ts";
+import { breakdownLines } from "./statistics/breakdown-lines.ts";
+import { boundsText, intervalText, metricLines, observedText, ratesText } from "./statistics/uncertainty.ts";
+import { singleLine } from "./text/printable.ts";
 import { NOTHING_SCORED, ReportBlock } from "./report-block.ts";
 
 export interface ReportHeader {

@@ -2,14 +2,14 @@ import { isScorerError } from "../errors/codes.ts";
 import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { type Aggregates, Aggregator, type AggregatorOptions } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
-import { besideOrBelow, Distribution } from "./distribution.ts";
+import { besideOrBelow, Distribution } from "./statistics/distribution.ts";
 import { Breakdown, type Slice } from "../metrics/one-run/breakdown.ts";
 import { valueUnder } from "../metrics/one-run/row-key.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
-import { fixed, formatSeconds } from "./format.ts";
-import { printable, singleLine } from "./printable.ts";
-import { Series } from "./series.ts";
-import { boundsText } from "./uncertainty.ts";
+import { fixed, formatSeconds } from "./text/format.ts";
+import { printable, singleLine } from "./text/printable.ts";
+import { Series } from "./statistics/series.ts";
+import { boundsText } from "./statistics/uncertainty.ts";
 
 /** In place of a score. */
 export const NOTHING_SCORED = "none (every rollout ended in an error)";

@@ -1,6 +1,6 @@
-import { fixed } from "./format.ts";
+import { fixed } from "./text/format.ts";
 import type { RescoredMetadata } from "./metadata.ts";
-import { quoted } from "./shell-word.ts";
+import { quoted } from "./text/shell-word.ts";
 
 /**
  * What the rows had before they were scored again, and how many examples have other scores now; null for a run that made its own rollouts. `folder`: where

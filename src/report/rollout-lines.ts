@@ -1,11 +1,11 @@
 /** One rollout as an author reads it: every message in its order, what the environment said, and how the reward came to be. */
 import { contentText } from "../rollouts/messages.ts";
-import type { RolloutOutput } from "../rollouts/output.ts";
-import type { TurnFacts } from "../rollouts/turns-column.ts";
+import type { RolloutOutput } from "../rollouts/rows/output.ts";
+import type { TurnFacts } from "../rollouts/state/turns-column.ts";
 import type { Content, Message } from "../rollouts/types.ts";
-import { fixed, formatSeconds, thousands } from "./format.ts";
-import { printable, singleLine } from "./printable.ts";
-import { padTo, textWidth } from "./text-width.ts";
+import { fixed, formatSeconds, thousands } from "./text/format.ts";
+import { printable, singleLine } from "./text/printable.ts";
+import { padTo, textWidth } from "./text/text-width.ts";
 
 export interface RolloutFacts {
   readonly row: RolloutOutput;

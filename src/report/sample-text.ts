@@ -1,5 +1,5 @@
 import { contentText } from "../rollouts/messages.ts";
-import { type RolloutOutput, readOutput } from "../rollouts/output.ts";
+import { type RolloutOutput, readOutput } from "../rollouts/rows/output.ts";
 import type { Message } from "../rollouts/types.ts";
 
 const messageText = (message: Message): string => {

@@ -1,5 +1,5 @@
 import type { Json } from "../config/plan/run-config.ts";
-import { pythonJson } from "./python-json.ts";
+import { pythonJson } from "./rows/python-json.ts";
 import type { Content, Message, Part, ToolCall } from "./types.ts";
 
 /** Raw messages, as data sets and environments write them, in the one form the library works with. */

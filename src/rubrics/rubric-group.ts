@@ -1,4 +1,4 @@
-import { runAll } from "../rollouts/handlers.ts";
+import { runAll } from "../rollouts/state/handlers.ts";
 import type { State } from "../rollouts/types.ts";
 import { type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import type { RewardEntry } from "./reward-function.ts";

@@ -1,8 +1,8 @@
 import { failureOfRollout } from "../rollouts/failure.ts";
-import { keepShares, sharesOf } from "../rollouts/group-shares.ts";
-import { runHandlers } from "../rollouts/handlers.ts";
-import { hasSteps, isRowOnly } from "../rollouts/stored-state.ts";
-import { marksOf, type Span } from "../rollouts/time-marks.ts";
+import { keepShares, sharesOf } from "../rollouts/rows/group-shares.ts";
+import { runHandlers } from "../rollouts/state/handlers.ts";
+import { hasSteps, isRowOnly } from "../rollouts/state/stored-state.ts";
+import { marksOf, type Span } from "../rollouts/state/time-marks.ts";
 import type { RolloutFailure, State } from "../rollouts/types.ts";
 import { checkedRange, type RewardRange, sumOfRanges } from "../metrics/interval.ts";
 import { Parser } from "../parsers/parser.ts";

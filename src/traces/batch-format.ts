@@ -4,8 +4,8 @@ import { withNativeRewards } from "../pushed/native-rewards.ts";
 import { readSample } from "../pushed/sample.ts";
 import { SampleScanner } from "../pushed/sample-scanner.ts";
 import type { BatchScanner, ScannedSample } from "../pushed/scanned-sample.ts";
-import { type ForeignRow, readForeignRow } from "../rollouts/foreign-row.ts";
-import { rowText } from "../rollouts/row-text.ts";
+import { type ForeignRow, readForeignRow } from "../rollouts/rows/foreign-row.ts";
+import { rowText } from "../rollouts/rows/row-text.ts";
 import { LineScanner } from "./line-scanner.ts";
 import { rowOfLine } from "./trace-line.ts";
 

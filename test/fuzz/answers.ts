@@ -4,7 +4,7 @@ import { CompletionStream } from "../../src/clients/openai/completion-stream.ts"
 import { type AnswerReader, readAnswer, type StreamFold } from "../../src/clients/transport/read-answer.ts";
 import { badAnswer, RequestFailed } from "../../src/clients/transport/request-failure.ts";
 import { MAX_ANSWER_BYTES } from "../../src/limits.ts";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { damaged, deepJson, noise, size, value } from "./hostile.ts";
 
 const refusal = (): Error => badAnswer("invalid_response", "refused");

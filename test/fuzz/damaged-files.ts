@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { EdgewiseError } from "../../src/errors/result.ts";
 import { CliError } from "../../src/cli/terminal/cli-error.ts";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { damaged, noise, value } from "./hostile.ts";
 
 /** Files by their path below a folder. */

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { until, Workplace } from "../support/cli/cli-process.ts";
 import { grid, keysOfRows } from "../support/cli/in-place.ts";
 import { type ModelServer, startModelServer } from "../support/model-server/model-server.ts";

@@ -2,9 +2,9 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { fileRows } from "../../src/datasets/file-rows.ts";
 import { EdgewiseError } from "../../src/errors/result.ts";
-import { readForeignRow } from "../../src/rollouts/foreign-row.ts";
-import { parseOutput } from "../../src/rollouts/output.ts";
-import type { Random } from "../simulation/random.ts";
+import { readForeignRow } from "../../src/rollouts/rows/foreign-row.ts";
+import { parseOutput } from "../../src/rollouts/rows/output.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { memorySource } from "../support/environments/memory-datasets.ts";
 import { damaged, deepJson, noise, size, value } from "./hostile.ts";
 

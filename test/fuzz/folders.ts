@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { collectSecrets } from "../../src/cli/service/local-secrets.ts";
-import { Registries } from "../../src/cli/eval-run/registries.ts";
+import { Registries } from "../../src/cli/eval-run/wish/registries.ts";
 import { ResultsFolder } from "../../src/cli/results/results-folder.ts";
 import { isUnfinished, readFolder, rolloutsOfWhole, settingsOfFolder } from "../../src/cli/results/resume-folder.ts";
 import { findRuns } from "../../src/cli/view/find-runs.ts";
@@ -9,7 +9,7 @@ import { readLogs } from "../../src/cli/view/log-files.ts";
 import { plainRun, plainTree } from "../../src/cli/view/plain.ts";
 import { planEvals } from "../../src/config/plan/eval-plan.ts";
 import { parseTomlText } from "../../src/config/plan/toml-document.ts";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { damagedFiles, type Files, inFolder, orRefused } from "./damaged-files.ts";
 
 const RUN = "0000abcd";

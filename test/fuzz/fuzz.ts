@@ -1,4 +1,4 @@
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { readsAnswer } from "./answers.ts";
 import { readsDataset, readsRow } from "./datasets.ts";
 import { readsFolder, readsSettings } from "./folders.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 
 /** Texts and values that break what does not count: long, deep, wide, cut off, of the wrong kind. Everything comes from the seed. */
 

@@ -1,5 +1,5 @@
 import { openApiDocument } from "../../src/api/openapi.ts";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { type Door, openDoor } from "../support/door/fake-ports.ts";
 import { damaged, deepJson, noise, value } from "./hostile.ts";
 

@@ -8,7 +8,7 @@ import { damageOf, moveStateAway, mustBeSound } from "../../src/cli/state/state-
 import { rememberedFolder, runtimeStateFolder } from "../../src/cli/state/state-folder.ts";
 import { newLockRecord, readLock, tryLock } from "../../src/cli/state/state-lock.ts";
 import { CliError } from "../../src/cli/terminal/cli-error.ts";
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 import { damagedFiles, type Files, filesBelow, inFolder, orRefused } from "./damaged-files.ts";
 
 const BOOT = "0f0f0f0f-0000-4000-8000-000000000000";

@@ -7,10 +7,10 @@ import { Session } from "../../src/executor/session/session.ts";
 import type { Effect, SessionEvent } from "../../src/executor/session/session-events.ts";
 import { CONSUMER_WALL_MS, SLICE_MS } from "../../src/limits.ts";
 import { RuleRun, summary } from "../support/run/rule-run.ts";
-import { Clockwork } from "./clockwork.ts";
+import { Clockwork } from "./world/clockwork.ts";
 import { broken } from "./invariants.ts";
 import type { Wall } from "../../src/executor/session/unit-times.ts";
-import { Random } from "./random.ts";
+import { Random } from "./world/random.ts";
 
 /** As a deployment has it. */
 const REQUESTS = 5;

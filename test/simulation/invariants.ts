@@ -9,8 +9,8 @@ import { isInfrastructureError } from "../../src/errors/codes.ts";
 import { addUnit, emptyTotals } from "../../src/metrics/totals.ts";
 import type { PermutedPart } from "../../src/pinned-order.ts";
 import type { MemoryLedger } from "../support/run/memory-ledger.ts";
-import { lostPieces, misplaced } from "./merging.ts";
-import type { Scene } from "./scene.ts";
+import { lostPieces, misplaced } from "./world/merging.ts";
+import type { Scene } from "./world/scene.ts";
 
 export function broken(message: string): never {
   throw new Error(`invariant: ${message}`);

@@ -1,7 +1,7 @@
 import { broken } from "./invariants.ts";
-import { isSlow } from "./plan.ts";
-import type { RunWorld } from "./run-world.ts";
-import { World } from "./world.ts";
+import { isSlow } from "./world/plan.ts";
+import type { RunWorld } from "./world/run-world.ts";
+import { World } from "./world/world.ts";
 
 /** Longest a run may take after the last fault, in simulated time. */
 const PATIENCE_MS = 1_800_000;

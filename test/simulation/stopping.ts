@@ -8,8 +8,8 @@ import type { ExampleScore } from "../../src/metrics/sequential/envelope-bounds.
 import { type Decision, StopWatch } from "../../src/metrics/sequential/stop-watch.ts";
 import type { MemoryLedger } from "../support/run/memory-ledger.ts";
 import { broken } from "./invariants.ts";
-import { isSlow, type Plan } from "./plan.ts";
-import type { Random } from "./random.ts";
+import { isSlow, type Plan } from "./world/plan.ts";
+import type { Random } from "./world/random.ts";
 
 /** Of one seed in so many the runs have a rule to stop by; no mutation begins at one, so that schedules which find them stay what they were. */
 const SEEDS = 10;

@@ -1,8 +1,8 @@
 import { hasCodeOf } from "../../src/executor/grant-code.ts";
 import { type Grant, PROTOCOL, type TicketId } from "../../durable-objects/run/protocol.ts";
-import type { Calls } from "./calls.ts";
-import type { Invocation } from "./invocation.ts";
-import type { Code, Scene } from "./scene.ts";
+import type { Calls } from "./world/calls.ts";
+import type { Invocation } from "./nodes/invocation.ts";
+import type { Code, Scene } from "./world/scene.ts";
 
 /** What looks for work, as the search sees it. */
 interface Seeker {

@@ -1,5 +1,5 @@
 import { RewardSpread } from "../../src/metrics/interval.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { bernoulli, difficulty, mean, repeat } from "./draws.ts";
 
 /** Runs of a model whose mean over all examples there could be is known. */

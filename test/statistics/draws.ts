@@ -1,4 +1,4 @@
-import type { Random } from "../simulation/random.ts";
+import type { Random } from "../simulation/world/random.ts";
 
 export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 

@@ -3,7 +3,7 @@ import { neededExamples } from "../../src/metrics/comparison/power.ts";
 import type { ScoreTable } from "../../src/metrics/comparison/score-table.ts";
 import { gateRun } from "../../src/metrics/gate/gate.ts";
 import type { Verdict } from "../../src/metrics/gate/verdict.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { bernoulli, difficulty, mean, repeat } from "./draws.ts";
 
 export const GATE_ALPHA = 0.05;

@@ -1,7 +1,7 @@
 import { RewardSpread } from "../../src/metrics/interval.ts";
 import { PrefixMean } from "../../src/metrics/one-run/live-mean.ts";
 import type { Estimate } from "../../src/metrics/one-run/estimate.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { bernoulli, difficulty, mean, repeat } from "./draws.ts";
 
 /** A run in which wrong answers take longer, looked at while it goes on: what its live number says of its end. */

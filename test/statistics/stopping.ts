@@ -1,6 +1,6 @@
 import { formatStopRule, type StopRule } from "../../src/config/options/stop-rule.ts";
 import { StopWatch } from "../../src/metrics/sequential/stop-watch.ts";
-import { Random } from "../simulation/random.ts";
+import { Random } from "../simulation/world/random.ts";
 import { bernoulli, difficulty, mean, repeat, shuffled } from "./draws.ts";
 
 export const ALPHA = 0.05;

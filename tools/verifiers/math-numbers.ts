@@ -1,5 +1,5 @@
 /** Numbers as models write them: each family draws an expected answer, and forms that say the same, nearly the same or something else. */
-import type { Random } from "../../test/simulation/random.ts";
+import type { Random } from "../../test/simulation/world/random.ts";
 
 /** An expected answer and the responses that it is compared with. */
 export interface Family {

@@ -1,4 +1,4 @@
-import { Random } from "../../test/simulation/random.ts";
+import { Random } from "../../test/simulation/world/random.ts";
 import { COLLECTIONS } from "./math-collections.ts";
 import { EXPRESSIONS } from "./math-expressions.ts";
 import { NUMBERS, wrappings } from "./math-numbers.ts";

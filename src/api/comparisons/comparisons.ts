@@ -7,8 +7,8 @@ import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts"
 import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
 import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
-import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
 import { invalid } from "../errors.ts";

@@ -1,5 +1,5 @@
 import { html, raw } from "hono/html";
-import { printable } from "../../report/printable.ts";
+import { printable } from "../../report/text/printable.ts";
 
 /** What every page for people is: no script, nothing loaded, every value escaped by `html`. */
 

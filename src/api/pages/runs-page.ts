@@ -1,8 +1,8 @@
 import { html } from "hono/html";
 import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
 import { isNothingScored } from "../../metrics/one-run/error-bounds.ts";
-import { panelNumber, thousands } from "../../report/format.ts";
-import { intervalText } from "../../report/uncertainty.ts";
+import { panelNumber, thousands } from "../../report/text/format.ts";
+import { intervalText } from "../../report/statistics/uncertainty.ts";
 import { nameOf } from "../runs/evaluation-object.ts";
 import { type Html, page, pageText, pageTime, type SignedIn } from "./page.ts";
 

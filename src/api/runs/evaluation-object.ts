@@ -11,9 +11,9 @@ import { errorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
 import { pushedFields, pushedState } from "./pushed-object.ts";
 import { hubPushCommand, type HubPushState } from "../../report/hub-push-text.ts";
-import { withoutMarkup } from "../../report/client-markup.ts";
+import { withoutMarkup } from "../../report/text/client-markup.ts";
 import { rescoredMetadata } from "../../report/metadata.ts";
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import type { TeamOf } from "../../teams/team-name.ts";
 
 /** A run as the service shows it: the evaluation object that the `prime` client reads, and our own `edgewise` object inside it. */

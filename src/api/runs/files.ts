@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { OUTPUT_FILES, outputKey } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
-import { evalLog, LOG_PAGE, logText } from "../../report/eval-log.ts";
+import { evalLog, LOG_PAGE, logText } from "../../report/logs/eval-log.ts";
 import { metadataText } from "../../report/metadata.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { clientLog, TAIL_LINES } from "../../report/log-tail.ts";
+import { clientLog, TAIL_LINES } from "../../report/logs/log-tail.ts";
 import type { AppContext } from "../app-context.ts";
 import { found, readRun } from "./run-of.ts";
 

@@ -5,7 +5,7 @@ import { readKeptLine } from "../../../r2-layout/kept-line.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { openKeptState } from "../../rollouts/kept/kept-state.ts";
-import { rowOf } from "../../rollouts/row.ts";
+import { rowOf } from "../../rollouts/rows/row.ts";
 import type { RolloutInput, Tool } from "../../rollouts/types.ts";
 import type { ObjectStore } from "../app-ports.ts";
 

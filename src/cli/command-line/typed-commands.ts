@@ -1,7 +1,7 @@
 /** Commands as they are typed, for messages that say how to go on. */
 import { relative } from "node:path";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import { quoted } from "../../report/shell-word.ts";
+import { quoted } from "../../report/text/shell-word.ts";
 
 /** A path as one would type it: relative when it is below the current folder. */
 export function shortPath(path: string, cwd: string): string {

@@ -31,8 +31,8 @@ Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage,
   run.action(async (named: string) => {
     const [{ evalRun }, { evalWishes }, { hostedRun }] = await Promise.all([
       import("../eval-run/eval-run.ts"),
-      import("../eval-run/eval-wishes.ts"),
-      import("../eval-run/hosted.ts"),
+      import("../eval-run/wish/eval-wishes.ts"),
+      import("../eval-run/start/hosted.ts"),
     ]);
     const typed = givenOptions(run, (path) => isFolder(resolve(context.cwd, path)));
     const { warnings, ...wishes } = await evalWishes(named, typed, context);

@@ -43,7 +43,7 @@ The example is the first of the data set; --shuffle --shuffle-seed N draws anoth
 Exit codes: 0 the rollout finished, 1 it ended in an error, 2 usage, 130 interrupted.`,
   );
   command.action(async (named: string) => {
-    const [{ evalTry }, { evalWishes }] = await Promise.all([import("../eval-run/eval-try.ts"), import("../eval-run/eval-wishes.ts")]);
+    const [{ evalTry }, { evalWishes }] = await Promise.all([import("../eval-run/eval-try.ts"), import("../eval-run/wish/eval-wishes.ts")]);
     const { warnings, ...wishes } = await evalWishes(
       named,
       givenOptions(command, (path) => isFolder(resolve(context.cwd, path))),

@@ -2,8 +2,8 @@
 import { setFlagsFromString } from "node:v8";
 import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { type CompareWish, type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
-import { comparisonLines, comparisonMarkdown } from "../../report/comparison-lines.ts";
-import { printableJson } from "../../report/printable.ts";
+import { comparisonLines, comparisonMarkdown } from "../../report/statistics/comparison-lines.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";

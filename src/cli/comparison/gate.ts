@@ -5,8 +5,8 @@ import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts
 import { REWARD } from "../../metrics/comparison/score-table.ts";
 import { type GateWish, gateRun } from "../../metrics/gate/gate.ts";
 import type { Verdict } from "../../metrics/gate/verdict.ts";
-import { gateLines, gateMarkdown } from "../../report/gate-lines.ts";
-import { printableJson } from "../../report/printable.ts";
+import { gateLines, gateMarkdown } from "../../report/statistics/gate-lines.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";

@@ -1,8 +1,8 @@
 /** `edgewise plan`: how large runs must be. */
 import { REWARD } from "../../metrics/comparison/score-table.ts";
 import { type PlanWish, planRuns } from "../../metrics/gate/plan.ts";
-import { planLines, planMarkdown } from "../../report/plan-lines.ts";
-import { printableJson } from "../../report/printable.ts";
+import { planLines, planMarkdown } from "../../report/statistics/plan-lines.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";

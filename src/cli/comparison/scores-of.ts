@@ -1,6 +1,6 @@
 import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
 import type { ComparedRun } from "../../metrics/comparison/compare-runs.ts";
-import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import { flagName } from "../command-line/flags.ts";
 import type { OpenedRun } from "../exports/opened-run.ts";
 import { CliError, usageError } from "../terminal/cli-error.ts";

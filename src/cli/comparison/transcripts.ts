@@ -1,7 +1,7 @@
 /** Both transcripts of the examples that lost most: what the runs said where they differ. */
 import type { RunComparison } from "../../metrics/comparison/compare-runs.ts";
-import { fixed } from "../../report/format.ts";
-import { cutTo } from "../../report/text-width.ts";
+import { fixed } from "../../report/text/format.ts";
+import { cutTo } from "../../report/text/text-width.ts";
 import type { OpenedRun } from "../exports/opened-run.ts";
 import { sectionsOf } from "../view/row-facts.ts";
 

@@ -6,7 +6,7 @@ import { basename, join, resolve } from "node:path";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { isDataFileName } from "../../datasets/reference.ts";
 import { MAX_BODY_BYTES } from "../../limits.ts";
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { CliError, EXIT, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
 import type { ServiceClient } from "../connection/http-client.ts";

@@ -1,7 +1,7 @@
 /** `edgewise dataset put | list | delete`: data sets that the service has by name. */
 import { basename, resolve } from "node:path";
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { bytesText } from "../../teams/limits.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";

@@ -1,9 +1,9 @@
 /** Everything about one evaluation, as lines. Pure. */
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
-import { fixed, formatSeconds, panelNumber, thousands } from "../../report/format.ts";
-import { boundsText, intervalText, observedText } from "../../report/uncertainty.ts";
-import { liveSource, liveSureText } from "../../report/live-text.ts";
-import { textWidth } from "../../report/text-width.ts";
+import { fixed, formatSeconds, panelNumber, thousands } from "../../report/text/format.ts";
+import { boundsText, intervalText, observedText } from "../../report/statistics/uncertainty.ts";
+import { liveSource, liveSureText } from "../../report/statistics/live-text.ts";
+import { textWidth } from "../../report/text/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
 import { endingText, inFlightText, isEnding, waitingText, waitOf } from "./progress.ts";

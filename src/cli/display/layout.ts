@@ -1,5 +1,5 @@
 /** The whole screen as lines: overview, details, log, keys. Pure: the same views and size give the same lines. */
-import { textWidth } from "../../report/text-width.ts";
+import { textWidth } from "../../report/text/text-width.ts";
 import { EMPTY, fitted, type Line, lineOf, type Size, span, textOf } from "../terminal/canvas.ts";
 import { clamp } from "../terminal/scroll.ts";
 import { detailLines } from "./detail.ts";

@@ -1,5 +1,5 @@
 /** The display on a terminal while the runs of a command go on: drawn at most ten times a second, gone when they have ended. */
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { progressText, toldLine } from "./progress.ts";
 import type { RunProgress, RunsDisplay } from "./runs-display.ts";

@@ -1,7 +1,7 @@
 /** One line per evaluation, in at most the lines there are, always with the selected one. Pure. */
-import { formatSeconds } from "../../report/format.ts";
-import { singleLine } from "../../report/printable.ts";
-import { textWidth } from "../../report/text-width.ts";
+import { formatSeconds } from "../../report/text/format.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { textWidth } from "../../report/text/text-width.ts";
 import { fitted, type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { clamp } from "../terminal/scroll.ts";
 import type { RunView } from "./run-view.ts";

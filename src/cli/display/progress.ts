@@ -1,8 +1,8 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
-import { waitText } from "../../report/code-text.ts";
-import { formatSeconds, thousands } from "../../report/format.ts";
-import { singleLine } from "../../report/printable.ts";
+import { waitText } from "../../report/text/code-text.ts";
+import { formatSeconds, thousands } from "../../report/text/format.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
 import { finishedRollouts, openRollouts, Speed } from "./speed.ts";
 

@@ -4,7 +4,7 @@ import { issueText } from "../../config/issue-text.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import type { EnvironmentFacts } from "../../environments/definition/describe.ts";
 import { knowSources, ownFrame } from "../../errors/own-frames.ts";
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";
 import { type DescribedModule, type EnvironmentModule, scriptOf } from "./bundle.ts";
 import { describer, type Ended, runConfined } from "./describer.ts";

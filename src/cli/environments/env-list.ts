@@ -1,7 +1,7 @@
 /** `edgewise env list`: what can be run here, with arguments and defaults. */
 import type { ArgumentFacts } from "../../environments/definition/describe.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { namedFolder } from "../results/resume-folder.ts";
 import { indexRows, type RowIndex } from "../results/row-index.ts";
 import { rememberedFolder, stateFolder } from "../state/state-folder.ts";
-import type { EvalWish } from "./eval-wish.ts";
+import type { EvalWish } from "./wish/eval-wish.ts";
 
 /** By the path of the folder. What cannot be read is said when it is asked for. */
 export type EarlyRows = ReadonlyMap<string, Promise<RowIndex>>;

@@ -1,7 +1,7 @@
 /** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
-import { placesOfWish } from "./eval-wishes.ts";
+import { placesOfWish } from "./wish/eval-wishes.ts";
 import { fairShares, limitsOf } from "../../config/shares.ts";
-import { printable } from "../../report/printable.ts";
+import { printable } from "../../report/text/printable.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { checkDisplayFlags, chooseDisplay } from "../display/choose-display.ts";
 import { CrashLoop } from "../service/crash-loop.ts";
@@ -12,12 +12,12 @@ import { ServiceUnreachable } from "../connection/http-client.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import { detachedLines, failureLines, owedOf, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
-import type { EvalCommand } from "./eval-wish.ts";
+import type { EvalCommand } from "./wish/eval-wish.ts";
 import { checkHubToken, type EndedRun, pushEnded } from "../push/push-ended.ts";
-import { Preflight } from "./preflight.ts";
+import { Preflight } from "./start/preflight.ts";
 import { readEarly } from "./early-rows.ts";
-import { withKeptEndpoints } from "./kept-endpoints.ts";
-import { agreedFolder } from "./unnamed-places.ts";
+import { withKeptEndpoints } from "./start/kept-endpoints.ts";
+import { agreedFolder } from "./wish/unnamed-places.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";

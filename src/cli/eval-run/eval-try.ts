@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
-import { printable, singleLine } from "../../report/printable.ts";
+import { printable, singleLine } from "../../report/text/printable.ts";
 import { rolloutLines } from "../../report/rollout-lines.ts";
-import { parseOutput } from "../../rollouts/output.ts";
-import { TURNS_COLUMN, type TurnFacts } from "../../rollouts/turns-column.ts";
+import { parseOutput } from "../../rollouts/rows/output.ts";
+import { TURNS_COLUMN, type TurnFacts } from "../../rollouts/state/turns-column.ts";
 import { toldLine } from "../display/progress.ts";
 import type { RunProgress } from "../display/runs-display.ts";
 import { environmentHints, explain } from "../service/explain.ts";
@@ -17,10 +17,10 @@ import { SharedService } from "../service/shared-service.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { EvalCommand, EvalWish } from "./eval-wish.ts";
-import { placesOfWish } from "./eval-wishes.ts";
+import type { EvalCommand, EvalWish } from "./wish/eval-wish.ts";
+import { placesOfWish } from "./wish/eval-wishes.ts";
 import { failureLines } from "./last-words.ts";
-import { Preflight } from "./preflight.ts";
+import { Preflight } from "./start/preflight.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay } from "./run-play.ts";
 
 /** Characters of a message that are shown unless all are asked for. */

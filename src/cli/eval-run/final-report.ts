@@ -1,13 +1,13 @@
 /** The report at the end of a run, made from the rows one by one so that its size does not matter. */
 import { join } from "node:path";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
-import { codesText } from "../../report/code-text.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { codesText } from "../../report/text/code-text.ts";
 import { rescoredText } from "../../report/rescored-text.ts";
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
-import { wrongAveragesText } from "../../report/wrong-averages.ts";
+import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
 import { argumentsText, concurrencyText, datasetText, optionsText, samplingText } from "../../report/settings.ts";
-import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import { flagName } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { chunksOf, type ServiceClient } from "../connection/http-client.ts";

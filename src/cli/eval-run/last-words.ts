@@ -1,5 +1,5 @@
 /** How `eval run` ends: where the results are, what went wrong, and how to go on. */
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import { endedBeforeRows, owedText } from "../../errors/leftovers.ts";

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { OPTIONS } from "../../config/options/options.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import { singleLine } from "../../report/printable.ts";
-import { wrongAveragesText } from "../../report/wrong-averages.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "../datasets/dataset-upload.ts";
 import type { EarlyRows } from "./early-rows.ts";
-import type { EvalWish } from "./eval-wish.ts";
+import type { EvalWish } from "./wish/eval-wish.ts";
 import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -19,9 +19,9 @@ import { outputBase, ResultsFolder, resultsFolderOf } from "../results/results-f
 import type { RunProgress } from "../display/runs-display.ts";
 import type { Service } from "../service/service.ts";
 import type { SharedService } from "../service/shared-service.ts";
-import type { StartedRun } from "./run-wish.ts";
-import type { Preflight } from "./preflight.ts";
-import { startRun } from "./start-run.ts";
+import type { StartedRun } from "./wish/run-wish.ts";
+import type { Preflight } from "./start/preflight.ts";
+import { startRun } from "./start/start-run.ts";
 import { damagedState } from "../state/state-damage.ts";
 import { rememberedFolder, rememberFolder } from "../state/state-folder.ts";
 import { RunWatch, unwrittenText } from "./watch-run.ts";

@@ -1,8 +1,8 @@
 /** All runs of a command in one table, the folder of each last. */
-import { type Column, columnLines } from "../../report/columns.ts";
-import { fixed, formatSeconds, thousands } from "../../report/format.ts";
-import { singleLine } from "../../report/printable.ts";
-import { textWidth } from "../../report/text-width.ts";
+import { type Column, columnLines } from "../../report/text/columns.ts";
+import { fixed, formatSeconds, thousands } from "../../report/text/format.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { textWidth } from "../../report/text/text-width.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 

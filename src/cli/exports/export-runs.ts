@@ -2,8 +2,8 @@
 import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { type Card, cardText } from "../../exports/card.ts";
 import type { ExportFormat } from "../../exports/formats.ts";
-import { thousands } from "../../report/format.ts";
-import { quoted } from "../../report/shell-word.ts";
+import { thousands } from "../../report/text/format.ts";
+import { quoted } from "../../report/text/shell-word.ts";
 import { VERSION } from "../../version.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";

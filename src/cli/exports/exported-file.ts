@@ -1,6 +1,6 @@
 import { readCsv } from "../../datasets/csv.ts";
 import type { ByteSource } from "../../datasets/host.ts";
-import { readParquet } from "../../datasets/parquet.ts";
+import { readParquet } from "../../datasets/parquet/parquet.ts";
 import { MAX_CSV_RECORD_CHARS } from "../../limits.ts";
 import { textHash } from "../../metrics/grouping.ts";
 import type { Cells, Column } from "../../exports/column.ts";

@@ -1,5 +1,5 @@
 import type { RunFacts } from "../../exports/run-facts.ts";
-import { type ForeignRow, readForeignRow } from "../../rollouts/foreign-row.ts";
+import { type ForeignRow, readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import { CliError } from "../terminal/cli-error.ts";
 
 /** A row as it stands in `results.jsonl`. */

@@ -1,12 +1,12 @@
 /** `edgewise eval report RUN|FOLDER…`: the report of runs that there are, made from their rows; also with other groups than it had at their end. */
-import { knownKeysText, unknownKeyText } from "../../report/unknown-key-text.ts";
+import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import { flagName } from "../command-line/flags.ts";
 import { groupingProblem, PromptGroups } from "../../metrics/grouping.ts";
 import type { Aggregates } from "../../metrics/aggregates.ts";
 import { importedAverages, wrongAverages } from "../../metrics/stated-averages.ts";
-import { wrongAveragesText } from "../../report/wrong-averages.ts";
+import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
-import { printableJson } from "../../report/printable.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { withRuns } from "./open-runs.ts";

@@ -5,8 +5,8 @@ import { failureOf } from "../../errors/result.ts";
 import type { StatedFile } from "../../exports/card-statement.ts";
 import type { Cells, Column } from "../../exports/column.ts";
 import type { ExportFormat } from "../../exports/formats.ts";
-import { thousands } from "../../report/format.ts";
-import { changedRows, RowMarks } from "../../rollouts/rows-digest.ts";
+import { thousands } from "../../report/text/format.ts";
+import { changedRows, RowMarks } from "../../rollouts/rows/rows-digest.ts";
 import { diskSource } from "../disk/disk-source.ts";
 import { exportedFile } from "./exported-file.ts";
 

@@ -2,8 +2,8 @@
 import { basename, dirname } from "node:path";
 import { aggregatorOf, type RunFacts } from "../../exports/run-facts.ts";
 import { comparedNumbers } from "../../metrics/stated-numbers.ts";
-import { thousands } from "../../report/format.ts";
-import { changedRows, type RowsDigest, rowsDigestOf, statedRowsDigest } from "../../rollouts/rows-digest.ts";
+import { thousands } from "../../report/text/format.ts";
+import { changedRows, type RowsDigest, rowsDigestOf, statedRowsDigest } from "../../rollouts/rows/rows-digest.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import { withRuns } from "./open-runs.ts";

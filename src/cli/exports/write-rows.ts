@@ -7,7 +7,7 @@ import { encoderOf, type ExportFormat } from "../../exports/formats.ts";
 import { rowCells } from "../../exports/row-cells.ts";
 import { aggregatorOf, settingCells } from "../../exports/run-facts.ts";
 import { RowsAhead, SHARD_BYTES, shardPath, type SizedCells, writeShard } from "../../exports/shards.ts";
-import { statedRowsDigest } from "../../rollouts/rows-digest.ts";
+import { statedRowsDigest } from "../../rollouts/rows/rows-digest.ts";
 import { CliError } from "../terminal/cli-error.ts";
 import type { ExportFolder } from "./export-folder.ts";
 import type { OpenedRow, OpenedRun } from "./opened-run.ts";

@@ -1,6 +1,6 @@
 /** `edgewise audit`: who did what in a team, oldest first; all of it, page by page. */
 import type { AuditEntry } from "../../../durable-objects/registry/audit-control.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { askService } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";

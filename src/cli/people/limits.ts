@@ -1,6 +1,6 @@
 /** `edgewise team limits`: what a team may use and what it does; with flags they are changed first. */
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { limitText, TEAM_LIMITS, type TeamLimitName } from "../../teams/limits.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";

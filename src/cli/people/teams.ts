@@ -1,6 +1,6 @@
 /** `edgewise team create | list | add | remove`. */
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";

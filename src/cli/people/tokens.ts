@@ -1,6 +1,6 @@
 /** `edgewise token create | list | revoke`. */
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { limitText, TOKEN_LIMITS, type TokenLimits } from "../../teams/limits.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import { serviceToken } from "../service/remote-service.ts";

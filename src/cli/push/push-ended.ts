@@ -1,7 +1,7 @@
 /** `eval run -H`: the results folders of runs that have ended, on their way to the Hub. What happens here changes nothing of the run. */
 import { hubTarget } from "../../config/hub-name.ts";
 import type { HUB_OPTIONS } from "../../config/options/hub-options.ts";
-import { quoted } from "../../report/shell-word.ts";
+import { quoted } from "../../report/text/shell-word.ts";
 import { flagName, type GivenOptions } from "../command-line/flags.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";

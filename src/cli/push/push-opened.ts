@@ -12,7 +12,7 @@ import type { PushFile } from "../../hub/push-file.ts";
 import { freshCard, runSection } from "../../hub/pushed-card.ts";
 import { whoAmI } from "../../hub/repository.ts";
 import { configName, defaultName } from "../../hub/target.ts";
-import { thousands } from "../../report/format.ts";
+import { thousands } from "../../report/text/format.ts";
 import { ExportFolder } from "../exports/export-folder.ts";
 import type { OpenedRun } from "../exports/opened-run.ts";
 import { type WrittenRows, writeRows } from "../exports/write-rows.ts";

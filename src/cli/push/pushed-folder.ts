@@ -1,7 +1,7 @@
 import { ENVIRONMENT_ID } from "../../api/environment-ids.ts";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { KIB } from "../../limits.ts";
-import { rowText } from "../../rollouts/row-text.ts";
+import { rowText } from "../../rollouts/rows/row-text.ts";
 import type { OpenedRow, OpenedRun } from "../exports/opened-run.ts";
 
 /** A results folder as the requests that push it, in the form of `prime eval push`. Pure. */

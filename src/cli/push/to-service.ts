@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { sha256Hex } from "../../config/sha256.ts";
-import { singleLine } from "../../report/printable.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { withRuns } from "../exports/open-runs.ts";
 import type { OpenedRun } from "../exports/opened-run.ts";
 import { sparingMemory } from "../exports/sparing-memory.ts";

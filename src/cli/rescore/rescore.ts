@@ -1,12 +1,12 @@
 /** `edgewise rescore RUN|FOLDER`: its rollouts scored again, as a run of its own. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { quoted } from "../../report/shell-word.ts";
+import { quoted } from "../../report/text/shell-word.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { evalRun } from "../eval-run/eval-run.ts";
-import type { EvalWish, RescoreWish } from "../eval-run/eval-wish.ts";
-import { evalWishes } from "../eval-run/eval-wishes.ts";
-import { unnamedUrls } from "../eval-run/unnamed-places.ts";
+import type { EvalWish, RescoreWish } from "../eval-run/wish/eval-wish.ts";
+import { evalWishes } from "../eval-run/wish/eval-wishes.ts";
+import { unnamedUrls } from "../eval-run/wish/unnamed-places.ts";
 import { withRuns } from "../exports/open-runs.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";

@@ -4,7 +4,7 @@ import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MAX_ROLLOUTS_PER_EXAMPLE } from "../../config/options/options.ts";
-import { objectText, type RawField, rawFields } from "../../rollouts/raw-fields.ts";
+import { objectText, type RawField, rawFields } from "../../rollouts/rows/raw-fields.ts";
 import type { OpenedRow, OpenedRun } from "../exports/opened-run.ts";
 import { indexRows, type RowIndex } from "../results/row-index.ts";
 

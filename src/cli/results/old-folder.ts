@@ -1,7 +1,7 @@
 /** Results folders of versions of the Python library whose rows cannot be gone on with. */
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 
 /** Of the first row, as much as is read: its fields are told from whole rows only. */
 const FIRST_BYTES = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Where `results.jsonl` ends, which a crash may have cut in the last line. */
 import { open } from "node:fs/promises";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 
 const STEP = 64 * 1024;
 

@@ -4,7 +4,7 @@
  */
 import { errorCodeOf, summaryOfRow } from "../../metrics/row-summary.ts";
 import { Aggregator } from "../../metrics/aggregates.ts";
-import { type ForeignRow, readForeignRow } from "../../rollouts/foreign-row.ts";
+import { type ForeignRow, readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import { countRow, type RowCounts } from "./row-counts.ts";
 import { linesOf } from "./row-lines.ts";

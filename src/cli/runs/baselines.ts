@@ -1,7 +1,7 @@
 /** `edgewise baseline set | list | delete`: runs that others are held against, by name. */
 import { BASELINE_RULE, isBaselineName } from "../../config/baseline-name.ts";
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";

@@ -1,5 +1,5 @@
 /** `edgewise eval keep ID`: a run that is not removed for its age. */
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";

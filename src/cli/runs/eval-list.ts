@@ -1,12 +1,12 @@
 /** `edgewise eval list`: runs of the service, the newest first. */
 import { isNothingScored } from "../../metrics/one-run/error-bounds.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
-import { type Column, columnLines } from "../../report/columns.ts";
-import { formatSeconds } from "../../report/format.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { type Column, columnLines } from "../../report/text/columns.ts";
+import { formatSeconds } from "../../report/text/format.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { optionsText } from "../../report/settings.ts";
-import { cutTo, textWidth } from "../../report/text-width.ts";
-import { intervalText } from "../../report/uncertainty.ts";
+import { cutTo, textWidth } from "../../report/text/text-width.ts";
+import { intervalText } from "../../report/statistics/uncertainty.ts";
 import type { EvaluationPage, ListedEvaluation } from "../connection/api-types.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { rememberedFolder } from "../state/state-folder.ts";

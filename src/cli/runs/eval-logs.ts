@@ -1,7 +1,7 @@
 /** `edgewise eval logs ID [-f]`: what happened in a run, and with `-f` what happens. */
-import { LOGGER } from "../../report/eval-log.ts";
-import { formatLogLine } from "../../report/log-line.ts";
-import { printableJson } from "../../report/printable.ts";
+import { LOGGER } from "../../report/logs/eval-log.ts";
+import { formatLogLine } from "../../report/logs/log-line.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import type { LogEvent, RunState } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { EXIT, type ExitCode, reasonOf } from "../terminal/cli-error.ts";

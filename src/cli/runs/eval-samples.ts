@@ -1,7 +1,7 @@
 /** `edgewise eval samples ID`: rows of a run, also of one that goes on. */
-import { columnLines } from "../../report/columns.ts";
-import { exampleOf } from "../../report/example-table.ts";
-import { printableJson } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { exampleOf } from "../../report/statistics/example-table.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import type { SamplePage } from "../connection/api-types.ts";
 import { ServiceError } from "../connection/http-client.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";

@@ -1,5 +1,5 @@
 /** `edgewise eval share ID` and `eval unshare ID`. */
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";

@@ -1,5 +1,5 @@
 /** `edgewise eval stop ID`. */
-import { printableJson } from "../../report/printable.ts";
+import { printableJson } from "../../report/text/printable.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { ServiceError } from "../connection/http-client.ts";
 import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";

@@ -1,7 +1,7 @@
 /** `edgewise schedule apply FILE.toml`: the schedules of a team as a file says them. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { askService } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";

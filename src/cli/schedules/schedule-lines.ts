@@ -1,6 +1,6 @@
-import { columnLines, fieldLines } from "../../report/columns.ts";
-import { singleLine } from "../../report/printable.ts";
-import { sparkline } from "../../report/sparkline.ts";
+import { columnLines, fieldLines } from "../../report/text/columns.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { sparkline } from "../../report/statistics/sparkline.ts";
 import type { ListedEntry, ListedEvent, ListedSchedule, ShownSchedule } from "./schedule-answer.ts";
 
 /** Schedules as a terminal shows them. */

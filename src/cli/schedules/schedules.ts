@@ -1,6 +1,6 @@
 /** `edgewise schedule add | list | get | pause | resume | run | delete`: evaluations by the clock. */
 import { randomUUID } from "node:crypto";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import type { GivenDefinition } from "../../schedules/definition-schema.ts";
 import { isScheduleName, SCHEDULE_NAME_RULE } from "../../schedules/schedule-name.ts";
 import type { ServiceClient } from "../connection/http-client.ts";

@@ -1,6 +1,6 @@
 /** `edgewise secret`, `env secret` and `env var`: names with values that the service keeps, found by name or id. */
-import { columnLines } from "../../report/columns.ts";
-import { printableJson, singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { mask } from "../../errors/masking.ts";
-import { printable } from "../../report/printable.ts";
+import { printable } from "../../report/text/printable.ts";
 
 /** A question whose answer is yes or no; null where nobody can answer it, since standard input or standard error is no terminal. */
 export function asker(signal: AbortSignal): ((question: string) => Promise<boolean>) | null {

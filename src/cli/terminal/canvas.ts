@@ -1,6 +1,6 @@
 /** Lines of a screen as pieces of text with a style each; how a style looks is the terminal's business. */
-import { singleLine } from "../../report/printable.ts";
-import { cutTo, padTo, textWidth } from "../../report/text-width.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { cutTo, padTo, textWidth } from "../../report/text/text-width.ts";
 
 export type Style = "plain" | "strong" | "faint" | "chosen" | "good" | "fair" | "bad" | "hit";
 

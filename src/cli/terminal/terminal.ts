@@ -1,5 +1,5 @@
 /** Where a command prints: its report to standard output, everything that happens on the way to standard error. */
-import { printable } from "../../report/printable.ts";
+import { printable } from "../../report/text/printable.ts";
 import { mask } from "../../errors/masking.ts";
 import { CliError, EXIT, type ExitCode } from "./cli-error.ts";
 

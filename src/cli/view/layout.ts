@@ -1,5 +1,5 @@
 /** Sections of a rollout as lines of a screen: titles, and the lines of those that are open, wrapped. Pure. */
-import { wrap } from "../../report/text-width.ts";
+import { wrap } from "../../report/text/text-width.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import type { Section } from "./row-facts.ts";
 

@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { printable } from "../../report/printable.ts";
+import { printable } from "../../report/text/printable.ts";
 import { reasonOf, systemCode } from "../terminal/cli-error.ts";
 
 export interface LogFile {

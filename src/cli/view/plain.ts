@@ -1,7 +1,7 @@
 /** The viewer where there is no terminal: the tree with one line per run, or all about the one run that was named. */
-import { columnLines } from "../../report/columns.ts";
-import { fixed } from "../../report/format.ts";
-import { singleLine } from "../../report/printable.ts";
+import { columnLines } from "../../report/text/columns.ts";
+import { fixed } from "../../report/text/format.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { textOf } from "../terminal/canvas.ts";
 import { type FoundRun, readInfo } from "./find-runs.ts";
 import { ResultsFile } from "./results-file.ts";

@@ -1,7 +1,7 @@
 /** A row of `results.jsonl` of any library and version, as what the viewer shows of it. Pure; never throws for what is in a row. */
 import { metricsOfRow, STANDARD_FIELDS } from "../../metrics/row-metrics.ts";
-import { formatSeconds } from "../../report/format.ts";
-import { printable } from "../../report/printable.ts";
+import { formatSeconds } from "../../report/text/format.ts";
+import { printable } from "../../report/text/printable.ts";
 import { isObject, numberOf, objectOf, valueText } from "./json-text.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,11 +1,11 @@
 /** What is said about a run, an environment or a model, as lines. Pure. */
 import { groupingProblem } from "../../metrics/grouping.ts";
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
-import { fixed, panelNumber } from "../../report/format.ts";
-import { singleLine } from "../../report/printable.ts";
+import { fixed, panelNumber } from "../../report/text/format.ts";
+import { singleLine } from "../../report/text/printable.ts";
 import { type WrongAverage, wrongAverages } from "../../metrics/stated-averages.ts";
-import { cutTo, padTo, textWidth, wrap } from "../../report/text-width.ts";
-import { boundsText } from "../../report/uncertainty.ts";
+import { cutTo, padTo, textWidth, wrap } from "../../report/text/text-width.ts";
+import { boundsText } from "../../report/statistics/uncertainty.ts";
 import { EMPTY, fieldLine, type Line, lineOf, type Style, span } from "../terminal/canvas.ts";
 import type { FoundRun, RunInfo } from "./find-runs.ts";
 import { dateText } from "./row-facts.ts";

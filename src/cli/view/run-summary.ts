@@ -3,10 +3,10 @@ import { importedAverages } from "../../metrics/stated-averages.ts";
 import { stoppedRunIn, stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
-import { codesText } from "../../report/code-text.ts";
-import { formatSeconds } from "../../report/format.ts";
+import { codesText } from "../../report/text/code-text.ts";
+import { formatSeconds } from "../../report/text/format.ts";
 import { judgesText } from "../../report/plain-report.ts";
-import { intervalText, observedText, ratesText } from "../../report/uncertainty.ts";
+import { intervalText, observedText, ratesText } from "../../report/statistics/uncertainty.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
 export interface RunSummary {

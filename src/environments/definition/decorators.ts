@@ -6,7 +6,7 @@ import {
   type HandlersByKind,
   type StopHandler,
   type TeardownHandler,
-} from "../../rollouts/handlers.ts";
+} from "../../rollouts/state/handlers.ts";
 
 /**
  * Handlers as methods: `@stop({ priority: 10 }) async solved(state) { … }`. Standard (stage 3) decorators, which a bundler has to

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { RolloutContext, StateRequest } from "../unit/playable.ts";
-import { toolNames } from "../../rollouts/shared-tools.ts";
+import { toolNames } from "../../rollouts/rows/shared-tools.ts";
 import { EnvGroupRubric } from "./env-group-rubric.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
 import type { RowSource } from "../definition/examples.ts";

@@ -27,14 +27,14 @@ import {
   runHandlers,
   type StopHandler,
   type TeardownHandler,
-} from "../../rollouts/handlers.ts";
+} from "../../rollouts/state/handlers.ts";
 import { makeDataset } from "../definition/make-dataset.ts";
 import type { Playable, RolloutContext, StateRequest } from "../unit/playable.ts";
-import { rowTool } from "../../rollouts/row.ts";
+import { rowTool } from "../../rollouts/rows/row.ts";
 import { applySettings, boolean, integer, number, orNull, type Settings, text } from "../definition/setting.ts";
-import { createState } from "../../rollouts/state.ts";
+import { createState } from "../../rollouts/state/state.ts";
 import type { Client, Message, ModelResponse, RolloutInput, State, Tool } from "../../rollouts/types.ts";
-import { addUsage } from "../../rollouts/usage.ts";
+import { addUsage } from "../../rollouts/state/usage.ts";
 
 export interface EnvironmentOptions {
   /** Where the examples come from: rows, or what reads them. Read when examples are asked for: once per run, when its inputs are pinned. */

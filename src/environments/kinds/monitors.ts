@@ -1,5 +1,5 @@
 import { type Evaluation, Rubric } from "../../rubrics/rubric.ts";
-import { storedMetric } from "../../rollouts/stored-state.ts";
+import { storedMetric } from "../../rollouts/state/stored-state.ts";
 import type { AssistantMessage, State, ToolCall } from "../../rollouts/types.ts";
 
 /** The metric that every conversation has, without weight: how often the model was called. */

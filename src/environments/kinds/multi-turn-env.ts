@@ -3,16 +3,16 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { loggerOf } from "../../logging/logger.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
 import { failureOfRollout, isRolloutErrorCode } from "../../rollouts/failure.ts";
-import { runHandlers } from "../../rollouts/handlers.ts";
+import { runHandlers } from "../../rollouts/state/handlers.ts";
 import type { KeptTurn } from "../../rollouts/kept/kept-state.ts";
 import { isLeft, NotResumed, RolloutLeft } from "../../rollouts/kept/left.ts";
 import { normaliseMessages } from "../../rollouts/messages.ts";
 import { turnMonitor } from "./monitors.ts";
 import type { RolloutContext } from "../unit/playable.ts";
 import { integer, number, orNull, type Settings } from "../definition/setting.ts";
-import { stepTokens } from "../../rollouts/step-tokens.ts";
+import { stepTokens } from "../../rollouts/state/step-tokens.ts";
 import { TimeLimit } from "../unit/time-limit.ts";
-import { marksOf } from "../../rollouts/time-marks.ts";
+import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { Message, ModelResponse, State, TrajectoryStep } from "../../rollouts/types.ts";
 
 export interface MultiTurnOptions extends EnvironmentOptions {

@@ -4,8 +4,8 @@ import { Aggregator, type TokenMeans } from "../../metrics/aggregates.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { VERSION } from "../../version.ts";
 import type { Playable } from "./playable.ts";
-import type { Row } from "../../rollouts/row.ts";
-import { sharedTools } from "../../rollouts/shared-tools.ts";
+import type { Row } from "../../rollouts/rows/row.ts";
+import { sharedTools } from "../../rollouts/rows/shared-tools.ts";
 
 export interface VersionInfo {
   vf_version: string;

@@ -10,7 +10,7 @@ import { type GenerateMetadata, generateMetadata } from "./generate-metadata.ts"
 import { FirstAnswer } from "./first-answer.ts";
 import { type PlayOptions, playUnit } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
-import { type Row, reservedMetricNames } from "../../rollouts/row.ts";
+import { type Row, reservedMetricNames } from "../../rollouts/rows/row.ts";
 import { runUnit } from "./run-unit.ts";
 import { scriptHint } from "./script-hint.ts";
 import type { Client, RolloutInput, State } from "../../rollouts/types.ts";

@@ -7,7 +7,7 @@ import type { KeptTurn, OpenedState } from "../../rollouts/kept/kept-state.ts";
 import { isLeft, isNotResumed } from "../../rollouts/kept/left.ts";
 import type { Playable, RolloutContext } from "./playable.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
-import { createState } from "../../rollouts/state.ts";
+import { createState } from "../../rollouts/state/state.ts";
 import type { Client, RolloutInput, State } from "../../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
 

@@ -2,7 +2,7 @@ import type { Playable } from "./playable.ts";
 import { playUnit } from "./play-unit.ts";
 import { firstErrorsOf, freshRow, inOrder, type KeptRollout, runUnit, type UnitOptions, type UnitOutcome } from "./run-unit.ts";
 import { rescored, storedOf } from "./score-again.ts";
-import { NO_JUDGES } from "../../rollouts/judge-usage.ts";
+import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { openKeptState, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";
 

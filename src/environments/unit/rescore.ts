@@ -1,9 +1,9 @@
 import { summaryOfRow } from "../../metrics/row-summary.ts";
-import { NO_JUDGES } from "../../rollouts/judge-usage.ts";
-import { rescoredLine } from "../../rollouts/rescored-row.ts";
+import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
+import { rescoredLine } from "../../rollouts/rows/rescored-row.ts";
 import { rolloutFailure } from "../../rollouts/failure.ts";
-import { exceeds, MAX_RESULT_ROW_BYTES } from "../../rollouts/row.ts";
-import { marksOf } from "../../rollouts/time-marks.ts";
+import { exceeds, MAX_RESULT_ROW_BYTES } from "../../rollouts/rows/row.ts";
+import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { Playable } from "./playable.ts";
 import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";

@@ -1,11 +1,11 @@
-import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
+import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { RolloutSummary, Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../../rollouts/failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
-import { type RowOptions, rowOf, summariseRow } from "../../rollouts/row.ts";
-import { createState } from "../../rollouts/state.ts";
+import { type RowOptions, rowOf, summariseRow } from "../../rollouts/rows/row.ts";
+import { createState } from "../../rollouts/state/state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { Failure } from "../../errors/result.ts";

@@ -15,7 +15,7 @@ import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
-import { JudgeMeter } from "../../rollouts/judge-usage.ts";
+import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import { DEFAULT_TEAM, runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";

@@ -7,7 +7,7 @@ import { ADOPTED_SEGMENT_ROWS, SEGMENT_ROWS } from "../../limits.ts";
 import { promptMark } from "../../metrics/grouping.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import type { RolloutSummary } from "../../metrics/rollout-summary.ts";
-import { type ForeignRow, numberedLine } from "../../rollouts/foreign-row.ts";
+import { type ForeignRow, numberedLine } from "../../rollouts/rows/foreign-row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import { type AdoptedExample, examplesOf, manifestOf } from "./folder-rows.ts";
 import { ticketOf } from "../keep-alive.ts";

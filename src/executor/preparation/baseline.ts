@@ -10,7 +10,7 @@ import { contentHash } from "../../metrics/comparison/example-content.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
 import { exampleScore } from "../../metrics/sequential/example-score.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { ExecutorPorts } from "../ports.ts";
 

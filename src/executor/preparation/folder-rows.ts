@@ -3,7 +3,7 @@ import { type FolderManifest, readManifest } from "../../../r2-layout/folder-man
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { numberedLines } from "../../datasets/jsonl.ts";
 import { EdgewiseError, failureOf } from "../../errors/result.ts";
-import { type ForeignRow, readForeignRow } from "../../rollouts/foreign-row.ts";
+import { type ForeignRow, readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { ExecutorStore } from "../ports.ts";
 
 /** The rows of an example. */

@@ -4,7 +4,7 @@ import type { RunConfig } from "../../config/plan/run-config.ts";
 import { drawnExamples } from "../../environments/definition/dataset-source.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
-import { reservedMetricNames } from "../../rollouts/row.ts";
+import { reservedMetricNames } from "../../rollouts/rows/row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";

@@ -10,7 +10,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { isScorerError } from "../../errors/codes.ts";
 import { SEGMENT_ROWS } from "../../limits.ts";
 import { addUnit, emptyTotals, type Totals } from "../../metrics/totals.ts";
-import { numberedLine } from "../../rollouts/foreign-row.ts";
+import { numberedLine } from "../../rollouts/rows/foreign-row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { AdoptedExample } from "../preparation/folder-rows.ts";
 import type { ExecutorPorts } from "../ports.ts";

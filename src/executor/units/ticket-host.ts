@@ -1,7 +1,7 @@
 import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
-import type { JudgeMeter } from "../../rollouts/judge-usage.ts";
+import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import type { Seat } from "../session/isolate.ts";

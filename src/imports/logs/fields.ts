@@ -1,5 +1,5 @@
 import type { Json } from "../../config/plan/run-config.ts";
-import { readForeignRow } from "../../rollouts/foreign-row.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 
 /** JSON that another program wrote: every field may be absent, or of another kind. */
 export type Fields = Readonly<Record<string, Json | undefined>>;

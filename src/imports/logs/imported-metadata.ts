@@ -3,7 +3,7 @@ import type { Aggregates } from "../../metrics/aggregates.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
 import { shownUrl } from "../../clients/secrets.ts";
 import { certaintyOf } from "../../report/metadata.ts";
-import type { RowsDigest } from "../../rollouts/rows-digest.ts";
+import type { RowsDigest } from "../../rollouts/rows/rows-digest.ts";
 import { VERSION } from "../../version.ts";
 import type { ImportedRun } from "./imported-run.ts";
 import { SOURCE_ID } from "./row-of-rollout.ts";

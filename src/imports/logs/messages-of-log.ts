@@ -1,6 +1,6 @@
 import type { Json } from "../../config/plan/run-config.ts";
 import { rowMessages } from "../../rollouts/messages.ts";
-import { readMessages } from "../../rollouts/output.ts";
+import { readMessages } from "../../rollouts/rows/output.ts";
 import { isFields } from "./fields.ts";
 
 /** A list of messages in OpenAI's form, or what stands for one, as a row has it: a text stays a text, anything else becomes JSON. */

@@ -1,6 +1,6 @@
 import type { Json } from "../../config/plan/run-config.ts";
-import { MAX_RESULT_ROW_BYTES, exceeds, reservedMetricNames } from "../../rollouts/row.ts";
-import { rowText } from "../../rollouts/row-text.ts";
+import { MAX_RESULT_ROW_BYTES, exceeds, reservedMetricNames } from "../../rollouts/rows/row.ts";
+import { rowText } from "../../rollouts/rows/row-text.ts";
 import type { ImportedRollout } from "./imported-run.ts";
 
 /** Column of a row that has the name of its example in the program that wrote it, as text. */

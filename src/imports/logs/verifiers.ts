@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { metricsOfRow } from "../../metrics/row-metrics.ts";
-import { writeOutput, readMessages } from "../../rollouts/output.ts";
+import { writeOutput, readMessages } from "../../rollouts/rows/output.ts";
 import { ImportError } from "./import-error.ts";
 import type { ImportedRollout, ImportedRun } from "./imported-run.ts";
 import { countOf, type Fields, fieldsOf, isFields, listOf, numberOf, present, scoreOf, textOf } from "./fields.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { textWidth } from "../../../src/report/text-width.ts";
+import { textWidth } from "../../../src/report/text/text-width.ts";
 import { until, Workplace } from "../../support/cli/cli-process.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
 import { hasTmux, type Size, TmuxTerminal } from "../../support/cli/tmux.ts";

@@ -7,7 +7,7 @@ import { seedOf } from "../../support/cli/kill-plan.ts";
 import { kill } from "../../support/cli/local-stack.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
 import { jsonRows, readText } from "../../support/results/results-check.ts";
-import { Random } from "../../simulation/random.ts";
+import { Random } from "../../simulation/world/random.ts";
 
 /** `EDGEWISE_TEST_KILLS=100` plays the large form: 100 kills in 20 examples × 64 rollouts. */
 const KILLS = Number(process.env.EDGEWISE_TEST_KILLS ?? 3);

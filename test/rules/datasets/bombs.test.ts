@@ -7,7 +7,7 @@ import { fileRows } from "../../../src/datasets/file-rows.ts";
 import { unpack } from "../../../src/datasets/unpack.ts";
 import { webSource } from "../../../src/datasets/web.ts";
 import { MAX_CSV_RECORD_CHARS, MAX_JSON_DEPTH, MAX_PAGE_BYTES, MAX_ROW_CHARS, MAX_ROW_DEPTH, MIB, STEP_CHARS } from "../../../src/limits.ts";
-import { readForeignRow } from "../../../src/rollouts/foreign-row.ts";
+import { readForeignRow } from "../../../src/rollouts/rows/foreign-row.ts";
 import { memoryDatasets, memorySource } from "../../support/environments/memory-datasets.ts";
 
 const rowsOf = (content: string | Uint8Array, chunkBytes?: number) => Array.fromAsync(fileRows(memorySource(content, chunkBytes)));

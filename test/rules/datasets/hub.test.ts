@@ -1,6 +1,6 @@
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { describe, expect, it } from "vitest";
-import { tableOf } from "../../../src/datasets/hub-files.ts";
+import { tableOf } from "../../../src/datasets/hub/hub-files.ts";
 import { datasetRows } from "../../../src/datasets/rows.ts";
 import { type DatasetArgs, datasetSpec } from "../../../src/datasets/spec.ts";
 import { webDatasetHost } from "../../../src/datasets/web-host.ts";

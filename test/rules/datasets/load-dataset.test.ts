@@ -3,8 +3,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { rowOf } from "../../../src/rollouts/row.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { rowOf } from "../../../src/rollouts/rows/row.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 
 /** A Python that has `datasets`: only it can say what `load_dataset` makes of a file. */
 const python = process.env.EDGEWISE_TEST_PYTHON ?? "";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { beforeAll, describe, expect, it } from "vitest";
-import { addHandler, handlersOf, runHandlers } from "../../../src/rollouts/handlers.ts";
+import { addHandler, handlersOf, runHandlers } from "../../../src/rollouts/state/handlers.ts";
 import type { State } from "../../../src/rollouts/types.ts";
 
 const FIXTURE = join(import.meta.dirname, "../../support/fixtures/decorated-environment.ts");

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { OverlongPromptError } from "../../../src/clients/overlong-prompt-error.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/kinds/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
-import { nestedTiming } from "../../../src/rollouts/time-marks.ts";
+import { nestedTiming } from "../../../src/rollouts/state/time-marks.ts";
 import type { Client, Message, ModelRequest, ModelResponse, State, TrajectoryStep } from "../../../src/rollouts/types.ts";
-import { incrementUsage } from "../../../src/rollouts/usage.ts";
+import { incrementUsage } from "../../../src/rollouts/state/usage.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 
 /** Answers in turn; an Error in the list is thrown. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/kinds/multi-turn-env.ts";
-import { stepTokens } from "../../../src/rollouts/step-tokens.ts";
+import { stepTokens } from "../../../src/rollouts/state/step-tokens.ts";
 import { isInfrastructureError, ROLLOUT_ERRORS } from "../../../src/errors/codes.ts";
 import type { Client, ModelRequest, ResponseTokens, RolloutInput, State } from "../../../src/rollouts/types.ts";
 import { scriptedClient } from "../../support/clients/scripted-client.ts";

@@ -5,7 +5,7 @@ import { exportColumns, MAX_METRIC_COLUMNS, metricColumns } from "../../../src/e
 import { encoderOf, type ExportFormat } from "../../../src/exports/formats.ts";
 import { rowCells } from "../../../src/exports/row-cells.ts";
 import { RowsAhead, writeShard } from "../../../src/exports/shards.ts";
-import { readForeignRow } from "../../../src/rollouts/foreign-row.ts";
+import { readForeignRow } from "../../../src/rollouts/rows/foreign-row.ts";
 import { ROWS } from "../../support/results/exported-run.ts";
 
 const METRICS = metricColumns(["correct", "num turns"]);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zipSync } from "fflate";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { MAX_RESULT_ROW_BYTES } from "../../../src/rollouts/row.ts";
+import { MAX_RESULT_ROW_BYTES } from "../../../src/rollouts/rows/row.ts";
 import { runInProcess } from "../../support/cli/cli-in-process.ts";
 import { imported } from "../../support/results/imported-runs.ts";
 

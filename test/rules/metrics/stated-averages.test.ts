@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
 import { importedAverages, wrongAverages } from "../../../src/metrics/stated-averages.ts";
-import { wrongAveragesText } from "../../../src/report/wrong-averages.ts";
+import { wrongAveragesText } from "../../../src/report/statistics/wrong-averages.ts";
 import { testData } from "../../support/results/test-data.ts";
 
 const rows = { rollouts: 15, avg_reward: 1, avg_error: 0.2, avg_metrics: { close: 0.25, far: 3 } };

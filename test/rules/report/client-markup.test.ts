@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
-import { forMarkup, withoutMarkup } from "../../../src/report/client-markup.ts";
-import { clientLog, logLine } from "../../../src/report/log-tail.ts";
+import { forMarkup, withoutMarkup } from "../../../src/report/text/client-markup.ts";
+import { clientLog, logLine } from "../../../src/report/logs/log-tail.ts";
 import { CONFIG, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 
 /**

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { columnLines, fieldLines } from "../../../src/report/columns.ts";
-import { printableJson } from "../../../src/report/printable.ts";
-import { textWidth } from "../../../src/report/text-width.ts";
+import { columnLines, fieldLines } from "../../../src/report/text/columns.ts";
+import { printableJson } from "../../../src/report/text/printable.ts";
+import { textWidth } from "../../../src/report/text/text-width.ts";
 
 const COLUMNS = [{ title: "ID" }, { title: "MODEL", flexible: true }, { title: "TEXT", flexible: true }, { title: "REWARD", align: "right" }] as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { besideOrBelow, Distribution, KEPT_VALUES } from "../../../src/report/distribution.ts";
+import { besideOrBelow, Distribution, KEPT_VALUES } from "../../../src/report/statistics/distribution.ts";
 import { concurrencyText, endpointText, samplingText } from "../../../src/report/settings.ts";
 
 const linesOf = (values: readonly number[]): string[] => {

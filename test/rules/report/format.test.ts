@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { fixed, formatSeconds, listNumber, panelNumber, thousands } from "../../../src/report/format.ts";
-import { formatLogLine } from "../../../src/report/log-line.ts";
-import { printable, singleLine } from "../../../src/report/printable.ts";
-import { textWidth, wrap } from "../../../src/report/text-width.ts";
+import { fixed, formatSeconds, listNumber, panelNumber, thousands } from "../../../src/report/text/format.ts";
+import { formatLogLine } from "../../../src/report/logs/log-line.ts";
+import { printable, singleLine } from "../../../src/report/text/printable.ts";
+import { textWidth, wrap } from "../../../src/report/text/text-width.ts";
 
 const ESC = "\u001b";
 

@@ -1,8 +1,8 @@
 import { groupingProblem } from "../../../src/metrics/grouping.ts";
 import { describe, expect, it } from "vitest";
 import { PlainReport, type ReportHeader, SHOWN_TASKS } from "../../../src/report/plain-report.ts";
-import { SHOWN_EXAMPLES, SHOWN_ROLLOUTS } from "../../../src/report/series.ts";
-import { textWidth } from "../../../src/report/text-width.ts";
+import { SHOWN_EXAMPLES, SHOWN_ROLLOUTS } from "../../../src/report/statistics/series.ts";
+import { textWidth } from "../../../src/report/text/text-width.ts";
 
 type Row = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ToolMonitor } from "../../../src/environments/kinds/monitors.ts";
 import { type RolloutFacts, rolloutLines } from "../../../src/report/rollout-lines.ts";
-import { readOutput } from "../../../src/rollouts/output.ts";
+import { readOutput } from "../../../src/rollouts/rows/output.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { RubricGroup } from "../../../src/rubrics/rubric-group.ts";
 

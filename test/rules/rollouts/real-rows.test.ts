@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type RolloutOutput, parseOutput, writeOutput } from "../../../src/rollouts/output.ts";
+import { type RolloutOutput, parseOutput, writeOutput } from "../../../src/rollouts/rows/output.ts";
 import { testData } from "../../support/results/test-data.ts";
 
 const FOLDER = testData("verifiers-outputs");

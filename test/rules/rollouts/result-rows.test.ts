@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { failureOfRollout, namedCause, rolloutFailure } from "../../../src/rollouts/failure.ts";
 import { normaliseMessages } from "../../../src/rollouts/messages.ts";
-import { MAX_RESULT_ROW_BYTES, reservedMetricNames, rowOf, summariseRow } from "../../../src/rollouts/row.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { MAX_RESULT_ROW_BYTES, reservedMetricNames, rowOf, summariseRow } from "../../../src/rollouts/rows/row.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { RolloutInput, State, TrajectoryStep } from "../../../src/rollouts/types.ts";
-import { finalTokens } from "../../../src/rollouts/usage.ts";
+import { finalTokens } from "../../../src/rollouts/state/usage.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 
 function finished(input: Partial<RolloutInput>, fields: Partial<State> = {}): State {

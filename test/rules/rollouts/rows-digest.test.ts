@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/config/sha256.ts";
-import { changedRows, DIGEST_BLOCK_BYTES, type RowsDigest, RowsDigester } from "../../../src/rollouts/rows-digest.ts";
+import { changedRows, DIGEST_BLOCK_BYTES, type RowsDigest, RowsDigester } from "../../../src/rollouts/rows/rows-digest.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { Client, Message, ModelRequest, State } from "../../../src/rollouts/types.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { XMLParser } from "../../../src/parsers/xml-parser.ts";

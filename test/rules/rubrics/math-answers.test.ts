@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { State } from "../../../src/rollouts/types.ts";
 import { Parser } from "../../../src/parsers/parser.ts";
 import { MathBoundError } from "../../../src/rubrics/math/budget.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { sameAnswer } from "../../../src/rubrics/math/same-answer.ts";
-import { Random } from "../../simulation/random.ts";
+import { Random } from "../../simulation/world/random.ts";
 import { testData } from "../../support/results/test-data.ts";
 
 const FILE = testData("math500", "math500-llmeval.jsonl");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addHandler } from "../../../src/rollouts/handlers.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { addHandler } from "../../../src/rollouts/state/handlers.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { RolloutInput, State, TrajectoryStep } from "../../../src/rollouts/types.ts";
 import { type GroupRewardContext, groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";

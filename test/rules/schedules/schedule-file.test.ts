@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { schedulesIn } from "../../../src/cli/schedules/schedule-file.ts";
-import { sparkline } from "../../../src/report/sparkline.ts";
+import { sparkline } from "../../../src/report/statistics/sparkline.ts";
 import { dated } from "../../../src/schedules/dated-names.ts";
 import { definitionOf, definitionSchema } from "../../../src/schedules/definition-schema.ts";
 

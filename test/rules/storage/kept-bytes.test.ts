@@ -4,7 +4,7 @@ import { IsolateBytes } from "../../../src/executor/isolate-bytes.ts";
 import { LooseRollouts } from "../../../src/executor/units/loose-rollouts.ts";
 import { SavedRows } from "../../../src/executor/units/saved-rows.ts";
 import { StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import { MIB } from "../../../src/limits.ts";
 
 const input = { example_id: 0, prompt: [{ role: "user" as const, content: "2+2" }], task: "t", answer: "4" };

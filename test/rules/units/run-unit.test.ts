@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
 import type { EnvironmentOptions } from "../../../src/environments/kinds/environment.ts";
 import { loadEnvironment } from "../../../src/environments/definition/load.ts";
-import { summariseRow } from "../../../src/rollouts/row.ts";
+import { summariseRow } from "../../../src/rollouts/rows/row.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { Client, ModelResponse, RolloutInput, State } from "../../../src/rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../../src/errors/codes.ts";

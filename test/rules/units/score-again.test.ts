@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
-import { rawFields } from "../../../src/rollouts/raw-fields.ts";
-import { summariseRow } from "../../../src/rollouts/row.ts";
+import { rawFields } from "../../../src/rollouts/rows/raw-fields.ts";
+import { summariseRow } from "../../../src/rollouts/rows/row.ts";
 import { type KeptRollout, runUnit } from "../../../src/environments/unit/run-unit.ts";
 import { scoreAgain, type ScoreAgainOptions } from "../../../src/environments/unit/score-again.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";

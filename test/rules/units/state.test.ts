@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { RolloutInput, Tool } from "../../../src/rollouts/types.ts";
 import { scriptedClient } from "../../support/clients/scripted-client.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PROTOCOL, type AdoptedUnit, type Grant } from "../../../durable-objects/run/protocol.ts";
 import { readFolder } from "../../../src/cli/results/resume-folder.ts";
 import type { JsonObject, ResultsShape } from "../../../src/config/plan/run-config.ts";
-import { numberedLine, readForeignRow } from "../../../src/rollouts/foreign-row.ts";
+import { numberedLine, readForeignRow } from "../../../src/rollouts/rows/foreign-row.ts";
 import { loadEnvironment } from "../../../src/environments/definition/load.ts";
 import { errorLines, runUnit } from "../../../src/environments/unit/run-unit.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Parser } from "../../../src/parsers/parser.ts";
 import { XMLParser } from "../../../src/parsers/xml-parser.ts";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { Message, RolloutInput, State } from "../../../src/rollouts/types.ts";
 import type { RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";

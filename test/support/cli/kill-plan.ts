@@ -1,5 +1,5 @@
 /** When and how a run is killed, drawn from a seed. */
-import { Random } from "../../simulation/random.ts";
+import { Random } from "../../simulation/world/random.ts";
 import type { Kill } from "./local-stack.ts";
 
 export interface PlannedKill {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { GivenOptions } from "../../../src/cli/command-line/flags.ts";
 import { ServiceClient } from "../../../src/cli/connection/http-client.ts";
-import type { RunWish } from "../../../src/cli/eval-run/run-wish.ts";
-import { startRun } from "../../../src/cli/eval-run/start-run.ts";
+import type { RunWish } from "../../../src/cli/eval-run/wish/run-wish.ts";
+import { startRun } from "../../../src/cli/eval-run/start/start-run.ts";
 import { type FakeRequest, type FakeService, sendJson, startFakeService } from "../cli/cli-fake-service.ts";
 import { openDoor } from "../door/fake-ports.ts";
 

@@ -1,6 +1,6 @@
 import { unboundedBytes } from "./unbounded-bytes.ts";
 import { Isolate } from "../../../src/executor/session/isolate.ts";
-import { JudgeMeter } from "../../../src/rollouts/judge-usage.ts";
+import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
 import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitPiece, CommitUnit, Grant } from "../../../durable-objects/run/protocol.ts";
 import type { Request, TransitionName } from "../../../durable-objects/run/transition.ts";

@@ -1,8 +1,8 @@
 import { clientOf } from "../../../src/clients/client-config.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { runUnit } from "../../../src/environments/unit/run-unit.ts";
-import { sharedTools } from "../../../src/rollouts/shared-tools.ts";
-import type { Row } from "../../../src/rollouts/row.ts";
+import { sharedTools } from "../../../src/rollouts/rows/shared-tools.ts";
+import type { Row } from "../../../src/rollouts/rows/row.ts";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
 import { buildMetadata, metadataText } from "../../../src/report/metadata.ts";
 import { ENVIRONMENTS, settingsOf } from "./environments.ts";

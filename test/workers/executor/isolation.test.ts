@@ -3,7 +3,7 @@ import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
-import { Random } from "../../simulation/random.ts";
+import { Random } from "../../simulation/world/random.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";

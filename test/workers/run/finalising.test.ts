@@ -4,7 +4,7 @@ import { outputKey, segmentKey } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { PART_BYTES } from "../../../src/limits.ts";
-import { RowsDigester, statedRowsDigest } from "../../../src/rollouts/rows-digest.ts";
+import { RowsDigester, statedRowsDigest } from "../../../src/rollouts/rows/rows-digest.ts";
 import { operations } from "../../../src/operations.ts";
 import { type Call, Fleet, type FleetOptions, NEVER } from "../support/fleet.ts";
 import { bootOf } from "../../../src/env.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createState } from "../../../src/rollouts/state.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import type { Client, State } from "../../../src/rollouts/types.ts";
 import { JudgeRubric, type JudgeObjects } from "../../../src/rubrics/judge-rubric.ts";
 import { MathRubric } from "../../../src/rubrics/math-rubric.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aggregatorOf, runFacts } from "../../../../src/exports/run-facts.ts";
 import { certaintyOf } from "../../../../src/report/metadata.ts";
-import { RowsDigester } from "../../../../src/rollouts/rows-digest.ts";
+import { RowsDigester } from "../../../../src/rollouts/rows/rows-digest.ts";
 import { runInProcess } from "../../../support/cli/cli-in-process.ts";
 import { METADATA, ROWS, writeRun } from "../../../support/results/exported-run.ts";
 

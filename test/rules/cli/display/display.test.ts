@@ -3,7 +3,7 @@ import { type Choice, choiceAfter, FIRST_CHOICE, type LayoutOptions, screenLines
 import { LogTail } from "../../../../src/cli/display/log-tail.ts";
 import { RunView } from "../../../../src/cli/display/run-view.ts";
 import { textOf } from "../../../../src/cli/terminal/canvas.ts";
-import { textWidth } from "../../../../src/report/text-width.ts";
+import { textWidth } from "../../../../src/report/text/text-width.ts";
 import { NUMBERS, runningView } from "../../../support/cli/display-view.ts";
 
 const optionsOf = (columns: number, rows: number, change: Partial<LayoutOptions> = {}): LayoutOptions => ({

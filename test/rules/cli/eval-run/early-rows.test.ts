@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readEarly } from "../../../../src/cli/eval-run/early-rows.ts";
-import type { EvalWish } from "../../../../src/cli/eval-run/eval-wish.ts";
+import type { EvalWish } from "../../../../src/cli/eval-run/wish/eval-wish.ts";
 import { rememberFolder } from "../../../../src/cli/state/state-folder.ts";
 import { resumeBench, ROW, RUN } from "../../../support/results/resume-bench.ts";
 

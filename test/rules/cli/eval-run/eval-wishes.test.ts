@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { servedEnvironments } from "../../../../src/cli/environments/local-environments.ts";
-import { evalWishes } from "../../../../src/cli/eval-run/eval-wishes.ts";
+import { evalWishes } from "../../../../src/cli/eval-run/wish/eval-wishes.ts";
 import { addFlags, type GivenOptions, givenOptions } from "../../../../src/cli/command-line/flags.ts";
 
 let cwd: string;

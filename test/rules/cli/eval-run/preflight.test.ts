@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { describe, expect, it } from "vitest";
-import { Preflight } from "../../../../src/cli/eval-run/preflight.ts";
+import { Preflight } from "../../../../src/cli/eval-run/start/preflight.ts";
 import { CliError } from "../../../../src/cli/terminal/cli-error.ts";
 import type { JsonObject } from "../../../../src/config/plan/run-config.ts";
 import { VOICES } from "../../../support/clients/client-voices.ts";

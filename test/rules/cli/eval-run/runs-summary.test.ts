@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type SummaryRow, summaryLines } from "../../../../src/cli/eval-run/runs-summary.ts";
 import type { Evaluation } from "../../../../src/cli/connection/api-types.ts";
-import { textWidth } from "../../../../src/report/text-width.ts";
+import { textWidth } from "../../../../src/report/text/text-width.ts";
 
 const evaluation = (reward: number | null, done = 200): Evaluation =>
   ({

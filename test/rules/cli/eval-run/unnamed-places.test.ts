@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { GivenOptions } from "../../../../src/cli/command-line/flags.ts";
 import { ServiceClient } from "../../../../src/cli/connection/http-client.ts";
-import { agreedFolder, unnamedPlaces } from "../../../../src/cli/eval-run/unnamed-places.ts";
+import { agreedFolder, unnamedPlaces } from "../../../../src/cli/eval-run/wish/unnamed-places.ts";
 import { type FolderMetadata, readFolder } from "../../../../src/cli/results/resume-folder.ts";
 import { type FakeService, sendJson, startFakeService } from "../../../support/cli/cli-fake-service.ts";
 import { evaluation, METADATA, notFound, resumeBench, RUN } from "../../../support/results/resume-bench.ts";

@@ -8,7 +8,7 @@ import { openFolder } from "../../../../src/cli/exports/open-folder.ts";
 import type { OpenedRun } from "../../../../src/cli/exports/opened-run.ts";
 import { sourceOf } from "../../../../src/cli/rescore/source.ts";
 import { spoolRows } from "../../../../src/cli/rescore/spooled-rows.ts";
-import { readMessages } from "../../../../src/rollouts/output.ts";
+import { readMessages } from "../../../../src/rollouts/rows/output.ts";
 import { runInProcess } from "../../../support/cli/cli-in-process.ts";
 import { METADATA, ROWS, writeRun } from "../../../support/results/exported-run.ts";
 import { imported } from "../../../support/results/imported-runs.ts";

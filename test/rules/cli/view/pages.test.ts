@@ -13,7 +13,7 @@ import { topFor } from "../../../../src/cli/terminal/scroll.ts";
 import { patternOf, RolloutSearch } from "../../../../src/cli/view/search.ts";
 import { firstPage } from "../../../../src/cli/view/show.ts";
 import { Viewer } from "../../../../src/cli/view/viewer.ts";
-import { textWidth } from "../../../../src/report/text-width.ts";
+import { textWidth } from "../../../../src/report/text/text-width.ts";
 import { until } from "../../../support/cli/cli-process.ts";
 
 const SMALL: Size = { columns: 80, rows: 24 };

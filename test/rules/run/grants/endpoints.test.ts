@@ -1,4 +1,4 @@
-import { JudgeMeter } from "../../../../src/rollouts/judge-usage.ts";
+import { JudgeMeter } from "../../../../src/rollouts/state/judge-usage.ts";
 import { describe, expect, it } from "vitest";
 import { sleep } from "../../../../src/clients/transport/sleep.ts";
 import type { RunConfig } from "../../../../src/config/plan/run-config.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { UnitRange } from "../../../../durable-objects/run/protocol.ts";
 import { LivePrefix } from "../../../../durable-objects/run/reading/live.ts";
-import { liveText } from "../../../../src/report/live-text.ts";
+import { liveText } from "../../../../src/report/statistics/live-text.ts";
 import { RuleRun, summary } from "../../../support/run/rule-run.ts";
 
 /** A run of `n` permuted examples of which those in `done` are committed with these rewards, all others handed out. */

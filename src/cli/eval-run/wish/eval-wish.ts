@@ -1,0 +1,41 @@
+/** What `eval run` is asked for, once flags, files and environments have been read. */
+import type { JsonObject } from "../../../config/plan/run-config.ts";
+import type { RowIndex } from "../../results/row-index.ts";
+import type { ReplicaBody } from "../../../config/endpoints/endpoint-choice.ts";
+import type { GivenOptions } from "../../command-line/flags.ts";
+import type { NamedEnvironment, WantedEnvironments } from "../../environments/local-environments.ts";
+import type { Surroundings } from "../../service/service.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
+
+/** One evaluation that a command asks for. */
+export interface EvalWish extends NamedEnvironment {
+  /** What it is called among the others of the command. */
+  readonly label: string;
+  /** Where a config file says it; null = it was typed. */
+  readonly place: string | null;
+  readonly given: GivenOptions;
+  /** Several places that serve the model. */
+  readonly replicas: readonly ReplicaBody[];
+  /** Rollouts that are there are scored again; absent = the run makes its own. */
+  readonly rescore?: RescoreWish;
+}
+
+/** What is scored again instead of made. */
+export interface RescoreWish {
+  /** `rescore` of the creation, but for the upload. */
+  readonly fields: JsonObject;
+  /** The folder or export that they are in, as it was typed; null: the service has them. */
+  readonly folder: string | null;
+  /** Rows that are uploaded; null: the service has them. */
+  readonly rows: RowIndex | null;
+}
+
+export interface EvalCommand extends Surroundings, Pick<WantedEnvironments, "environments" | "worker" | "bundled"> {
+  /** What was typed: environments, or a config file. */
+  readonly named: string;
+  /** At least one. */
+  readonly evals: readonly EvalWish[];
+  /** Requests in flight of all of them together; null = no common limit. */
+  readonly maxConcurrentTotal: number | null;
+  readonly terminal: Terminal;
+}

@@ -1,0 +1,169 @@
+/** From what was typed, environments or a config file, to the evaluations that are run. */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { withTimeout } from "../../../config/plan/creation-body.ts";
+import { chooseEndpointOrLeave } from "../../../config/endpoints/endpoint-choice.ts";
+import { evalLabels, nameOfLabel } from "../../../config/plan/eval-labels.ts";
+import { type EvalPlan, readPlan } from "../../../config/plan/eval-plan.ts";
+import type { Option } from "../../../config/options/option.ts";
+import { OPTION_NAMES, OPTIONS, type OptionName } from "../../../config/options/options.ts";
+import type { PlanProblem } from "../../../config/plan/plan-problems.ts";
+import { limitsOf, sharesAtOnce } from "../../../config/shares.ts";
+import { parseTomlText } from "../../../config/plan/toml-document.ts";
+import { EdgewiseError } from "../../../errors/result.ts";
+import { reasonOf, usageError } from "../../terminal/cli-error.ts";
+import { checkedEnvironment, wantedEnvironments } from "../../environments/local-environments.ts";
+import type { EvalCommand, EvalWish } from "./eval-wish.ts";
+import { checkHubFlags } from "../../push/push-ended.ts";
+import { checkHostedEvals, checkHostedFlags } from "../start/hosted.ts";
+import { flagName, type GivenOptions } from "../../command-line/flags.ts";
+import type { Surroundings } from "../../service/service.ts";
+import { Registries } from "./registries.ts";
+import { WishProblems } from "./wish-problems.ts";
+
+export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled"> {
+  readonly warnings: readonly string[];
+}
+
+/** What `eval run NAMED` with these flags asks for: the evaluations of a config file, or one for each environment. Throws usage errors. */
+export async function evalWishes(named: string, typed: GivenOptions, surroundings: Pick<Surroundings, "cwd" | "env">): Promise<EvalWishes> {
+  const { cwd, env } = surroundings;
+  checkHostedFlags(typed, env);
+  const file = named.endsWith(".toml");
+  const { evals: planned, maxConcurrentTotal, warnings, problems: found } = asUsage(() => (file ? filePlan(named, typed, cwd) : typedPlan(named, typed)));
+  checkHostedEvals(typed, planned);
+  checkHubFlags(typed, planned);
+  const problems = new WishProblems(named);
+  for (const { text, hint } of found) problems.add(text, hint);
+  const registries = new Registries(cwd);
+  // What is wrong with one keeps nobody from looking at the others: everything is told at once.
+  const evals = planned.flatMap(({ envId, place, given }) => {
+    const chosen = problems.attempt(place, () => chosenEndpoint(given, registries));
+    const there = problems.attempt(place, () => checkedEnvironment({ name: envId, envDir: given.env_dir_path }, surroundings));
+    return chosen === null || there === null ? [] : [{ envId, place, given, chosen }];
+  });
+  const names = evals.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path }));
+  const { wanted, environments, worker, bundled, replaced } = await wantedEnvironments(names, surroundings);
+  const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId, given: evals[index]?.given ?? {} })));
+  const wishes = wanted.flatMap((environment, index): EvalWish[] => {
+    const { chosen, place } = evals[index] ?? {};
+    if (chosen === undefined) return [];
+    const label = labels[index] ?? environment.envId;
+    const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };
+    return [{ ...environment, ...chosen, given, place: place ?? null, label }];
+  });
+  if (file) for (const wish of wishes) problems.look(wish, env.EDGEWISE_URL ? null : environments, cwd);
+  const told = [...warnings, ...registries.warnings];
+  if (typed.strict === true) for (const warning of told) problems.add(warning);
+  problems.refuse();
+  if (wishes.length === 0) throw usageError(`${named} asks for no evaluation: a list that is swept is empty`);
+  checkFolders(wishes);
+  return {
+    named,
+    evals: typed.hosted === true && maxConcurrentTotal !== null ? asUsage(() => sharedOut(wishes, maxConcurrentTotal, named)) : wishes,
+    maxConcurrentTotal,
+    environments,
+    worker,
+    bundled,
+    // No reason to refuse with --strict: a folder of that name is how one's own is meant.
+    warnings: [...replaced, ...told],
+  };
+}
+
+function chosenEndpoint({ endpoints_path, ...settings }: GivenOptions, registries: Registries): Pick<EvalWish, "given" | "replicas"> {
+  const registry = registries.at(endpoints_path);
+  if (settings.endpoint_id !== undefined && !registry.file.endsWith(".toml")) {
+    throw new EdgewiseError("invalid_request", `endpoint_id is looked up in a TOML registry, and ${registry.file} is none`);
+  }
+  const { given, replicas } = chooseEndpointOrLeave(settings, registry);
+  return { given: withTimeout(given), replicas };
+}
+
+/** A folder is that of one run. */
+function checkFolders(wishes: readonly EvalWish[]): void {
+  const folders = wishes.flatMap(({ given }) => (typeof given.resume === "string" ? [given.resume] : []));
+  const twice = folders.find((folder, index) => folders.indexOf(folder) < index);
+  if (twice !== undefined) throw usageError(`${twice} is the folder of one run, and several evaluations are to go on with it`, "Go on with it by itself.");
+}
+
+/** Runs that are left to themselves keep to a common limit by their own. */
+function sharedOut(wishes: readonly EvalWish[], total: number, place: string): readonly EvalWish[] {
+  const shares = sharesAtOnce(total, limitsOf(wishes), place);
+  return wishes.map((wish, index) => ({ ...wish, given: { ...wish.given, max_concurrent: shares[index] ?? 1 } }));
+}
+
+interface Plan extends Pick<EvalPlan, "maxConcurrentTotal" | "warnings"> {
+  readonly problems: readonly PlanProblem[];
+  readonly evals: readonly { readonly envId: string; readonly given: GivenOptions; readonly place: string | null }[];
+}
+
+function typedPlan(named: string, typed: GivenOptions): Plan {
+  const ids = named.split(",").map((id) => id.trim());
+  if (ids.includes("")) throw usageError(`${JSON.stringify(named)} names an environment without a name`, "Several: edgewise eval run gsm8k,reverse-text");
+  const { max_concurrent_total = null, ...given } = typed;
+  return { evals: ids.map((envId) => ({ envId, given, place: null })), maxConcurrentTotal: max_concurrent_total, warnings: [], problems: [] };
+}
+
+/** What a config file says; of the flags only those that belong to the terminal have a say beside it, with --hosted all. */
+function filePlan(named: string, typed: GivenOptions, cwd: string): Plan {
+  const path = resolve(cwd, named);
+  const { plan, problems } = readPlan(parseTomlText(readConfig(path, named), named), named);
+  const given = OPTION_NAMES.filter((name) => typed[name] !== undefined);
+  const beside = (name: OptionName): boolean => typed.hosted === true || (OPTIONS[name] as Option).besideToml;
+  const { max_concurrent_total = plan.maxConcurrentTotal, ...kept } = Object.fromEntries(
+    given.filter(beside).map((name) => [name, typed[name]]),
+  ) as GivenOptions;
+  return {
+    maxConcurrentTotal: max_concurrent_total,
+    evals: plan.evals.map((each) => ({ ...each, given: { ...withoutEndpoint(atFile(each.given, path), kept), ...kept }, place: `${named}: ${each.place}` })),
+    warnings: [
+      ...ignoredFlags(
+        given.filter((name) => !beside(name)),
+        named,
+      ),
+      ...plan.warnings,
+    ],
+    problems,
+  };
+}
+
+/** One line for all of them, the first that the command prints: what was typed and does nothing changes what the numbers mean. */
+function ignoredFlags(names: readonly OptionName[], file: string): readonly string[] {
+  if (names.length === 0) return [];
+  const one = names.length === 1;
+  return [`${names.map(flagName).join(", ")} ${one ? "has" : "have"} no effect beside a config file: set ${names.join(", ")} in ${file}`];
+}
+
+/** A model that wins over the file's names the endpoint's too. */
+function withoutEndpoint({ endpoint_id, ...given }: GivenOptions, kept: GivenOptions): GivenOptions {
+  return endpoint_id === undefined || kept.model !== undefined ? given : { ...given, endpoint_id };
+}
+
+/** A registry that the file names lies beside the file. */
+const atFile = (given: GivenOptions, path: string): GivenOptions =>
+  given.endpoints_path === undefined ? given : { ...given, endpoints_path: resolve(dirname(path), given.endpoints_path) };
+
+function readConfig(path: string, named: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) throw usageError(`the config file ${path} does not exist`);
+  if (!stat.isFile()) throw usageError(`the config file ${path} is not a file`);
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw usageError(`the config file ${named} cannot be read: ${reasonOf(error)}`);
+  }
+}
+
+/** What is wrong with settings is the user's to mend: exit code 2. */
+function asUsage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof EdgewiseError)) throw error;
+    throw usageError(error.message, ...(error.hint === undefined ? [] : [error.hint]));
+  }
+}
+
+/** The places an evaluation calls its model at, as far as it says. */
+export const placesOfWish = ({ given, replicas }: EvalWish): readonly { readonly api_key_var: string }[] =>
+  replicas.length > 0 ? replicas : [{ api_key_var: given.api_key_var ?? OPTIONS.api_key_var.default }];

@@ -1,0 +1,50 @@
+/** Endpoint registries that evaluations name. */
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../../config/endpoints/endpoint-registry.ts";
+import { OPTIONS } from "../../../config/options/options.ts";
+import { parseTomlText } from "../../../config/plan/toml-document.ts";
+import { EdgewiseError } from "../../../errors/result.ts";
+import { reasonOf } from "../../terminal/cli-error.ts";
+
+/** Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. */
+export class Registries {
+  readonly warnings: string[] = [];
+  readonly #cwd: string;
+  readonly #known = new Map<string, EndpointRegistry>();
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  at(named: string | undefined): EndpointRegistry {
+    const path = registryFile(resolve(this.#cwd, named ?? OPTIONS.endpoints_path.default));
+    const registry = this.#known.get(path) ?? this.#read(path, named !== undefined);
+    this.#known.set(path, registry);
+    return registry;
+  }
+
+  #read(path: string, asked: boolean): EndpointRegistry {
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+      if (asked) this.warnings.push(`the endpoint registry ${path} does not exist`);
+      return emptyRegistry(path);
+    }
+    try {
+      if (!path.endsWith(".toml"))
+        throw new EdgewiseError("invalid_request", `${path}: registries are read from TOML files only: write its entries as [[endpoint]]`);
+      const registry = readRegistry(parseTomlText(readFileSync(path, "utf8"), path), path);
+      this.warnings.push(...registry.warnings);
+      return registry;
+    } catch (error) {
+      this.warnings.push(`the endpoint registry is not used: ${reasonOf(error)}`);
+      return emptyRegistry(path);
+    }
+  }
+}
+
+/** A folder stands for the registry in it, the TOML file first. */
+function registryFile(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return path;
+  const found = ["endpoints.toml", "endpoints.py"].map((name) => join(path, name)).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+  return found ?? join(path, "endpoints.toml");
+}

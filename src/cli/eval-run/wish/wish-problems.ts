@@ -1,0 +1,59 @@
+/** Everything that is wrong with the evaluations that a command asks for, told at once. */
+import { didYouMean } from "../../../config/nearest.ts";
+import { EdgewiseError } from "../../../errors/result.ts";
+import { argumentProblems } from "../../environments/check-arguments.ts";
+import type { KnownEnvironment } from "../../environments/local-environments.ts";
+import { CliError, usageError } from "../../terminal/cli-error.ts";
+import { checkDataset, datasetPath } from "../../datasets/dataset-upload.ts";
+import type { EvalWish } from "./eval-wish.ts";
+
+export class WishProblems {
+  readonly #named: string;
+  readonly #problems: { readonly text: string; readonly hints: readonly string[] }[] = [];
+
+  /** `named`: what was typed. */
+  constructor(named: string) {
+    this.#named = named;
+  }
+
+  add(text: string, ...hints: readonly (string | undefined)[]): void {
+    // Combinations of one block have what is wrong with it in common.
+    if (this.#problems.some((known) => known.text === text)) return;
+    this.#problems.push({ text, hints: hints.filter((hint) => hint !== undefined) });
+  }
+
+  /** Null where it throws what is the user's to mend; `place`: where the file says it. */
+  attempt<T>(place: string | null, work: () => T): T | null {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof CliError) this.add(at(place, error.message), ...error.hints);
+      else if (error instanceof EdgewiseError) this.add(at(place, error.message), error.hint);
+      else throw error;
+      return null;
+    }
+  }
+
+  /** What of an evaluation can be known to fail before a service is asked. `environments`: of this machine; null = the service elsewhere knows them. */
+  look({ envId, given, place }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+    const envArgs = given.env_args ?? {};
+    const environment = environments?.find(({ id }) => id === envId);
+    if (environments !== null && environment === undefined) {
+      const ids = environments.map(({ id }) => id);
+      this.add(at(place, `there is no environment ${JSON.stringify(envId)}${didYouMean(envId, ids)}`), `Available: ${ids.join(", ")}.`);
+    }
+    if (environment !== undefined) for (const problem of argumentProblems(environment, envArgs)) this.add(at(place, problem));
+    const dataset = datasetPath(envArgs, cwd);
+    if (dataset !== null) this.attempt(place === null ? null : `${place}: env_args.dataset`, () => checkDataset(dataset));
+  }
+
+  /** Throws a usage error with all of them, where there are any. */
+  refuse(): void {
+    const [first, second] = this.#problems;
+    if (first === undefined) return;
+    if (second === undefined) throw usageError(first.text, ...first.hints);
+    throw usageError(`${this.#named} has ${this.#problems.length} problems`, ...this.#problems.map(({ text }) => text));
+  }
+}
+
+const at = (place: string | null, text: string): string => (place === null ? text : `${place}: ${text}`);

@@ -1,0 +1,32 @@
+/** How the code of a run is worded for people. */
+import { shortDigest, TO_GO_ON } from "../../config/env-digest.ts";
+import { thousands } from "./format.ts";
+import { singleLine } from "./printable.ts";
+
+/** Rollouts by the digest of the code that made them; null where all are of one. */
+export function codesText(env_digests: Readonly<Record<string, number>> | undefined): string | null {
+  const entries = Object.entries(env_digests ?? {}).filter(([, rollouts]) => rollouts > 0);
+  if (entries.length < 2) return null;
+  return `${entries.length} versions of the environment: ${entries.map(([digest, rollouts]) => `${shortDigest(digest)} ${thousands(rollouts)} rollouts`).join(", ")}`;
+}
+
+/** What a run waits for before it can go on. Times are Unix milliseconds. */
+export interface Waits {
+  /** Somebody who has its code. */
+  readonly waiting_for?: { readonly env_digest: string; readonly found: string | null; readonly until: number };
+  /** Another attempt to load its environment, or to read its examples. */
+  readonly loading?: { readonly attempts: number; readonly message: string; readonly retry_at: number };
+}
+
+/** Null when it waits for nothing; `time` words Unix milliseconds. */
+export function waitText({ waiting_for, loading }: Waits, time: (unixMs: number) => string): string | null {
+  if (waiting_for !== undefined) return codeWaitText(waiting_for, time);
+  if (loading === undefined) return null;
+  const { attempts, message, retry_at } = loading;
+  return `tried again at ${time(retry_at)}, after ${attempts} ${attempts === 1 ? "attempt" : "attempts"} that failed: ${singleLine(message)}`;
+}
+
+function codeWaitText({ env_digest, found, until }: NonNullable<Waits["waiting_for"]>, time: (unixMs: number) => string): string {
+  const other = found === null ? "who asked has no such environment" : `who asked has ${shortDigest(found)}`;
+  return `waiting until ${time(until)} for an executor with the code of this run, ${shortDigest(env_digest)} (${other}); ${TO_GO_ON}`;
+}

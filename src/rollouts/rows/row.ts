@@ -1,0 +1,181 @@
+import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
+import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
+import { KIB, MIB } from "../../limits.ts";
+import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
+import { rolloutFailure } from "../failure.ts";
+import { rowMessages } from "../messages.ts";
+import { flatRow } from "./flat-row.ts";
+import { rowText } from "./row-text.ts";
+import { nestedTiming } from "../state/time-marks.ts";
+import type { RolloutFailure, State, Tool } from "../types.ts";
+import { TURNS_COLUMN, turnsOf } from "../state/turns-column.ts";
+import { finalTokens } from "../state/usage.ts";
+
+/**
+ * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
+ * `rollout_index`, after the flattened metrics, and its error object `code`, last; `env_digest` follows where the run has rows of
+ * several versions of its environment, `judge_usage` where judges may be asked, `scored_anew` where rollouts are judged together.
+ */
+export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };
+
+/** Keys that a metric may not have, since metrics are repeated at the top level of the row. */
+const RESERVED: ReadonlySet<string> = new Set([
+  "example_id",
+  "prompt",
+  "completion",
+  "answer",
+  "task",
+  "info",
+  "reward",
+  "error",
+  "timing",
+  "is_completed",
+  "is_truncated",
+  "stop_condition",
+  "metrics",
+  "tool_defs",
+  "token_usage",
+  "error_chain",
+  "long_error_chain",
+  "rollout_index",
+  "env_digest",
+  "judge_usage",
+  "scored_anew",
+  // Assigning it would change an object's prototype instead of adding a key.
+  "__proto__",
+]);
+
+/** Those of `names` that would overwrite a standard field; a run with one is refused before its first model call. */
+export const reservedMetricNames = (names: readonly string[]): string[] => names.filter((name) => RESERVED.has(name));
+
+/** Bytes of one row. A row must fit the buffers of whoever reads, and a row of this size no longer has a reader. */
+export const MAX_RESULT_ROW_BYTES = 1.5 * MIB;
+
+export interface RowOptions {
+  readonly rolloutIndex: number;
+  readonly stateColumns: readonly string[];
+  /** What judges took for this rollout; absent or null where the environment calls no model of its own. */
+  readonly judges?: JudgeUsage | null | undefined;
+  /** Absent: the usual one. */
+  readonly shape?: ResultsShape | undefined;
+  /** Of the code, where the run has rows of several; absent: rows carry none. */
+  readonly envDigest?: string | undefined;
+  /** Whether the group was scored anew once some of it was drawn again; absent: rollouts are not judged together, and rows say nothing of it. */
+  readonly scoredAnew?: boolean | undefined;
+}
+
+/** Parts of a row that grow without bound. */
+type Part = "completion" | "prompt" | "info" | "tool_defs" | "answer" | "state columns";
+const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
+
+const made = (value: Json): ColumnValue => ({ ok: true, value });
+
+/**
+ * The row of a finished rollout, `without` some of its parts when it would be too large; a row that lacks parts, or whose state
+ * columns are no JSON, says so as its error, if it has none.
+ */
+function buildRow(state: State, options: RowOptions, without: readonly Part[]): Row {
+  const keeps = (part: Part): boolean => !without.includes(part);
+  const columns = options.stateColumns.map((name) => ({ name, value: name === TURNS_COLUMN ? made(turnsOf(state)) : columnValue(state, name) }));
+  const error = state.error ?? columnFailure(columns.map(({ value }) => value)) ?? sizeFailure(without);
+  const metrics = state.metrics ?? {};
+  const row: Row = {
+    example_id: state.example_id,
+    prompt: keeps("prompt") ? rowMessages(state.prompt) : null,
+    completion: keeps("completion") && state.completion !== null ? rowMessages(state.completion) : null,
+    ...(keeps("answer") && !isEmptyField(state.answer) ? { answer: state.answer as Json } : {}),
+    ...(options.shape === "0.1.14" ? {} : { task: state.task }),
+    ...(keeps("info") && !isEmptyField(state.info) ? { info: state.info as JsonObject } : {}),
+    reward: state.reward ?? 0,
+    error: error === null ? null : rowError(error),
+    timing: options.shape === "0.1.14" ? nestedTiming(state) : { ...state.timing },
+    is_completed: state.is_completed,
+    is_truncated: state.is_truncated,
+    stop_condition: state.stop_condition,
+    metrics: { ...metrics },
+    tool_defs: keeps("tool_defs") ? state.tool_defs.map(rowTool) : null,
+    ...rowUsage(state),
+    ...rowChains(error),
+    ...metrics,
+    rollout_index: options.rolloutIndex,
+    ...(options.envDigest === undefined ? {} : { env_digest: options.envDigest }),
+    ...(options.judges === undefined || options.judges === null ? {} : { judge_usage: { ...options.judges } }),
+    ...(options.scoredAnew === undefined ? {} : { scored_anew: options.scoredAnew }),
+  };
+  // A column never replaces what the row has already: `-C reward` asks for what is there.
+  for (const { name, value } of columns)
+    if (name !== "env_digest" && !Object.hasOwn(row, name)) row[name] = value.ok && keeps("state columns") ? value.value : null;
+  return row;
+}
+
+function columnFailure(values: readonly (ColumnValue | ColumnProblem)[]): RolloutFailure | null {
+  const bad = values.find((value) => !value.ok);
+  return bad === undefined || bad.ok ? null : rolloutFailure("environment_error", bad.problem);
+}
+
+/** The fields of a row that scoring makes, beside its times. */
+export function scoreFields({ reward, metrics, error }: Pick<State, "reward" | "metrics" | "error">): JsonObject {
+  return { reward: reward ?? 0, error: error === null ? null : rowError(error), metrics: { ...metrics }, ...rowChains(error), ...metrics };
+}
+
+function sizeFailure(without: readonly Part[]): RolloutFailure | null {
+  if (without.length === 0) return null;
+  return rolloutFailure("row_too_large", `the row is larger than ${MAX_RESULT_ROW_BYTES / KIB} KiB and was written without its ${without.join(", ")}`);
+}
+
+/**
+ * The row of a finished rollout, whole, and its line in the shape asked for, without the newline. A row above `MAX_RESULT_ROW_BYTES` loses its completion, and
+ * if that is not enough everything else that has no bound.
+ */
+export function rowOf(state: State, options: RowOptions): { readonly row: Row; readonly line: string } {
+  for (const without of [[], ["completion"], ALL_PARTS] as const) {
+    const row = buildRow(state, options, without);
+    const line = rowText(options.shape === "0.1.9" ? flatRow(row) : row);
+    if (!exceeds(line, MAX_RESULT_ROW_BYTES)) return { row, line };
+  }
+  throw new RangeError(`the row of example ${state.example_id} exceeds ${MAX_RESULT_ROW_BYTES} bytes even without its contents`);
+}
+
+/** Empty as Python sees it: such an `answer` or `info` is left out of the row. */
+export function isEmptyField(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** A tool as rows and `metadata.json` have it. */
+export function rowTool({ name, description, parameters, strict }: Tool): JsonObject {
+  return { name, description, parameters, ...(strict === null || strict === undefined ? {} : { strict }) };
+}
+
+function rowUsage(state: State): JsonObject {
+  if (state.usage === null) return {};
+  const { input_tokens, output_tokens } = state.usage;
+  return { token_usage: { input_tokens, output_tokens, ...(state.trajectory.length > 0 ? finalTokens(state.trajectory) : {}) } };
+}
+
+/** Text as Python's `repr` quotes it: readers of these files know that form. */
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
+  return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
+}
+
+const chainNames = ({ chain }: RolloutFailure): string => chain.map(({ name }) => name).join(" -> ");
+const chainReprs = ({ chain }: RolloutFailure): string => chain.map(({ name, message }) => `${name}(${message === "" ? "" : quoted(message)})`).join(" -> ");
+
+function rowError(error: RolloutFailure): JsonObject {
+  return { error: error.chain[0]?.name ?? "Error", error_chain_repr: chainReprs(error), error_chain_str: chainNames(error), code: error.code };
+}
+
+function rowChains(error: RolloutFailure | null): JsonObject {
+  return error === null ? {} : { error_chain: chainReprs(error), long_error_chain: chainNames(error) };
+}
+
+/** Bytes of a text in UTF-8, counted only where the answer is in doubt. */
+export function exceeds(text: string, bytes: number): boolean {
+  if (text.length > bytes) return true;
+  return text.length * 3 > bytes && new TextEncoder().encode(text).byteLength > bytes;
+}
+
+/** The numbers that the ledger keeps of a row; foreign rows are read too. */
+export { summaryOfRow as summariseRow } from "../../metrics/row-summary.ts";

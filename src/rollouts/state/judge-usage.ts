@@ -1,0 +1,53 @@
+import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
+import { addJudges } from "../../metrics/totals.ts";
+import type { Usage } from "../types.ts";
+
+export const NO_JUDGES: JudgeUsage = { requests: 0, input_tokens: 0, output_tokens: 0 };
+
+/** Beside the states, by their trajectories: an environment may hand its model a copy of the state. */
+const kept = new WeakMap<object, JudgeUsage>();
+
+const trajectoryOf = ({ trajectory }: Readonly<Record<string, unknown>>): object | null => (Array.isArray(trajectory) ? trajectory : null);
+
+/** What judges took for this rollout so far; null while none was asked. */
+export function judgeUsageOf(state: Readonly<Record<string, unknown>>): JudgeUsage | null {
+  const trajectory = trajectoryOf(state);
+  return (trajectory === null ? undefined : kept.get(trajectory)) ?? null;
+}
+
+/** For a state that is opened again. */
+export function keepJudgeUsage(state: Readonly<Record<string, unknown>>, usage: JudgeUsage): void {
+  const trajectory = trajectoryOf(state);
+  if (trajectory !== null) kept.set(trajectory, usage);
+}
+
+/**
+ * What the models that an environment calls itself (judges above all) were asked and answered, apart from the model under evaluation. A
+ * request that names the rollout's state counts for that rollout; one that does not, for the rollout that is written next.
+ */
+export class JudgeMeter {
+  #unnamed = NO_JUDGES;
+  #used = false;
+
+  /** Called for each client that the environment is given: from then on every row of the run says what judges took, so that all have the same keys. */
+  open(): void {
+    this.#used = true;
+  }
+
+  /** One request that was sent. */
+  count(state: Readonly<Record<string, unknown>>, usage: Usage | null): void {
+    const more: JudgeUsage = { requests: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 };
+    const trajectory = trajectoryOf(state);
+    if (trajectory === null) this.#unnamed = addJudges(this.#unnamed, more);
+    else kept.set(trajectory, addJudges(kept.get(trajectory), more));
+  }
+
+  /** What the row of a finished rollout says, once; null where the environment was given no client. */
+  take(state: Readonly<Record<string, unknown>>): JudgeUsage | null {
+    if (!this.#used) return null;
+    const trajectory = trajectoryOf(state);
+    const usage = addJudges(this.#unnamed, (trajectory === null ? undefined : kept.get(trajectory)) ?? NO_JUDGES);
+    this.#unnamed = NO_JUDGES;
+    return usage;
+  }
+}

@@ -82,7 +82,7 @@ describe("an evaluation in a script", () => {
     await expect(evaluate(`http://127.0.0.1:${port}/v1`)).rejects.toMatchObject({
       code: "connection_failed",
       message: expect.stringContaining("ECONNREFUSED"),
-      hint: expect.stringContaining("-b"),
+      hint: expect.stringContaining("api_base_url"),
     });
     // Ten retries would take some fifty seconds.
     expect(performance.now() - begin).toBeLessThan(10_000);

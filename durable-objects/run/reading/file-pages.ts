@@ -2,6 +2,7 @@ import { outputKey } from "../../../r2-layout/keys.ts";
 import type { SamplePage, SamplePlace } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
+import { rowsFrom } from "./rows-from.ts";
 
 /** Examples of one block: a page looks up those of its own and at most so many beside them at either end. */
 const BLOCK = 16;
@@ -59,22 +60,13 @@ export class FilePages {
     const end = Math.min(this.#ledger.head()?.n ?? 0, (blockWith(rows, offset + count - 1) + 1) * BLOCK);
     const order = this.#ledger.order.get();
     const positions = Array.from({ length: end - first }, (_, index) => order.positionOf(first + index));
-    let skip = offset - (rows[block] ?? 0);
     let at = bytes[block] ?? 0;
-    let missing = count;
-    const places: SamplePlace[] = [];
-    for (const { unit, length, rollouts } of this.#ledger.donesOf(positions)) {
-      const place = { unit: order.rankOf(unit), segment: "", offset: at, length, rows: rollouts.filter((rollout) => rollout !== null).length };
+    const places = this.#ledger.donesOf(positions).map(({ unit, length, rollouts }): SamplePlace => {
+      const offset = at;
       at += length;
-      if (places.length === 0 && skip >= place.rows) {
-        skip -= place.rows;
-        continue;
-      }
-      missing -= places.length === 0 ? place.rows - skip : place.rows;
-      places.push(place);
-      if (missing <= 0) break;
-    }
-    return { skip, places };
+      return { unit: order.rankOf(unit), segment: "", offset, length, rows: rollouts.filter((rollout) => rollout !== null).length };
+    });
+    return rowsFrom(places, offset - (rows[block] ?? 0), count);
   }
 
   async #measured(pause: () => Promise<boolean>): Promise<Sizes | null> {

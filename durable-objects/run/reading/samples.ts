@@ -2,6 +2,7 @@ import type { SamplePage, SamplePlace } from "../control.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { FilePages } from "./file-pages.ts";
 import { openRollouts } from "./open-rollouts.ts";
+import { rowsFrom } from "./rows-from.ts";
 import { BLOCK_UNITS, type RowCounts } from "../state/row-counts.ts";
 
 /** What a page of rows is found with. */
@@ -57,19 +58,10 @@ export async function samplePageInTurns(index: RowIndex, offset: number, limit: 
 function withHoles(index: RowIndex, units: number, offset: number, count: number): Pick<SamplePage, "skip" | "places"> {
   const start = index.rowCounts.find(offset, units);
   if (start === null) throw new RangeError(`row ${offset} is counted in the totals and in no unit`);
-  const places: SamplePlace[] = [];
-  let { skip } = start;
-  let missing = count;
-  for (let block: number | null = start.block; block !== null && missing > 0; block = index.rowCounts.nextFilled(block + 1)) {
-    for (const place of index.samplePlaces(block * BLOCK_UNITS, (block + 1) * BLOCK_UNITS)) {
-      if (places.length === 0 && skip >= place.rows) {
-        skip -= place.rows;
-        continue;
-      }
-      missing -= places.length === 0 ? place.rows - skip : place.rows;
-      places.push(place);
-      if (missing <= 0) break;
-    }
-  }
-  return { skip, places };
+  return rowsFrom(placesFrom(index, start.block), start.skip, count);
+}
+
+function* placesFrom(index: RowIndex, first: number): Iterable<SamplePlace> {
+  for (let block: number | null = first; block !== null; block = index.rowCounts.nextFilled(block + 1))
+    yield* index.samplePlaces(block * BLOCK_UNITS, (block + 1) * BLOCK_UNITS);
 }

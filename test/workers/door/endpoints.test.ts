@@ -1,8 +1,8 @@
-import { abortAllDurableObjects, reset, runInDurableObject } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { registryName } from "../../../src/teams/team-name.ts";
-import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
-import { run, service, setVars, silenceQueue, STEADY } from "../support/service.ts";
+import { CREATION, created, type Door, OWNER_TOKEN, closeTeam, openTeam } from "../support/people.ts";
+import { run, service } from "../support/service.ts";
 
 /** Endpoints that the service keeps, at the door of a deployed one, in real objects. */
 interface Kept {
@@ -16,18 +16,9 @@ let door: Door;
 let ada: string;
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
-  ada = await door.token("ada", ["acme"], ["runs:write", "secrets:write"]);
+  ({ door, ada } = await openTeam(["runs:write", "secrets:write"]));
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  undeploy();
-  await reset();
-});
+afterEach(closeTeam);
 
 const list = async (token: string): Promise<readonly Kept[]> => (await door.json<{ data: readonly Kept[] }>(token, "GET", "/endpoints")).data;
 const asked = (inference_model: string | undefined, eval_config: object = {}) => ({

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { Random } from "../../simulation/world/random.ts";
+import { sentTraces } from "../../support/door/traces-upload.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
@@ -52,10 +53,13 @@ beforeEach(async () => {
   const [pending = "", cancelled = "", suspended = ""] = keyed;
   await door.json(bob, "PATCH", `/hosted-evaluations/${cancelled}/cancel`);
   await door.json(bob, "POST", `/evaluations/${suspended}/interrupt`, {});
-  theirs.runs = [finished, pending, cancelled, suspended];
+  const handedIn = { name: "theirs", environments: [{ id: "elsewhere" }], model_name: "m", tags: [] };
+  const pushed = await door.json<{ evaluation_id: string }>(bob, "POST", "/evaluations/", handedIn);
+  theirs.runs = [finished, pending, cancelled, suspended, pushed.evaluation_id];
   await door.json(bob, "POST", "/endpoints", { endpoint: [{ ...ENTRY, endpoint_id: THEIR_ENDPOINT }] });
   await door.json(bob, "PUT", `/named-datasets/${THEIR_DATASET}`, { files: [{ path: "README.md", dataset: `sha256:${theirs.digest}` }] });
   await door.json(bob, "PUT", `/baselines/${THEIR_DATASET}`, { run_id: finished });
+  await door.json(bob, "PUT", `/schedules/${THEIR_SCHEDULE}`, SCHEDULE);
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],
     ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
@@ -73,11 +77,17 @@ afterEach(async () => {
 
 const THEIR_ENDPOINT = "theirs-to-call";
 const THEIR_DATASET = "theirs-to-read";
+const THEIR_SCHEDULE = "theirs-at-night";
+const SCHEDULE = {
+  cron: "0 3 * * *",
+  eval: { env_id: "reverse-text", model: "scripted", api_base_url: "https://models.example/v1", api_key_var: "MODELS_API_KEY" },
+};
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
 interface Names {
   readonly endpoint: string;
   readonly dataset: string;
+  readonly schedule: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -90,10 +100,12 @@ interface Asked {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
+  /** In the place of a body: episodes as a client streams them. */
+  readonly traces?: { readonly lines: string; readonly gzip: boolean };
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset }: Names): Asked[] {
+function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule }: Names): Asked[] {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -105,6 +117,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     .replace(":endpoint", endpoint)
     .replace(":dataset", dataset)
     .replace(":baseline", dataset)
+    .replace(":schedule", schedule)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
@@ -129,6 +142,22 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
         { method, path: at, body: CREATION, headers: named },
         { method, path: at, body: { environment_ids: ["reverse-text"], eval_config: { endpoint_id: endpoint } } },
         { method, path: at, body: { environment_ids: ["reverse-text"], inference_model: endpoint } },
+        { method, path: at, body: { environment_ids: ["reverse-text"], rescore: { run_id: run } } },
+        { method, path: at, body: { environment_ids: ["reverse-text"], rescore: { results: digest } } },
+        ...[run, dataset].map((name) => ({ method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, stop_when: `vs ${name}` } } })),
+      ];
+    case "POST /api/v1/comparisons":
+      return [{ method, path: at, body: { runs: [run, "0123abcd"] } }];
+    case "POST /api/v1/traces":
+      return [true, false].map((gzip) => ({ method, path: at, traces: { lines: `${JSON.stringify({ run: { id: run }, traces: [] })}\n`, gzip } }));
+    case "PUT /api/v1/schedules/:schedule":
+      return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: SCHEDULE }));
+    case "GET /api/v1/schedules/:schedule":
+    case "DELETE /api/v1/schedules/:schedule":
+      return [
+        { method, path: at },
+        { method, path: `${at}?team_id=${team}` },
+        { method, path: at, headers: named },
       ];
     case "POST /api/v1/endpoints":
     case "PUT /api/v1/endpoints/:endpoint":
@@ -159,6 +188,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     case "GET /api/v1/endpoints":
     case "GET /api/v1/baselines":
     case "GET /api/v1/named-datasets":
+    case "GET /api/v1/schedules":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -197,8 +227,9 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
 }
 
 /** All that a caller sees, with what was asked for taken out of it. Ids that are drawn are not told from one another. */
-async function seen({ method, path, body, headers }: Asked, names: Names): Promise<unknown> {
-  const response = await door.call(ada, method, path, body, headers);
+async function seen({ method, path, body, headers, traces }: Asked, names: Names): Promise<unknown> {
+  const sent = traces === undefined ? { body, headers } : await sentTraces(traces.lines, { gzip: traces.gzip });
+  const response = await door.call(ada, method, path, sent.body, sent.headers);
   let text = await response.text();
   for (const [name, value] of Object.entries(names)) text = text.replaceAll(value, name);
   const kept = [...response.headers].map(([name, value]) => `${name}: ${Object.entries(names).reduce((left, [what, id]) => left.replaceAll(id, what), value)}`);
@@ -224,6 +255,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       key,
       endpoint: THEIR_ENDPOINT,
       dataset: THEIR_DATASET,
+      schedule: THEIR_SCHEDULE,
     };
     const none: Names = {
       run: hex(8),
@@ -234,6 +266,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       key: `nobodys key ${n}`,
       endpoint: `nobodys-to-call-${n}`,
       dataset: `nobodys-to-read-${n}`,
+      schedule: `nobodys-at-night-${n}`,
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

@@ -1,11 +1,10 @@
-import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import { pokeSchedules } from "../../../src/schedule-watchdog.ts";
-import { Door, deploy, undeploy } from "../support/people.ts";
-import { restoreClock, service, setVars, silenceQueue, skip, STEADY } from "../support/service.ts";
+import { type Door, closeTeam, openTeam } from "../support/people.ts";
+import { service, skip } from "../support/service.ts";
 
 /** What the door says of schedules, of a deployed service. */
 
@@ -22,18 +21,9 @@ let door: Door;
 let ada: string;
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
-  ada = await door.token("ada", ["acme"], ["runs:write"]);
+  ({ door, ada } = await openTeam(["runs:write"]));
 });
-afterEach(async () => {
-  restoreClock();
-  undeploy();
-  await reset();
-});
+afterEach(closeTeam);
 
 const ports = (): AppPorts => portsOf(service).inTeam("acme");
 

@@ -1,7 +1,9 @@
+import { reset } from "cloudflare:test";
+import { vi } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import type { Scope } from "../../../src/teams/scopes.ts";
-import { service } from "./service.ts";
+import { restoreClock, service, setVars, silenceQueue, STEADY } from "./service.ts";
 
 /** A deployed service with people: `OWNER_TOKEN` is its owner's. */
 export const OWNER_TOKEN = "the-owner";
@@ -69,6 +71,24 @@ export class Door {
     const { data } = await this.json<{ data: { token: string } }>(OWNER_TOKEN, "POST", "/tokens", { name: `${user}'s`, user, teams, scopes, ...more });
     return data.token;
   }
+}
+
+/** A deployed service of one test, and Ada of the team `acme` at its door, whose token may this much. No queue delivers by itself. */
+export async function openTeam(scopes: readonly Scope[]): Promise<{ readonly door: Door; readonly ada: string }> {
+  setVars(STEADY);
+  silenceQueue();
+  deploy();
+  const door = new Door();
+  await door.join("ada", ["acme"]);
+  return { door, ada: await door.token("ada", ["acme"], scopes) };
+}
+
+/** What `openTeam` made is gone, clock and spies are as before. */
+export async function closeTeam(): Promise<void> {
+  restoreClock();
+  vi.restoreAllMocks();
+  undeploy();
+  await reset();
 }
 
 export const CREATION = {

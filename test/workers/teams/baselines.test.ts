@@ -1,25 +1,14 @@
-import { reset } from "cloudflare:test";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { created, Door, deploy, undeploy } from "../support/people.ts";
-import { setVars, silenceQueue, STEADY } from "../support/service.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { created, type Door, closeTeam, openTeam } from "../support/people.ts";
 
 /** Runs that a team has a name for, at the door of a deployed service, in real objects. */
 let door: Door;
 let ada: string;
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
-  ada = await door.token("ada", ["acme"], ["runs:write"]);
+  ({ door, ada } = await openTeam(["runs:write"]));
 });
-afterEach(async () => {
-  vi.restoreAllMocks();
-  undeploy();
-  await reset();
-});
+afterEach(closeTeam);
 
 const list = async (token: string) => (await door.json<{ data: readonly { name: string; run_id: string }[] }>(token, "GET", "/baselines")).data;
 

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, createScheduledController, evictDurableObject, reset } from "cloudflare:test";
+import { abortAllDurableObjects, createScheduledController, evictDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
@@ -6,9 +6,9 @@ import { registryName } from "../../../src/teams/team-name.ts";
 import { UPLOAD_GRACE_MS } from "../../../src/limits.ts";
 import worker from "../../../src/worker.ts";
 import { Fleet } from "../support/fleet.ts";
-import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
+import { CREATION, created, type Door, OWNER_TOKEN, closeTeam, openTeam } from "../support/people.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
-import { type registry, restoreClock, run, service, setVars, silenceQueue, skip, STEADY, until } from "../support/service.ts";
+import { type registry, run, service, silenceQueue, skip, until } from "../support/service.ts";
 
 let door: Door;
 let ada: string;
@@ -33,20 +33,12 @@ const upload = async (text: string, token = ada): Promise<Response> =>
   door.call(token, "PUT", `/datasets/${await sha256Hex(text)}`, new TextEncoder().encode(text));
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
-  ada = await door.token("ada", ["acme"], ["admin"]);
+  ({ door, ada } = await openTeam(["admin"]));
 });
 afterEach(async () => {
-  restoreClock();
-  vi.restoreAllMocks();
   await fleet?.close();
   fleet = null;
-  undeploy();
-  await reset();
+  await closeTeam();
 });
 
 describe("runs at once", () => {

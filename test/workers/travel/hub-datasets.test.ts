@@ -1,11 +1,11 @@
-import { abortAllDurableObjects, createScheduledController, reset } from "cloudflare:test";
+import { abortAllDurableObjects, createScheduledController } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { UPLOAD_GRACE_MS } from "../../../src/limits.ts";
 import worker from "../../../src/worker.ts";
-import { CREATION, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
-import { restoreClock, run, service, setVars, silenceQueue, skip, STEADY } from "../support/service.ts";
+import { CREATION, type Door, OWNER_TOKEN, closeTeam, openTeam } from "../support/people.ts";
+import { run, service, skip } from "../support/service.ts";
 
 /** Data sets that a team has by name, at the door of a deployed service. */
 interface Named {
@@ -20,20 +20,11 @@ let ada: string;
 let bob: string;
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
+  ({ door, ada } = await openTeam(["runs:write"]));
   await door.join("bob", ["quokkas"]);
-  ada = await door.token("ada", ["acme"], ["runs:write"]);
   bob = await door.token("bob", ["quokkas"], ["runs:write"]);
 });
-afterEach(async () => {
-  restoreClock();
-  undeploy();
-  await reset();
-});
+afterEach(closeTeam);
 
 /** Digest of an upload of Ada's. */
 async function upload(text: string): Promise<string> {

@@ -1,11 +1,11 @@
-import { createScheduledController, reset, runDurableObjectAlarm } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createScheduledController, runDurableObjectAlarm } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/teams/retention.ts";
 import worker from "../../../src/worker.ts";
 import { type Call, Fleet, NEVER } from "../support/fleet.ts";
-import { Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
+import { type Door, OWNER_TOKEN, closeTeam, openTeam } from "../support/people.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
-import { QUICK, restoreClock, service, setVars, silenceQueue, skip, STEADY, until } from "../support/service.ts";
+import { QUICK, service, setVars, silenceQueue, skip, until } from "../support/service.ts";
 
 interface Sample {
   readonly example_id: number;
@@ -19,20 +19,12 @@ let ada: string;
 let fleet: Fleet | null = null;
 
 beforeEach(async () => {
-  setVars(STEADY);
-  silenceQueue();
-  deploy();
-  door = new Door();
-  await door.join("ada", ["acme"]);
-  ada = await door.token("ada", ["acme"], ["admin"]);
+  ({ door, ada } = await openTeam(["admin"]));
 });
 afterEach(async () => {
-  restoreClock();
-  vi.restoreAllMocks();
   await fleet?.close();
   fleet = null;
-  undeploy();
-  await reset();
+  await closeTeam();
 });
 
 const create = async (): Promise<string> => {

@@ -266,7 +266,7 @@ export class SqlLedger implements Ledger {
     return this.#rows<DoneRecord>(select, lo, hi).map((row) => this.#readDone(row));
   }
   donesOf(units: readonly number[]): readonly Done[] {
-    // Named in the statement: each row of a list that is passed would count as one that is read.
+    // Named in the statement two rows count as read for each, in a list that is passed three (counted in workerd).
     const rows = this.#rows<DoneRecord>(`SELECT * FROM done WHERE unit IN (${units.map(Math.trunc).join(",")})`);
     const byUnit = new Map(rows.map((row) => [row.unit, row]));
     return units.flatMap((unit) => byUnit.get(unit) ?? []).map((row) => this.#readDone(row));

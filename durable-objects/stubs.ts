@@ -1,3 +1,4 @@
+import type { AlertBookControl } from "../durable-objects/alert-book/alert-book-control.ts";
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
@@ -8,7 +9,7 @@ import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed
 import type { ScheduleControl } from "../durable-objects/schedule/schedule-control.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
-import { registryName, scheduleName } from "../src/teams/team-name.ts";
+import { alertBookName, registryName, scheduleName } from "../src/teams/team-name.ts";
 import { locationOf } from "./location-hint.ts";
 
 /** The Registry of the default team. */
@@ -32,6 +33,10 @@ export const scheduleIndexStub = (env: Env, team?: string): ScheduleIndexControl
 /** Null in a deployment whose wrangler.toml is of before there were schedules. */
 export const scheduleStub = (env: Partial<Pick<Env, "SCHEDULE" | "LOCATION_HINT">>, team: string, name: string): ScheduleControl | null =>
   env.SCHEDULE === undefined ? null : counted<ScheduleControl>(env.SCHEDULE.getByName(scheduleName(team, name), locationOf(env)));
+
+/** The alerts of a team. Null in a deployment whose wrangler.toml is of before there were any. */
+export const alertBookStub = (env: Partial<Pick<Env, "ALERT_BOOK" | "LOCATION_HINT">>, team: string): AlertBookControl | null =>
+  env.ALERT_BOOK === undefined ? null : counted<AlertBookControl>(env.ALERT_BOOK.getByName(alertBookName(team), locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

@@ -1,7 +1,8 @@
 /**
- * What a project deploys its own environments with: `import { createWorker, Directory, Dispatcher, Registry, Run, Schedule } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { AlertBook, createWorker, Directory, Dispatcher, Registry, Run, Schedule } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
+import { AlertBook as AlertBookClass } from "../durable-objects/alert-book/alert-book.ts";
 import { Directory as DirectoryClass } from "../durable-objects/directory/directory.ts";
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
 import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
@@ -25,6 +26,7 @@ export interface WorkerHandlers {
   scheduled(...args: never[]): Promise<void>;
 }
 
+export const AlertBook: DurableObjectClass = AlertBookClass;
 export const Directory: DurableObjectClass = DirectoryClass;
 export const Dispatcher: DurableObjectClass = DispatcherClass;
 export const Registry: DurableObjectClass = RegistryClass;

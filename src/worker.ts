@@ -1,5 +1,6 @@
 import { createWorker } from "./create-worker.ts";
 
+export { AlertBook } from "../durable-objects/alert-book/alert-book.ts";
 export { Directory } from "../durable-objects/directory/directory.ts";
 export { Dispatcher } from "../durable-objects/dispatcher/dispatcher.ts";
 export { Registry } from "../durable-objects/registry/registry.ts";

@@ -36,6 +36,9 @@ export const registryName = (team: string = DEFAULT_TEAM): string => (isDefault(
 /** Name of the object of a schedule: no name of one holds a slash. */
 export const scheduleName = (team: string, name: string): string => `${checked(team)}/${name}`;
 
+/** Name of the object that keeps a team's alerts. */
+export const alertBookName = (team: string): string => checked(team);
+
 /** What stands in the bucket before every key of the team: "", or `teams/acme/`. */
 export const teamPrefix = (team: string = DEFAULT_TEAM): string => (isDefault(team) ? "" : `teams/${checked(team)}/`);
 

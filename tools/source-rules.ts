@@ -46,7 +46,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ["src/pinned-order.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
-  ["src/alerts/", "src/metrics/", "src/schedules/", "src/secrets/", "src/teams/"],
+  ["src/alerts/", "src/metrics/", "src/schedules/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
   ["src/rollouts/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
   ["src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],

@@ -8,6 +8,7 @@ import type { PushedView } from "./pushed/pushed-protocol.ts";
 import type { InputChunk, Piece, RescoredSource, Vitals } from "./protocol.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { Place } from "../../r2-layout/place.ts";
+import type { ResponseModels } from "../../src/metrics/response-models.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { StoppedRun } from "../../src/metrics/sequential/stopped-early.ts";
@@ -99,6 +100,8 @@ export interface RunView {
   readonly env_digest: string | null;
   /** Rollouts by the digest of their code, where there are several. */
   readonly env_digests?: Readonly<Record<string, number>>;
+  /** What answers said of the model that gave them; absent = nothing. */
+  readonly response_models?: ResponseModels;
   /** An executor with the code of the run, which nobody has had since it was last asked for. */
   readonly waiting_for?: WaitingFor;
   readonly loading?: LoadingAgain;

@@ -3,6 +3,7 @@ import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
+import type { ResponseModels } from "../../src/metrics/response-models.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { WindowAnswer } from "./window-answer.ts";
@@ -247,6 +248,8 @@ export interface Vitals {
   readonly finished?: number;
   /** Age of the oldest request in flight, in milliseconds, since clocks differ; absent from executors of before. */
   readonly oldest_ms?: number;
+  /** What the answers under this grant so far said of the model; absent = nothing, and from executors of before. */
+  readonly response_models?: ResponseModels;
 }
 /** Sent when no claim and no commit has renewed the lease for `beat_ms`. */
 export interface BeatRequest extends TicketId, GivesBack, Report {}

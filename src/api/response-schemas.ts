@@ -162,6 +162,15 @@ export const runState = z.strictObject({
   env_version: text,
   env_digest: text.nullable(),
   env_digests: z.record(z.string(), count).optional().describe("Rollouts by the digest of their code, where the run has several."),
+  response_models: z
+    .strictObject({
+      seen: z.array(z.strictObject({ model: text, system_fingerprint: text.nullable(), answers: count })),
+      other_answers: count.optional(),
+    })
+    .optional()
+    .describe(
+      "What the model's answers said of the model that gave them (`model`, `system_fingerprint`), with how many did; of judges nothing. Beyond the first eight such pairs answers are only counted.",
+    ),
   waiting_for: z
     .strictObject({ env_digest: text, found: text.nullable(), until: z.number() })
     .optional()

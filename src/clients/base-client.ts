@@ -127,7 +127,9 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     try {
       response = await this.getNativeResponse(request, attempt);
       this.raiseFromNativeResponse(response);
-      return this.fromNativeResponse(response);
+      const taken = this.fromNativeResponse(response);
+      this.ports.onTaken?.(response);
+      return taken;
     } catch (thrown) {
       throw this.#scrubbed(thrown);
     } finally {

@@ -89,6 +89,8 @@ export interface ClientPorts {
   readonly limitName?: TokenLimitName;
   /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. */
   readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
+  /** With every answer that was taken, as its server gave it. */
+  readonly onTaken?: (answer: unknown) => void;
   /** For the client type `workers_ai`. */
   readonly ai?: AiBinding;
   readonly timeouts: {

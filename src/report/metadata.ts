@@ -8,6 +8,7 @@ import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import type { ErrorBounds } from "../metrics/one-run/error-bounds.ts";
 import type { Estimate } from "../metrics/one-run/estimate.ts";
 import type { PassIntervals } from "../metrics/pass-at-k.ts";
+import type { ResponseModels } from "../metrics/response-models.ts";
 import { groupingProblem } from "../metrics/grouping.ts";
 import type { RowsDigest } from "../rollouts/rows/rows-digest.ts";
 import { type StoppedEarly, type StoppedRun, stoppedRun } from "../metrics/sequential/stopped-early.ts";
@@ -31,6 +32,8 @@ export interface MetadataInput {
   readonly env_digest: string | null;
   /** Rollouts by the digest of their code; null where there is but one. */
   readonly env_digests: Readonly<Record<string, number>> | null;
+  /** What answers said of the model that gave them; absent = nothing. */
+  readonly response_models?: ResponseModels;
   readonly dataset_digest: string | null;
   /** What people call it; null where it has no name. */
   readonly dataset_name: string | null;
@@ -97,6 +100,8 @@ export type EdgewiseMetadata = {
   readonly env_digest: string | null;
   /** Only where the code changed and that was accepted: rollouts by the digest of their code, oldest first. */
   readonly env_digests?: Readonly<Record<string, number>>;
+  /** Models and configurations that answered, as the answers say, with their numbers; only where they say. */
+  readonly response_models?: ResponseModels;
   readonly dataset_digest: string | null;
   /** File name, address, or id with what was chosen of it; absent where it has none. */
   readonly dataset_name?: string;
@@ -178,6 +183,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       env_version: config.env_version,
       env_digest: input.env_digest,
       ...(input.env_digests === null ? {} : { env_digests: input.env_digests }),
+      ...(input.response_models === undefined ? {} : { response_models: input.response_models }),
       dataset_digest: input.dataset_digest,
       ...(input.dataset_name === null ? {} : { dataset_name: input.dataset_name }),
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),

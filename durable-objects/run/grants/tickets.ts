@@ -1,5 +1,6 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { asksForStream } from "../../../src/config/options/sampling.ts";
+import { addResponseModels, isNone, NO_RESPONSE_MODELS, type ResponseModels, responseModelsSince } from "../../../src/metrics/response-models.ts";
 import { mayWork } from "./code.ts";
 import type { RunContext } from "../state/context.ts";
 import { debugEvent } from "../state/events.ts";
@@ -289,7 +290,7 @@ function startClock(ledger: Ledger, head: RunHead, context: RunContext): void {
 export function renewed(head: RunHead, ticket: Ticket, call: GivesBack & Partial<Report>, context: RunContext): Ticket | null {
   if (context.now >= ticket.lease_until) return null;
   const { started = ticket.started, vitals } = call;
-  const progressed = withProgress(head, withoutRest(ticket, call), vitals?.progress, context);
+  const progressed = withModels(head, withProgress(head, withoutRest(ticket, call), vitals?.progress, context), vitals?.response_models);
   return { ...progressed, lease_until: context.now + context.timing.lease, started };
 }
 
@@ -307,6 +308,16 @@ export function withProgress(head: RunHead, ticket: Ticket, progress: number | u
   if (progress === undefined || progress <= (ticket.progress ?? 0)) return ticket;
   noteAnswer(head);
   return { ...ticket, progress, progressed_at: context.now };
+}
+
+/** The grant with what answers under it said of their model; the run counts what is new of it. */
+function withModels(head: RunHead, ticket: Ticket, told: ResponseModels | undefined): Ticket {
+  if (told === undefined) return ticket;
+  const { response_models: before = NO_RESPONSE_MODELS } = ticket;
+  const since = responseModelsSince(before, told);
+  if (isNone(since)) return ticket;
+  head.response_models = addResponseModels(head.response_models ?? NO_RESPONSE_MODELS, since);
+  return { ...ticket, response_models: addResponseModels(before, since) };
 }
 
 /** What executors of the run are to do with what they have open. */

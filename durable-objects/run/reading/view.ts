@@ -49,6 +49,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.rescored === undefined ? {} : { rescored: head.rescored }),
     env_digest: head.env_digest,
     ...(codes === null ? {} : { env_digests: codes }),
+    ...(head.response_models === undefined ? {} : { response_models: head.response_models }),
     ...(waiting === null ? {} : { waiting_for: waiting }),
     ...(head.loading === undefined || head.loading.retry_at === 0 ? {} : { loading: loadingOf(head.loading) }),
     dataset_digest: head.dataset_digest,

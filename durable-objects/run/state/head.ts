@@ -10,6 +10,7 @@ import type { RescoredSource, UnitRange } from "../protocol.ts";
 import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunStatus } from "../../../src/config/run-status.ts";
 import type { StoppedEarly } from "../../../src/metrics/sequential/stopped-early.ts";
+import type { ResponseModels } from "../../../src/metrics/response-models.ts";
 import type { Unscored } from "../../../src/metrics/rollout-summary.ts";
 
 /** Version of `RunHead`; a head of another version is refused by name (`stored_version_unknown`). */
@@ -138,6 +139,8 @@ export interface RunHead {
   hub_push?: HubPush;
   /** Digest of the link by which anybody reads the run; absent = there is none. */
   link_digest?: string;
+  /** What answers said of the model that gave them, over all generations; absent = nothing, and in runs of before. */
+  response_models?: ResponseModels;
   /** Lines of the environment in the log; absent = none. */
   environment_lines?: number;
   /** Sequence number of the newest event. */

@@ -2,6 +2,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "./head.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRange } from "../protocol.ts";
 import type { Place } from "../../../r2-layout/place.ts";
+import type { ResponseModels } from "../../../src/metrics/response-models.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { PushedStore } from "../pushed/pushed-store.ts";
 import type { StoppingStore } from "../stopping/stopping-store.ts";
@@ -28,6 +29,8 @@ export interface Ticket {
   readonly scoring?: number;
   /** Requests answered, as last reported; it and the time absent in tickets of versions that report none. */
   readonly progress?: number;
+  /** What answers said of the model, as last reported; absent = nothing, and in tickets of versions that report none. */
+  readonly response_models?: ResponseModels;
   /** When that number last grew, or the grant began. Unix milliseconds, as are all times here, of the Run's clock. */
   readonly progressed_at?: number;
   /** Its executor met a refusal that every further call would meet; absent = not. */

@@ -7,6 +7,7 @@ import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.
 import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/text/code-text.ts";
+import { severalModelsText } from "../../report/text/response-models-text.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { panelNumber, thousands } from "../../report/text/format.ts";
@@ -51,7 +52,19 @@ ${OUTPUT_FILES.map((file) => html`<li>${settled || file !== "results.jsonl" ? ht
 const table = (cells: readonly Cell[]): Html =>
   html`<table>${cells.filter(([, value]) => value !== null).map(([name, value]) => html`<tr><th>${pageText(name)}</th><td>${typeof value === "string" ? pageText(value) : value}</td></tr>\n`)}</table>`;
 
-const identity = ({ config, hub_push, dataset_name, dataset_digest, started_at, created_at, ended_at, env_digests, waiting_for, loading }: RunView): Cell[] => [
+const identity = ({
+  config,
+  hub_push,
+  dataset_name,
+  dataset_digest,
+  started_at,
+  created_at,
+  ended_at,
+  env_digests,
+  response_models,
+  waiting_for,
+  loading,
+}: RunView): Cell[] => [
   ["Waiting", waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "")],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
@@ -60,6 +73,7 @@ const identity = ({ config, hub_push, dataset_name, dataset_digest, started_at, 
   ["Options", optionsText(config.extra_env_kwargs)],
   ["Clustered by", config.cluster_by ?? null],
   ["Model", config.model],
+  ["Answered by", severalModelsText(response_models)],
   ["Endpoint", config.base_url],
   ["Created", pageTime(created_at)],
   ["Started", pageTime(started_at)],

@@ -69,6 +69,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     env_version: config.env_version,
     env_digest: view.env_digest,
     ...(view.env_digests === undefined ? {} : { env_digests: view.env_digests }),
+    ...(view.response_models === undefined ? {} : { response_models: view.response_models }),
     ...(view.waiting_for === undefined ? {} : { waiting_for: view.waiting_for }),
     ...(view.hub_push === undefined ? {} : { hub_push: hubPushOf(config.run_id, view.hub_push) }),
     ...(view.loading === undefined ? {} : { loading: view.loading }),

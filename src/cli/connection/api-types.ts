@@ -7,6 +7,7 @@ import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { StoppedRun } from "../../metrics/sequential/stopped-early.ts";
 import type { HubPushState } from "../../report/hub-push-text.ts";
 import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
+import type { ResponseModels } from "../../metrics/response-models.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 
 export type { Vitals };
@@ -73,6 +74,8 @@ export interface RunState {
   readonly env_version: string;
   /** Rollouts by the digest of their code; absent where there is one. */
   readonly env_digests?: Readonly<Record<string, number>>;
+  /** What answers said of the model that gave them; absent = nothing, and from services of before. */
+  readonly response_models?: ResponseModels;
   readonly waiting_for?: WaitingFor;
   readonly loading?: LoadingAgain;
   /** Of a run that has completed and is to be pushed to the Hub. */

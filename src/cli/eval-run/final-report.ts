@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import { codesText } from "../../report/text/code-text.ts";
+import { severalModelsText } from "../../report/text/response-models-text.ts";
 import { rescoredText } from "../../report/rescored-text.ts";
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
@@ -118,6 +119,7 @@ function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluati
     ...line("environment arguments", argumentsText(env_args, dataset_name)),
     ...line("environment options", optionsText(extra_env_kwargs)),
     ...line("code", codesText(edgewise.env_digests)),
+    ...line("answered by", severalModelsText(edgewise.response_models)),
     ...line("scored again", rescoredText(edgewise.rescored_from, evaluation_id, num_examples, rescoredFolder)),
     ...line("stops when", typeof eval_config.stop_when === "string" ? `${eval_config.stop_when} (alpha ${eval_config.stop_alpha})` : null),
   ];

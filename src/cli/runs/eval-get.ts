@@ -4,6 +4,7 @@ import { EMBEDDED_BASE_URL } from "../../config/endpoints/providers.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { codesText, waitText } from "../../report/text/code-text.ts";
+import { responseModelsText } from "../../report/text/response-models-text.ts";
 import { fieldLines } from "../../report/text/columns.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
@@ -74,6 +75,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Arguments", argumentsText(metadata.env_args, edgewise.dataset_name)],
     ["Options", optionsText(metadata.extra_env_kwargs)],
     ["Model", metadata.model],
+    ["Answered by", responseModelsText(edgewise.response_models)],
     [
       "Endpoint",
       typeof api_key_var === "string" && metadata.base_url !== EMBEDDED_BASE_URL ? `${metadata.base_url} (key in ${api_key_var})` : metadata.base_url,

@@ -10,6 +10,7 @@ import { TokenLimitName } from "../../clients/openai/token-limit-name.ts";
 import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint } from "../../environments/definition/definition.ts";
+import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Client } from "../../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
@@ -95,6 +96,7 @@ export class Endpoints {
     const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
     let retries = 0;
     const ages = new RequestAges(this.#ports.now);
+    const models = new ResponseModelMeter();
     const clients = places.map(({ replica, key }, at) => {
       const { pause, health, limitName, outage } = this.#place(key);
       const ports: Partial<ClientPorts> = {
@@ -103,6 +105,7 @@ export class Endpoints {
         limitName,
         ...this.#outlasting(outage, replica.base_url, notes, () => grant.answered === true || notes.answered > answeredBefore),
         elsewhere: (code) => replicas.takes(code),
+        onTaken: (answer) => models.count(answer),
         onRetry: (notice) => {
           retries++;
           notes.retry(notice);
@@ -130,6 +133,7 @@ export class Endpoints {
         in_flight: gate.inFlight,
         oldest_ms: ages.oldest,
         progress: notes.answered - answeredBefore,
+        ...(isNone(models.told) ? {} : { response_models: models.told }),
         retries,
         waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
         paused_until: pauses.length === 0 || pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),

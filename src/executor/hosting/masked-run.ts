@@ -9,7 +9,9 @@ export function maskedRun(run: RunStub): RunStub {
     get(_, method) {
       const call: unknown = Reflect.get(run, method);
       if (typeof call !== "function") return call;
-      if (method === "commit") return (commit: CommitCall) => run.commit({ ...commit, units: maskJson(commit.units) });
+      if (method === "commit")
+        return ({ units, vitals, ...commit }: CommitCall) =>
+          run.commit({ ...commit, units: maskJson(units), ...(vitals === undefined ? {} : { vitals: masked(vitals) }) });
       if (method === "adopt") return (adoption: AdoptCall) => run.adopt({ ...adoption, units: maskJson(adoption.units) });
       if (method === "placed") return (placed: PlacedRequest) => run.placed({ ...placed, units: maskJson(placed.units) });
       return (...args: unknown[]): unknown => Reflect.apply(call, run, args.map(masked));

@@ -36,8 +36,10 @@ const METADATA_KEYS = [
   ...["pass_at_k", "pass_all_k", "pass_threshold", "usage", "version_info", "state_columns", "tools", "edgewise"],
 ];
 const EDGEWISE_KEYS = [
-  ...["run_id", "status", "version", "env_version", "env_digest", "dataset_digest", "order_seed", "settings", "reward_stderr", "reward_ci95"],
+  ...["run_id", "status", "version", "env_version", "env_digest", "response_models", "dataset_digest", "order_seed", "settings"],
   ...[
+    "reward_stderr",
+    "reward_ci95",
     "reward_range",
     "n_clusters",
     "metric_estimates",
@@ -110,6 +112,7 @@ describe.concurrent("a results folder", () => {
         sampling_args: { n: 1, extra_body: {}, top_p: 0.9, max_tokens: 50 },
         state_columns: ["model", "nothing", "reward"],
       });
+      expect(bench.metadata.edgewise).toMatchObject({ response_models: { seen: [{ model: "scripted", system_fingerprint: null, answers: 11 }] } });
       // Two rows for example 1, of which one has no usage: means are over the rows that have it.
       expect(bench.metadata.usage).toMatchObject({ input_tokens: 20, output_tokens: 10 });
       for (const line of readText(place.results, "eval.log").trimEnd().split("\n")) {

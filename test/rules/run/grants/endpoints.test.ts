@@ -75,6 +75,46 @@ describe("a run's endpoint", () => {
   });
 });
 
+describe("what answers say of their model", () => {
+  const saidBy = async (config: Partial<RunConfig>, play: Play) => {
+    await using server = await scriptedEndpoint(play);
+    const run = await opened({ base_url: server.url, ...config });
+    await run.open
+      .clientOf(0)
+      .getResponse(ask({ sampling_args: { stream: true } }))
+      .catch(() => undefined);
+    return run.open.vitals().response_models;
+  };
+
+  it("is told of every client, streamed and whole, and of no answer that was not taken", async () => {
+    const fingerprint = { system_fingerprint: "fp_1" };
+    expect(await saidBy({}, json(200, completion("ok", { model: "m-2025", ...fingerprint })))).toEqual({
+      seen: [{ model: "m-2025", ...fingerprint, answers: 1 }],
+    });
+    const events = [{ model: "m-2025", ...fingerprint, choices: [{ index: 0, delta: { content: "ok" }, finish_reason: "stop" }] }];
+    expect(await saidBy({}, streams(events, { gapMs: 0 }))).toEqual({ seen: [{ model: "m-2025", ...fingerprint, answers: 1 }] });
+    const anthropic = json(200, { model: "claude-x-1", content: [{ type: "text", text: "ok" }], stop_reason: "end_turn" });
+    expect(await saidBy({ api_client_type: "anthropic_messages" }, anthropic)).toEqual({
+      seen: [{ model: "claude-x-1", system_fingerprint: null, answers: 1 }],
+    });
+    const response = json(200, { model: "r-1", status: "completed", output: [{ type: "message", content: [{ type: "output_text", text: "ok" }] }] });
+    expect(await saidBy({ api_client_type: "openai_responses" }, response)).toEqual({ seen: [{ model: "r-1", system_fingerprint: null, answers: 1 }] });
+    expect(await saidBy({}, json(200, completion("ok", { model: "" })))).toBeUndefined();
+    expect(await saidBy({}, json(400, { ...completion("ok"), error: { message: "no" } }))).toBeUndefined();
+  });
+
+  it("is not told of what judges answer", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const run = await opened({ base_url: server.url, api_key_var: "MY_KEY" });
+    const grant = grantFor({ base_url: server.url, api_key_var: "MY_KEY" });
+    const judge = run.endpoints.bound(grant, { answered: 0, retry: () => undefined, warning: () => undefined })({
+      ...{ base_url: server.url, api_key_var: "MY_KEY", model: "judge" },
+    });
+    await judge.getResponse(ask());
+    expect([server.seen.length, run.open.vitals().response_models]).toEqual([1, undefined]);
+  });
+});
+
 describe("replicas", () => {
   it("get equal shares, unit by unit, each with its own key and headers", async () => {
     await using a = await scriptedEndpoint(says("a"));

@@ -99,6 +99,8 @@ export { OpenAIChatCompletionsTokenClient } from "./clients/openai/openai-chat-c
 export { OpenAIChatCompletionsClient } from "./clients/openai/openai-chat-completions.ts";
 export { OpenAICompletionsClient } from "./clients/openai/openai-completions.ts";
 export { OpenAIResponsesClient } from "./clients/openai/openai-responses.ts";
+export { type Continuation, continuationTokens } from "./clients/scoring/continuation.ts";
+export { scoreTexts } from "./clients/scoring/score-texts.ts";
 export { failureOfStatus, type ProviderCodes, RequestFailed, type RequestFailure, type StatusAnswer } from "./clients/transport/request-failure.ts";
 export { WorkersAIClient } from "./clients/workers-ai/workers-ai.ts";
 export { OverlongPromptError } from "./clients/overlong-prompt-error.ts";

@@ -1,6 +1,6 @@
 import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
-import type { Client, Message, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
+import type { Client, Message, ModelCall, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
 import { readUsage, record } from "./openai/reply-fields.ts";
@@ -98,7 +98,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
-    try {
+    return await this.named(request.model, async () => {
       let native = this.#prepare(request);
       const { state, onAnswer } = request;
       const attempt = async (signal: AbortSignal): Promise<ModelResponse> => {
@@ -111,14 +111,27 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
           return await this.#attempt(native, { state, signal, onAnswer });
         }
       };
-      const response = await sendWithRetries({ signal: request.signal, clock: this.#clock, onBegin: request.onBegin, attempt }, this.ports);
+      const response = await this.exchange(request, attempt);
       this.inspect(request, response, native);
       return response;
+    });
+  }
+
+  /** Sends one request as often as it takes. Every request to the model goes out here, whatever it asks for. */
+  protected async exchange<T>({ signal, onBegin }: Pick<ModelCall, "signal" | "onBegin">, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return await sendWithRetries({ signal, clock: this.#clock, onBegin, attempt }, this.ports);
+  }
+
+  /** `work` for a call of `model`; a request that failed in it is the error of its rollout, with place and model by name. */
+  protected async named<T>(model: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
     } catch (thrown) {
-      if (!(thrown instanceof RequestFailed)) throw thrown;
+      const failed = this.#scrubbed(thrown);
+      if (!(failed instanceof RequestFailed)) throw failed;
       const { base_url, api_key_var } = this.endpoint;
-      const place = { url: shownUrl(base_url), model: request.model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
-      throw requestError(thrown, place, await this.advice(thrown.failure, request.model));
+      const place = { url: shownUrl(base_url), model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
+      throw requestError(failed, place, await this.advice(failed.failure, model));
     }
   }
 

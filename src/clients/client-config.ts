@@ -5,6 +5,7 @@ import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { ClientPorts } from "./client.ts";
 import { createClient } from "./create-client.ts";
+import { scoreTexts } from "./scoring/score-texts.ts";
 
 /** One place where a model is called, under verifiers' names. What a replica leaves open is its parent's. */
 export interface EndpointClientConfig {
@@ -52,7 +53,11 @@ export function clientOf(config: ClientConfig, variables: Variables = processVar
   if (only === undefined) throw new EdgewiseError("invalid_request", "a client needs a place to call");
   if (second === undefined) return only;
   const placeOf = (example: unknown): Client => clients[Number.isSafeInteger(example) ? Math.abs(Number(example)) % clients.length : 0] ?? only;
-  return { type: only.type, getResponse: (request) => placeOf(request.state.example_id).getResponse(request) };
+  return {
+    type: only.type,
+    getResponse: (request) => placeOf(request.state.example_id).getResponse(request),
+    ...(only.score === undefined ? {} : { score: (request) => scoreTexts(placeOf(request.state.example_id), request) }),
+  };
 }
 
 function clientAt(place: ClientConfig, variables: Variables, ports: Partial<ClientPorts>): Client {

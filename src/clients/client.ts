@@ -2,6 +2,7 @@ import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Outage } from "./outage.ts";
 import type { TokenLimitName } from "./openai/token-limit-name.ts";
+import type { ScoringChoices } from "./scoring/choices.ts";
 
 export type { Client, ModelRequest, ModelResponse } from "../rollouts/types.ts";
 
@@ -87,6 +88,12 @@ export interface ClientPorts {
   readonly onWarning?: (kind: string, message: string) => void;
   /** What is known of the place's name for the limit of tokens; absent: this client finds out for itself. */
   readonly limitName?: TokenLimitName;
+  /** What stands on the record and is no warning. Called once for each thing that was found out. */
+  readonly onNote?: (message: string) => void;
+  /** What is known of the ways to score texts there; absent: this client finds out for itself. */
+  readonly scoring?: ScoringChoices;
+  /** How many texts one request may carry that scores them; default 40. */
+  readonly textsPerRequest?: number;
   /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. */
   readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
   /** With every answer that was taken, as its server gave it. */

@@ -33,6 +33,7 @@ export const ROLLOUT_ERRORS = {
   payment_required: row("provider", "ModelError", "f"),
   insufficient_quota: row("provider", "ModelError", "f"),
   model_not_found: row("provider", "ModelError", "f"),
+  prompt_logprobs_unsupported: row("provider", "ModelError", "f"),
   rate_limited: row("provider", "ModelError", "qr"),
   provider_error: row("provider", "ModelError", "qr"),
   provider_conflict: row("provider", "ModelError", "qr"),

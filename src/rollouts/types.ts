@@ -124,27 +124,73 @@ export interface ModelResponse {
 /** verifiers' name for a model's answer. */
 export type Response = ModelResponse;
 
-export interface ModelRequest {
-  readonly prompt: readonly Message[];
+/** What every call of a model carries, whatever it asks for. */
+export interface ModelCall {
   readonly model: string;
-  /** Resolved arguments; nulls are dropped when sent. */
-  readonly sampling_args: JsonObject;
-  readonly tools: readonly Tool[];
   /** Read when sending, for headers that carry a state key's value (`X-Session-ID: example_id`). */
   readonly state: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal | null;
   /** Called when the first attempt holds its permit: from then on the rollout works rather than waits. */
   readonly onBegin?: () => void;
+}
+
+export interface ModelRequest extends ModelCall {
+  readonly prompt: readonly Message[];
+  /** Resolved arguments; nulls are dropped when sent. */
+  readonly sampling_args: JsonObject;
+  readonly tools: readonly Tool[];
   /** Called when an answer begins: at the first event of one that comes in pieces, at the head of one that comes whole. */
   readonly onAnswer?: () => void;
   /** Whether it is to be seen that the model writes: the answer is then asked for in pieces, where that changes nothing else. */
   readonly visibly?: boolean;
 }
 
+// Scores of texts
+
+/** Texts whose own tokens are to be given their log-probabilities. */
+export interface ScoreRequest extends ModelCall {
+  readonly texts: readonly string[];
+  /** How many of the most probable tokens of each place are wanted; default 0. */
+  readonly top?: number;
+}
+
+/** One token of a text that was scored. */
+export interface PromptToken {
+  /** As the server writes it, so that a part of a character may be a replacement character, and a beginning of text its name. */
+  text: string;
+  /** Natural logarithm; null for the first token, before which there is nothing. */
+  logprob: number | null;
+  /** Where it stands in the text that was sent, in JavaScript's string units. Tokens that share a character all cover it; one that is not in the text is empty. */
+  offset: number;
+  end: number;
+  /** The most probable tokens of the place, the most probable first; where they were asked for and the place has any. */
+  top?: { text: string; logprob: number }[];
+  /** Where the server says it. */
+  id?: number;
+}
+
+/** Ways to have a server score a text; docs/likelihood.md says which server knows which. */
+export const SCORING_ROUTES = ["echo", "prompt_logprobs", "sglang_generate", "llama_cpp_forcing"] as const;
+export type ScoringRoute = (typeof SCORING_ROUTES)[number];
+
+/** A text with what the model gave each of its tokens. */
+export interface PromptScore {
+  text: string;
+  tokens: PromptToken[];
+  /** Of this text alone; of a request with several, its share. */
+  usage: Usage | null;
+  route: ScoringRoute;
+}
+
 /** A way to ask a model. Refusals arrive as `EdgewiseError` with a rollout code, or as `OverlongPromptError`; an abort rejects with the signal's reason. */
 export interface Client {
   readonly type: string;
   getResponse(request: ModelRequest): Promise<ModelResponse>;
+  /**
+   * The log-probabilities of texts, in their order. Absent where the kind of client has no way to ask (`scoreTexts` says so by its code);
+   * rejects with `prompt_logprobs_unsupported` where the server turns out to have none, else as `getResponse` does.
+   */
+  score?(request: ScoreRequest): Promise<PromptScore[]>;
 }
 
 // Rollouts

@@ -57,9 +57,8 @@ export class OpenAIChatCompletionsTokenClient extends OpenAIChatCompletionsClien
   }
 
   async #tokenise({ model, body }: NativeRequest, messages: readonly JsonObject[], add_generation_prompt: boolean, attempt: Attempt): Promise<number[]> {
-    const root = this.native.baseURL.replace(/\/+$/, "").replace(/\/v1$/, "");
     const question = { model, messages, add_generation_prompt, ...(body.tools === undefined ? {} : { tools: body.tools }) };
-    const ids = record(await this.post(`${root}/tokenize`, JSON.stringify(question), false, attempt))?.tokens;
+    const ids = record(await this.post(`${this.root}/tokenize`, JSON.stringify(question), false, attempt))?.tokens;
     if (!Array.isArray(ids) || !ids.every((id) => typeof id === "number")) throw new Obstacle("the server's /tokenize gave no token ids");
     return ids;
   }

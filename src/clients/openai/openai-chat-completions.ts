@@ -4,12 +4,11 @@ import type { Attempt, NativeCall, NativeRequest } from "../base-client.ts";
 import { chatBody, type ChatPrompt, wireMessages, wireTool } from "./chat-request.ts";
 import { checkChatCompletion, readChatCompletion } from "./chat-response.ts";
 import { ChatStream } from "./chat-stream.ts";
-import type { Endpoint } from "../client.ts";
-import { HttpClient } from "../transport/http-client.ts";
+import { OpenAIClient } from "./openai-client.ts";
 import type { StreamFold } from "../transport/read-answer.ts";
-import { errorInAnswer, openAiError, OpenAiSdk } from "./openai-sdk.ts";
+import { errorInAnswer } from "./openai-sdk.ts";
 import { record } from "./reply-fields.ts";
-import { RequestFailed, type StatusAnswer } from "../transport/request-failure.ts";
+import { RequestFailed } from "../transport/request-failure.ts";
 import { isOver, type LimitName, limitNameIn, TokenLimitName } from "./token-limit-name.ts";
 
 /** The same request with its limit of tokens under `name`. */
@@ -22,14 +21,10 @@ function withLimitName(request: NativeRequest, name: LimitName): NativeRequest {
 }
 
 /** Any server with OpenAI's chat route, through the `openai` SDK. One SDK object serves all calls of an endpoint. */
-export class OpenAIChatCompletionsClient extends HttpClient<OpenAiSdk, ChatPrompt, JsonObject> {
+export class OpenAIChatCompletionsClient extends OpenAIClient<ChatPrompt, JsonObject> {
   readonly type: string = "openai_chat_completions";
   protected readonly path: string = "/chat/completions";
   readonly #limitName = this.ports.limitName ?? new TokenLimitName();
-
-  protected override setupClient(endpoint: Endpoint): OpenAiSdk {
-    return new OpenAiSdk(endpoint);
-  }
 
   override toNativePrompt(messages: readonly Message[]): ChatPrompt {
     return wireMessages(messages);
@@ -53,10 +48,6 @@ export class OpenAIChatCompletionsClient extends HttpClient<OpenAiSdk, ChatPromp
 
   override fromNativeResponse(response: unknown): ModelResponse {
     return readChatCompletion(response);
-  }
-
-  override errorOfRefusal(answer: StatusAnswer): Error {
-    return openAiError(answer, this.scrub, this.ports.now());
   }
 
   protected override streamFold(): StreamFold {

@@ -3,26 +3,21 @@ import type { Message, ModelResponse, Tool } from "../../rollouts/types.ts";
 import type { NativeCall } from "../base-client.ts";
 import { usageInStream } from "./chat-request.ts";
 import { onlyChoice, readFinish } from "./chat-response.ts";
-import type { Endpoint } from "../client.ts";
 import { CompletionStream } from "./completion-stream.ts";
-import { HttpClient } from "../transport/http-client.ts";
+import { OpenAIClient } from "./openai-client.ts";
 import type { StreamFold } from "../transport/read-answer.ts";
-import { errorInAnswer, openAiError, OpenAiSdk } from "./openai-sdk.ts";
+import { errorInAnswer } from "./openai-sdk.ts";
 import { readHead, readUsage, record } from "./reply-fields.ts";
 import { readLogprobs, readTokens } from "./reply-tokens.ts";
-import { badAnswer, type StatusAnswer } from "../transport/request-failure.ts";
+import { badAnswer } from "../transport/request-failure.ts";
 
 /**
  * Any server with OpenAI's completions route, for base models: the prompt is a text, the answer its continuation. With
  * `logprobs` in the sampling arguments the response has `logprobs`; with `echo` too they begin with those of the prompt.
  */
-export class OpenAICompletionsClient extends HttpClient<OpenAiSdk, string, never> {
+export class OpenAICompletionsClient extends OpenAIClient<string, never> {
   readonly type = "openai_completions";
   protected readonly path = "/completions";
-
-  protected override setupClient(endpoint: Endpoint): OpenAiSdk {
-    return new OpenAiSdk(endpoint);
-  }
 
   override toNativePrompt(messages: readonly Message[]): string {
     return messages.map(textOf).join("\n\n");
@@ -64,10 +59,6 @@ export class OpenAICompletionsClient extends HttpClient<OpenAiSdk, string, never
       },
       ...(logprobs === null ? {} : { logprobs }),
     };
-  }
-
-  override errorOfRefusal(answer: StatusAnswer): Error {
-    return openAiError(answer, this.scrub, this.ports.now());
   }
 
   protected override streamFold(): StreamFold {

@@ -1,26 +1,20 @@
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { Message, ModelResponse, Tool } from "../../rollouts/types.ts";
 import type { NativeCall } from "../base-client.ts";
-import type { Endpoint } from "../client.ts";
-import { HttpClient } from "../transport/http-client.ts";
+import { OpenAIClient } from "./openai-client.ts";
 import type { StreamFold } from "../transport/read-answer.ts";
-import { errorInAnswer, openAiError, OpenAiSdk } from "./openai-sdk.ts";
+import { errorInAnswer } from "./openai-sdk.ts";
 import { responsesInput } from "./responses-input.ts";
 import { checkResponse, readResponse } from "./responses-output.ts";
 import { type Fields, record } from "./reply-fields.ts";
-import type { StatusAnswer } from "../transport/request-failure.ts";
 
 /**
  * OpenAI's Responses route. Every request carries the whole conversation, as on the other routes: nothing depends on what the
  * server has kept. Reasoning that the server encrypts (`include: ["reasoning.encrypted_content"]`) is sent back with it.
  */
-export class OpenAIResponsesClient extends HttpClient<OpenAiSdk, JsonObject[], JsonObject> {
+export class OpenAIResponsesClient extends OpenAIClient<JsonObject[], JsonObject> {
   readonly type = "openai_responses";
   protected readonly path = "/responses";
-
-  protected override setupClient(endpoint: Endpoint): OpenAiSdk {
-    return new OpenAiSdk(endpoint);
-  }
 
   override toNativePrompt(messages: readonly Message[]): JsonObject[] {
     return responsesInput(messages);
@@ -51,10 +45,6 @@ export class OpenAIResponsesClient extends HttpClient<OpenAiSdk, JsonObject[], J
 
   override fromNativeResponse(response: unknown): ModelResponse {
     return readResponse(response);
-  }
-
-  override errorOfRefusal(answer: StatusAnswer): Error {
-    return openAiError(answer, this.scrub, this.ports.now());
   }
 
   protected override streamFold(): StreamFold {

@@ -227,6 +227,10 @@ const FATAL_TEXT: Partial<Record<RolloutErrorCode, (place: Place) => { message: 
     message: `${url} does not know the model ${model}${keyless ? "" : `, or the key in ${keyVar} may not use it`}`,
     hint: "check the model's name (-m) and the endpoint (-b)",
   }),
+  prompt_logprobs_unsupported: ({ url, model }) => ({
+    message: `${url} gives no log-probabilities of prompts for the model ${model}, so that nothing can be scored by likelihood there`,
+    hint: "serve the model with a server that does, and call it there: vLLM, SGLang, llama.cpp's own or the one of llama-cpp-python (docs/likelihood.md)",
+  }),
 };
 
 /** What to look at where the endpoint was not reached, or was none. */

@@ -1,3 +1,4 @@
+import { aroundClient } from "../../clients/around-client.ts";
 import type { ClientPorts } from "../../clients/client.ts";
 import { isEndpointError, isUnreachable } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -26,14 +27,11 @@ export class FirstAnswer {
   };
 
   watch(client: Client): Client {
-    return {
-      type: client.type,
-      getResponse: async (request) => {
-        const response = await client.getResponse(request);
-        this.#answered = true;
-        return response;
-      },
-    };
+    return aroundClient(client, async (request, ask) => {
+      const answer = await ask(request);
+      this.#answered = true;
+      return answer;
+    });
   }
 
   /** Throws the error of an example whose rollouts all ended at the endpoint, while nothing was answered at all. */

@@ -1,5 +1,6 @@
 import { scriptNow } from "../../steady-clock.ts";
 import { type ClientConfig, clientOf, resolveEndpointConfigs } from "../../clients/client-config.ts";
+import { aroundClient } from "../../clients/around-client.ts";
 import { Gate } from "../../clients/gate.ts";
 import { onAbort } from "../../clients/transport/on-abort.ts";
 import { sleep } from "../../clients/transport/sleep.ts";
@@ -202,17 +203,14 @@ async function inLanes<T>(items: readonly T[], lanes: number, work: (item: T, in
 function limited(client: Client, requests: number): Client {
   if (requests < 1) return client;
   const gate = new Gate(requests);
-  return {
-    type: client.type,
-    getResponse: async (request) => {
-      await gate.enter(request.signal);
-      try {
-        return await client.getResponse(request);
-      } finally {
-        gate.leave();
-      }
-    },
-  };
+  return aroundClient(client, async (request, ask) => {
+    await gate.enter(request.signal);
+    try {
+      return await ask(request);
+    } finally {
+      gate.leave();
+    }
+  });
 }
 
 function playOptions(client: Client, model: string, options: GenerateOptions, signal: AbortSignal): PlayOptions {

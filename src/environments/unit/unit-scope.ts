@@ -1,3 +1,4 @@
+import { aroundClient } from "../../clients/around-client.ts";
 import type { Sleep } from "../../clients/client.ts";
 import { SCORING_GRACE_MS } from "../../limits.ts";
 import { timerOf } from "../../clients/transport/timer.ts";
@@ -57,21 +58,18 @@ export class UnitScope {
     const permitted = (): void => {
       if (!this.signal.aborted) time.permitted();
     };
-    return {
-      type: client.type,
-      getResponse: async (request) => {
-        time.asks();
-        const onBegin = (): void => {
-          permitted();
-          request.onBegin?.();
-        };
-        try {
-          return await client.getResponse({ ...request, onBegin });
-        } finally {
-          permitted();
-        }
-      },
-    };
+    return aroundClient(client, async (request, ask) => {
+      time.asks();
+      const onBegin = (): void => {
+        permitted();
+        request.onBegin?.();
+      };
+      try {
+        return await ask({ ...request, onBegin });
+      } finally {
+        permitted();
+      }
+    });
   }
 
   /** Of what it generates. */

@@ -1,5 +1,6 @@
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { EndpointSignal } from "../../../durable-objects/limiter/limiter.ts";
+import { aroundClient } from "../../clients/around-client.ts";
 import type { ClientPorts, Outlasting } from "../../clients/client.ts";
 import { createClient } from "../../clients/create-client.ts";
 import { EndpointPause } from "../../clients/endpoint-pause.ts";
@@ -7,6 +8,7 @@ import { Gate } from "../../clients/gate.ts";
 import { Outage } from "../../clients/outage.ts";
 import { shownUrl } from "../../clients/secrets.ts";
 import { TokenLimitName } from "../../clients/openai/token-limit-name.ts";
+import { ScoringChoices } from "../../clients/scoring/choices.ts";
 import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint } from "../../environments/definition/definition.ts";
@@ -38,7 +40,7 @@ export interface OpenEndpoint {
 /** A shorter absence is one of many things that happen to a request. */
 const WORTH_TELLING_MS = 3_000;
 
-type Notes = Pick<RunNotes, "retry" | "warning" | "answered">;
+type Notes = Pick<RunNotes, "retry" | "info" | "warning" | "answered">;
 
 /** What all runs of an executor share of a place: a pause asked for by one stops all of them. */
 interface Place {
@@ -46,6 +48,7 @@ interface Place {
   readonly health: PlaceHealth;
   readonly limitName: TokenLimitName;
   readonly outage: Outage;
+  readonly scoring: ScoringChoices;
 }
 
 const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
@@ -98,11 +101,12 @@ export class Endpoints {
     const ages = new RequestAges(this.#ports.now);
     const models = new ResponseModelMeter();
     const clients = places.map(({ replica, key }, at) => {
-      const { pause, health, limitName, outage } = this.#place(key);
+      const { pause, health, limitName, outage, scoring } = this.#place(key);
       const ports: Partial<ClientPorts> = {
         gate,
         pause,
         limitName,
+        scoring,
         ...this.#outlasting(outage, replica.base_url, notes, () => grant.answered === true || notes.answered > answeredBefore),
         elsewhere: (code) => replicas.takes(code),
         onTaken: (answer) => models.count(answer),
@@ -171,12 +175,13 @@ export class Endpoints {
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared, secrets);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const { pause, health, limitName, outage } = this.#place(placeKey({ base_url, api_key_var }, config, secrets));
+      const { pause, health, limitName, outage, scoring: choices } = this.#place(placeKey({ base_url, api_key_var }, config, secrets));
       judges.open();
       const ports: Partial<ClientPorts> = {
         gate,
         pause,
         limitName,
+        scoring: choices,
         // The rollout that it judges is there already, and its score is worth the wait.
         ...this.#outlasting(outage, base_url, notes, () => true),
         onRetry: (notice) => notes.retry(notice),
@@ -266,19 +271,17 @@ export class Endpoints {
           }
         },
         onWarning: (kind, message) => notes.warning(kind, message),
+        onNote: (message) => notes.info(message),
         timeouts: {},
         ...ports,
       },
     );
     // Environments hold it, and nothing of it leads to the key.
-    return {
-      type: client.type,
-      getResponse: async (request) => {
-        const response = await client.getResponse(request);
-        notes.answered++;
-        return response;
-      },
-    };
+    return aroundClient(client, async (request, ask) => {
+      const answer = await ask(request);
+      notes.answered++;
+      return answer;
+    });
   }
 
   #keyOf(secrets: RunSecrets, { base_url, api_key_var }: Replica): Result<EndpointKey> {
@@ -296,6 +299,7 @@ export class Endpoints {
       health: new PlaceHealth(this.#ports.now),
       limitName: new TokenLimitName(),
       outage: new Outage(this.#ports.now),
+      scoring: new ScoringChoices(this.#ports.now),
     };
     this.#places.set(key, known);
     return known;

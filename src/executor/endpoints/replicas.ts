@@ -1,4 +1,5 @@
-import type { Client, ModelRequest, ModelResponse } from "../../rollouts/types.ts";
+import { scoreTexts } from "../../clients/scoring/score-texts.ts";
+import type { Client, ModelCall } from "../../rollouts/types.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 
@@ -60,10 +61,16 @@ export class Replicas {
   clientOf(unit: number): Client {
     const [only, second] = this.#places;
     if (only === undefined) throw new RangeError("a run without a place to call its model at");
-    return second === undefined ? only.client : { type: only.client.type, getResponse: (request) => this.#ask(unit, request) };
+    if (second === undefined) return only.client;
+    const { type, score } = only.client;
+    return {
+      type,
+      getResponse: (request) => this.#ask(unit, request, (client, own) => client.getResponse(own)),
+      ...(score === undefined ? {} : { score: (request) => this.#ask(unit, request, scoreTexts) }),
+    };
   }
 
-  async #ask(unit: number, request: ModelRequest): Promise<ModelResponse> {
+  async #ask<R extends ModelCall, T>(unit: number, request: R, ask: (client: Client, request: R) => Promise<T>): Promise<T> {
     // Another place begins nothing anew.
     let { onBegin } = request;
     const once = {
@@ -78,7 +85,7 @@ export class Replicas {
     for (let tries = 1; ; tries++) {
       const { client } = this.#placeOf(unit);
       try {
-        return await client.getResponse(once);
+        return await ask(client, once);
       } catch (thrown) {
         const more = tries < this.#places.length || now() - begun < ms;
         if (!more || !(thrown instanceof EdgewiseError) || !isUnreached(thrown.code) || !this.lives) throw thrown;

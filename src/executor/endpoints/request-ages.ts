@@ -1,3 +1,4 @@
+import { aroundClient } from "../../clients/around-client.ts";
 import type { Client } from "../../rollouts/types.ts";
 
 /** How long the requests of a grant have been under way, each from the moment it first held its permit. */
@@ -18,20 +19,17 @@ export class RequestAges {
 
   /** `client`, its requests watched. */
   of(client: Client): Client {
-    return {
-      type: client.type,
-      getResponse: async (request) => {
-        const token = {};
-        const onBegin = (): void => {
-          this.#begun.set(token, this.#now());
-          request.onBegin?.();
-        };
-        try {
-          return await client.getResponse({ ...request, onBegin });
-        } finally {
-          this.#begun.delete(token);
-        }
-      },
-    };
+    return aroundClient(client, async (request, ask) => {
+      const token = {};
+      const onBegin = (): void => {
+        this.#begun.set(token, this.#now());
+        request.onBegin?.();
+      };
+      try {
+        return await ask({ ...request, onBegin });
+      } finally {
+        this.#begun.delete(token);
+      }
+    });
   }
 }

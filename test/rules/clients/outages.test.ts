@@ -40,7 +40,12 @@ async function bench(
   const endpoints = new Endpoints(ports, new Slice(whole, clock.now), whole);
   const told: string[] = [];
   const grant = { ...grantFor(config, 64), ...(answered ? { answered: true } : {}) };
-  const open = await endpoints.open(grant, { answered: 0, retry: () => undefined, warning: (_kind, message) => void told.push(message) });
+  const open = await endpoints.open(grant, {
+    answered: 0,
+    retry: () => undefined,
+    info: () => undefined,
+    warning: (_kind, message) => void told.push(message),
+  });
   const request = async (example: number, signal: AbortSignal | null = null): Promise<string> => {
     try {
       const { message } = await open.clientOf(example).getResponse(ask({ state: { example_id: example }, signal }));

@@ -45,6 +45,7 @@ async function opened(
   const open = await endpoints.open(grantFor(config, changes.requests), {
     answered: 0,
     retry: () => undefined,
+    info: () => undefined,
     warning: (_kind, message) => void notes.push(message),
   });
   return { endpoints, open, notes, slice };
@@ -212,7 +213,7 @@ describe("connections that the platform counts", () => {
 });
 
 describe("a model that an environment calls itself", () => {
-  const quiet = { answered: 0, retry: () => undefined, warning: () => undefined };
+  const quiet = { answered: 0, retry: () => undefined, info: () => undefined, warning: () => undefined };
 
   it("is called with the key of the variable it names, and without the run's headers", async () => {
     await using server = await scriptedEndpoint(says("9/10"));
@@ -222,7 +223,7 @@ describe("a model that an environment calls itself", () => {
     expect(server.seen[0]?.headers).toMatchObject({ authorization: "Bearer value-of-JUDGE_KEY" });
     expect(server.seen[0]?.headers).not.toHaveProperty("x-team");
     // What environments get holds nothing that leads to the key.
-    expect(Object.keys(client).sort()).toEqual(["getResponse", "type"]);
+    expect(Object.keys(client).sort()).toEqual(["getResponse", "score", "type"]);
   });
 
   it("is counted by request and tokens, refused attempts and answers that are none among them, for the rollout whose state was named", async () => {

@@ -1,0 +1,73 @@
+import type { PromptScore, ScoreRequest } from "../../rollouts/types.ts";
+import type { ClientPorts, Endpoint } from "../client.ts";
+import { readUsage, record } from "./reply-fields.ts";
+import { shareUsage } from "../scoring/share-usage.ts";
+import { Scorer, type SendScoring } from "../scoring/scorer.ts";
+import { HttpClient } from "../transport/http-client.ts";
+import { bodyText, RequestFailed, type StatusAnswer } from "../transport/request-failure.ts";
+import { openAiError, OpenAiSdk } from "./openai-sdk.ts";
+
+/** Words of a refusal, whatever its status, that is about what was asked for. */
+const ABOUT_SCORING = /\becho\b|logprobs?\b/i;
+
+/** What the clients of OpenAI's routes have in common, and of servers of its kind: errors, and a way to have texts scored. */
+export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAiSdk, Prompt, NativeTool> {
+  readonly #scorer: Scorer;
+
+  constructor(endpoint: Endpoint, ports: ClientPorts) {
+    super(endpoint, ports);
+    this.#scorer = new Scorer((...sent) => this.#sendScoring(...sent), ports, endpoint.headers_from_state);
+  }
+
+  protected override setupClient(endpoint: Endpoint): OpenAiSdk {
+    return new OpenAiSdk(endpoint);
+  }
+
+  override errorOfRefusal(answer: StatusAnswer): Error {
+    return openAiError(answer, this.scrub, this.ports.now());
+  }
+
+  /** Where the server is, without the version of its API. */
+  protected get root(): string {
+    return this.native.baseURL.replace(/\/+$/, "").replace(/\/v1$/, "");
+  }
+
+  async score(request: ScoreRequest): Promise<PromptScore[]> {
+    return await this.named(request.model, () => this.#scorer.score(request));
+  }
+
+  readonly #sendScoring: SendScoring = async (below, path, text, { signal, state, states, serverErrors }) => {
+    let errors = 0;
+    return await this.exchange({ signal }, async (ended) => {
+      let answer: unknown = null;
+      try {
+        const body = text();
+        answer = await this.post(below === "api" ? path : `${this.root}${path}`, body, false, { state: state(), signal: ended });
+        return answer;
+      } catch (thrown) {
+        const failed = thrown instanceof RequestFailed && thrown.failure.code === "provider_error" && thrown.failure.noServer !== true;
+        if (!failed && !(serverErrors !== null && isPage(thrown))) throw thrown;
+        const isAnswer =
+          ABOUT_SCORING.test(bodyText((thrown as RequestFailed).message)) || (serverErrors !== null && (isPage(thrown) || ++errors >= serverErrors));
+        throw isAnswer ? new RequestFailed({ ...(thrown as RequestFailed).failure, shouldRetry: false }) : thrown;
+      } finally {
+        this.#count(states(), answer);
+      }
+    });
+  };
+
+  /** Each text has its part of a request that carries several. */
+  #count(states: readonly Readonly<Record<string, unknown>>[], answer: unknown): void {
+    const usage = readUsage(record(answer)?.usage);
+    const parts =
+      usage === null
+        ? null
+        : shareUsage(
+            usage,
+            states.map(() => 1),
+          );
+    for (const [at, state] of states.entries()) this.ports.onAttempt?.(state, parts?.[at] ?? null);
+  }
+}
+
+const isPage = (thrown: unknown): boolean => thrown instanceof RequestFailed && thrown.failure.code === "web_page";

@@ -108,7 +108,7 @@ describe("what answers say of their model", () => {
     await using server = await scriptedEndpoint(says("ok"));
     const run = await opened({ base_url: server.url, api_key_var: "MY_KEY" });
     const grant = grantFor({ base_url: server.url, api_key_var: "MY_KEY" });
-    const judge = run.endpoints.bound(grant, { answered: 0, retry: () => undefined, warning: () => undefined })({
+    const judge = run.endpoints.bound(grant, { answered: 0, retry: () => undefined, info: () => undefined, warning: () => undefined })({
       ...{ base_url: server.url, api_key_var: "MY_KEY", model: "judge" },
     });
     await judge.getResponse(ask());

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
 import { failureOf, fail, ok, type Result } from "../../src/errors/result.ts";
+import { answeredBy } from "../../src/schedules/answered-by.ts";
 import { nextDues } from "../../src/schedules/due-times.ts";
 import { newSchedule, type ScheduleEvent, step } from "../../src/schedules/policy.ts";
 import type { Action, Creator, Order } from "../../src/schedules/state.ts";
@@ -153,6 +154,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
             dataset_digest: view.dataset_digest,
             env_digest: view.env_digest,
             env_args: view.config.env_args,
+            answered_by: answeredBy(view.config, view.response_models),
           };
     if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
   }

@@ -1,9 +1,10 @@
+import { isAnsweredByOthers } from "./answered-by.ts";
 import { pinOf } from "./pin.ts";
 import type { DataPin, Note, Order, ScheduleState, SeenRun } from "./state.ts";
 
 /** What a schedule takes from a run that is over: what it measured, and whether by the same ruler. */
 export function endOf(
-  { pin, env_digest }: Pick<ScheduleState, "pin" | "env_digest">,
+  { pin, env_digest, answered_by: before }: Pick<ScheduleState, "pin" | "env_digest" | "answered_by">,
   { definition }: Order,
   run_id: string,
   seen: SeenRun | null,
@@ -20,9 +21,17 @@ export function endOf(
   const found = pinnedBy(seen, of);
   if (found !== null && pin !== null && pin.of === of && pin.digest !== found.digest) changed("data.changed", pin.digest, found.digest);
   if (seen.env_digest !== null && env_digest !== null && seen.env_digest !== env_digest) changed("code.changed", env_digest, seen.env_digest);
+  const { answered_by: after = null } = seen;
+  if (before !== undefined && after !== null && isAnsweredByOthers(before, after))
+    notes.push({ note: "event", event: { type: "model.changed", run_id, from: before.seen, to: after.seen } });
   // What is pinned stays so: a run with other data was refused it.
   const keeps = found === null || (pin !== null && pin.of === of && definition.data === "pinned");
-  return { changes: { ...(keeps ? {} : { pin: found }), ...(seen.env_digest === null ? {} : { env_digest: seen.env_digest }) }, notes };
+  const changes = {
+    ...(keeps ? {} : { pin: found }),
+    ...(seen.env_digest === null ? {} : { env_digest: seen.env_digest }),
+    ...(after === null ? {} : { answered_by: after }),
+  };
+  return { changes, notes };
 }
 
 function pinnedBy({ dataset_digest, env_args }: SeenRun, of: string): DataPin | null {

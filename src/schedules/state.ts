@@ -1,6 +1,7 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
 import type { RunStatus } from "../config/run-status.ts";
 import type { Failure } from "../errors/result.ts";
+import type { AnsweredBy, AnsweringModel } from "./answered-by.ts";
 import type { ScheduleDefinition } from "./definition.ts";
 
 /** What one schedule knows of itself. All times are Unix milliseconds. */
@@ -85,6 +86,8 @@ export interface ScheduleState {
   readonly pin: DataPin | null;
   /** Of the code of the environment, in the newest run that said it. */
   readonly env_digest: string | null;
+  /** What answered the newest run that said it; absent = none did. */
+  readonly answered_by?: AnsweredBy;
   /** Ids of the newest requests for a run, so that one that is repeated makes no second. */
   readonly asked: readonly { readonly id: string; readonly due: number }[];
 }
@@ -100,6 +103,8 @@ export interface SeenRun {
   readonly dataset_digest: string | null;
   readonly env_digest: string | null;
   readonly env_args: JsonObject;
+  /** Null or absent = its answers did not say. */
+  readonly answered_by?: AnsweredBy | null;
 }
 
 /** What became of a due time that was begun, or was not though it came. */
@@ -132,4 +137,6 @@ export type SeriesEvent =
   | { readonly type: "run.created"; readonly due: number; readonly run_id: string }
   | { readonly type: "run.ended"; readonly run_id: string; readonly status: RunStatus | "SUSPENDED" | "DELETED" }
   /** The ruler changed: scores from here on are of other data, or by other code. */
-  | { readonly type: "data.changed" | "code.changed"; readonly run_id: string; readonly from: string; readonly to: string };
+  | { readonly type: "data.changed" | "code.changed"; readonly run_id: string; readonly from: string; readonly to: string }
+  /** What answers is another than it was in the run before, though the same was asked: by the provider's own words. */
+  | { readonly type: "model.changed"; readonly run_id: string; readonly from: readonly AnsweringModel[]; readonly to: readonly AnsweringModel[] };

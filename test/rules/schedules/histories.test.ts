@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { ScheduleDefinition } from "../../../src/schedules/definition.ts";
 import { beginningOf, nextDue } from "../../../src/schedules/due-times.ts";
+import { answeredBy } from "../../../src/schedules/answered-by.ts";
 import { newSchedule, type ScheduleEvent, step } from "../../../src/schedules/policy.ts";
 import type { Action, Creator, DueKind, ScheduleState, SeenRun } from "../../../src/schedules/state.ts";
 import { mixSeed } from "../../../src/mix.ts";
@@ -302,6 +303,34 @@ describe("policies", () => {
       env_id: "gsm8k",
       num_examples: 9,
     });
+  });
+
+  test("another model or configuration behind the same name is an event of the series, told from what it was to what it is", () => {
+    const asked = { model: "gpt", base_url: "https://provider/v1" };
+    const by = (...seen: readonly (readonly [string, string | null])[]) =>
+      answeredBy(asked, { seen: seen.map(([model, system_fingerprint], i) => ({ model, system_fingerprint, answers: i + 1 })) });
+    const invented = answeredBy(asked, { seen: [{ model: "gpt-2", system_fingerprint: "fp_1", answers: 1 }], other_answers: 9 });
+    const elsewhere = answeredBy({ ...asked, base_url: "https://another/v1" }, { seen: [{ model: "x", system_fingerprint: null, answers: 1 }] });
+    const runs = [
+      ...[null, by(["gpt-1", null]), by(["gpt-1", null]), null, by(["gpt-1", "fp_1"], ["gpt-1", "fp_2"]), by(["gpt-1", "fp_2"], ["gpt-1", "fp_1"])],
+      ...[by(["gpt-2", "fp_2"]), invented, by(["gpt-2", "fp_7"]), elsewhere],
+    ];
+    let state = newSchedule("nightly", "id", { ...DEFINITION, overlap: "queue" }, ADA, START);
+    const changed: unknown[] = [];
+    for (const [index, answered_by] of runs.entries()) {
+      const now = START + (index + 1) * 10 * MINUTE;
+      const run_id = `${index}`;
+      for (const event of [{ type: "tick" }, { type: "created", due: now, run_id }, { type: "looked", run_id, seen: { ...SEEN, answered_by } }] as const) {
+        const taken = step(state, now, event);
+        state = taken.state;
+        changed.push(...taken.notes.flatMap((note) => (note.note === "event" && note.event.type === "model.changed" ? [note.event] : [])));
+      }
+    }
+    const one = (model: string, system_fingerprint: string | null) => ({ model, system_fingerprint });
+    expect(changed).toEqual([
+      { type: "model.changed", run_id: "4", from: [one("gpt-1", null)], to: [one("gpt-1", "fp_1"), one("gpt-1", "fp_2")] },
+      { type: "model.changed", run_id: "6", from: [one("gpt-1", "fp_2"), one("gpt-1", "fp_1")], to: [one("gpt-2", "fp_2")] },
+    ]);
   });
 
   test("jitter moves when it begins and not what it is due for", () => {

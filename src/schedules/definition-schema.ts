@@ -5,13 +5,12 @@ import { cronProblem } from "./cron.ts";
 import { DATE, hasDate } from "./dated-names.ts";
 import { CATCH_UPS, DATA, OVERLAPS, type ScheduleDefinition } from "./definition.ts";
 import { isTimeZone } from "./local-time.ts";
-import { spanOf } from "./span.ts";
+import { SPAN_RULE, spanOf } from "../config/span.ts";
 
 /** A schedule as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
 
 const DAY_MS = 86_400_000;
 const MOST_EVERY_MS = 366 * DAY_MS;
-const SPAN_RULE = "must be a number and s, m, h or d, such as 90s, 5m, 6h or 1d";
 const span = (most: number, mostText: string) =>
   z
     .string()

@@ -1,7 +1,7 @@
 import { mix } from "../mix.ts";
 import { nextCron } from "./cron.ts";
 import type { Timing } from "./definition.ts";
-import { spanOf } from "./span.ts";
+import { spanOf } from "../config/span.ts";
 
 /** When a schedule is due. All times are Unix milliseconds. */
 

@@ -5,3 +5,5 @@ export function spanOf(text: string): number | null {
   const [, number, unit] = /^(\d{1,7})([smhd])$/.exec(text) ?? [];
   return number === undefined || unit === undefined ? null : Number(number) * UNITS[unit as keyof typeof UNITS];
 }
+
+export const SPAN_RULE = "must be a number and s, m, h or d, such as 90s, 5m, 6h or 1d";

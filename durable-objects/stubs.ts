@@ -3,6 +3,8 @@ import type { DirectoryControl } from "../durable-objects/directory/directory-co
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
 import type { ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
+import type { MonitorIndexControl } from "../durable-objects/registry/monitors/monitor-index-control.ts";
+import type { MonitorControl } from "../durable-objects/monitor/monitor-control.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
 import type { RunExecution } from "../durable-objects/run/protocol.ts";
 import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed/pushed-protocol.ts";
@@ -37,6 +39,14 @@ export const scheduleStub = (env: Partial<Pick<Env, "SCHEDULE" | "LOCATION_HINT"
 /** The alerts of a team. Null in a deployment whose wrangler.toml is of before there were any. */
 export const alertBookStub = (env: Partial<Pick<Env, "ALERT_BOOK" | "LOCATION_HINT">>, team: string): AlertBookControl | null =>
   env.ALERT_BOOK === undefined ? null : counted<AlertBookControl>(env.ALERT_BOOK.getByName(alertBookName(team), locationOf(env)));
+
+/** The monitors that a team has. */
+export const monitorIndexStub = (env: Env, team?: string): MonitorIndexControl =>
+  counted<MonitorIndexControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
+
+/** `id`: that of its address. Null in a deployment whose wrangler.toml is of before there were any. */
+export const monitorStub = (env: Partial<Pick<Env, "MONITOR" | "LOCATION_HINT">>, id: string): MonitorControl | null =>
+  env.MONITOR === undefined ? null : counted<MonitorControl>(env.MONITOR.getByName(id, locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

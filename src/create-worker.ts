@@ -17,6 +17,7 @@ import { removeExpired } from "./retention.ts";
 import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
+import { pokeMonitors } from "./monitor-watchdog.ts";
 import { pokeSchedules } from "./schedule-watchdog.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -38,6 +39,7 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
     async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
       await pokeActiveRuns(env);
       await pokeSchedules(env);
+      await pokeMonitors(env);
       await sweepUploads(env);
       await removeExpired(env);
     },

@@ -36,7 +36,7 @@ export interface Env extends Cloudflare.Env {
 
   /** Present in the local service only, which the command line starts. */
   readonly LOCAL?: string;
-  /** "1" where the local service stays: it keeps schedules then. */
+  /** "1" where the local service stays: it keeps schedules and watches monitors then. */
   readonly KEEPS_SCHEDULES?: string;
   /** Drawn at each start of the local service: leases of an older boot lapse at once. */
   readonly BOOT_ID?: string;
@@ -65,7 +65,7 @@ export interface Env extends Cloudflare.Env {
 /** Boot id of a deployment: there is one boot that never ends. */
 const DEPLOYED_BOOT = "deployed";
 
-/** Whether due times of schedules are begun here: not by a command that starts the local service for itself and ends it in a moment. */
+/** Whether due times of schedules are begun and monitors watched here: not by a command that starts the local service for itself and ends it in a moment. */
 export const keepsSchedules = (env: Env): boolean => !isLocal(env) || env.KEEPS_SCHEDULES === "1";
 export const isLocal = (env: Env): boolean => env.LOCAL !== undefined;
 /** Work queues; locally each has one consumer at a time. */
@@ -77,17 +77,18 @@ export const deploymentOf = (env: Partial<Env>): string | undefined => env.CF_VE
 
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
 
-let life: string | undefined;
+let life: { readonly id: string; readonly since: number } | undefined;
 
 /**
  * Life of the process that runs this code: the local runtime may end and be started again under one boot. It is one isolate, whose objects and
- * executors share this; drawn when it is first asked for, since a Worker draws nothing while it loads.
+ * executors share this; drawn when it is first asked for, since a Worker draws nothing while it loads. `since`: Unix milliseconds by the machine's clock; 0 = for ever.
  */
-export function runtimeOf(env: Env): string {
-  if (!isLocal(env)) return DEPLOYED_BOOT;
-  life ??= crypto.randomUUID();
+export function lifeOf(env: Env): { readonly id: string; readonly since: number } {
+  if (!isLocal(env)) return { id: DEPLOYED_BOOT, since: 0 };
+  life ??= { id: crypto.randomUUID(), since: Date.now() };
   return life;
 }
+export const runtimeOf = (env: Env): string => lifeOf(env).id;
 
 /** Asked for anew each time: on one machine the key may be replaced while the service runs. */
 export async function masterKeysIn(env: Env): Promise<Result<MasterKeys>> {

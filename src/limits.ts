@@ -41,6 +41,8 @@ export const MAX_ENDPOINT_BYTES = 32 * KIB;
 export const MAX_BASELINES = 500;
 /** Schedules of a team: each is an object, and in the minute in which all of them are due as many creations. */
 export const MAX_SCHEDULES = 1_000;
+/** Monitors of a team: each is an object with an alarm in each of its intervals. */
+export const MAX_MONITORS = 1_000;
 /** Data sets that a team has by name, files of one, and revisions of one that are kept: a list of all, with their newest, is one answer. */
 export const MAX_NAMED_DATASETS = 200;
 export const MAX_DATASET_FILES = 50;

@@ -6,7 +6,10 @@ import type { HistoryEntry, MonitorState } from "../../src/monitors/state.ts";
 
 /** A monitor as lists show it. */
 export interface MonitorFacts
-  extends Pick<MonitorState, "name" | "id" | "definition" | "created_by" | "created_at" | "updated_at" | "standing" | "since" | "beat_at" | "paused" | "losses"> {}
+  extends Pick<
+    MonitorState,
+    "name" | "id" | "definition" | "created_by" | "created_at" | "updated_at" | "standing" | "since" | "beat_at" | "paused" | "losses"
+  > {}
 
 export interface StoredHistory {
   readonly seq: number;
@@ -51,6 +54,6 @@ export interface MonitorControl {
   rotate(request: { readonly by: string; readonly secret_digest: string }): Promise<Result<MonitorView>>;
   /** The watchdog: what its alarm would have done. Whether there is anything left of such a monitor. */
   poke(): Promise<boolean>;
-  /** Whether there was one. */
-  remove(): Promise<boolean>;
+  /** `owing`: it is deleted, and alerts are still to be told of it. */
+  remove(): Promise<"none" | "gone" | "owing">;
 }

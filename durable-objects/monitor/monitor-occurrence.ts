@@ -2,7 +2,11 @@ import type { Occurrence } from "../../src/alerts/occurrence.ts";
 import type { MonitorState, Telling } from "../../src/monitors/state.ts";
 
 /** What alerts are told when a monitor is lost or back. `now`: Unix milliseconds. */
-export function occurrenceOf({ name, id, definition: { every, grace }, created_at }: MonitorState, { state, number, last_beat, reason }: Telling, now: number): Occurrence {
+export function occurrenceOf(
+  { name, id, definition: { every, grace }, created_at }: MonitorState,
+  { state, number, last_beat, reason }: Telling,
+  now: number,
+): Occurrence {
   const beat = last_beat === null ? "no beat has come" : `the last known beat was at ${new Date(last_beat).toISOString()}`;
   const text =
     state === "lost"

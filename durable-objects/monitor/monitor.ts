@@ -67,7 +67,10 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
   async report(report: RunReport): Promise<boolean> {
     const head = this.#head();
     if (head === null) return false;
-    await this.#heard(head, report.kind === "failed" ? { type: "failed", reason: report.reason } : report.kind === "done" ? { type: "done", by: null } : { type: "beat" });
+    await this.#heard(
+      head,
+      report.kind === "failed" ? { type: "failed", reason: report.reason } : report.kind === "done" ? { type: "done", by: null } : { type: "beat" },
+    );
     return true;
   }
 
@@ -91,10 +94,11 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
     return true;
   }
 
-  async remove(): Promise<boolean> {
-    if (this.#head() === null) return false;
+  async remove(): Promise<"none" | "gone" | "owing"> {
+    if (this.#head() === null) return "none";
     await this.#happened({ type: "remove" });
-    return true;
+    const left = this.#store.head();
+    return left.ok && left.value === null ? "gone" : "owing";
   }
 
   /** Where nobody watches nobody is lost; whoever does finds what is overdue. */

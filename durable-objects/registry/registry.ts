@@ -27,6 +27,9 @@ import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 import { EndpointStore } from "./endpoint-store.ts";
 import type { NamedDataset, NamedRevision } from "./named-dataset-control.ts";
 import { NamedDatasetStore } from "./named-dataset-store.ts";
+import { MonitorIndex } from "./monitors/monitor-index.ts";
+import type { MonitorIndexControl, MonitorProjection } from "./monitors/monitor-index-control.ts";
+import type { MonitorFacts } from "../monitor/monitor-control.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
 import { ScheduleIndex } from "./schedules/schedule-index.ts";
@@ -41,7 +44,7 @@ import { UploadSweep } from "./upload-sweep.ts";
 const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends SecretRegistry implements RegistryControl, ScheduleIndexControl {
+export class Registry extends SecretRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
@@ -49,6 +52,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   readonly #held: BaselineStore;
   readonly #datasets: NamedDatasetStore;
   readonly #clocked: ScheduleIndex;
+  readonly #watched: MonitorIndex;
   readonly #counted: TeamBudget;
   readonly #retained: RetentionStore;
 
@@ -62,6 +66,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
     this.#held = new BaselineStore(ctx.storage);
     this.#datasets = new NamedDatasetStore(ctx.storage);
     this.#clocked = new ScheduleIndex(ctx.storage);
+    this.#watched = new MonitorIndex(ctx.storage);
     this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, this.env);
   }
 
@@ -116,6 +121,31 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   }
   async forgetSchedule({ name, deleted }: { readonly name: string; readonly deleted: boolean }): Promise<void> {
     this.#schedules().forget(name, deleted, Date.now());
+  }
+
+  async reserveMonitor(name: string): Promise<Result<{ readonly id: string }>> {
+    return this.#monitors().reserve(name, Date.now());
+  }
+  async monitorId(name: string): Promise<string | null> {
+    return this.#monitors().id(name);
+  }
+  async projectMonitor(projection: MonitorProjection): Promise<void> {
+    this.#monitors().project(projection);
+  }
+  async listMonitors(): Promise<readonly MonitorFacts[]> {
+    return this.#monitors().all();
+  }
+  async dueMonitors(before: number, most: number): Promise<readonly { readonly name: string; readonly id: string }[]> {
+    return this.#monitors().due(before, most);
+  }
+  async forgetMonitor({ name, id, deleted }: { readonly name: string; readonly id: string; readonly deleted: boolean }): Promise<void> {
+    this.#monitors().forget(name, id, deleted, Date.now());
+  }
+  async notePulse(): Promise<void> {
+    this.#monitors().notePulse(Date.now());
+  }
+  async heardFrom(): Promise<number> {
+    return this.#monitors().heardFrom(Date.now());
   }
 
   async namedDataset(name: string): Promise<NamedDataset | null> {
@@ -239,6 +269,11 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   #schedules(): ScheduleIndex {
     this.#store();
     return this.#clocked;
+  }
+
+  #monitors(): MonitorIndex {
+    this.#store();
+    return this.#watched;
   }
 
   #namedDatasets(): NamedDatasetStore {

@@ -201,6 +201,7 @@ export interface ResumeRequest {
   readonly num_workers?: number | "auto" | null;
   readonly no_interleave_scoring?: boolean | null;
   readonly heartbeat_url?: string | null;
+  readonly monitor?: RunConfig["monitor"] | null;
   readonly stall_minutes?: number | null;
   readonly max_retries: number | null;
   readonly timeout_minutes: number | null;

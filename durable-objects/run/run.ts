@@ -1,11 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
-import type { RunConfig } from "../../src/config/plan/run-config.ts";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { runName } from "../../src/teams/team-name.ts";
 import { dispatcherStub, registryStub } from "../stubs.ts";
+import type { RunReport } from "../monitor/monitor-control.ts";
 import { runNumbers, runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
 import { committedSince } from "./reading/committed.ts";
@@ -14,14 +14,15 @@ import type { CommittedPage, CreateRequest, HubPushOutcome, ResumeRequest, Resum
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { type Heartbeat, isNews } from "./sending/heartbeat.ts";
 import { sendHubPushTask } from "./sending/hub-push-task.ts";
-import { HeartbeatSender } from "./sending/heartbeat-sender.ts";
+import { isReportNews } from "./sending/monitor-report.ts";
+import { Watchers } from "./sending/watchers.ts";
 import type { Outbox } from "./sending/outbox.ts";
 import type * as P from "./protocol.ts";
 import type * as Pushed from "./pushed/pushed-protocol.ts";
 import type { PushedChanges } from "../../src/pushed/pushed-facts.ts";
 import { doneBeforeInTurns } from "./course/done-before.ts";
 import { referencedSegments } from "./course/referenced.ts";
-import { removalPrefixes, removePrefix, sweepOrphans } from "./course/removal.ts";
+import { removeObjects, sweepOrphans } from "./course/removal.ts";
 import { countedInTurns, debtsMark } from "./course/owed.ts";
 import { metadataAge, metadataOf } from "./reading/run-metadata.ts";
 import { FilePages } from "./reading/file-pages.ts";
@@ -32,7 +33,7 @@ import { type Answer, create, type Request, transit, type TransitionName } from 
 import { uploadsOf } from "./reading/uploads.ts";
 import { projectionOf, viewOf } from "./reading/view.ts";
 import { RunVitals } from "./reading/vitals.ts";
-import { type RemovalOutcome, removalWait, sweepDue } from "./course/sweep.ts";
+import { removalWait, sweepDue } from "./course/sweep.ts";
 import { ALARM_LOST_MS, nextWake } from "./sending/wake.ts";
 
 const GONE = { kind: "gone" } as const;
@@ -52,7 +53,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   readonly #live = new LivePrefix();
   readonly #vitals = new RunVitals();
   readonly #waking: Waking;
-  readonly #heartbeats = new HeartbeatSender((url, init) => platformFetch(url, init));
+  readonly #watchers: Watchers;
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
   /** The next of it, for all who ask meanwhile. */
   #writing: Promise<Record<string, unknown> | null> | null = null;
@@ -62,6 +63,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     this.#ledger = new SqlLedger(ctx.storage.sql);
     this.#files = new FilePages(this.#ledger);
     this.#waking = new Waking(ctx.storage);
+    this.#watchers = new Watchers(env, (url, init) => platformFetch(url, init));
   }
 
   async join(request: P.JoinRequest): Promise<P.JoinAnswer> {
@@ -163,6 +165,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     });
     if (!created.ok) return created;
     this.ctx.waitUntil(this.#send(created.value));
+    if (created.value.report !== undefined) this.ctx.waitUntil(this.#report(created.value.report));
     return this.#answerView();
   }
   async view(): Promise<RunView | null> {
@@ -268,7 +271,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
 
   async #removeSlice(): Promise<void> {
     const config = this.#ledger.config();
-    const outcome = await this.#removeObjects(config);
+    const outcome = await removeObjects(this.env, config);
     const wait = removalWait(outcome, outcome === "failed" ? this.#ledger.failRemoval() : 0);
     if (wait !== null) return this.ctx.storage.setAlarm(Date.now() + wait);
     await this.ctx.storage.deleteAll();
@@ -276,18 +279,6 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     this.#ledger.forgetCached();
     this.#vitals.clear();
     this.#metadata = null;
-  }
-
-  /** Prefixes first, the registration next, this object's own storage last: a crash in between repeats, and leaves no trace behind. */
-  async #removeObjects(config: RunConfig): Promise<RemovalOutcome> {
-    try {
-      for (const prefix of removalPrefixes(config)) if (!(await removePrefix(this.env.BUCKET, prefix))) return "more";
-      await registryStub(this.env, config.team).forget(config.run_id);
-      return "gone";
-    } catch (thrown) {
-      console.warn(`run ${runName(config)}: not removed yet, tried again later: ${failureOf(thrown).message}`);
-      return "failed";
-    }
   }
 
   async #readMetadata(seq: number): Promise<Record<string, unknown> | null> {
@@ -344,6 +335,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     if (done === null) return null;
     if (done.outbox.offer !== null || done.outbox.projection !== null || done.outbox.push === true) this.ctx.waitUntil(this.#send(done.outbox));
     if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
+    if (done.outbox.report !== undefined) this.ctx.waitUntil(this.#report(done.outbox.report));
     return done.answer;
   }
 
@@ -373,9 +365,16 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   /** What nobody took is not sent again, but for the last one after a crash: the next one says as much. */
   async #sendHeartbeat(heartbeat: Heartbeat): Promise<void> {
     const { heartbeat_url } = this.#ledger.config();
-    const outcome = heartbeat_url === undefined ? null : await this.#heartbeats.send(heartbeat_url, heartbeat);
+    const outcome = heartbeat_url === undefined ? null : await this.#watchers.heartbeat(heartbeat_url, heartbeat);
     const head = this.#alive() ? this.#ledger.head() : null;
     if (outcome !== null && head !== null && isNews(head, outcome)) this.#transit("heartbeat", outcome);
+  }
+
+  /** What the monitor has not heard of the end is said again by the alarm. */
+  async #report(report: RunReport): Promise<void> {
+    const { monitor } = this.#ledger.config();
+    const outcome = monitor === undefined ? null : await this.#watchers.report(monitor.id, report);
+    if (outcome !== null && isReportNews(outcome)) this.#transit("reported", outcome);
   }
 
   /** Sends what is due; what is not acknowledged is sent again by the alarm. */

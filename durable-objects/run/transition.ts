@@ -16,7 +16,8 @@ import { hubPushed } from "./sending/hub-push.ts";
 import type { Ledger } from "./state/ledger.ts";
 import { advance, showProgress } from "./course/lifecycle.ts";
 import { refreshOffer } from "./grants/offers.ts";
-import { announced, offered, type Outbox, projected, takeOutbox } from "./sending/outbox.ts";
+import { keepReport, reported, type ReportOutcome } from "./sending/monitor-report.ts";
+import { announced, offered, type Outbox, projected, takeOutbox, withReport } from "./sending/outbox.ts";
 import { type LookedAtPrepared, prepared } from "./course/preparation.ts";
 import { merged, mergePlan } from "./course/merging.ts";
 import { indexed, intake, placed } from "./pushed/intake.ts";
@@ -75,6 +76,7 @@ export const TRANSITIONS = {
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
   heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
+  reported: (ledger: Ledger, head: RunHead, outcome: ReportOutcome, context: RunContext) => reported(ledger, head, outcome, context),
   hubPushed: (ledger: Ledger, head: RunHead, outcome: HubPushOutcome, context: RunContext) => hubPushed(ledger, head, outcome, context),
   swept: (_ledger: Ledger, head: RunHead, outcome: SweepOutcome, context: RunContext): null => swept(head, outcome, context),
   /** Nothing but the frames: what the alarm does. */
@@ -120,7 +122,7 @@ export function transit<N extends TransitionName>(
   // Before the offer: what it logs is an event, and so many events want a merger.
   const heartbeat = keepPulse(ledger, head, { status, phase, done }, context);
   refreshOffer(ledger, head, context);
-  const due = takeOutbox(head, heartbeat, context);
+  const due = withReport(takeOutbox(head, heartbeat, context), keepReport(ledger, head, context));
   const outbox = name === "poke" ? announced(head, due) : due;
   if (JSON.stringify(head) !== before) {
     head.updated_at = context.now;
@@ -151,7 +153,7 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
   if (request.lowered_from !== undefined) logEvent(ledger, head, context, "WARNING", loweredText(request.config.max_concurrent, request.lowered_from));
   const heartbeat = keepPulse(ledger, head, head, context);
   refreshOffer(ledger, head, context);
-  const outbox = takeOutbox(head, heartbeat, context);
+  const outbox = withReport(takeOutbox(head, heartbeat, context), keepReport(ledger, head, context));
   ledger.putHead(head);
   return ok(outbox);
 }

@@ -2,6 +2,8 @@ import type { DirectoryControl } from "../../durable-objects/directory/directory
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
 import type { PushControl } from "../../durable-objects/run/pushed/pushed-protocol.ts";
+import type { MonitorControl } from "../../durable-objects/monitor/monitor-control.ts";
+import type { MonitorIndexControl } from "../../durable-objects/registry/monitors/monitor-index-control.ts";
 import type { ScheduleIndexControl } from "../../durable-objects/registry/schedules/schedule-index-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
@@ -64,6 +66,17 @@ export interface SchedulePorts {
   readonly served: boolean;
 }
 
+/** The monitors of a team. */
+export interface MonitorPorts {
+  readonly index: MonitorIndexControl;
+  /** A fresh stub per call; `id`: of the object, whichever team's it is. */
+  of(id: string): MonitorControl;
+  /** Whether anybody watches here at all. */
+  readonly served: boolean;
+  /** How often a run of this service reports to its monitor, in milliseconds. */
+  readonly heartbeatMs: number;
+}
+
 /** Everything the HTTP door stands on, so that its rules run without the platform. Ids, uploads and keys of requests are of one team. */
 export interface AppPorts {
   readonly facts: AppFacts;
@@ -87,6 +100,8 @@ export interface AppPorts {
   run(runId: string): RunControl & PushControl;
   /** Null in a deployment whose wrangler.toml is of before there were schedules. */
   readonly schedules: SchedulePorts | null;
+  /** The same for monitors. */
+  readonly monitors: MonitorPorts | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

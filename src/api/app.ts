@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { matchedRoutes } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { EdgewiseError } from "../errors/result.ts";
+import { BEAT_PATH } from "../monitors/beat-url.ts";
 import { may } from "../teams/caller.ts";
 import { checkAccess, mayBeLed } from "./access/access.ts";
 import { Principals } from "./access/principals.ts";
@@ -39,6 +40,8 @@ import { signIn, signOut } from "./pages/sign-in.ts";
 import { wayToSignIn } from "./pages/sign-in-page.ts";
 import { rows } from "./runs/rows.ts";
 import { audit } from "./people/audit.ts";
+import { beats } from "./monitors/beats.ts";
+import { monitors } from "./monitors/monitors.ts";
 import { limits } from "./people/limits.ts";
 import { schedules } from "./schedules/schedules.ts";
 import { environmentNames } from "./pushes/environment-names.ts";
@@ -75,6 +78,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   });
   app.route("/sign-in", signIn);
   app.route("/shared", sharedRun);
+  app.route(BEAT_PATH, beats);
   // Open too, since they say nothing.
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
@@ -116,6 +120,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/endpoints`, endpoints);
   app.route(`${v1}/baselines`, baselines);
   app.route(`${v1}/schedules`, schedules);
+  app.route(`${v1}/monitors`, monitors);
   for (const resource of [teams, limits]) app.route(`${v1}/teams`, resource);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);

@@ -7,6 +7,7 @@ import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
+import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -254,6 +255,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ENDPOINT_OPERATIONS,
   ...BASELINE_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
+  ...MONITOR_OPERATIONS,
   {
     method: "get",
     path: "/named-datasets",

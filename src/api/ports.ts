@@ -1,8 +1,9 @@
+import type { MonitorControl } from "../../durable-objects/monitor/monitor-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
-import { numberVar } from "../../durable-objects/timing.ts";
+import { numberVar, runTiming } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
-import { directoryStub, registryStub, runStub, scheduleIndexStub, scheduleStub } from "../../durable-objects/stubs.ts";
+import { directoryStub, monitorIndexStub, monitorStub, registryStub, runStub, scheduleIndexStub, scheduleStub } from "../../durable-objects/stubs.ts";
 import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
@@ -11,7 +12,7 @@ import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
 import { type AccessDoor, accessDoor } from "./access/cloudflare-access.ts";
-import type { AppPorts, SchedulePorts } from "./app-ports.ts";
+import type { AppPorts, MonitorPorts, SchedulePorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
 
 /** Milliseconds between two looks at a run: locally a look costs nothing. */
@@ -40,6 +41,18 @@ function schedulesIn(env: Env, team: string): SchedulePorts | null {
     },
     of: (name) => scheduleStub(env, team, name) as ScheduleControl,
     served: keepsSchedules(env),
+  };
+}
+
+function monitorsIn(env: Env, team: string): MonitorPorts | null {
+  if (monitorStub(env, "") === null) return null;
+  return {
+    get index() {
+      return monitorIndexStub(env, team);
+    },
+    of: (id) => monitorStub(env, id) as MonitorControl,
+    served: keepsSchedules(env),
+    heartbeatMs: runTiming(env).heartbeat,
   };
 }
 
@@ -76,6 +89,7 @@ function portsIn(env: Env, team: string): AppPorts {
     store: new R2ObjectStore(env.BUCKET, teamPrefix(team)),
     run: (runId) => runStub(env, runName({ run_id: runId, ...teamField(team) })),
     schedules: schedulesIn(env, team),
+    monitors: monitorsIn(env, team),
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,

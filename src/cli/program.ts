@@ -17,6 +17,7 @@ import { planCommand } from "./commands/comparison/plan-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { rescoreCommand } from "./commands/rescore-command.ts";
 import { secretCommand } from "./commands/secret-commands.ts";
+import { monitorCommand } from "./commands/monitor-command.ts";
 import { scheduleCommand } from "./commands/schedule-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 import { pushCommand } from "./push/command.ts";
@@ -46,6 +47,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     datasetCommand,
     endpointCommand,
     scheduleCommand,
+    monitorCommand,
     secretCommand,
     tokenCommand,
     teamCommand,

@@ -77,8 +77,9 @@ class Turn {
     this.#world = world;
     // A clock that was set back: what is said to come later was now at the latest.
     const back = (at: number): number => Math.min(at, now);
-    const known = knownBeat(before, memory);
-    this.#state = { ...before, beat_at: known === null ? null : back(known), watched_from: back(before.watched_from) };
+    const heard = knownBeat(before, memory);
+    const known = heard === null ? null : back(heard);
+    this.#state = { ...before, beat_at: known, watched_from: back(before.watched_from) };
     const written = before.beat_at === null ? null : back(before.beat_at);
     this.#assumed = written === null ? null : Math.max(known ?? 0, Math.min(written + unwrittenFor(spansOf(before.definition)), memory.since));
   }

@@ -59,7 +59,9 @@ export class MonitorIndex {
   }
 
   all(): MonitorFacts[] {
-    return this.#rows<{ facts: string }>("SELECT facts FROM monitor WHERE facts IS NOT NULL ORDER BY name").map(({ facts }) => JSON.parse(facts) as MonitorFacts);
+    return this.#rows<{ facts: string }>("SELECT facts FROM monitor WHERE facts IS NOT NULL ORDER BY name").map(
+      ({ facts }) => JSON.parse(facts) as MonitorFacts,
+    );
   }
 
   due(before: number, most: number): { readonly name: string; readonly id: string }[] {

@@ -1,8 +1,12 @@
 import { outputPrefix, runPrefix, segmentOf, segmentPrefix } from "../../../r2-layout/keys.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { Env } from "../../../src/env.ts";
+import { failureOf } from "../../../src/errors/result.ts";
 import { count } from "../../../src/operations.ts";
-import { teamPrefix } from "../../../src/teams/team-name.ts";
+import { runName, teamPrefix } from "../../../src/teams/team-name.ts";
+import { registryStub } from "../../stubs.ts";
 import { Orphans } from "./orphans.ts";
+import type { RemovalOutcome } from "./sweep.ts";
 
 /** Keys removed per slice; the alarm comes back until nothing is left. */
 const SLICE = 1_000;
@@ -18,6 +22,18 @@ export async function removePrefix(bucket: R2Bucket, prefix: string): Promise<bo
 /** Everything a run has in R2: its own folder, and its results folder (whoever wants to keep that has taken it away). */
 export const removalPrefixes = ({ run_id, env_id, model, team }: Pick<RunConfig, "run_id" | "env_id" | "model" | "team">): string[] =>
   [runPrefix(run_id), outputPrefix(env_id, model, run_id)].map((prefix) => `${teamPrefix(team)}${prefix}`);
+
+/** Prefixes first, the registration next, the run's own storage last, which is the caller's: a crash in between repeats, and leaves no trace behind. */
+export async function removeObjects(env: Env, config: RunConfig): Promise<RemovalOutcome> {
+  try {
+    for (const prefix of removalPrefixes(config)) if (!(await removePrefix(env.BUCKET, prefix))) return "more";
+    await registryStub(env, config.team).forget(config.run_id);
+    return "gone";
+  } catch (thrown) {
+    console.warn(`run ${runName(config)}: not removed yet, tried again later: ${failureOf(thrown).message}`);
+    return "failed";
+  }
+}
 
 /** Names of segments held at once. */
 const WINDOW = 10_000;

@@ -87,6 +87,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("no_interleave_scoring", request.no_interleave_scoring),
     ...replaced("secrets", request.secrets),
     ...replaced("heartbeat_url", request.heartbeat_url),
+    ...replaced("monitor", request.monitor),
     ...replaced("stall_minutes", request.stall_minutes),
     max_retries: request.max_retries ?? config.max_retries,
     timeout_minutes: request.timeout_minutes ?? config.timeout_minutes,
@@ -186,6 +187,8 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   head.generation_started_at = context.now;
   head.health = freshHealth();
   head.pulse = freshPulse(context.now);
+  // Another monitor perhaps, which has heard nothing.
+  delete head.watch;
   head.code_wait = null;
   markChanged(head, context);
   logEvent(ledger, head, context, "INFO", `Run resumed (generation ${head.generation}); ${described(all, kept)}`);

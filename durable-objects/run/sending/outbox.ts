@@ -1,3 +1,4 @@
+import type { RunReport } from "../../monitor/monitor-control.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Heartbeat } from "./heartbeat.ts";
@@ -12,6 +13,8 @@ export interface Outbox {
   readonly projection: number | null;
   /** For the `heartbeat_url` of the run. */
   readonly heartbeat: Heartbeat | null;
+  /** For the monitor of the run; absent = nothing. */
+  readonly report?: RunReport;
   /** The push to the Hub is to be asked for. */
   readonly push?: true;
 }
@@ -37,6 +40,8 @@ export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: 
     ...(push ? { push: true as const } : {}),
   };
 }
+
+export const withReport = (outbox: Outbox, report: RunReport | null): Outbox => (report === null ? outbox : { ...outbox, report });
 
 /** The same with what nobody has to be told: the Dispatcher and the Registry take as news only what is. Nothing of it is to be stored. */
 export const announced = (head: RunHead, due: Outbox): Outbox => ({

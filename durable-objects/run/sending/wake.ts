@@ -4,6 +4,7 @@ import type { Ticket } from "../state/ledger.ts";
 import type { RunTiming } from "../state/context.ts";
 import { mayWatch } from "../stopping/may-watch.ts";
 import { hubPushDue } from "./hub-push.ts";
+import { reportDue } from "./monitor-watch.ts";
 import { sweepDue } from "../course/sweep.ts";
 
 /** An alarm that is so late does not come any more: the platform has left some standing for days. */
@@ -11,7 +12,7 @@ export const ALARM_LOST_MS = 60_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a push to the Hub, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a word to the monitor, a push to the Hub, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
@@ -31,6 +32,8 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (head.offer.due) due.push(head.offer.retry_at);
   if (head.projection.due) due.push(head.projection.retry_at);
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);
+  const report = reportDue(head);
+  if (report !== null) due.push(report);
   const push = hubPushDue(head);
   if (push !== null) due.push(push);
   const sweep = sweepDue(head, timing);

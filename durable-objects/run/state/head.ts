@@ -5,6 +5,7 @@ import type { Totals } from "../../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "../control.ts";
 import type { HubPush } from "./hub-push.ts";
 import { freshPushed, type PushedHead } from "../pushed/pushed-head.ts";
+import type { MonitorWatch } from "../sending/monitor-watch.ts";
 import { freshPulse, type Pulse } from "./pulse.ts";
 import type { RescoredSource, UnitRange } from "../protocol.ts";
 import type { RunScores } from "../../../src/report/run-scores.ts";
@@ -134,6 +135,8 @@ export interface RunHead {
   health: Health;
   /** Absent in heads of version 0.1.0, until they work again. */
   pulse?: Pulse;
+  /** What its monitor has been told; absent = it has none, or has told it nothing yet. */
+  watch?: MonitorWatch;
 
   /** The push to the Hub of this generation, once it has completed; absent = none is asked for. */
   hub_push?: HubPush;

@@ -43,7 +43,7 @@ export async function checkLinkRate(rate: RateLimit | null, place: string): Prom
   });
 }
 
-async function isLet(rate: RateLimit, key: string, delta: number): Promise<boolean> {
+export async function isLet(rate: RateLimit, key: string, delta: number): Promise<boolean> {
   try {
     return (await rate.limit(delta === 1 ? { key } : { key, delta })).success;
   } catch (thrown) {

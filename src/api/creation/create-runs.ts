@@ -13,6 +13,7 @@ import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
+import { monitorsOfRuns } from "../monitors/monitors-of.ts";
 import { hubPushOf } from "./hub-push.ts";
 import { withNamedDataset } from "./named-dataset.ts";
 import { withNamedEndpoint } from "./named-endpoint.ts";
@@ -56,14 +57,17 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   const configs: UnnamedConfig[] = [];
   /** Of each of them, in the same order. */
   const custom: CustomSecrets[] = [];
+  const watched: (string | undefined)[] = [];
   for (const part of creation.parts) {
     const ofPart = await planned(ports, part, creation.attended);
     configs.push(...(creation.schedule === undefined ? ofPart : ofPart.map((config) => ({ ...config, schedule: creation.schedule }))));
+    watched.push(...ofPart.map(() => part.body.eval_config.monitor));
     custom.push(...ofPart.map(() => part.body.eval_config.custom_secrets ?? {}));
   }
   const keep = await keeperOf(ports, custom);
   const resumed = creation.parts.find(({ body }) => body.resume_from !== undefined)?.body.resume_from;
   const source = await importSource(ports, resumed, configs[0]);
+  const monitors = await monitorsOfRuns(ports, watched);
 
   const now = ports.now();
   const wanted = configs.map(({ max_concurrent }) => max_concurrent);
@@ -92,7 +96,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     // Reserved by an earlier request that may have got no further.
     const done = existing && (await ports.run(runId).view()) !== null;
     const max_concurrent = rollouts[index] ?? config.max_concurrent;
-    const named = { ...config, max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
+    const named = { ...config, ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
     const beginning = { source, ...(max_concurrent === config.max_concurrent ? {} : { loweredFrom: config.max_concurrent }) };
     const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });

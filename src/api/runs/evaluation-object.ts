@@ -250,6 +250,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
     ...(config.heartbeat_url === undefined ? {} : { heartbeat_url: shownOrigin(config.heartbeat_url) }),
+    ...(config.monitor === undefined ? {} : { monitor: config.monitor.name }),
     ...(config.stall_minutes === undefined ? {} : { stall_minutes: config.stall_minutes }),
     ...(config.verbose === undefined ? {} : { verbose: config.verbose }),
     ...allowed,

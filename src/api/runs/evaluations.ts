@@ -13,6 +13,7 @@ import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
+import { monitorOfRun } from "../monitors/monitors-of.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
 import { invalid, refused, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
@@ -107,6 +108,7 @@ evaluations.post("/:id/resume", async (c) => {
     num_workers: body.num_workers ?? null,
     no_interleave_scoring: body.no_interleave_scoring ?? null,
     heartbeat_url: body.heartbeat_url ?? null,
+    ...(body.monitor === undefined ? {} : { monitor: await monitorOfRun(ports, body.monitor) }),
     stall_minutes: body.stall_minutes ?? null,
     max_retries: body.max_retries ?? null,
     timeout_minutes: body.timeout_minutes ?? null,

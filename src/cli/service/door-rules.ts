@@ -6,7 +6,7 @@ import { SERVICE_ERRORS } from "../../errors/codes.ts";
 import type { ErrorBody } from "../../api/errors.ts";
 
 /** First part of every path that the app answers. */
-export const APP_PATHS = ["", "api", "dashboard", "datasets", "embedded", "health", "internal", "shared", "sign-in", "sign-out"] as const;
+export const APP_PATHS = ["", "api", "beat", "dashboard", "datasets", "embedded", "health", "internal", "shared", "sign-in", "sign-out"] as const;
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 

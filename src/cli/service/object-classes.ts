@@ -6,4 +6,5 @@ export const OBJECT_CLASSES = {
   DIRECTORY: "Directory",
   SCHEDULE: "Schedule",
   ALERT_BOOK: "AlertBook",
+  MONITOR: "Monitor",
 } as const;

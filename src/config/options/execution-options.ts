@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
 import { option } from "./option.ts";
 import { heartbeatUrl, workerCount } from "./option-values.ts";
 
@@ -71,6 +72,16 @@ export const EXECUTION_OPTIONS = {
     besideToml: true,
     value: "URL",
     help: "the service calls it (GET) at each finished unit, every 30 s while the run progresses, and when it is COMPLETED",
+  }),
+  monitor: option({
+    kind: "text",
+    schema: z.string().refine(isGivenName, GIVEN_NAME_RULE),
+    default: undefined,
+    http: ["eval_config", "monitor"],
+    resume: true,
+    besideToml: true,
+    value: "NAME",
+    help: "the run reports to this monitor of the service, made if there is none: alive while it progresses, done at its end, lost where it fails or falls silent",
   }),
   no_preflight: option({
     kind: "switch",

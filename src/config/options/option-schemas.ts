@@ -23,6 +23,7 @@ const RESUMABLE = [
   "num_workers",
   "no_interleave_scoring",
   "heartbeat_url",
+  "monitor",
   "stall_minutes",
   "headers",
   "headers_from_state",

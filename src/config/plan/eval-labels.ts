@@ -50,8 +50,8 @@ function settingsOf(given: GivenOptions): ReadonlyMap<string, Setting> {
   for (const option of OPTION_NAMES) {
     const value = given[option];
     if (value === undefined) continue;
-    // Its path may be a secret.
-    if (option === "heartbeat_url") continue;
+    // Its path may be a secret, and who watches is no difference.
+    if (option === "heartbeat_url" || option === "monitor") continue;
     if (!PARTS.some((part) => part === option)) found.set(option, { name: option, text: textOf(value) });
     else for (const [name, part] of Object.entries(value as object)) found.set(`${option}.${name}`, { name, text: textOf(part) });
   }

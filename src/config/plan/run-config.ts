@@ -97,6 +97,8 @@ export interface RunConfig {
   readonly no_interleave_scoring?: boolean;
   /** Called with GET while the run is alive. May hold a secret in its path: see shown-config.ts. */
   readonly heartbeat_url?: string;
+  /** The monitor of its team that it reports to, by its name and that of its object (src/monitors/beat-url.ts). Absent = none. */
+  readonly monitor?: { readonly name: string; readonly id: string };
   /** Minutes without progress after which the run counts as stalled; absent = 15. */
   readonly stall_minutes?: number;
   /** Of a run that goes on in a folder of verifiers: the shape of the rows there. Absent = "0.1.13", as every run of our own. */
@@ -179,6 +181,7 @@ const FIELD_ROLES = {
   num_workers: "command",
   no_interleave_scoring: "command",
   heartbeat_url: "command",
+  monitor: "command",
   stall_minutes: "command",
   results_shape: "identity",
   dataset_name: "identity",

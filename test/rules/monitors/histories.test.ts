@@ -126,8 +126,7 @@ class Simulation {
 
 /** Losses and returns by turns, each with its number. */
 function mustAlternate({ told, state }: Simulation): void {
-  for (const [at, { telling }] of told.entries())
-    expect([telling.state, telling.number]).toEqual([at % 2 === 0 ? "lost" : "back", Math.floor(at / 2) + 1]);
+  for (const [at, { telling }] of told.entries()) expect([telling.state, telling.number]).toEqual([at % 2 === 0 ? "lost" : "back", Math.floor(at / 2) + 1]);
   expect(state.standing === "lost").toBe(told.length % 2 === 1);
 }
 
@@ -155,8 +154,7 @@ function play(seed: number): void {
     } else if (draw === 6) {
       const another = simulation.chance(0.6);
       simulation.away(simulation.between(another ? SECOND : GAP_MS, GAP_MS + 3 * span().every), another);
-    }
-    else if (draw === 7) {
+    } else if (draw === 7) {
       const paused = simulation.state.paused !== null;
       simulation.happen(paused ? { type: "resume", by: "ada" } : { type: "pause", by: "ada", reason: "holidays" });
     } else if (draw === 8) simulation.happen({ type: "done", by: simulation.chance(0.5) ? "ada" : null });

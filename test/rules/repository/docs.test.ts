@@ -150,6 +150,7 @@ describe(TABLES_OF_STORAGE, () => {
       "endpoint-store",
       "baselines/baseline-store",
       "schedules/schedule-index",
+      "monitors/monitor-index",
       "named-dataset-store",
       "limit-store",
       "use-store",

@@ -378,6 +378,7 @@ export function openDoor(
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     schedules: null,
+    monitors: null,
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,

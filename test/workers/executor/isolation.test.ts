@@ -60,6 +60,7 @@ beforeEach(async () => {
   await door.json(bob, "PUT", `/named-datasets/${THEIR_DATASET}`, { files: [{ path: "README.md", dataset: `sha256:${theirs.digest}` }] });
   await door.json(bob, "PUT", `/baselines/${THEIR_DATASET}`, { run_id: finished });
   await door.json(bob, "PUT", `/schedules/${THEIR_SCHEDULE}`, SCHEDULE);
+  await door.json(bob, "PUT", `/monitors/${THEIR_SCHEDULE}`, { every: "5m" });
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],
     ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
@@ -118,6 +119,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     .replace(":dataset", dataset)
     .replace(":baseline", dataset)
     .replace(":schedule", schedule)
+    .replace(":monitor", schedule)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
@@ -152,6 +154,11 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
       return [true, false].map((gzip) => ({ method, path: at, traces: { lines: `${JSON.stringify({ run: { id: run }, traces: [] })}\n`, gzip } }));
     case "PUT /api/v1/schedules/:schedule":
       return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: SCHEDULE }));
+    // Of another team's name their own would be made, and be there the next time.
+    case "PUT /api/v1/monitors/:monitor":
+      return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
+    case "GET /api/v1/monitors/:monitor":
+    case "DELETE /api/v1/monitors/:monitor":
     case "GET /api/v1/schedules/:schedule":
     case "DELETE /api/v1/schedules/:schedule":
       return [
@@ -189,6 +196,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     case "GET /api/v1/baselines":
     case "GET /api/v1/named-datasets":
     case "GET /api/v1/schedules":
+    case "GET /api/v1/monitors":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },

@@ -90,6 +90,11 @@ class Simulation {
     if (this.chance(0.5)) this.look();
   }
 
+  setBack(ms: number): void {
+    this.now -= ms;
+    this.#silentSince = this.now;
+  }
+
   look(): void {
     this.happen({ type: "tick" });
   }
@@ -240,7 +245,7 @@ describe("a monitor", () => {
     simulation.pass(MINUTE + 1, null, true);
     expect(simulation.standing).toBe("lost");
     simulation.beat();
-    simulation.now -= 24 * 60 * MINUTE;
+    simulation.setBack(24 * 60 * MINUTE);
     simulation.look();
     simulation.pass(8 * MINUTE, null, true);
     expect(simulation.standing).toBe("lost");

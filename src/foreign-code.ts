@@ -38,7 +38,8 @@ const sampleClients = (): readonly object[] =>
 
 function sampleEnvironments(): readonly object[] {
   const datasets = { fetch: unread, sleep: unread, upload: unread, hub: { endpoint: "", viewer: "", token: null }, allowPrivate: false, note: unread };
-  return listEnvironments().map((definition) => definition.load({}, { datasets }));
+  // Some have no data set of their own. None is read.
+  return listEnvironments().map((definition) => definition.load({ dataset: "sample/sample" }, { datasets }));
 }
 
 function sampleSchemas(): readonly object[] {

@@ -80,6 +80,19 @@ const state = {
     .record(z.string(), estimate)
     .optional()
     .describe("Of a settled run, for each metric: observations, mean over examples, standard error and 95 % interval; as many as have room."),
+  corpus: z
+    .strictObject({
+      texts: count,
+      nll: z.number().describe("Sum of negative log-likelihoods, in nats."),
+      tokens: count,
+      bytes: count,
+      perplexity: z.number(),
+      perplexity_ci95: interval,
+      bits_per_byte: z.number().nullable(),
+      bits_per_byte_ci95: interval,
+    })
+    .optional()
+    .describe("Of a settled run that scored texts: all of them as one corpus, weighted by tokens."),
   stored_bytes: count.optional().describe("Rows, final files and pinned inputs."),
   origin: z.literal("pushed").optional().describe("Its samples were made elsewhere; absent where they are made here."),
   kept: z.literal(true).optional().describe("However old, it is not removed."),

@@ -4,6 +4,7 @@ import { NO_PASS_RATES, type PassIntervalsOfRun, type PassRatesOfRun, PassTally 
 import { type ErrorBounds, errorBounds } from "./one-run/error-bounds.ts";
 import { ClusterGroups } from "./one-run/cluster-groups.ts";
 import type { Estimate } from "./one-run/estimate.ts";
+import { type CorpusNumbers, CorpusTally, withoutIntervals } from "./one-run/corpus.ts";
 import { SpreadOfRun } from "./one-run/spread-of-run.ts";
 import { reportsUsage } from "./row-summary.ts";
 import { addJudges } from "./totals.ts";
@@ -26,6 +27,8 @@ export interface Aggregates extends RewardUncertainty, PassRatesOfRun, PassInter
   readonly avg_error: number;
   /** Per metric, over the examples that have it: mean of their means and how sure it is; empty where attempts are not grouped. */
   readonly metric_estimates: Readonly<Record<string, Estimate>>;
+  /** Of a run that scored texts: all of them as one corpus; null otherwise, and where attempts are not grouped without the intervals. */
+  readonly corpus: CorpusNumbers | null;
   /** The mean reward if rollouts that ended in an error had scored lowest, and highest; null without rows. */
   readonly error_bounds: ErrorBounds | null;
   /** Null when no row reported usage. */
@@ -92,6 +95,7 @@ export class Aggregator {
   #others = 0;
   readonly #spread: SpreadOfRun;
   readonly #pass: PassTally;
+  readonly #corpus: CorpusTally;
   readonly #range: RewardRange;
 
   constructor({ rolloutsPerExample, passThreshold, rewardRange = USUAL_RANGE, grouped = true, clustered = false }: AggregatorOptions) {
@@ -100,12 +104,14 @@ export class Aggregator {
     const groups = clustered ? new ClusterGroups() : null;
     this.#pass = new PassTally(rolloutsPerExample, passThreshold, groups);
     this.#spread = new SpreadOfRun(rewardRange, groups);
+    this.#corpus = new CorpusTally(groups);
   }
 
   /** All rollouts of one example. `cluster`: what it shares with others, where the options say that they are clustered; else what the first of them says. */
   addUnit(rollouts: readonly RolloutSummary[], cluster = rollouts[0]?.cluster): void {
     for (const rollout of rollouts) this.#addRollout(rollout);
     this.#spread.addExample(rollouts, cluster);
+    this.#corpus.addExample(rollouts, cluster);
     this.#pass.addExample(
       rollouts.map(({ reward }) => reward),
       cluster,
@@ -119,6 +125,7 @@ export class Aggregator {
   merge(other: Aggregator): void {
     this.#pass.merge(other.#pass);
     this.#spread.merge(other.#spread);
+    this.#corpus.merge(other.#corpus);
     this.#others += other.#others;
     if (other.#judges !== undefined) this.#judges = addJudges(this.#judges, other.#judges);
     this.#reward.merge(other.#reward);
@@ -139,12 +146,14 @@ export class Aggregator {
     // Of nothing but errors there is no score that could be sure or unsure; rates of it stay, as in verifiers' files.
     const scored = this.#reward.count === 0 || errored < this.#reward.count;
     const spread = this.#spread.reward();
+    const corpus = this.#corpus.result();
     return {
       rollouts: this.#reward.count,
       avg_reward: this.#reward.value,
       avg_metrics: Object.fromEntries([...this.#metrics].map(([name, mean]) => [name, mean.value])),
       avg_error: this.#reward.count === 0 ? 0 : errored / this.#reward.count,
       metric_estimates: grouped ? this.#spread.metrics() : {},
+      corpus: grouped ? corpus : withoutIntervals(corpus),
       error_bounds: errorBounds({ rollouts: this.#reward.count, errored, sum: this.#rewardWithoutErrors.sum }, this.#range),
       ...(grouped ? { ...NO_PASS_RATES, ...this.#pass.result(), ...(scored ? this.#pass.intervals() : {}) } : NO_PASS_RATES),
       usage: this.#usage(),

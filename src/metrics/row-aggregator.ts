@@ -1,5 +1,6 @@
 import { type Aggregates, Aggregator, type AggregatorOptions } from "./aggregates.ts";
 import { promptMark } from "./grouping.ts";
+import { withoutIntervals } from "./one-run/corpus.ts";
 import { NO_PASS_RATES } from "./pass-at-k.ts";
 import type { RolloutSummary } from "./rollout-summary.ts";
 import { summaryOfRow } from "./row-summary.ts";
@@ -51,7 +52,9 @@ export class RowAggregator {
   result(): Aggregates {
     this.#close();
     const all = this.#aggregator.result();
-    return this.#ascending ? all : { ...all, ...NO_PASS_RATES, metric_estimates: {}, n_clusters: 0, reward_stderr: null, reward_ci95: null };
+    return this.#ascending
+      ? all
+      : { ...all, ...NO_PASS_RATES, corpus: withoutIntervals(all.corpus), metric_estimates: {}, n_clusters: 0, reward_stderr: null, reward_ci95: null };
   }
 
   #close(): void {

@@ -37,6 +37,9 @@ export function comparedNumbers(metadata: unknown, rows: Aggregates): readonly C
     ...(own.stopped_early === undefined ? ends("interval", own.reward_ci95, rows.reward_ci95) : []),
     ["standard error", own.reward_stderr, rows.reward_stderr],
     ...Object.entries(fieldsOf(own.metric_estimates)).flatMap(([name, estimate]) => estimated(name, fieldsOf(estimate), rows.metric_estimates[name])),
+    ...(["perplexity", "bits_per_byte", "nll", "tokens"] as const).map(
+      (name) => [`corpus: ${name}`, fieldsOf(own.corpus)[name], rows.corpus?.[name] ?? null] as const,
+    ),
     ...Object.entries(fieldsOf(own.pass_at_k_ci95)).flatMap(([k, interval]) => ends(`pass@${k} interval`, interval, rows.pass_at_k_ci95[k])),
     ...Object.entries(fieldsOf(own.pass_all_k_ci95)).flatMap(([k, interval]) => ends(`pass^${k} interval`, interval, rows.pass_all_k_ci95[k])),
     ...(["answered", "worst", "best", "unresolved"] as const).map(

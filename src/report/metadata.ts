@@ -6,6 +6,7 @@ import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-co
 import { floatText, jsonWithFloats } from "../rollouts/rows/float-text.ts";
 import type { Aggregates, TokenMeans } from "../metrics/aggregates.ts";
 import type { ErrorBounds } from "../metrics/one-run/error-bounds.ts";
+import { type CorpusNumbers, withoutIntervals } from "../metrics/one-run/corpus.ts";
 import type { Estimate } from "../metrics/one-run/estimate.ts";
 import type { PassIntervals } from "../metrics/pass-at-k.ts";
 import type { ResponseModels } from "../metrics/response-models.ts";
@@ -121,6 +122,8 @@ export type EdgewiseMetadata = {
   readonly n_clusters: number;
   /** Of each metric: examples, mean of their means, standard error, 95 % interval; only where there are metrics. */
   readonly metric_estimates?: Readonly<Record<string, Estimate>>;
+  /** Of a run that scored texts: all of them as one corpus; only of such a run. */
+  readonly corpus?: CorpusNumbers;
   /** 95 % intervals by k, resampled over examples; only where an example has several rollouts. */
   readonly pass_at_k_ci95?: PassIntervals;
   readonly pass_all_k_ci95?: PassIntervals;
@@ -197,7 +200,11 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       reward_range: input.reward_range,
       n_clusters: aggregates.n_clusters,
       // Nor have its metrics and rates: those of so many rows are for a run whose size was known before.
-      ...certaintyOf(stopped === undefined ? aggregates : { ...aggregates, metric_estimates: {}, pass_at_k_ci95: {}, pass_all_k_ci95: {} }),
+      ...certaintyOf(
+        stopped === undefined
+          ? aggregates
+          : { ...aggregates, metric_estimates: {}, corpus: withoutIntervals(aggregates.corpus), pass_at_k_ci95: {}, pass_all_k_ci95: {} },
+      ),
       ...(stopped === undefined ? {} : { stopped_early: stoppedRun(stopped, input) }),
       errored_rollouts: aggregates.errored_rollouts,
       truncated_rollouts: aggregates.truncated_rollouts,
@@ -228,10 +235,11 @@ export function rescoredMetadata(
 }
 
 /** How sure the numbers are, as far as there is anything to say: the same wherever those of a run are shown. */
-export function certaintyOf({ metric_estimates, pass_at_k_ci95, pass_all_k_ci95, error_bounds }: Aggregates): Partial<EdgewiseMetadata> {
+export function certaintyOf({ metric_estimates, corpus, pass_at_k_ci95, pass_all_k_ci95, error_bounds }: Aggregates): Partial<EdgewiseMetadata> {
   const some = (table: object): boolean => Object.keys(table).length > 0;
   return {
     ...(some(metric_estimates) ? { metric_estimates } : {}),
+    ...(corpus === null ? {} : { corpus }),
     ...(some(pass_at_k_ci95) ? { pass_at_k_ci95, pass_all_k_ci95 } : {}),
     ...(error_bounds === null || error_bounds.unresolved === 0 ? {} : { error_bounds }),
   };
@@ -249,10 +257,12 @@ const FLOATS: ReadonlySet<string> = new Set([
     "pass_all_k_ci95",
     "error_bounds",
     "metric_estimates",
+    "corpus",
     "interval",
   ],
 ]);
-const always = (): boolean => true;
+/** Whole numbers below them. */
+const COUNTS: Readonly<Record<string, readonly string[]>> = { metric_estimates: ["n"], corpus: ["texts", "tokens", "bytes"] };
 
 /** `metadata.json`: one object on one line, with floats where the Python library has them. */
 export function metadataText(metadata: Readonly<Record<string, unknown>>): string {
@@ -266,7 +276,7 @@ export function metadataText(metadata: Readonly<Record<string, unknown>>): strin
 
 const fieldText = (key: string, value: unknown): string | undefined => {
   if (!FLOATS.has(key)) return JSON.stringify(value);
-  return typeof value === "number" ? floatText(value) : jsonWithFloats(value, key === "metric_estimates" ? (name) => name !== "n" : always);
+  return typeof value === "number" ? floatText(value) : jsonWithFloats(value, (name) => !COUNTS[key]?.includes(name));
 };
 
 function fieldsText(object: object, textOf: (key: string, value: unknown) => string | undefined): string {

@@ -2,6 +2,7 @@ import { isScorerError } from "../errors/codes.ts";
 import type { RolloutSummary } from "../metrics/rollout-summary.ts";
 import { type Aggregates, Aggregator, type AggregatorOptions } from "../metrics/aggregates.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
+import { corpusLines } from "./statistics/corpus-lines.ts";
 import { besideOrBelow, Distribution } from "./statistics/distribution.ts";
 import { Breakdown, type Slice } from "../metrics/one-run/breakdown.ts";
 import { valueUnder } from "../metrics/one-run/row-key.ts";
@@ -144,7 +145,7 @@ export class ReportBlock {
 
   lines(): string[] {
     const result = this.result();
-    return [...this.#rewardLines(result), ...this.#infoLines(result), ...this.#timingLines(), ...usageLines(result)];
+    return [...corpusLines(result.corpus), ...this.#rewardLines(result), ...this.#infoLines(result), ...this.#timingLines(), ...usageLines(result)];
   }
 
   /** How the rewards of all rollouts spread, and beside it those of the examples where an example has several. */

@@ -1,11 +1,13 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
 import type { Environment } from "../environments/kinds/environment.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
-import { type Script, type ScriptedModel, scriptedModel } from "./scripted-model.ts";
+import { type Script, type ScriptedModel, scriptedModel, type ScriptedScores } from "./scripted-model.ts";
 
 export interface RunExampleOptions {
   /** What the model says. */
-  readonly answers: Script;
+  readonly answers?: Script;
+  /** What it gives the tokens of a text that it is to score (evaluations by likelihood); left out = it can score none. */
+  readonly scores?: ScriptedScores;
   /** Which example, from 0 (default 0), or an input of the test's own. */
   readonly example?: number | RolloutInput;
   readonly samplingArgs?: JsonObject;
@@ -20,8 +22,11 @@ export interface ExampleRun {
 }
 
 /** Plays and scores one rollout of one example against a scripted model. What goes wrong in the rollout is in `state.error`. */
-export async function runExample(environment: Environment, { answers, example = 0, samplingArgs = {}, signal }: RunExampleOptions): Promise<ExampleRun> {
-  const model = scriptedModel(answers);
+export async function runExample(
+  environment: Environment,
+  { answers = [], scores, example = 0, samplingArgs = {}, signal }: RunExampleOptions,
+): Promise<ExampleRun> {
+  const model = scriptedModel(answers, scores);
   const input = await exampleOf(environment, example);
   const state = await environment.runRollout(input, model, "scripted", { samplingArgs, ...(signal === undefined ? {} : { signal }) });
   return { state, model };

@@ -1,6 +1,6 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import type { Client, ModelRequest, ModelResponse, ResponseMessage } from "../rollouts/types.ts";
+import type { Client, ModelRequest, ModelResponse, PromptScore, ResponseMessage } from "../rollouts/types.ts";
 
 /** A tool call as a test writes it: arguments as an object. */
 export interface ScriptedToolCall {
@@ -25,13 +25,19 @@ export type ScriptedAnswer =
 /** Answers in order of the calls, or what decides on an answer by looking at the request. */
 export type Script = readonly ScriptedAnswer[] | ((request: ModelRequest, call: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
+/** A token of a text: null where nothing stands before it, and the most probable token of its place where that matters. */
+export type ScriptedToken = readonly [text: string, logprob: number | null, best?: string];
+
+/** Tokens of a text, which make it up when they are put together. */
+export type ScriptedScores = (text: string) => readonly ScriptedToken[];
+
 export interface ScriptedModel extends Client {
   /** Every request so far, in order, as it was when it was made. */
   readonly requests: readonly ModelRequest[];
 }
 
 /** A model that says what a test wants. A list that is used up ends the rollout with an error that says so. */
-export function scriptedModel(script: Script): ScriptedModel {
+export function scriptedModel(script: Script, scores?: ScriptedScores): ScriptedModel {
   const requests: ModelRequest[] = [];
   let toolCalls = 0;
   return {
@@ -45,7 +51,26 @@ export function scriptedModel(script: Script): ScriptedModel {
       if (typeof answer === "object" && "error" in answer) throw new EdgewiseError(answer.error, answer.message ?? `scripted ${answer.error}`);
       return response(request, call, typeof answer === "string" ? { content: answer } : answer, () => `call-${++toolCalls}`);
     },
+    ...(scores === undefined
+      ? {}
+      : {
+          async score({ texts, onBegin }) {
+            onBegin?.();
+            return texts.map((text) => scoreOf(text, scores(text)));
+          },
+        }),
   };
+}
+
+function scoreOf(text: string, scripted: readonly ScriptedToken[]): PromptScore {
+  let end = 0;
+  const tokens = scripted.map(([token, logprob, best]) => {
+    const offset = end;
+    end += token.length;
+    return { text: token, logprob, offset, end, ...(best === undefined ? {} : { top: [{ text: best, logprob: logprob ?? 0 }] }) };
+  });
+  const usage = { prompt_tokens: tokens.length, reasoning_tokens: 0, completion_tokens: 1, total_tokens: tokens.length + 1 };
+  return { text, tokens, usage, route: "echo" };
 }
 
 function response(

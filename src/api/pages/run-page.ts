@@ -8,6 +8,7 @@ import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
 import { codesText, waitText } from "../../report/text/code-text.ts";
 import { severalModelsText } from "../../report/text/response-models-text.ts";
+import { corpusText } from "../../report/statistics/corpus-lines.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { panelNumber, thousands } from "../../report/text/format.ts";
@@ -114,6 +115,7 @@ function totals({ config, units, totals: sums, live, kept, executors, vitals, sc
       "Interval",
       leadsWithRange(bounds) && scores?.reward_ci95 ? `${intervalText(scores.reward_ci95)}${over}, where those without a score count as in their rows` : null,
     ],
+    ["Perplexity", scores?.corpus === undefined ? null : corpusText(scores.corpus)],
     ...rateCells("pass@", scores?.pass_at_k, scores?.pass_at_k_ci95),
     ...rateCells("pass^", scores?.pass_all_k, scores?.pass_all_k_ci95),
     ...Object.entries(sums.metrics).map(([name, { sum, count }]): Cell => {

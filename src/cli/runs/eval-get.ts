@@ -9,6 +9,7 @@ import { fieldLines } from "../../report/text/columns.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
+import { corpusText } from "../../report/statistics/corpus-lines.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
@@ -42,7 +43,7 @@ export interface MoreOfRun {
   readonly scores: Pick<RunMetadata, "pass_at_k" | "pass_all_k"> & {
     readonly edgewise: Pick<
       RunMetadata["edgewise"],
-      "reward_ci95" | "n_clusters" | "cluster_by" | "metric_estimates" | "pass_at_k_ci95" | "pass_all_k_ci95" | "error_bounds"
+      "reward_ci95" | "n_clusters" | "cluster_by" | "metric_estimates" | "pass_at_k_ci95" | "pass_all_k_ci95" | "error_bounds" | "corpus"
     >;
   };
   /** Where its results are on this machine; null = nowhere that is known. */
@@ -95,6 +96,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
       "Stopped",
       edgewise.stopped_early === undefined ? null : `${stoppedText(edgewise.stopped_early)}; ${thousands(edgewise.stopped_early.saved)} rollouts saved`,
     ],
+    ["Perplexity", scores.edgewise.corpus === undefined ? null : corpusText(scores.edgewise.corpus)],
     ["pass@k", listText(scores.pass_at_k, (value) => value.toFixed(3))],
     ["pass@k 95%", ratesText(scores.edgewise.pass_at_k_ci95 ?? {})],
     ["pass^k", listText(scores.pass_all_k, (value) => value.toFixed(3))],

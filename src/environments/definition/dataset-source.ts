@@ -27,7 +27,7 @@ export async function firstExamples(read: (count: number) => AsyncIterable<Rollo
  * `n` of all examples (below 1 = all) as `seed` draws them, in the order of the data set. Reads it twice, once to count, so that no more
  * than a number per example is held.
  */
-export async function* drawnExamples(read: (count: number) => AsyncIterable<RolloutInput>, n: number, seed: number): AsyncGenerator<RolloutInput> {
+export async function* drawnExamples<Example>(read: (count: number) => AsyncIterable<Example>, n: number, seed: number): AsyncGenerator<Example> {
   let total = 0;
   for await (const _ of read(-1)) total++;
   const drawn = shuffled(

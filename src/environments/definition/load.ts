@@ -6,6 +6,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { BUILT_CODE } from "./built-code.ts";
 import { alphabetSort } from "../bundled/alphabet-sort/alphabet-sort.ts";
 import { arithmetic } from "../bundled/arithmetic/arithmetic.ts";
+import { EVALUATIONS } from "../bundled/evaluations/evaluations.ts";
 import { gsm8k } from "../bundled/gsm8k/gsm8k.ts";
 import { math500 } from "../bundled/math500/math500.ts";
 import { reverseText } from "../bundled/reverse-text/reverse-text.ts";
@@ -17,9 +18,18 @@ import type { Environment } from "../kinds/environment.ts";
 import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
 import { standaloneContext } from "../unit/standalone-context.ts";
 
-const BUNDLED: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle].map((definition) =>
-  Object.freeze({ ...definition, source: BUILT_CODE?.bundled[definition.id] ?? definition.source }),
-);
+const ALONE: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
+
+/** Environments that are made of one room's code, by the room's name. */
+export const FAMILIES: Readonly<Record<string, readonly EnvironmentDefinition[]>> = { evaluations: EVALUATIONS };
+
+const madeOf = (definition: EnvironmentDefinition, room: string): EnvironmentDefinition =>
+  Object.freeze({ ...definition, source: BUILT_CODE?.bundled[room] ?? definition.source });
+
+const BUNDLED: readonly EnvironmentDefinition[] = [
+  ...ALONE.map((definition) => madeOf(definition, definition.id)),
+  ...Object.entries(FAMILIES).flatMap(([room, definitions]) => definitions.map((definition) => madeOf(definition, room))),
+].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 interface Known extends OfferedEnvironment {
   /** Null when its code is loaded only when it is named. */

@@ -72,6 +72,7 @@ describe("averages over rows", () => {
       pass_at_k_ci95: {},
       pass_all_k_ci95: {},
       metric_estimates: {},
+      corpus: null,
       error_bounds: null,
       usage: null,
       n_clusters: 0,

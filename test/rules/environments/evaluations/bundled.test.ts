@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../src/config/plan/run-config.ts";
+import { BLIMP_PARTS } from "../../../../src/environments/bundled/evaluations/blimp-parts.ts";
+import { EVALUATIONS } from "../../../../src/environments/bundled/evaluations/evaluations.ts";
+import { runExample, type ScriptedToken, testEnvironment } from "../../../../src/testing/index.ts";
+import { findEnvironment } from "../../../../src/environments/definition/load.ts";
+
+const definition = (id: string) => {
+  const found = EVALUATIONS.find((each) => each.id === id);
+  if (found === undefined) throw new Error(id);
+  return found;
+};
+
+/** A row of each evaluation by generation, in words of our own: answers that pass, and answers that do not. */
+const QUESTIONS: readonly (readonly [id: string, row: JsonObject, right: readonly string[], wrong: readonly string[]])[] = [
+  ["mmlu", { question: "How many legs has a spider?", subject: "zoology", choices: ["two", "six", "eight", "ten"], answer: 2 }, ["C", " c. eight"], ["B", ""]],
+  [
+    "squad",
+    { context: "The mill was built by Ann Reed in 1820.", question: "Who built it?", answers: { text: ["Ann Reed"], answer_start: [22] } },
+    ["It was ANN REED."],
+    ["Ann"],
+  ],
+  ["sst2", { sentence: "a warm and funny film", label: 1 }, ["1", " 1 (positive)"], ["0", "positive"]],
+  ["siqa", { context: "Sam lent Kim a bike.", question: "What is Sam?", answerA: "kind", answerB: "angry", answerC: "tired", label: "1" }, ["A", "a"], ["B"]],
+  ["winogrande", { sentence: "The cup fits in the box as the _ is large.", option1: "cup", option2: "box", answer: "2" }, ["B"], ["A", "the box"]],
+  ["mnli", { premise: "Two dogs run.", hypothesis: "Nothing moves.", label: 2 }, ["2", "2 contradiction"], ["0", "1"]],
+  ["qqp", { question1: "How do I cook rice?", question2: "What is the way to cook rice?", label: 1 }, ["1"], ["0"]],
+  ["fever", { claim: "Water is wet.", label: "SUPPORTS" }, ["S", "supported"], ["R", "N"]],
+  [
+    "arithmetic_integers",
+    { context: "Question: What is 980 plus 450?\nAnswer:", completion: " 1430" },
+    ["1430", "1,430.", "It is 1430, not 12"],
+    ["143", "none"],
+  ],
+];
+
+describe("evaluations by generation", () => {
+  it.each(QUESTIONS)("%s tells right answers from wrong ones", async (id, row, right, wrong) => {
+    const environment = testEnvironment(definition(id), { rows: [row] });
+    for (const answer of right) expect((await runExample(environment, { answers: [answer] })).state.reward, answer).toBe(1);
+    for (const answer of wrong) expect((await runExample(environment, { answers: [answer] })).state.reward, answer).toBe(0);
+    expect(environment.samplingArgs).toMatchObject({ temperature: 0, top_p: 1 });
+    expect(environment.samplingArgs.max_tokens).toBeGreaterThanOrEqual(10);
+    expect(environment.samplingArgs.max_tokens).toBeLessThanOrEqual(50);
+  });
+
+  it.each(QUESTIONS)("%s names a row of another form", async (id) => {
+    const environment = testEnvironment(definition(id), { rows: [{ other: "x" }] });
+    await expect(environment.getEvalDataset()).rejects.toMatchObject({ code: "dataset_unreadable", message: expect.stringContaining("row 0") });
+  });
+
+  it("leave arithmetic to the environment of that name", () => {
+    expect(EVALUATIONS.map(({ id }) => id)).not.toContain("arithmetic");
+    expect(findEnvironment("arithmetic")?.description).toContain("three levels");
+  });
+});
+
+describe("blimp", () => {
+  const rows: JsonObject[] = [
+    { sentence_good: "The cats sleep.", sentence_bad: "The cats sleeps.", UID: "regular_plural_subject_verb_agreement_1" },
+    { sentence_good: "Ann hurt herself.", sentence_bad: "Ann hurt himself.", UID: "anaphor_gender_agreement" },
+    { sentence_good: "Tom hurt himself.", sentence_bad: "Tom hurt herself.", UID: "anaphor_gender_agreement" },
+  ];
+  const liking =
+    (good: string) =>
+    (text: string): readonly ScriptedToken[] => [
+      [text.slice(0, 3), null],
+      [text.slice(3), text === good ? -1 : -2],
+    ];
+
+  it("has 67 parts", () => expect(new Set(BLIMP_PARTS).size).toBe(67));
+
+  it("asks which of two sentences is more likely, after nothing, in an order of its own", async () => {
+    const environment = testEnvironment(definition("blimp"), { rows });
+    const orders = [];
+    for (const [example, row] of rows.entries()) {
+      const { state } = await runExample(environment, { example, scores: liking(String(row.sentence_good)) });
+      expect(state).toMatchObject({ reward: 1, metrics: { acc: 1, acc_token: 1, acc_bytes: 1, straddled: 0 }, info: { part: row.UID } });
+      expect((await runExample(environment, { example, scores: liking(String(row.sentence_bad)) })).state.reward).toBe(0);
+      orders.push(state.info?.correct);
+    }
+    expect(await testEnvironment(definition("blimp"), { rows }).getEvalDataset()).toEqual(await environment.getEvalDataset());
+    expect(orders.every((place) => place === 0 || place === 1)).toBe(true);
+  });
+
+  it("takes one part, several, or so many pairs of each", async () => {
+    const counted = async (args: JsonObject) => (await testEnvironment(definition("blimp"), { rows, args }).getEvalDataset()).map(({ answer }) => answer);
+    expect(await counted({ part: "anaphor_gender_agreement" })).toEqual(["Ann hurt herself.", "Tom hurt himself."]);
+    expect(await counted({ per_part: 1 })).toEqual(["The cats sleep.", "Ann hurt herself."]);
+    expect(await counted({ parts: ["regular_plural_subject_verb_agreement_1"] })).toEqual(["The cats sleep."]);
+    expect(() => testEnvironment(definition("blimp"), { rows, args: { part: "anaphor" } })).toThrow("argument part");
+  });
+
+  it("reads the parts of the Hub one after another, no further than it must", async () => {
+    const further = { "nyu-mll/blimp": [1, 2, 3].map((n) => ({ sentence_good: `good ${n}`, sentence_bad: `bad ${n}` })) };
+    const inputs = await testEnvironment(definition("blimp"), { further, args: { parts: ["wh_island", "causative"], per_part: 2 } }).getEvalDataset();
+    expect(inputs.map(({ info, answer }) => [info?.part, answer])).toEqual([
+      ["wh_island", "good 1"],
+      ["wh_island", "good 2"],
+      ["causative", "good 1"],
+      ["causative", "good 2"],
+    ]);
+  });
+});
+
+describe("perplexity", () => {
+  const scores = (text: string): readonly ScriptedToken[] => [
+    ["", null],
+    [text, -text.length],
+  ];
+
+  it("is of any column, without its empty texts, and of so many characters", async () => {
+    const environment = testEnvironment(definition("perplexity"), { rows: [{ body: " " }, { body: "abc 😀" }], args: { column: "body", max_chars: 5 } });
+    const { state } = await runExample(environment, { scores });
+    expect(state.metrics).toMatchObject({ nll_sum: 4, nll_tokens: 1, nll_bytes: 4 });
+    expect(await environment.getEvalDataset()).toHaveLength(1);
+  });
+
+  it("asks which texts where nobody says it", () => {
+    expect(() => testEnvironment(definition("perplexity"))).toThrow("which texts? Name a data set");
+  });
+
+  it.each(["tinystories_ppl", "pes2o_ppl"])("%s reads another file too", async (id) => {
+    const { state } = await runExample(testEnvironment(definition(id), { rows: [{ text: "Once." }] }), { scores });
+    expect(state.reward).toBe(-5);
+  });
+});
+
+describe("the page of evaluations", () => {
+  it("names every one of them", () => {
+    const page = readFileSync("docs/evaluations.md", "utf8");
+    expect(EVALUATIONS.map(({ id }) => id).filter((id) => !page.includes(`\`${id}\``))).toEqual([]);
+  });
+});

@@ -58,7 +58,8 @@ function beginningOf(text: string, tokens: readonly string[]): { readonly skippe
   let skipped = 0;
   while (skipped < tokens.length && !text.startsWith(tokens[skipped] ?? "", 0) && SPECIAL.test(tokens[skipped] ?? "") && !BYTES.test(tokens[skipped] ?? ""))
     skipped++;
-  if (skipped === 0 && tokens[0] === "") skipped = 1;
+  // A beginning of text without a name; before a character of several bytes it may be a part of that.
+  if (skipped === 0 && tokens[0] === "" && !NOT_ASCII.test(text.slice(0, 1))) skipped = 1;
   const rest = tokens.slice(skipped);
   const [head = ""] = rest;
   const spaced = head.startsWith(" ") && !text.startsWith(head[0] ?? "");

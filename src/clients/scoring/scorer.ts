@@ -5,8 +5,11 @@ import { RequestFailed } from "../transport/request-failure.ts";
 import { Batch, type ScoredCall } from "./batch.ts";
 import { type ScoringChoice, ScoringChoices } from "./choices.ts";
 import { echoDriver } from "./echo.ts";
+import { llamaCppDriver } from "./llama-cpp-forcing.ts";
 import { probeScoring } from "./probe.ts";
+import { promptLogprobsDriver } from "./prompt-logprobs.ts";
 import type { Post, ScoringDriver } from "./scoring-driver.ts";
+import { sglangDriver } from "./sglang-generate.ts";
 import { shareUsage } from "./share-usage.ts";
 
 /** Texts of one request at most, unless the ports say otherwise. */
@@ -16,7 +19,7 @@ const MOST_CHARACTERS = 24_000;
 /** So long the first text of a request waits for those of rollouts that are about to ask, in milliseconds. */
 const LINGER_MS = 10;
 
-const DRIVERS: readonly ScoringDriver[] = [echoDriver];
+const DRIVERS: readonly ScoringDriver[] = [echoDriver, promptLogprobsDriver, sglangDriver, llamaCppDriver];
 
 /** One request of the client that scores: `text` is made when its first attempt holds the permit. */
 export type SendScoring = (below: ScoringDriver["below"], path: string, text: () => string, call: SentCall) => Promise<unknown>;

@@ -108,7 +108,10 @@ function withLogprobs(change: (list: (number | null)[]) => (number | null)[]): S
   return echoServer({
     change: (answer) => ({
       ...answer,
-      choices: answer.choices.map((choice) => ({ ...choice, logprobs: { ...choice.logprobs, token_logprobs: change((choice.logprobs?.token_logprobs ?? []) as (number | null)[]) } })),
+      choices: answer.choices.map((choice) => ({
+        ...choice,
+        logprobs: { ...choice.logprobs, token_logprobs: change((choice.logprobs?.token_logprobs ?? []) as (number | null)[]) },
+      })),
     }),
   });
 }

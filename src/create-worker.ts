@@ -2,7 +2,9 @@ import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts
 import { isScheduleTask, SCHEDULES_QUEUE, type ScheduleTask } from "../durable-objects/schedule/schedule-task.ts";
 import type { HubPushTask } from "../durable-objects/run/sending/hub-push-task.ts";
 import { createApp } from "./api/app.ts";
+import type { AppPorts } from "./api/app-ports.ts";
 import { beginDue } from "./api/schedules/begin-due.ts";
+import { compareRun } from "./api/schedules/compare-run.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/definition/load.ts";
@@ -78,18 +80,22 @@ async function exportInTurn(batch: MessageBatch<ExportTask | HubPushTask>, env: 
 }
 const EXPORT_RETRY_S = 10;
 
-/** The runs of due times, all of a batch at once. What is not told to the schedule it sends for again by itself. */
+/** The runs of due times, all of a batch at once, and what compares one, which holds its scores, one after another. What is not told to the schedule it sends for again by itself. */
 async function begin(batch: MessageBatch<ScheduleTask>, env: Env): Promise<void> {
   count("queue_operations", 2 * batch.messages.length);
   batch.ackAll();
   const ports = portsOf(env);
-  await Promise.all(
-    batch.messages.map(async ({ body }) => {
-      try {
-        if (isScheduleTask(body)) await beginDue(ports.inTeam(body.team), body.schedule, body.due);
-      } catch (thrown) {
-        console.warn(`schedule ${body.team}/${body.schedule}: ${failureOf(thrown).message}`);
-      }
-    }),
-  );
+  const done = async (body: ScheduleTask, work: (team: AppPorts) => Promise<void>): Promise<void> => {
+    try {
+      await work(ports.inTeam(body.team));
+    } catch (thrown) {
+      console.warn(`schedule ${body.team}/${body.schedule}: ${failureOf(thrown).message}`);
+    }
+  };
+  const tasks = batch.messages.flatMap(({ body }) => (isScheduleTask(body) ? [body] : []));
+  await Promise.all(tasks.map((body) => (body.compare === undefined ? done(body, (team) => beginDue(team, body.schedule, body.due)) : undefined)));
+  for (const body of tasks) {
+    const { compare, schedule } = body;
+    if (compare !== undefined) await done(body, (team) => compareRun(team, schedule, compare));
+  }
 }

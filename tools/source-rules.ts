@@ -47,6 +47,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/pinned-order.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
   ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
+  ["src/drift/"],
   ["src/schedules/"],
   ["src/rollouts/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],

@@ -1,3 +1,4 @@
+import type { Beginning, ComparisonOrder, ComparisonOutcome, DriftState, RunDrift } from "../../src/drift/series.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { ScheduleDefinition } from "../../src/schedules/definition.ts";
 import type { Active, Creator, DataPin, DueKind, Order, Outcome, Paused, SeenRun, SeriesEvent, Waiting } from "../../src/schedules/state.ts";
@@ -35,6 +36,18 @@ export interface SeriesEntry {
   readonly ended: (Pick<SeenRun, "status" | "avg_reward" | "dataset_digest" | "env_digest"> & { readonly at: number }) | null;
   /** The schedule deleted the run, since later ones are kept. */
   readonly removed: boolean;
+  /** Of its run, since it is over; absent = nothing is said of it, as of those before there was such a thing. */
+  readonly drift?: RunDrift;
+}
+
+/** Where a series stands. */
+export interface DriftFacts extends Pick<DriftState, "baseline" | "since" | "settings"> {
+  readonly verdict: DriftState["course"]["verdict"];
+  readonly began: Beginning;
+  /** Runs that were judged since. */
+  readonly judged: number;
+  /** Runs that are to be compared yet. */
+  readonly waiting: number;
 }
 
 export interface StoredSeriesEvent {
@@ -48,6 +61,8 @@ export interface ScheduleView extends ScheduleFacts {
   readonly series: readonly SeriesEntry[];
   /** The newest first. */
   readonly events: readonly StoredSeriesEvent[];
+  /** Null before the first run has ended. */
+  readonly drift: DriftFacts | null;
 }
 
 export interface SchedulePut {
@@ -70,6 +85,11 @@ export interface ScheduleControl {
   order(due: number): Promise<Order | null>;
   created(request: { readonly due: number; readonly run_id: string }): Promise<void>;
   refused(request: { readonly due: number; readonly failure: Failure; readonly passing: boolean }): Promise<void>;
+  /** What this run is to be compared with; null where that is not to be done, or not yet. */
+  comparison(runId: string): Promise<ComparisonOrder | null>;
+  compared(request: { readonly run_id: string; readonly outcome: ComparisonOutcome }): Promise<void>;
+  /** The series of comparisons begins anew. */
+  resetDrift(): Promise<Result<ScheduleView>>;
   /** The watchdog: what its alarm would have done. Whether there is such a schedule. */
   poke(): Promise<boolean>;
   /** Whether there was one. Its runs stay. */

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../../src/errors/result.ts";
+import type { RunDrift } from "../../src/drift/series.ts";
 import type { Note, ScheduleState, SeriesEvent } from "../../src/schedules/state.ts";
 import { execute } from "../counted-sql.ts";
 import type { SeriesEntry, StoredSeriesEvent } from "./schedule-control.ts";
@@ -102,12 +103,13 @@ export class ScheduleStore {
     return rows.map(({ seq, at, detail }) => ({ seq, at, event: JSON.parse(detail) as SeriesEvent }));
   }
 
-  /** Runs that are over and older than the newest `keep` of those, at most `most`, the oldest first. */
-  beyond(keep: number, most: number): string[] {
+  /** Runs that are over and older than the newest `keep` of those, at most `most`, the oldest first; `needed` ones are none of them. */
+  beyond(keep: number, most: number, needed: readonly string[]): string[] {
     const rows = this.#rows<{ run_id: string }>(
       `SELECT run_id FROM (SELECT due, run_id FROM entry WHERE run_id IS NOT NULL AND over = 1 AND removed = 0 ORDER BY due DESC LIMIT -1 OFFSET ?)
-       ORDER BY due LIMIT ?`,
+       WHERE run_id NOT IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT ?`,
       keep,
+      JSON.stringify(needed),
       most,
     );
     return rows.map(({ run_id }) => run_id);
@@ -115,6 +117,14 @@ export class ScheduleStore {
 
   removed(runId: string): void {
     this.#rows("UPDATE entry SET removed = 1 WHERE run_id = ?", runId);
+  }
+
+  /** What is said of the run's drift, in the place of what was. */
+  judge(runId: string, drift: RunDrift): void {
+    const [row] = this.#rows<EntryRow>("SELECT * FROM entry WHERE run_id = ?", runId);
+    if (row === undefined) return;
+    const detail: EntryDetail = { ...(JSON.parse(row.detail) as EntryDetail), drift };
+    this.#rows("UPDATE entry SET detail = ? WHERE due = ?", JSON.stringify(detail), row.due);
   }
 
   #event(event: SeriesEvent, now: number): void {

@@ -6,10 +6,12 @@ import { answeredBy } from "../../src/schedules/answered-by.ts";
 import { nextDues } from "../../src/schedules/due-times.ts";
 import { newSchedule, type ScheduleEvent, step } from "../../src/schedules/policy.ts";
 import type { Action, Creator, Order } from "../../src/schedules/state.ts";
-import { averageReward } from "../../src/metrics/totals.ts";
+import type { ComparisonOrder, ComparisonOutcome } from "../../src/drift/series.ts";
+import { averageReward, erroredRollouts } from "../../src/metrics/totals.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
+import { DriftBook } from "./drift-book.ts";
 import { registryStub, runStub, scheduleIndexStub } from "../stubs.ts";
-import type { ScheduleControl, ScheduleFacts, SchedulePut, ScheduleView } from "./schedule-control.ts";
+import type { DriftFacts, ScheduleControl, ScheduleFacts, SchedulePut, ScheduleView } from "./schedule-control.ts";
 import { type ScheduleHead, ScheduleStore } from "./schedule-store.ts";
 import { sendScheduleTask } from "./schedule-task.ts";
 
@@ -29,10 +31,12 @@ const NO_SCHEDULE = fail("not_found", "Schedule not found.", "`npx edgewise sche
  */
 export class Schedule extends DurableObject<Env> implements ScheduleControl {
   readonly #store: ScheduleStore;
+  readonly #drift: DriftBook;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new ScheduleStore(ctx.storage);
+    this.#drift = new DriftBook(ctx.storage.sql, this.#store);
   }
 
   async put({ team, name, definition, creator }: SchedulePut): Promise<Result<ScheduleView>> {
@@ -76,6 +80,21 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     await this.#happened({ ...request, type: "refused" });
   }
 
+  async comparison(runId: string): Promise<ComparisonOrder | null> {
+    const head = this.#store.head();
+    return head.ok && head.value !== null ? this.#drift.order(runId) : null;
+  }
+  async compared({ run_id, outcome }: { readonly run_id: string; readonly outcome: ComparisonOutcome }): Promise<void> {
+    if (this.#changeDrift((now) => this.#drift.compared(run_id, outcome, now))) await this.#happened({ type: "tick" });
+  }
+  async resetDrift(): Promise<Result<ScheduleView>> {
+    this.#changeDrift((now) => {
+      this.#drift.reset(now);
+      return true;
+    });
+    return this.#answered({ type: "tick" });
+  }
+
   async poke(): Promise<boolean> {
     const head = this.#store.head();
     if (head.ok && head.value === null) return false;
@@ -108,14 +127,25 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   async #happened(event: ScheduleEvent): Promise<Result<null>> {
     const decided = this.ctx.storage.transactionSync(() => this.#decide(event));
     if (!decided.ok) return decided;
-    const { team, actions } = decided.value;
+    const { team, schedule, actions, compare } = decided.value;
     for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, action));
+    if (compare !== null) await this.#attempt("comparison", () => sendScheduleTask(this.env, { team, schedule, due: 0, compare }));
     await this.#attempt("retention", () => this.#retain());
     await this.#attempt("registry", () => this.#project());
     return ok(null);
   }
 
-  #decide(event: ScheduleEvent): Result<{ readonly team: string; readonly actions: readonly Action[] }> {
+  /** In one transaction; whether anything is otherwise now, which lists then show. */
+  #changeDrift(change: (now: number) => boolean): boolean {
+    return this.ctx.storage.transactionSync(() => {
+      const head = this.#store.head();
+      if (!head.ok || head.value === null || !change(Date.now())) return false;
+      this.#store.put({ ...head.value, version: head.value.version + 1 });
+      return true;
+    });
+  }
+
+  #decide(event: ScheduleEvent): Result<Decided> {
     const head = this.#store.head();
     if (!head.ok) return head;
     if (head.value === null) return NO_SCHEDULE;
@@ -126,8 +156,12 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     const isShown = before.projected === 0 || notes.length > 0 || shownOf(before.state) !== shownOf(state);
     this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
     this.#store.note(notes, now);
-    if (wake_at !== null && serving) void this.ctx.storage.setAlarm(wake_at);
-    return ok({ team: before.team, actions });
+    const order = before.state.active?.order;
+    for (const note of notes) if (note.note === "ended" && order !== undefined) this.#drift.ended(note, order, state.definition, now);
+    const compare = serving ? this.#drift.due(now) : null;
+    const times = [wake_at, this.#drift.wakeAt()].filter((time) => time !== null);
+    if (times.length > 0 && serving) void this.ctx.storage.setAlarm(Math.min(...times));
+    return ok({ team: before.team, schedule: state.name, actions, compare });
   }
 
   async #perform(team: string, action: Action): Promise<void> {
@@ -155,6 +189,9 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
             env_digest: view.env_digest,
             env_args: view.config.env_args,
             answered_by: answeredBy(view.config, view.response_models),
+            rollouts: view.totals.rollouts,
+            errored: erroredRollouts(view.totals),
+            stopped: view.stopped_early !== undefined,
           };
     if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
   }
@@ -166,7 +203,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     const { team, state } = head.value;
     const { keep } = state.definition;
     if (keep === undefined) return;
-    for (const run_id of this.#store.beyond(keep, REMOVED_AT_ONCE)) {
+    for (const run_id of this.#store.beyond(keep, REMOVED_AT_ONCE, this.#drift.needed())) {
       const { kept } = await registryStub(this.env, team).standing(run_id);
       const removed = kept ? ok(null) : await runStub(this.env, runName({ run_id, ...teamField(team) })).remove();
       if (!removed.ok && removed.error.code !== "not_found") throw new Error(`run ${run_id}: ${removed.error.message}`);
@@ -189,7 +226,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
 
   /** While something is at work the watchdog looks each time: its looks are further apart than the object's own. */
   #watchedFrom({ state }: ScheduleHead): number | null {
-    if (state.active !== null || state.waiting.length > 0) return 0;
+    if (state.active !== null || state.waiting.length > 0 || this.#drift.wakeAt() !== null) return 0;
     return state.paused === null ? (nextDues(state.definition, state.anchor, state.decided, 1)[0] ?? null) : null;
   }
 
@@ -238,8 +275,24 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   #viewOf(head: ScheduleHead): ScheduleView {
-    return { ...this.#factsOf(head), series: this.#store.series(SHOWN), events: this.#store.events(SHOWN) };
+    return { ...this.#factsOf(head), series: this.#store.series(SHOWN), events: this.#store.events(SHOWN), drift: this.#driftFacts() };
   }
+
+  #driftFacts(): DriftFacts | null {
+    const { state } = this.#drift;
+    if (state === null) return null;
+    const { baseline, since, settings, course, began, judged, waiting } = state;
+    return { baseline, since, settings, verdict: course.verdict, began, judged: judged.length, waiting: waiting.length };
+  }
+}
+
+/** What one step leaves to be done. */
+interface Decided {
+  readonly team: string;
+  readonly schedule: string;
+  readonly actions: readonly Action[];
+  /** The run that is to be compared now. */
+  readonly compare: string | null;
 }
 
 /** What lists show of it that no note tells: looks at a run are not told. */

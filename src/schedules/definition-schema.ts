@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { BASELINE_RULE, isBaselineName } from "../config/baseline-name.ts";
+import { canonicalJson } from "../config/canonical-json.ts";
 import { plainText } from "../config/plain-text.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
+import { type DriftSettings, FIRST_RUNS, NO_BASELINE, USUAL_DRIFT } from "../drift/settings.ts";
 import { cronProblem } from "./cron.ts";
 import { DATE, hasDate } from "./dated-names.ts";
 import { CATCH_UPS, DATA, OVERLAPS, type ScheduleDefinition } from "./definition.ts";
@@ -27,6 +30,25 @@ const cron = z
 
 export const MOST_KEPT = 1_000;
 
+/** Runs of a baseline: all of them are read with each run that is compared. */
+const MOST_FIRST = 20;
+
+export const driftSchema = z.strictObject({
+  baseline: z
+    .string()
+    .refine(isBaselineName, BASELINE_RULE)
+    .optional()
+    .describe(`What each run is compared with: ${FIRST_RUNS} (the default: the first runs of the series), ${NO_BASELINE}, or the name of a baseline.`),
+  first: z.int().min(1).max(MOST_FIRST).optional().describe(`Runs of the baseline where it is ${FIRST_RUNS}; without it ${USUAL_DRIFT.first}.`),
+  metric: plainText(256).min(1).optional().describe("What is compared; without it the reward."),
+  false_alarms: z.number().min(0.01).max(20).optional().describe("At most so many in 100 runs, on average, while nothing changes; without it 1."),
+  detect: z
+    .number()
+    .gt(0)
+    .optional()
+    .describe("The size of change to look for; without it a twentieth of what the metric can be. Others are found too, later."),
+});
+
 const fields = z.strictObject({
   cron: cron.optional().describe("Five fields (minute, hour, day of the month, month, day of the week), or @hourly, @daily, @weekly, @monthly, @yearly."),
   every: span(MOST_EVERY_MS, "366d").optional().describe("Instead of cron: an interval such as 6h, from when it was added."),
@@ -43,6 +65,7 @@ const fields = z.strictObject({
   keep: z.int().min(1).max(MOST_KEPT).optional().describe("Settled runs that stay; older ones are deleted, but for those that somebody keeps."),
   data: z.enum(DATA).optional().describe("pinned (the default): the data of the first run; latest: whatever is there then."),
   run_name: plainText(150).min(1).optional().describe(`What its runs are called; ${DATE} stands for the day of the due time.`),
+  drift: driftSchema.optional().describe("What its runs are held against, and how sure an alarm is."),
   eval: z.record(z.string(), z.json()).describe("A table of a config file, for one evaluation: env_id, model and whatever else `eval run FILE.toml` reads."),
 });
 
@@ -51,6 +74,10 @@ export const definitionSchema = fields
   .refine(({ eval: table, data }) => data === "latest" || !hasDate((table as JsonObject).env_args), {
     path: ["data"],
     error: `must be "latest" where env_args name other data each day (${DATE})`,
+  })
+  .refine(({ drift }) => drift?.first === undefined || (drift.baseline ?? FIRST_RUNS) === FIRST_RUNS, {
+    path: ["drift", "first"],
+    error: `is for the baseline ${FIRST_RUNS} alone`,
   });
 
 export type GivenDefinition = z.input<typeof definitionSchema>;
@@ -67,6 +94,7 @@ export function definitionOf({
   keep,
   data,
   run_name,
+  drift,
   eval: table,
 }: z.output<typeof definitionSchema>): ScheduleDefinition {
   return {
@@ -80,6 +108,19 @@ export function definitionOf({
     ...(keep === undefined ? {} : { keep }),
     data: data ?? "pinned",
     ...(run_name === undefined ? {} : { run_name }),
+    ...driftIn(drift),
     eval: table as JsonObject,
   };
+}
+
+/** What is as usual is left out, as in a definition that was stored before there was any. */
+function driftIn({ baseline, first, metric, false_alarms, detect }: z.output<typeof driftSchema> = {}): { readonly drift?: DriftSettings } {
+  const drift: DriftSettings = {
+    baseline: baseline ?? USUAL_DRIFT.baseline,
+    first: first ?? USUAL_DRIFT.first,
+    metric: metric ?? USUAL_DRIFT.metric,
+    false_alarms: false_alarms ?? USUAL_DRIFT.false_alarms,
+    ...(detect === undefined ? {} : { detect }),
+  };
+  return canonicalJson({ ...drift }) === canonicalJson({ ...USUAL_DRIFT }) ? {} : { drift };
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
+import { type DriftSettings, USUAL_DRIFT } from "../drift/settings.ts";
 
 /** What a schedule is, as it is stored and shown: everything said, defaults filled in. Absent = there is none of it. */
 export interface ScheduleDefinition {
@@ -21,6 +22,8 @@ export interface ScheduleDefinition {
   readonly data: (typeof DATA)[number];
   /** What its runs are called; absent = after the schedule and the day. */
   readonly run_name?: string;
+  /** What its runs are held against; absent = as usual. */
+  readonly drift?: DriftSettings;
   /** A table of a config file as `eval run FILE.toml` reads it, for one evaluation. */
   readonly eval: JsonObject;
 }
@@ -31,3 +34,5 @@ export const DATA = ["pinned", "latest"] as const;
 
 /** The part of it that says when. */
 export type Timing = Pick<ScheduleDefinition, "cron" | "every" | "time_zone" | "jitter" | "until">;
+
+export const driftOf = ({ drift = USUAL_DRIFT }: Pick<ScheduleDefinition, "drift">): DriftSettings => drift;

@@ -2,6 +2,7 @@ import type { JsonObject } from "../config/plan/run-config.ts";
 import type { RunStatus } from "../config/run-status.ts";
 import type { Failure } from "../errors/result.ts";
 import type { AnsweredBy, AnsweringModel } from "./answered-by.ts";
+import type { DriftEvent } from "../drift/series.ts";
 import type { ScheduleDefinition } from "./definition.ts";
 
 /** What one schedule knows of itself. All times are Unix milliseconds. */
@@ -105,6 +106,11 @@ export interface SeenRun {
   readonly env_args: JsonObject;
   /** Null or absent = its answers did not say. */
   readonly answered_by?: AnsweredBy | null;
+  readonly rollouts: number;
+  /** Of these, without a score. */
+  readonly errored: number;
+  /** It ended by a rule to stop by. */
+  readonly stopped: boolean;
 }
 
 /** What became of a due time that was begun, or was not though it came. */
@@ -139,4 +145,5 @@ export type SeriesEvent =
   /** The ruler changed: scores from here on are of other data, or by other code. */
   | { readonly type: "data.changed" | "code.changed"; readonly run_id: string; readonly from: string; readonly to: string }
   /** What answers is another than it was in the run before, though the same was asked: by the provider's own words. */
-  | { readonly type: "model.changed"; readonly run_id: string; readonly from: readonly AnsweringModel[]; readonly to: readonly AnsweringModel[] };
+  | { readonly type: "model.changed"; readonly run_id: string; readonly from: readonly AnsweringModel[]; readonly to: readonly AnsweringModel[] }
+  | DriftEvent;

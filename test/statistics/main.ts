@@ -1,11 +1,12 @@
 import { COVERAGE_CASES, playCoverage } from "./coverage.ts";
+import { DRIFT_CASES, playDrift } from "./drift.ts";
 import { GATE_CASES, playGate } from "./gate.ts";
 import { LIVE_CASES, playLive } from "./live.ts";
 import { playStopping, STOPPING_CASES } from "./stopping.ts";
 
 /**
- * `npm run simulate:statistics [-- PLAYS [SEED]]`: plays runs whose truth is known, and prints how often intervals, rules to stop by and
- * gates are right, as the tables of docs/statistics-simulated.md.
+ * `npm run simulate:statistics [-- PLAYS [SEED]]`: plays runs whose truth is known, and prints how often intervals, rules to stop by,
+ * gates and the detector of drift are right, as the tables of docs/statistics-simulated.md.
  */
 const plays = Number(process.argv[2] ?? 2_000);
 const seed = Number(process.argv[3] ?? 1);
@@ -50,4 +51,23 @@ table(
     const size = each.examples === null ? `${examples} (planned)` : examples;
     return [drop === 0 ? "the same" : `${drop} worse`, maxDrop, size, attempts, p, ...[verdicts.pass, verdicts.fail, verdicts.undecided].map(percent)];
   }),
+);
+const [stable, dropped] = [false, true].map((isDropped) =>
+  DRIFT_CASES.filter(({ drop }) => drop > 0 === isDropped).map((each) => playDrift(each, isDropped ? plays : Math.ceil(plays / 10), seed)),
+);
+table(
+  ["examples", "attempts", "mean", "runs of the baseline", "false alarms in 100 runs"],
+  (stable ?? []).map(({ examples, attempts, p, first, alarms }) => [examples, attempts, p, first, alarms.toFixed(2)]),
+);
+table(
+  ["examples", "attempts", "mean", "runs of the baseline", "steady runs before", "median delay in runs", "within 5", "within 10", "within 20"],
+  (dropped ?? []).map(({ examples, attempts, p, first, steady, delay, found }) => [
+    examples,
+    attempts,
+    p,
+    first,
+    steady,
+    delay ?? "over 40",
+    ...found.map(percent),
+  ]),
 );

@@ -91,6 +91,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/v1/schedules/:schedule": { ...writes("schedule.delete"), inBody: true },
   "POST /api/v1/schedules/:schedule/pause": { ...writes("schedule.pause"), inBody: true },
   "POST /api/v1/schedules/:schedule/resume": { ...writes("schedule.resume"), inBody: true },
+  "POST /api/v1/schedules/:schedule/drift/reset": { ...writes("schedule.drift.reset"), inBody: true },
   "POST /api/v1/schedules/:schedule/run": { ...writes("schedule.run"), inBody: true },
   "GET /api/v1/monitors": reads,
   "GET /api/v1/monitors/:monitor": reads,

@@ -1,19 +1,14 @@
 import { type Context, Hono } from "hono";
-import { outputKey } from "../../../r2-layout/keys.ts";
-import { EdgewiseError } from "../../errors/result.ts";
-import { resultLines } from "../../exports/result-lines.ts";
-import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts";
 import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
 import { type ComparedRun, compareRuns } from "../../metrics/comparison/compare-runs.ts";
 import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import type { AppContext } from "../app-context.ts";
 import { parseBody, readJsonText } from "../body.ts";
 import { invalid } from "../errors.ts";
-import { readTwice } from "../read-twice.ts";
 import { comparisonBody, MOST_METRICS } from "./comparison-schemas.ts";
+import { addScores, settledRun, type SettledRun } from "./settled-run.ts";
 
 /** Settled runs of the caller's team, held against the first of them. Nothing is kept: it is made again from the rows each time. */
 export const comparisons = new Hono<AppContext>();
@@ -26,7 +21,7 @@ comparisons.post("/", async (c) => {
   const settled: SettledRun[] = [];
   let bytes = 0;
   for (const id of runs) {
-    const run = await settledRun(c, id);
+    const run = await settledRun(c.var.ports, id);
     settled.push(run);
     bytes += run.bytes;
     if (bytes > MAX_COMPARED_BYTES) throw invalid(["body", "runs"], `have more than ${MAX_COMPARED_BYTES / MIB} MiB of rows together: ${ELSEWHERE}`);
@@ -50,53 +45,26 @@ comparisons.post("/", async (c) => {
   return c.json(report);
 });
 
-interface SettledRun {
-  readonly id: string;
-  readonly model: string;
-  /** `metadata.json`, parsed. */
-  readonly metadata: unknown;
-  readonly facts: RunFacts;
-  /** Key of `results.jsonl`, and its size. */
-  readonly rows: string;
-  readonly bytes: number;
-}
-
-/** What there is to know of a run before its rows are read. */
-async function settledRun(c: Context<AppContext>, id: string): Promise<SettledRun> {
-  const { store, run } = c.var.ports;
-  const view = await readTwice(
-    () => run(id),
-    (stub) => stub.view(),
-  );
-  if (view === null) throw new EdgewiseError("not_found", `Evaluation ${id} not found.`);
-  if (view.phase !== "settled")
-    throw new EdgewiseError("run_busy", `The results of run ${id} are not complete yet.`, { hint: "Follow the run to its end, then compare it." });
-  const { env_id, model, run_id } = view.config;
-  const rows = outputKey(env_id, model, run_id, "results.jsonl");
-  const file = await store.read(outputKey(env_id, model, run_id, "metadata.json"));
-  const metadata: unknown = file === null ? null : await new Response(file).json();
-  const facts = runFacts(metadata);
-  if (facts === null) throw new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
-  return { id, model, metadata, facts, rows, bytes: (await store.size(rows)) ?? 0 };
-}
-
 /** `left`: what this request may still read; less afterwards. */
 async function scoresOf(
   c: Context<AppContext>,
-  { id, model, metadata, facts, rows }: SettledRun,
+  run: SettledRun,
   metrics: readonly string[] | null,
   clusterBy: string | undefined,
   left: { examples: number },
 ): Promise<ComparedRun> {
-  const builder = new ScoreTableBuilder({ trusted: !facts.foreign, metrics: metrics === null ? null : [REWARD, ...metrics], most: MOST_METRICS, clusterBy });
-  let number = 0;
-  for await (const { text } of resultLines(await c.var.ports.store.read(rows), 0)) {
-    builder.add(readForeignRow(text).value, ++number);
-    if (builder.examples > left.examples) throw invalid(["body", "runs"], `have more than ${MAX_COMPARED_EXAMPLES} examples together: ${ELSEWHERE}`);
-  }
+  const builder = new ScoreTableBuilder({
+    trusted: !run.facts.foreign,
+    metrics: metrics === null ? null : [REWARD, ...metrics],
+    most: MOST_METRICS,
+    clusterBy,
+  });
+  const number = await addScores(c.var.ports, run, builder, left.examples, () =>
+    invalid(["body", "runs"], `have more than ${MAX_COMPARED_EXAMPLES} examples together: ${ELSEWHERE}`),
+  );
   left.examples -= builder.examples;
-  if (number === 0) throw invalid(["body", "runs"], `run ${id} has no rows to compare`);
+  if (number === 0) throw invalid(["body", "runs"], `run ${run.id} has no rows to compare`);
   const unknown = builder.unknownKey;
-  if (unknown !== null) throw invalid(["body", "cluster_by"], `${unknownKeyText(`run ${id},`, unknown)}. ${knownKeysText(unknown)}`);
-  return { name: id, model, metadata, range: facts.reward_range, table: builder.table() };
+  if (unknown !== null) throw invalid(["body", "cluster_by"], `${unknownKeyText(`run ${run.id},`, unknown)}. ${knownKeysText(unknown)}`);
+  return { name: run.id, model: run.model, metadata: run.metadata, range: run.facts.reward_range, table: builder.table() };
 }

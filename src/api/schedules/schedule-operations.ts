@@ -76,4 +76,14 @@ export const SCHEDULE_OPERATIONS: readonly Operation[] = [
     answers: { 200: schedules.scheduleAnswer },
     errors: [404, 413, 415, 422],
   },
+  {
+    method: "post",
+    path: `${SCHEDULE}/drift/reset`,
+    id: "resetScheduleDrift",
+    summary: "Begin the series of comparisons anew: the next first runs, or the named baseline as it is then, are what runs are held against",
+    query: schedules.scheduleQuery,
+    body: emptyBody,
+    answers: { 200: schedules.scheduleAnswer },
+    errors: [404, 413, 415, 422],
+  },
 ];

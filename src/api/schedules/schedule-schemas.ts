@@ -17,6 +17,7 @@ export const pauseBody = z.strictObject({ reason: plainText(200).default("paused
 const text = z.string();
 const moment = z.iso.datetime();
 const failure = z.strictObject({ code: text, message: text, hint: text.optional() });
+const drift = z.strictObject({ baseline: text, first: z.int(), metric: text, false_alarms: z.number(), detect: z.number().optional() });
 const definition = z.strictObject({
   cron: text.optional(),
   every: text.optional(),
@@ -28,10 +29,34 @@ const definition = z.strictObject({
   keep: z.int().optional(),
   data: z.enum(DATA),
   run_name: text.optional(),
+  drift,
   eval: z.record(text, z.json()),
 });
 const kind = z.enum(["due", "late", "manual"]).describe("In time, caught up with, or asked for.");
 const event = z.strictObject({ seq: z.int(), at: moment, type: text, detail: z.record(text, z.json()).describe("What the event tells, by its type.") });
+const interval = z.tuple([z.number(), z.number()]);
+const judged = z.strictObject({
+  verdict: z.enum(["steady", "worse", "better"]),
+  metric: text,
+  n: z.int().describe("Examples with a score in the run and in its baseline."),
+  clusters: z.int().optional(),
+  baseline: z.number().describe("Mean over these examples."),
+  candidate: z.number(),
+  difference: z.number().describe("This run less its baseline."),
+  ci95: interval.nullable(),
+  level: z
+    .strictObject({ difference: z.number(), ci95: interval })
+    .describe("Where the series lies, by all of its runs: less the baseline while steady, else less where it was steady."),
+  evidence: z.number().describe("Of a change, after this run."),
+  limit: z.number().describe("Evidence that is an alarm."),
+  errored: z.int().describe("Rollouts without a score, which count nowhere."),
+});
+const runDrift = z.discriminatedUnion("verdict", [
+  z.strictObject({ verdict: z.literal("gathering"), runs: z.int(), of: z.int() }).describe("It is one of the baseline's."),
+  z.strictObject({ verdict: z.literal("waiting") }).describe("Its comparison is not done."),
+  z.strictObject({ verdict: z.literal("unjudged"), reason: text }),
+  judged,
+]);
 const entry = z.strictObject({
   due_at: moment,
   kind,
@@ -44,6 +69,7 @@ const entry = z.strictObject({
   dataset_digest: text.nullable(),
   env_digest: text.nullable(),
   removed: z.boolean().describe("The run is deleted, since later ones are kept, or somebody keeps it."),
+  drift: runDrift.nullable().describe("What its comparison with the baseline says; null = nothing."),
 });
 const facts = {
   name: text,
@@ -61,7 +87,21 @@ const facts = {
   next: z.array(moment).describe("The next five times."),
   served: z.boolean().describe("Whether due times are begun by this service; a local one that a command started for itself begins none."),
 };
-export const schedule = z.strictObject({ ...facts, series: z.array(entry), events: z.array(event) });
+const standing = z.strictObject({
+  verdict: z.enum(["steady", "worse", "better"]),
+  since: text.nullable().describe("The run at which it most likely left where it was steady."),
+  baseline_runs: z.array(text),
+  began_at: moment,
+  began_by: z.enum(["first", "definition.changed", "data.changed", "code.changed", "baseline.changed", "reset"]),
+  judged: z.int().describe("Runs since, at most 200."),
+  waiting: z.int().describe("Runs that are to be compared yet."),
+});
+export const schedule = z.strictObject({
+  ...facts,
+  drift: standing.nullable().describe("Where the series stands; null before a run of it has ended."),
+  series: z.array(entry),
+  events: z.array(event),
+});
 export const scheduleList = z.strictObject({ data: z.array(z.strictObject(facts)) });
 export const scheduleAnswer = z.strictObject({ data: schedule });
 export const schedulePlan = z.strictObject({

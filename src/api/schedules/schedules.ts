@@ -116,3 +116,8 @@ schedules.post("/:schedule/run", async (c) => {
   const id = idempotencyKeyOf(c.req) ?? crypto.randomUUID();
   return changed(c, (own, name) => own.of(name).run({ id }));
 });
+
+schedules.post("/:schedule/drift/reset", async (c) => {
+  parseBody(emptyBody, await readJsonText(c.req.raw));
+  return changed(c, (own, name) => own.of(name).resetDrift());
+});

@@ -1,7 +1,7 @@
-import type { ScheduleFacts, ScheduleView, SeriesEntry, StoredSeriesEvent } from "../../../durable-objects/schedule/schedule-control.ts";
+import type { DriftFacts, ScheduleFacts, ScheduleView, SeriesEntry, StoredSeriesEvent } from "../../../durable-objects/schedule/schedule-control.ts";
 import type { Failure } from "../../errors/result.ts";
 import { shownOrigin } from "../../config/plan/shown-config.ts";
-import type { ScheduleDefinition } from "../../schedules/definition.ts";
+import { driftOf, type ScheduleDefinition } from "../../schedules/definition.ts";
 import { mask } from "../../errors/masking.ts";
 import { nextDues } from "../../schedules/due-times.ts";
 
@@ -16,10 +16,11 @@ const failureShown = ({ code, message, hint }: Failure) => ({ code, message: mas
 /** All of it but what may be secret in an address. */
 function definitionShown(definition: ScheduleDefinition): ScheduleDefinition {
   const { heartbeat_url, ...table } = definition.eval;
-  return typeof heartbeat_url === "string" ? { ...definition, eval: { ...table, heartbeat_url: shownOrigin(heartbeat_url) } } : definition;
+  const shown = { ...definition, drift: driftOf(definition) };
+  return typeof heartbeat_url === "string" ? { ...shown, eval: { ...table, heartbeat_url: shownOrigin(heartbeat_url) } } : shown;
 }
 
-function entryShown({ due, kind, at, outcome, ended, removed }: SeriesEntry) {
+function entryShown({ due, kind, at, outcome, ended, removed, drift }: SeriesEntry) {
   return {
     due_at: iso(due),
     kind,
@@ -32,8 +33,19 @@ function entryShown({ due, kind, at, outcome, ended, removed }: SeriesEntry) {
     dataset_digest: ended?.dataset_digest ?? null,
     env_digest: ended?.env_digest ?? null,
     removed,
+    drift: drift?.verdict === "unjudged" ? { ...drift, reason: mask(drift.reason) } : (drift ?? null),
   };
 }
+
+const driftShown = ({ verdict, since, baseline, began, judged, waiting }: DriftFacts) => ({
+  verdict,
+  since,
+  baseline_runs: baseline,
+  began_at: iso(began.at),
+  began_by: began.reason,
+  judged,
+  waiting,
+});
 
 /** Names of members that are moments. */
 const MOMENTS = ["due", "first", "last", "at"];
@@ -90,6 +102,7 @@ export function factsShown(
 
 export const scheduleShown = (view: ScheduleView, served: boolean, now: number) => ({
   ...factsShown(view, served, now),
+  drift: view.drift === null ? null : driftShown(view.drift),
   series: view.series.map(entryShown),
   events: view.events.map(eventShown),
 });

@@ -39,6 +39,15 @@ const TIMES = [
   new Option("--run-name <NAME>", "what its runs are called; {{date}} stands for the day"),
 ];
 
+/** What its runs are held against: the members of `drift`, by what stands after the first word. */
+const DRIFT = [
+  new Option("--drift-baseline <NAME>", "what each run is compared with: first (the default: the first runs), none, a baseline or a run id"),
+  new Option("--drift-first <N>", "runs of the baseline where it is first (default: 3)").argParser(Number),
+  new Option("--drift-metric <NAME>", "what is compared (default: reward)"),
+  new Option("--drift-false-alarms <N>", "at most so many in 100 runs, on average, while nothing changes (default: 1)").argParser(Number),
+  new Option("--drift-detect <SIZE>", "the size of change to look for (default: a twentieth of what the metric can be)").argParser(Number),
+];
+
 export function scheduleCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const schedule = new Command("schedule").description("evaluations by the clock: a run at each due time, by a deployed service or while `serve` runs");
   const add = schedule
@@ -48,11 +57,16 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
     .argument("<env>", "environment: its id, such as gsm8k")
     .addOption(teamOption())
     .addOption(outputOption());
-  for (const option of TIMES) add.addOption(option);
+  for (const option of [...TIMES, ...DRIFT]) add.addOption(option);
   addFlags(add, OF_EVALUATION);
   add.action(async (name: string, env: string, flags: Flags & Record<string, unknown>) => {
     const { scheduleAdd } = await import("../schedules/schedules.ts");
-    const given = givenDefinition({ ...timesOf(flags), eval: { env_id: env, ...(givenOptions(add, () => false) as JsonObject) } });
+    const drift = namedBy(DRIFT, flags, "drift_");
+    const given = givenDefinition({
+      ...namedBy(TIMES, flags),
+      ...(Object.keys(drift).length === 0 ? {} : { drift }),
+      eval: { env_id: env, ...(givenOptions(add, () => false) as JsonObject) },
+    });
     done(await scheduleAdd(context, { name, given, team: flags.team, output: flags.output }));
   });
   schedule
@@ -97,6 +111,18 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
     const { scheduleRun } = await import("../schedules/schedules.ts");
     done(await scheduleRun(context, { name, ...flags }));
   });
+  schedule
+    .command("drift")
+    .description("what a series of runs is held against")
+    .command("reset")
+    .description("begin the comparisons of a schedule anew, with its next run")
+    .argument("<name>", "the schedule")
+    .addOption(teamOption())
+    .addOption(outputOption())
+    .action(async (name: string, flags: Flags) => {
+      const { scheduleDriftReset } = await import("../schedules/schedules.ts");
+      done(await scheduleDriftReset(context, { name, ...flags }));
+    });
   named("delete", "delete a schedule; its runs stay").action(async (name: string, flags: Flags) => {
     const { scheduleDelete } = await import("../schedules/schedules.ts");
     done(await scheduleDelete(context, { name, ...flags }));
@@ -104,13 +130,13 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
   return schedule;
 }
 
-const timesOf = (flags: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+/** Members of a definition from flags that are given. */
+const namedBy = (options: readonly Option[], flags: Readonly<Record<string, unknown>>, before = ""): Record<string, unknown> =>
   Object.fromEntries(
-    TIMES.flatMap((option) =>
-      flags[option.attributeName()] === undefined
-        ? []
-        : [[option.attributeName().replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), flags[option.attributeName()]]],
-    ),
+    options.flatMap((option) => {
+      const name = option.attributeName();
+      return flags[name] === undefined ? [] : [[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).slice(before.length), flags[name]]];
+    }),
   );
 
 /** What is wrong with it is told by its flag. */
@@ -119,7 +145,7 @@ function givenDefinition(asked: Record<string, unknown>): GivenDefinition {
   if (checked.success) return asked as GivenDefinition;
   const [issue] = checked.error.issues;
   throw usageError(
-    `--${String(issue?.path[0] ?? "").replaceAll("_", "-")}: ${issue?.message ?? "not possible"}`,
+    `--${(issue?.path ?? []).join("-").replaceAll("_", "-")}: ${issue?.message ?? "not possible"}`,
     'Example: npx edgewise schedule add nightly gsm8k --cron "0 3 * * *" --time-zone Europe/Berlin',
   );
 }

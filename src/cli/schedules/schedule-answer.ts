@@ -1,3 +1,4 @@
+import type { RunDrift } from "../../drift/series.ts";
 import type { ScheduleDefinition } from "../../schedules/definition.ts";
 
 /** A schedule as the service tells it. */
@@ -25,6 +26,7 @@ export interface ListedEntry {
   readonly status: string | null;
   readonly reward: number | null;
   readonly removed: boolean;
+  readonly drift: RunDrift | null;
 }
 
 export interface ListedEvent {
@@ -35,6 +37,15 @@ export interface ListedEvent {
 }
 
 export interface ShownSchedule extends ListedSchedule {
+  readonly drift: {
+    readonly verdict: string;
+    readonly since: string | null;
+    readonly baseline_runs: readonly string[];
+    readonly began_at: string;
+    readonly began_by: string;
+    readonly judged: number;
+    readonly waiting: number;
+  } | null;
   readonly series: readonly ListedEntry[];
   readonly events: readonly ListedEvent[];
 }

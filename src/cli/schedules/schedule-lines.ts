@@ -1,6 +1,7 @@
 import { columnLines, fieldLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { sparkline } from "../../report/statistics/sparkline.ts";
+import { driftText, verdictText } from "./drift-lines.ts";
 import type { ListedEntry, ListedEvent, ListedSchedule, ShownSchedule } from "./schedule-answer.ts";
 
 /** Schedules as a terminal shows them. */
@@ -50,6 +51,7 @@ export function scheduleLines(schedule: ShownSchedule, width: number): readonly 
     ["Evaluation", JSON.stringify(definition.eval)],
     ["Data", definition.data === "latest" ? "latest" : (pinned ?? "those of the first run")],
     ["Code", code ?? "-"],
+    ["Drift", driftText(schedule)],
     ["By", schedule.created_by],
     ["Waiting", String(schedule.waiting.length)],
   ] as const;
@@ -62,8 +64,8 @@ export function scheduleLines(schedule: ShownSchedule, width: number): readonly 
     ...(series.length === 0
       ? ["No due time has come."]
       : columnLines(
-          [{ title: "DUE" }, { title: "KIND" }, { title: "CAME TO", flexible: true }],
-          series.slice(0, SHOWN_ENTRIES).map((entry) => [entry.due_at, entry.kind, cameTo(entry)]),
+          [{ title: "DUE" }, { title: "KIND" }, { title: "CAME TO", flexible: true }, { title: "DRIFT", flexible: true }],
+          series.slice(0, SHOWN_ENTRIES).map((entry) => [entry.due_at, entry.kind, cameTo(entry), verdictText(entry.drift)]),
           width,
         )),
     // Its runs stand above.

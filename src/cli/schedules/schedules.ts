@@ -107,6 +107,15 @@ export function scheduleRun(context: CommandContext, wish: Named): Promise<ExitC
   );
 }
 
+export const scheduleDriftReset = (context: CommandContext, wish: Named): Promise<ExitCode> =>
+  changed(
+    context,
+    wish,
+    "drift reset",
+    (client) => client.json("POST", schedulePath(wish.name, wish.team, "/drift/reset"), { body: {}, retries: 2 }),
+    `The comparisons of ${wish.name} begin anew with its next run.`,
+  );
+
 export async function scheduleDelete(context: CommandContext, { name, team, output }: Named): Promise<ExitCode> {
   mustBeName(name);
   const answer = await askService(context, "edgewise schedule delete", ({ client }) => client.json<{ message: string }>("DELETE", schedulePath(name, team)));

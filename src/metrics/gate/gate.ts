@@ -5,12 +5,10 @@ import { REWARD, type ScoreTable } from "../comparison/score-table.ts";
 import { varianceComponents } from "../comparison/variance-components.ts";
 import { isCount } from "../count-metrics.ts";
 import { RewardSpread } from "../interval.ts";
+import { MOST_ERRORS } from "../most-errors.ts";
 import { ClusteredMean } from "../one-run/clustered-mean.ts";
 import { type DecisionCost, decisionCost } from "./decision-cost.ts";
 import { commonVerdict, type Verdict, verdictOf } from "./verdict.ts";
-
-/** Share of rollouts without a score from which nothing is decided: who failed to answer is no random part. */
-const MOST_ERRORS = 0.05;
 
 export interface GateWish {
   /** Of `max_drop`: by so much may the mean be below the baseline's. Null: not asked. */

@@ -19,7 +19,19 @@ const ADA: Creator = { user: "ada", token: null, owner: false };
 const START = Date.UTC(2026, 9, 24);
 
 const DEFINITION: ScheduleDefinition = { every: "10m", time_zone: "UTC", overlap: "skip", catch_up: "last", data: "pinned", eval: { env_id: "gsm8k" } };
-const SEEN: SeenRun = { over: true, status: "COMPLETED", suspended: false, failure: null, avg_reward: 1, dataset_digest: "d", env_digest: "e", env_args: {} };
+const SEEN: SeenRun = {
+  over: true,
+  status: "COMPLETED",
+  suspended: false,
+  failure: null,
+  avg_reward: 1,
+  dataset_digest: "d",
+  env_digest: "e",
+  env_args: {},
+  rollouts: 1,
+  errored: 0,
+  stopped: false,
+};
 const BUSY: Failure = { code: "limit_reached", message: "full" };
 const GONE: Failure = { code: "missing_key", message: "no key" };
 

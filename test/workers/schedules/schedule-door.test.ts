@@ -38,6 +38,11 @@ describe("at the door", () => {
     expect(await plan({ keep: 30, overlap: "queue" })).toMatchObject({ change: "change", fields: ["keep", "overlap"] });
     await door.json(ada, "PUT", "/schedules/nightly", body);
     expect((await door.json<{ data: { events: unknown[] } }>(ada, "GET", "/schedules/nightly")).data.events).toEqual([]);
+    // Said as it is where nothing is said, it is no change; what is otherwise is one.
+    expect(await plan({ drift: { baseline: "first", first: 3 } })).toMatchObject({ change: "none" });
+    expect(await plan({ drift: { baseline: "main", detect: 0.02 } })).toMatchObject({ change: "change", fields: ["drift"] });
+    const { data } = await door.json<{ data: { definition: { drift: unknown } } }>(ada, "GET", "/schedules/nightly");
+    expect(data.definition.drift).toEqual({ baseline: "first", first: 3, metric: "reward", false_alarms: 1 });
     expect(await door.status(ada, "DELETE", "/schedules/nightly")).toBe(200);
     expect(await door.status(ada, "DELETE", "/schedules/nightly")).toBe(404);
     expect((await door.json<{ data: unknown[] }>(ada, "GET", "/schedules")).data).toEqual([]);
@@ -56,6 +61,9 @@ describe("at the door", () => {
     [{ every: "1h", eval: { ...EVAL, rollouts: 3 } }, "rollouts"],
     [{ every: "1h", eval: { ...EVAL, api_base_url: "http://127.0.0.1:1/v1" } }, "api_base_url"],
     [{ every: "1h", cronn: "x" }, "cronn"],
+    [{ every: "1h", drift: { baseline: "no name" } }, "baseline"],
+    [{ every: "1h", drift: { baseline: "main", first: 3 } }, "first"],
+    [{ every: "1h", drift: { false_alarms: 0 } }, "false_alarms"],
   ])("%j is refused by the name of its field", async (changes, field) => {
     const answer = await door.call(ada, "PUT", "/schedules/nightly", { eval: EVAL, ...changes });
     expect(answer.status).toBeGreaterThanOrEqual(400);

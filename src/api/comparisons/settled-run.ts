@@ -1,0 +1,49 @@
+import { outputKey } from "../../../r2-layout/keys.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { resultLines } from "../../exports/result-lines.ts";
+import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
+import type { ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
+import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import type { AppPorts } from "../app-ports.ts";
+import { readTwice } from "../read-twice.ts";
+
+export interface SettledRun {
+  readonly id: string;
+  readonly model: string;
+  /** `metadata.json`, parsed. */
+  readonly metadata: unknown;
+  readonly facts: RunFacts;
+  /** Key of `results.jsonl`, and its size. */
+  readonly rows: string;
+  readonly bytes: number;
+}
+
+type Ports = Pick<AppPorts, "store" | "run">;
+
+/** What there is to know of a run before its rows are read. Throws `not_found`, `run_busy`, and `storage_unavailable`. */
+export async function settledRun({ store, run }: Ports, id: string): Promise<SettledRun> {
+  const view = await readTwice(
+    () => run(id),
+    (stub) => stub.view(),
+  );
+  if (view === null) throw new EdgewiseError("not_found", `Evaluation ${id} not found.`);
+  if (view.phase !== "settled")
+    throw new EdgewiseError("run_busy", `The results of run ${id} are not complete yet.`, { hint: "Follow the run to its end, then compare it." });
+  const { env_id, model, run_id } = view.config;
+  const rows = outputKey(env_id, model, run_id, "results.jsonl");
+  const file = await store.read(outputKey(env_id, model, run_id, "metadata.json"));
+  const metadata: unknown = file === null ? null : await new Response(file).json();
+  const facts = runFacts(metadata);
+  if (facts === null) throw new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
+  return { id, model, metadata, facts, rows, bytes: (await store.size(rows)) ?? 0 };
+}
+
+/** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples. */
+export async function addScores({ store }: Ports, { rows }: SettledRun, builder: ScoreTableBuilder, most: number, tooMany: () => Error): Promise<number> {
+  let number = 0;
+  for await (const { text } of resultLines(await store.read(rows), 0)) {
+    builder.add(readForeignRow(text).value, ++number);
+    if (builder.examples > most) throw tooMany();
+  }
+  return number;
+}

@@ -1,0 +1,32 @@
+import type { RunDrift } from "../../drift/series.ts";
+import { driftOf } from "../../schedules/definition.ts";
+import type { ShownSchedule } from "./schedule-answer.ts";
+
+/** Drift as a terminal shows it. */
+
+const signed = (value: number): string => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
+const between = ([low, high]: readonly [number, number]): string => `${signed(low)} to ${signed(high)}`;
+
+/** What is said of one run, in a cell. */
+export function verdictText(drift: RunDrift | null): string {
+  if (drift === null) return "-";
+  if (drift.verdict === "gathering") return `baseline ${drift.runs}/${drift.of}`;
+  if (drift.verdict === "waiting") return "waiting";
+  if (drift.verdict === "unjudged") return `unjudged: ${drift.reason}`;
+  return `${drift.verdict} ${signed(drift.difference)}${drift.ci95 === null ? "" : ` (${between(drift.ci95)})`}`;
+}
+
+/** Where the series stands, in a field. */
+export function driftText({ drift, definition, series }: Pick<ShownSchedule, "drift" | "definition" | "series">): string {
+  const { baseline, first, metric, false_alarms, detect } = driftOf(definition);
+  if (baseline === "none") return "not looked for";
+  const held = baseline === "first" ? `the first ${first}` : baseline;
+  const asked = `${metric} against ${held}, at most ${false_alarms} false alarms in 100 runs${detect === undefined ? "" : `, looking for ${detect}`}`;
+  if (drift === null) return `no run yet; ${asked}`;
+  if (baseline === "first" && drift.baseline_runs.length < first) return `baseline of ${drift.baseline_runs.length} of ${first} runs; ${asked}`;
+  const newest = series.map((entry) => entry.drift).find((each) => each !== null && "level" in each);
+  if (drift.judged === 0 || newest === undefined || newest === null || !("level" in newest)) return `no run judged yet; ${asked}`;
+  const { level, evidence, limit } = newest;
+  const where = drift.since === null ? "" : ` since run ${drift.since}`;
+  return `${drift.verdict}${where}, ${signed(level.difference)} (${between(level.ci95)}); evidence of a change ${evidence.toPrecision(2)} of ${limit}; ${asked}`;
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { until, Workplace } from "../../support/cli/cli-process.ts";
+import { Served } from "../../support/cli/served.ts";
+import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+
+interface Shown {
+  readonly definition: { readonly drift: Record<string, unknown> };
+  readonly drift: { readonly verdict: string; readonly since: string | null; readonly baseline_runs: readonly string[] } | null;
+  readonly series: readonly { readonly run_id: string | null; readonly drift: { readonly verdict: string } | null }[];
+  readonly events: readonly { readonly type: string; readonly detail: Record<string, unknown> }[];
+}
+
+let place: Workplace;
+let model: ModelServer;
+let served: Served;
+beforeAll(async () => {
+  place = new Workplace();
+  model = await startModelServer({ accuracy: 1 });
+  served = new Served(place);
+  await served.start();
+});
+afterAll(async () => {
+  await served.end("SIGKILL");
+  place.remove();
+  await model.close();
+});
+
+const shown = async (): Promise<Shown> => ((await (await served.ask("/schedules/nightly")).json()) as { data: Shown }).data;
+const cli = async (...args: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await place.run(["schedule", ...args]);
+  expect(code, stderr).toBe(0);
+  return stdout;
+};
+
+it("a series whose model gets worse says so, since which run, and is steady again when the model is", { timeout: 180_000 }, async () => {
+  const flags = ["-m", "scripted", "-b", model.url, "-n", "20", "-r", "1", "--drift-first", "2", "--drift-false-alarms", "2"];
+  await cli("add", "nightly", "reverse-text", "--every", "30d", ...flags);
+  let runs = 0;
+  /** So many runs more, one after another, each with what is said of it. */
+  const play = async (count: number): Promise<readonly string[]> => {
+    runs += count;
+    for (let i = 0; i < count; i++) await served.ask("/schedules/nightly/run", {});
+    const settled = ({ series }: Shown): boolean => series.length === runs && series.every(({ drift }) => drift !== null && drift.verdict !== "waiting");
+    await until(
+      async () => settled(await shown()),
+      60_000,
+      () => `${runs} runs with a verdict`,
+    );
+    return (await shown()).series
+      .slice(0, count)
+      .reverse()
+      .map(({ drift }) => drift?.verdict ?? "none");
+  };
+  expect(await play(5)).toEqual(["gathering", "gathering", "steady", "steady", "steady"]);
+  model.setScript({ accuracy: 0.3 });
+  const worse = await play(3);
+  expect(worse.at(-1)).toBe("worse");
+  const { drift, series } = await shown();
+  expect(drift).toMatchObject({ verdict: "worse", since: series[2]?.run_id, baseline_runs: [series.at(-1)?.run_id, series.at(-2)?.run_id] });
+  model.setScript({ accuracy: 1 });
+  expect((await play(4)).at(-1)).toBe("steady");
+  expect((await shown()).events.map(({ type }) => type).filter((type) => type.startsWith("drift."))).toEqual(["drift.steady", "drift.worse"]);
+  expect(await cli("get", "nightly")).toMatch(/Drift.*steady.*reward against the first 2.*Reward: .*DRIFT.*worse -0\.\d{3}/s);
+  await cli("drift", "reset", "nightly");
+  expect((await shown()).drift).toMatchObject({ verdict: "steady", baseline_runs: [] });
+});

@@ -1,6 +1,6 @@
 /**
- * Builds what the package ships: `dist/worker.js` and `dist/embedded-worker.js` (run in workerd) and `dist/cli.js` (runs in Node
- * 20.19 or later), and the library in `dist/lib/`. Prints nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
+ * Builds what the package ships: `dist/worker.js` and `dist/embedded-worker.js` (run in workerd) `dist/cli.js` and `dist/evaluators.js`
+ * (in Node 20.19 or later), and the library in `dist/lib/`. Prints nothing when all is well. An entry that is not in the tree is left out, so that a checkout of half the project still installs.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -26,6 +26,15 @@ const inWorkerd: BuildOptions = {
   plugins: [keptNames("es2024")],
 };
 
+const inNode: BuildOptions = {
+  target: "node20.19",
+  platform: "node",
+  // These carry binaries, so they stay dependencies; everything else is in the file.
+  external: ["miniflare", "esbuild"],
+  // Bundled CommonJS packages ask for Node's own modules through `require`.
+  banner: { js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);' },
+};
+
 /** Ink imports the developer tools of React where a variable asks for them. They are not in the package, so there is nothing to import. */
 const withoutDeveloperTools: Plugin = {
   name: "without-developer-tools",
@@ -42,16 +51,10 @@ const entries: readonly Entry[] = [
   {
     source: "src/cli/main.ts",
     output: "dist/cli.js",
-    options: {
-      target: "node20.19",
-      platform: "node",
-      // These carry binaries, so they stay dependencies; everything else is in the file.
-      external: ["miniflare", "esbuild"],
-      plugins: [keptNames("node20.19"), withoutDeveloperTools],
-      // Bundled CommonJS packages ask for Node's own modules through `require`.
-      banner: { js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);' },
-    },
+    options: { ...inNode, plugins: [keptNames("node20.19"), withoutDeveloperTools] },
   },
+  // Beside the command and the Workers, which the service that it starts is made of.
+  { source: "src/evaluators/index.ts", output: "dist/evaluators.js", options: { ...inNode, plugins: [keptNames("node20.19")] } },
 ];
 
 /** What `import … from "edgewise"`, `"edgewise/worker"` and `"edgewise/testing"` give: one copy of everything they share. */

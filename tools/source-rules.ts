@@ -77,6 +77,10 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("exports/", "people/", "endpoints/", "secrets/", "schedules/", "monitors/"),
   inCli("push/", "comparison/"),
   inCli("datasets/"),
+  // Library code in Node, which reaches a service as commands do.
+  ["src/evaluators/engine/"],
+  ["src/evaluators/benchmark/"],
+  ["src/evaluators/index.ts"],
   inCli("eval-run/", "imports/"),
   inCli("rescore/"),
   inCli("commands/"),
@@ -94,8 +98,12 @@ const roomOf = (path: string): Room | undefined => ROOMS.find(({ name }) => (nam
 /** Tests beside environments reach for what tests need. */
 const isShipped = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !/\.test\.ts$/.test(path);
 
+/** What runs in Node alone: the command line, and what library code there reaches a service by. */
+const NODE_ONLY = ["src/cli/", "src/evaluators/engine/", "src/evaluators/benchmark/", "src/evaluators/index.ts"];
+const isNodeOnly = (path: string): boolean => NODE_ONLY.some((room) => path.startsWith(room));
+
 /** Everything that runs in the Worker; tests beside environments do not. */
-const inWorker = (path: string): boolean => isShipped(path) && !path.startsWith("src/cli/");
+const inWorker = (path: string): boolean => isShipped(path) && !isNodeOnly(path);
 /** The Worker, and the one beside it that the local service starts for the embedded model. */
 const isEntry = (path: string): boolean => path === "src/worker.ts" || path === "src/embedded-worker.ts";
 
@@ -136,7 +144,7 @@ function refusal(file: SourceFile, target: string, value: boolean): string | nul
   if (isShipped(path) && /^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
   if (!inWorker(path)) return upward(path, target);
   if (target.startsWith("node:") && value && !BUILT_IN.includes(path)) return "code of the Worker runs without Node's modules";
-  if (target.startsWith("src/cli/")) return "the command line is Node only";
+  if (isNodeOnly(target)) return "the command line and the evaluators' engine are Node only";
   return upward(path, target);
 }
 

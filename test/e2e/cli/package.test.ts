@@ -131,6 +131,19 @@ describe("the packed package in a project of its own", () => {
     expect(await node("script.mjs")).toEqual({ code: 0, output: "6 1\n" });
   });
 
+  it("evaluates in a script by an engine of its own", async () => {
+    write(
+      "engine.mjs",
+      `import { connectEngine } from "edgewise/evaluators";
+       const engine = await connectEngine({ environments: ["./environments/my_sums"] });
+       const options = { model: "scripted", api_base_url: ${JSON.stringify(model.url)}, num_examples: 2, rollouts_per_example: 1 };
+       const { status, metrics } = await engine.runEvaluation({ environment: "./environments/my_sums", options });
+       console.log(status, Object.keys(metrics).length > 0);
+       await engine.close();`,
+    );
+    expect(await node("engine.mjs")).toEqual({ code: 0, output: "COMPLETED true\n" });
+  });
+
   it("is deployed with the project's environments by one file", async () => {
     write(
       "worker.ts",

@@ -3,5 +3,5 @@ export { connectEngine, type EngineOptions } from "./engine/connect-engine.ts";
 export type { Engine } from "./engine/engine.ts";
 export type { EvaluationRequest } from "./engine/evaluation-request.ts";
 export type { EvaluationResult } from "./engine/evaluation-result.ts";
-export { type ErrorCode } from "../errors/codes.ts";
+export type { ErrorCode } from "../errors/codes.ts";
 export { EdgewiseError } from "../errors/result.ts";

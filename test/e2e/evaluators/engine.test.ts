@@ -58,7 +58,7 @@ describe("an evaluation that library code asks for", () => {
   it("is refused with a code and a hint for what has to be asked for otherwise", async () => {
     program("wrong.mjs", [
       'const engine = await connectEngine({ stateDir: ".edgewise" });',
-      'const asked = (environment, options) => engine.runEvaluation({ environment, options }).then(() => "", ({ name, code }) => `${name} ${code}`);',
+      'const asked = (environment, options) => engine.runEvaluation({ environment, options }).then(() => "", ({ name, code }) => name + " " + code);',
       'const none = await asked("no-such-thing", {});',
       'const size = await asked("reverse-text", { model: "scripted", num_examples: "many" });',
       "await engine.close();",

@@ -67,7 +67,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
     this.#datasets = new NamedDatasetStore(ctx.storage);
     this.#clocked = new ScheduleIndex(ctx.storage);
     this.#watched = new MonitorIndex(ctx.storage);
-    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, this.env);
+    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, this.#clocked, this.env);
   }
 
   async noteAudit(entry: NewAuditEntry): Promise<number> {

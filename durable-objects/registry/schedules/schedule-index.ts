@@ -1,3 +1,4 @@
+import { uploadDigestsIn } from "../../../src/config/upload-digests.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { MAX_SCHEDULES } from "../../../src/limits.ts";
 import { execute } from "../../counted-sql.ts";
@@ -47,6 +48,11 @@ export class ScheduleIndex {
     return this.#rows<{ facts: string }>("SELECT facts FROM schedule WHERE facts IS NOT NULL ORDER BY name").map(
       ({ facts }) => JSON.parse(facts) as ScheduleFacts,
     );
+  }
+
+  /** Digests of the uploads that runs of its schedules are to read: what they are pinned to, and what they name. */
+  uploads(): ReadonlySet<string> {
+    return new Set(this.all().flatMap(({ pin, definition }) => uploadDigestsIn(definition.eval, { dataset: pin?.dataset ?? null })));
   }
 
   due(before: number, most: number): string[] {

@@ -1,17 +1,28 @@
 import { createScheduledController, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ScheduleFacts } from "../../../durable-objects/schedule/schedule-control.ts";
 import { manifestText } from "../../../r2-layout/folder-manifest.ts";
 import { DATASET_PREFIX, datasetKey } from "../../../r2-layout/keys.ts";
 import { createApp } from "../../../src/api/app.ts";
 import { portsOf } from "../../../src/api/ports.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { UPLOAD_GRACE_MS } from "../../../src/limits.ts";
+import type { ScheduleDefinition } from "../../../src/schedules/definition.ts";
+import { newSchedule } from "../../../src/schedules/policy.ts";
 import { sweepUploads } from "../../../src/upload-sweep.ts";
 import worker from "../../../src/worker.ts";
 import { createRun } from "../support/runs.ts";
 import { rawRun, registry, restoreClock, run, service, setVars, silenceQueue, skip, STEADY, until } from "../support/service.ts";
 
 const bucket = service.BUCKET;
+const SCHEDULED: ScheduleDefinition = {
+  every: "1h",
+  time_zone: "UTC",
+  overlap: "skip",
+  catch_up: "last",
+  data: "pinned",
+  eval: { env_id: "reverse-text", env_args: { dataset: "acme/rows" } },
+};
 const DAY_MS = UPLOAD_GRACE_MS + 60_000;
 
 beforeEach(() => {
@@ -99,6 +110,27 @@ describe("uploads that no run points to", () => {
     skip(DAY_MS);
     await sweepUploads(service);
     expect(await stored()).toEqual(new Set());
+  });
+
+  it("stay when a schedule names them, or is pinned to them, for as long as it is there", async () => {
+    const [pinned, named, orphan] = await Promise.all(["pinned", "named", "orphan"].map(upload));
+    const schedule = newSchedule("nightly", "id", SCHEDULED, { user: "ada", token: null, owner: false }, 0);
+    const definition = { ...SCHEDULED, eval: { ...SCHEDULED.eval, env_args: { dataset: `sha256:${named}` } } };
+    const pin = { of: "", digest: "of the inputs", dataset: `sha256:${pinned}` };
+    // Its data set of the team has other revisions by now, and its first run is deleted.
+    for (const [name, changes] of Object.entries({ nightly: { pin }, hourly: { definition } })) {
+      await registry().reserveSchedule(name);
+      const facts: ScheduleFacts = { ...schedule, created_by: "ada", active: null, last: null, missed: null, ...changes, name };
+      await registry().projectSchedule({ name, version: 1, wake_at: null, facts });
+    }
+    skip(DAY_MS);
+    await sweepUploads(service);
+    expect(await stored()).toEqual(new Set([pinned, named]));
+    expect(orphan).toBeDefined();
+    await registry().forgetSchedule({ name: "nightly", deleted: true });
+    skip(DAY_MS);
+    await sweepUploads(service);
+    expect(await stored()).toEqual(new Set([named]));
   });
 
   it("are found in turns, however many there are, beside runs that are created meanwhile", async () => {

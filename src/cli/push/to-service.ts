@@ -8,16 +8,14 @@ import type { OpenedRun } from "../exports/opened-run.ts";
 import { sparingMemory } from "../exports/sparing-memory.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { ServiceError, type ServiceClient } from "../connection/http-client.ts";
-import { pause } from "../connection/pause.ts";
+import { type Patience, patiently } from "../connection/patience.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { explain } from "../service/explain.ts";
 import { openService } from "../service/open-service.ts";
-import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { type Batch, batchesOf, bodyOf } from "./pushed-folder.ts";
+import { patienceWith, whenSettled } from "./settling.ts";
 
-/** How long the service has to make rows of what was sent, and how often it is asked. */
-const SETTLE_MS = 10 * 60_000;
-const LOOK_MS = 250;
 /** Refusals that say something of what was sent, and nothing of the service. */
 const OF_THE_FOLDER: ReadonlySet<string> = new Set(["invalid_request", "body_too_large"]);
 /** Evaluations of one folder that may have been deleted. */
@@ -37,11 +35,12 @@ export async function pushToService(context: CommandContext, named: readonly str
   sparingMemory();
   return await withRuns(context, "edgewise push", { named, partial: true }, async (runs) => {
     const service = await openService({ ...context, command: "edgewise push", port: 0, keyNames: [], attended: false, idle: false, onCrash: () => undefined });
+    const patience = patienceWith({ ...service, tell: (line) => terminal.tell(line) });
     let refused = 0;
     try {
       for (const run of runs) {
         for (const note of run.notes) terminal.tell(`warning: ${note}`);
-        const lines = await pushOne(service.client, run, isPublic).catch((error: unknown) => {
+        const lines = await pushOne(service.client, run, isPublic, patience).catch((error: unknown) => {
           // What is wrong with one folder need not be wrong with the next.
           if (!(error instanceof ServiceError) || !OF_THE_FOLDER.has(error.code)) throw error;
           refused += 1;
@@ -61,12 +60,12 @@ export async function pushToService(context: CommandContext, named: readonly str
 }
 
 /** Pushes one folder, and returns what came of it: nothing new where it was pushed before. */
-export async function pushOne(client: ServiceClient, run: OpenedRun, isPublic: boolean): Promise<readonly string[]> {
+export async function pushOne(client: ServiceClient, run: OpenedRun, isPublic: boolean, patience: Patience): Promise<readonly string[]> {
   const id = await evaluationOf(client, bodyOf(run, isPublic));
   let added = 0;
   for await (const batch of batchesOf(run.rows())) if (await send(client, id, batch)) added += batch.rows.length;
-  const { viewer_url } = await client.finalizeRun(id);
-  return pushedLines(await whenSettled(client, id), viewer_url, added);
+  const { viewer_url } = await patiently(() => client.finalizeRun(id), patience);
+  return pushedLines(await whenSettled(client, id, patience), viewer_url, added);
 }
 
 /** Whether any of them was new. What the service does not take is named by the row it is in. */
@@ -89,15 +88,6 @@ async function evaluationOf(client: ServiceClient, body: unknown): Promise<strin
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "idempotency_conflict" || generation >= GENERATIONS) throw error;
     }
-  }
-}
-
-async function whenSettled(client: ServiceClient, id: string): Promise<Evaluation> {
-  for (const until = performance.now() + SETTLE_MS; ; await pause(LOOK_MS)) {
-    const evaluation = await client.run(id);
-    if (evaluation.edgewise.settled) return evaluation;
-    if (performance.now() > until)
-      throw new CliError(`evaluation ${id} is pushed, and the service has not made its rows yet`, { hints: [`Look at it: npx edgewise eval get ${id}`] });
   }
 }
 

@@ -1,6 +1,7 @@
 import { createScheduledController, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ScheduleFacts } from "../../../durable-objects/schedule/schedule-control.ts";
+import { scheduleIndexStub } from "../../../durable-objects/stubs.ts";
 import { manifestText } from "../../../r2-layout/folder-manifest.ts";
 import { DATASET_PREFIX, datasetKey } from "../../../r2-layout/keys.ts";
 import { createApp } from "../../../src/api/app.ts";
@@ -9,6 +10,7 @@ import { sha256Hex } from "../../../src/config/sha256.ts";
 import { UPLOAD_GRACE_MS } from "../../../src/limits.ts";
 import type { ScheduleDefinition } from "../../../src/schedules/definition.ts";
 import { newSchedule } from "../../../src/schedules/policy.ts";
+import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { sweepUploads } from "../../../src/upload-sweep.ts";
 import worker from "../../../src/worker.ts";
 import { createRun } from "../support/runs.ts";
@@ -117,17 +119,18 @@ describe("uploads that no run points to", () => {
     const schedule = newSchedule("nightly", "id", SCHEDULED, { user: "ada", token: null, owner: false }, 0);
     const definition = { ...SCHEDULED, eval: { ...SCHEDULED.eval, env_args: { dataset: `sha256:${named}` } } };
     const pin = { of: "", digest: "of the inputs", dataset: `sha256:${pinned}` };
+    const index = scheduleIndexStub(service, DEFAULT_TEAM);
     // Its data set of the team has other revisions by now, and its first run is deleted.
     for (const [name, changes] of Object.entries({ nightly: { pin }, hourly: { definition } })) {
-      await registry().reserveSchedule(name);
+      await index.reserveSchedule(name);
       const facts: ScheduleFacts = { ...schedule, created_by: "ada", active: null, last: null, missed: null, ...changes, name };
-      await registry().projectSchedule({ name, version: 1, wake_at: null, facts });
+      await index.projectSchedule({ name, version: 1, wake_at: null, facts });
     }
     skip(DAY_MS);
     await sweepUploads(service);
     expect(await stored()).toEqual(new Set([pinned, named]));
     expect(orphan).toBeDefined();
-    await registry().forgetSchedule({ name: "nightly", deleted: true });
+    await index.forgetSchedule({ name: "nightly", deleted: true });
     skip(DAY_MS);
     await sweepUploads(service);
     expect(await stored()).toEqual(new Set([named]));

@@ -25,7 +25,7 @@ afterAll(async () => {
   await model.close();
 });
 
-const shown = async (): Promise<Shown> => ((await (await served.ask("/schedules/nightly")).json()) as { data: Shown }).data;
+const shown = async (name = "nightly"): Promise<Shown> => ((await (await served.ask(`/schedules/${name}`)).json()) as { data: Shown }).data;
 const cli = async (...args: string[]): Promise<string> => {
   const { code, stdout, stderr } = await place.run(["schedule", ...args]);
   expect(code, stderr).toBe(0);
@@ -61,6 +61,16 @@ it("a series whose model gets worse says so, since which run, and is steady agai
   expect((await play(4)).at(-1)).toBe("steady");
   expect((await shown()).events.map(({ type }) => type).filter((type) => type.startsWith("drift."))).toEqual(["drift.steady", "drift.worse"]);
   expect(await cli("get", "nightly")).toMatch(/Drift.*steady.*reward against the first 2.*Reward: .*DRIFT.*worse -0\.\d{3}/s);
+  const [{ run_id } = { run_id: null }] = (await shown()).series;
+  expect((await place.run(["baseline", "set", "main", String(run_id)])).code).toBe(0);
+  await cli("add", "named", "reverse-text", "--every", "30d", "-m", "scripted", "-b", model.url, "-n", "20", "-r", "1", "--drift-baseline", "main");
+  await served.ask("/schedules/named/run", {});
+  await until(
+    async () => (await shown("named")).series[0]?.drift?.verdict === "steady",
+    60_000,
+    () => "a run that is compared with a named baseline",
+  );
+  expect((await shown("named")).drift?.baseline_runs).toEqual([run_id]);
   await cli("drift", "reset", "nightly");
   expect((await shown()).drift).toMatchObject({ verdict: "steady", baseline_runs: [] });
 });

@@ -79,7 +79,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("datasets/"),
   // Library code in Node, which reaches a service as commands do.
   ["src/evaluators/engine/"],
-  ["src/evaluators/benchmark/"],
+  ["src/evaluators/benchmark/", "src/evaluators/suite/"],
   ["src/evaluators/index.ts"],
   inCli("eval-run/", "imports/"),
   inCli("rescore/"),
@@ -99,7 +99,7 @@ const roomOf = (path: string): Room | undefined => ROOMS.find(({ name }) => (nam
 const isShipped = (path: string): boolean => /^(src|durable-objects|r2-layout)\//.test(path) && !/\.test\.ts$/.test(path);
 
 /** What runs in Node alone: the command line, and what library code there reaches a service by. */
-const NODE_ONLY = ["src/cli/", "src/evaluators/engine/", "src/evaluators/benchmark/", "src/evaluators/index.ts"];
+const NODE_ONLY = ["src/cli/", "src/evaluators/engine/", "src/evaluators/benchmark/", "src/evaluators/suite/", "src/evaluators/index.ts"];
 const isNodeOnly = (path: string): boolean => NODE_ONLY.some((room) => path.startsWith(room));
 
 /** Everything that runs in the Worker; tests beside environments do not. */

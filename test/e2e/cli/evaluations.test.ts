@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readLock } from "../../../src/cli/state/state-lock.ts";
 import { metadataOf, rowsOf, until, Workplace } from "../../support/cli/cli-process.ts";
@@ -57,6 +58,49 @@ async function run(...args: readonly string[]): Promise<{ readonly folder: strin
   expect(code).toBe(0);
   return { folder: place.resultsFolders(output)[0] ?? "", stdout };
 }
+
+describe("an evaluator", () => {
+  it("runs the evaluations of its file through the service of the folder, and what is finished is not run again", async () => {
+    const library = fileURLToPath(new URL("../../../dist/evaluators.js", import.meta.url));
+    writeFileSync(
+      join(place.folder, "evals.toml"),
+      [
+        'provider = "embedded"',
+        ...["[[evaluation]]", 'name = "blimp"', 'args = { dataset = "pairs.jsonl" }'],
+        ...["[[evaluation]]", 'name = "perplexity"', 'args = { dataset = "texts.jsonl", column = "body" }'],
+      ].join("\n"),
+    );
+    const lines = [
+      `import { connectEngine, Evaluator } from ${JSON.stringify(library)};`,
+      "await using engine = await connectEngine();",
+      'const evaluator = Evaluator.fromCheckpoint("edgewise/tiny", { config: "evals.toml", engine, resume: true });',
+      "const before = evaluator.done;",
+      "const stored = await evaluator();",
+      'const each = await evaluator.evaluate({ reduce: "none" });',
+      "console.log(JSON.stringify({ before, after: evaluator.done, stored, each: each.scores.perplexity.length }));",
+    ];
+    const program = join(place.folder, "evaluate.mjs");
+    writeFileSync(program, lines.join("\n"));
+    const evaluate = async (): Promise<Record<string, unknown>> => {
+      const command = place.command;
+      place.command = program;
+      const { code, stdout, stderr } = await place.run([]);
+      place.command = command;
+      expect(stderr).toBe("");
+      expect(code).toBe(0);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    const first = await evaluate();
+    expect(first).toMatchObject({ before: false, after: true, each: TEXTS.length });
+    expect(await evaluate()).toEqual({ ...first, before: true });
+    const direct = (await Promise.all(TEXTS.map(logprobsOf))).flat();
+    const { results } = JSON.parse(readFileSync(join(place.folder, "results/general/default/edgewise--tiny/results.json"), "utf8")) as {
+      results: Record<string, number>;
+    };
+    expect(results.perplexity).toBeCloseTo(Math.exp(-sum(direct) / direct.length), 4);
+    expect(results.blimp).toBeGreaterThanOrEqual(0);
+  });
+});
 
 describe("an evaluation by likelihood with the embedded model", () => {
   it("finds of each pair what a direct computation with the same server finds", async () => {

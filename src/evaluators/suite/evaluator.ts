@@ -1,0 +1,209 @@
+/** Several evaluations of one model, as a training loop asks for them. */
+import { readFileSync } from "node:fs";
+import { withProvider } from "../../config/endpoints/providers.ts";
+import type { GivenOptions } from "../../config/options/options.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import { SCORED } from "../../environments/evaluations/likelihood-env.ts";
+import { checkedReduction, type Reduction } from "../../environments/evaluations/reduce.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { digestOf, type EvaluationRequest } from "../engine/evaluation-request.ts";
+import { type ConfiguredEvaluation, type EvaluatorConfig, evaluatorConfig, type GivenEvaluatorConfig, parseEvaluatorConfig } from "./evaluator-config.ts";
+import { type EndedRun, reduceRun, type ReducedRun } from "./reduce-run.ts";
+import { ResultsFolder, type StoredResults } from "./results-folder.ts";
+
+/** What runs evaluations: what `connectEngine` gives. */
+export interface EvaluationEngine {
+  runEvaluation(request: EvaluationRequest): Promise<EndedRun>;
+}
+
+export interface EvaluatorOptions {
+  /** A configuration, or the path of a TOML or JSON file of one. */
+  readonly config: GivenEvaluatorConfig | string;
+  /** Over the configuration, field by field. */
+  readonly overlay?: Partial<GivenEvaluatorConfig>;
+  readonly engine: EvaluationEngine;
+}
+
+export interface CheckpointOptions extends EvaluatorOptions {
+  /** Goes on with the job that was begun: what it has finished is not run again. Default false: a new job, in whose folder old results are replaced. */
+  readonly resume?: boolean;
+}
+
+/** What a trainer says of itself. */
+export interface Trainer {
+  readonly step: number;
+  /** A name or path of the weights of this step that the server serves. */
+  readonly model: string;
+  /** Where it is served; absent = as the configuration says. */
+  readonly url?: string;
+  /** Of the training; part of the job's name. Absent = the model's. */
+  readonly name?: string;
+}
+
+export interface EvaluateOptions {
+  /** Default `mean`. */
+  readonly reduce?: Reduction;
+  /** Default false. */
+  readonly returnIntermediates?: boolean;
+  // Over what the configuration says, of every evaluation.
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly chunkSize?: number;
+  readonly samplesPerPrompt?: number;
+  readonly length?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface Evaluated<Score = number | number[]> {
+  /** By name. */
+  readonly scores: Readonly<Record<string, Score>>;
+  /** By name, one of each sample; only where they were asked for. */
+  readonly intermediates?: Readonly<Record<string, readonly unknown[]>>;
+  /** Rollouts without a score, by name, that the model is to blame for. */
+  readonly unscored: Readonly<Record<string, number>>;
+}
+
+/** An evaluator is called to run it. */
+export type CallableEvaluator = Evaluator & (() => Promise<StoredResults>);
+
+/** Made by `fromCheckpoint` or `fromTrainer`. */
+export class Evaluator {
+  readonly config: EvaluatorConfig;
+  readonly job: string;
+  readonly #engine: EvaluationEngine;
+  readonly #folder: ResultsFolder;
+  readonly #id: string;
+
+  private constructor(config: EvaluatorConfig, job: string, engine: EvaluationEngine, resume: boolean) {
+    this.config = config;
+    this.job = job;
+    this.#engine = engine;
+    this.#folder = new ResultsFolder(config.results, config.project, config.group, job);
+    const { results: _results, max_concurrent: _speed, ...settings } = config;
+    this.#id = this.#folder.job(digestOf(settings as JsonObject), resume);
+  }
+
+  /** Of a model by the name or path that the server serves it under. Throws `invalid_request`, and `resume_mismatch` where the job to go on with is another. */
+  static fromCheckpoint(model: string, { resume = false, ...options }: CheckpointOptions): CallableEvaluator {
+    const config = read(options, { model });
+    return callable(new Evaluator(config, config.job ?? folderName(model), options.engine, resume));
+  }
+
+  /** Of a trainer's weights at a step. The same step again is the same job. */
+  static fromTrainer({ step, model, url, name }: Trainer, options: EvaluatorOptions): CallableEvaluator {
+    if (!Number.isSafeInteger(step) || step < 0) throw new EdgewiseError("invalid_request", `step is ${step}, not an integer from 0`);
+    const config = read(options, { model, ...(url === undefined ? {} : { api_base_url: url }) });
+    return callable(new Evaluator(config, `${config.job ?? folderName(name ?? model)}-step-${step}`, options.engine, true));
+  }
+
+  /** Whether all results are there: a file that lacks one of the evaluations does not count. */
+  get done(): boolean {
+    const results = this.#folder.results()?.results ?? {};
+    return this.config.evaluation.every(({ name }) => typeof results[name] === "number");
+  }
+
+  /** Where `run` writes them. */
+  get resultsFile(): string {
+    return this.#folder.file;
+  }
+
+  /**
+   * Runs all evaluations, side by side, and gives their scores by name. An evaluation that this job has finished before, with the same options, is read and not run again. Throws
+   * what the first one failed by; runs of the others go on, and whoever asks again attaches to them.
+   */
+  async evaluate(options: EvaluateOptions = {}): Promise<Evaluated> {
+    const { reduce = "mean", returnIntermediates = false, signal } = options;
+    checkedReduction(reduce);
+    const failed = new AbortController();
+    const ends = AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]);
+    const all = await Promise.all(
+      this.config.evaluation.map(async (evaluation): Promise<readonly [string, ReducedRun]> => {
+        const { name } = evaluation;
+        try {
+          const run = await this.#engine.runEvaluation({ ...this.#request(evaluation, options), signal: ends });
+          return [name, await reduceRun(name, run, reduce, returnIntermediates)];
+        } catch (error) {
+          failed.abort(error);
+          throw failed.signal.reason;
+        }
+      }),
+    );
+    return {
+      scores: Object.fromEntries(all.map(([name, { score }]) => [name, score])),
+      ...(returnIntermediates ? { intermediates: Object.fromEntries(all.map(([name, run]) => [name, run.intermediates])) } : {}),
+      unscored: Object.fromEntries(all.flatMap(([name, { unscored }]) => (unscored === 0 ? [] : [[name, unscored]]))),
+    };
+  }
+
+  /** Runs all evaluations and writes `results.json`; where it is complete, reads it. Throws as `evaluate` does, and writes nothing then. */
+  async run(): Promise<StoredResults> {
+    const known = this.#folder.results();
+    if (known !== null && this.done) return known;
+    const { scores, unscored } = await this.evaluate();
+    const { project, group } = this.config;
+    const results = {
+      job: this.job,
+      project,
+      group,
+      results: scores as Readonly<Record<string, number>>,
+      ...(Object.keys(unscored).length === 0 ? {} : { unscored }),
+    };
+    this.#folder.write(results);
+    return results;
+  }
+
+  #request({ name, args = {}, ...own }: ConfiguredEvaluation, options: EvaluateOptions): EvaluationRequest {
+    const { model, provider, api_base_url, api_key_var, api_client_type, max_concurrent } = this.config;
+    const { provider: _named, ...endpoint } = withProvider({ model, provider, api_base_url, api_key_var, api_client_type });
+    const length = options.length ?? own.length;
+    const chunk = options.chunkSize ?? own.chunk_size;
+    const temperature = options.temperature ?? own.temperature;
+    const top = options.topP ?? own.top_p;
+    const given = Object.fromEntries(
+      Object.entries({
+        ...endpoint,
+        max_concurrent,
+        num_examples: -1,
+        rollouts_per_example: options.samplesPerPrompt ?? own.samples_per_prompt ?? 1,
+        env_args: { ...args, ...(length === undefined ? {} : { length }), ...(chunk === undefined ? {} : { chunk_size: chunk }) },
+        sampling_args: { ...(temperature === undefined ? {} : { temperature }), ...(top === undefined ? {} : { top_p: top }) },
+        state_columns: options.returnIntermediates === true ? [SCORED] : undefined,
+      }).filter(([, value]) => value !== undefined),
+    ) as GivenOptions;
+    const key = `${this.#id} ${name} ${digestOf(given as JsonObject)}`;
+    return { environment: name, options: given, key };
+  }
+}
+
+function read({ config, overlay }: EvaluatorOptions, said: Partial<GivenEvaluatorConfig>): EvaluatorConfig {
+  const given = typeof config === "string" ? parseEvaluatorConfig(textOf(config), config) : config;
+  return evaluatorConfig(given, { ...said, ...overlay });
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new EdgewiseError("invalid_request", `the configuration of an evaluator cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/** The model as part of a folder's name. */
+const folderName = (model: string): string =>
+  model
+    .replaceAll("/", "--")
+    .replaceAll(/[^\w.-]/g, "_")
+    .replace(/^[.-]+/, "")
+    .slice(0, 100) || "model";
+
+function callable(evaluator: Evaluator): CallableEvaluator {
+  const call = (): Promise<StoredResults> => evaluator.run();
+  return new Proxy(call as unknown as CallableEvaluator, {
+    get: (_, key) => {
+      const value: unknown = Reflect.get(evaluator, key, evaluator);
+      return typeof value === "function" ? (value.bind(evaluator) as unknown) : value;
+    },
+  });
+}

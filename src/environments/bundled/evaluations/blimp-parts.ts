@@ -1,5 +1,5 @@
 /** The 67 parts of BLiMP, as its files and the Hub's configurations are called (Warstadt et al. 2020, CC BY). */
-export const BLIMP_PARTS = [
+export const BLIMP_PARTS: readonly string[] = [
   "adjunct_island",
   "anaphor_gender_agreement",
   "anaphor_number_agreement",
@@ -67,4 +67,4 @@ export const BLIMP_PARTS = [
   "wh_vs_that_no_gap_long_distance",
   "wh_vs_that_with_gap",
   "wh_vs_that_with_gap_long_distance",
-] as const;
+];

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../../../config/plan/run-config.ts";
+import { didYouMean } from "../../../config/nearest.ts";
 import { mix, mixSeed } from "../../../mix.ts";
 import { shuffled } from "../../definition/shuffle.ts";
 import type { RowSource } from "../../definition/examples.ts";
@@ -72,7 +73,15 @@ class Blimp extends PerplexityComparisonEvaluation {
   }
 }
 
-const part = z.enum(BLIMP_PARTS);
+/** No list of what is allowed: it would fill the screen wherever arguments are listed. */
+const part = z.string().superRefine((name, context) => {
+  if (BLIMP_PARTS.includes(name)) return;
+  const rest = `as ${BLIMP_PARTS.slice(0, 3).join(", ")}, …`;
+  context.addIssue({
+    code: "custom",
+    message: `there is no part ${JSON.stringify(name)}${didYouMean(name, BLIMP_PARTS)}; there are ${BLIMP_PARTS.length}, ${rest}`,
+  });
+});
 
 export const blimp = defineEvaluation({
   id: "blimp",

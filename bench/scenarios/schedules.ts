@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startService } from "../edgewise-process.ts";
 import { getJson } from "../http-run.ts";
 import type { Measure } from "../measure.ts";
+import { startModelProcess } from "../model-process.ts";
 import type { Scenario } from "../scenario.ts";
 
 const SCHEDULES = 500;
@@ -21,13 +22,14 @@ interface Listed {
 
 /** Schedules that are all due in one minute: each has its run, and the last of them is created within a minute. */
 export const schedules: Scenario = async (places) => {
+  const model = await startModelProcess();
   const service = await startService(places("schedules"));
   try {
     const due = new Date(Math.ceil((Date.now() + AHEAD_MS) / MINUTE_MS) * MINUTE_MS);
     const body = JSON.stringify({
       cron: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
-      // One example that nobody answers would do: what counts is their creation.
-      eval: { env_id: "arithmetic", model: "edgewise/tiny", provider: "embedded", num_examples: 1, rollouts_per_example: 1 },
+      // What counts is their creation: the model is a process of its own, which takes nothing from it.
+      eval: { env_id: "arithmetic", model: "scripted", api_base_url: model.url, num_examples: 1, rollouts_per_example: 1 },
     });
     const began = performance.now();
     let next = 0;
@@ -58,5 +60,6 @@ export const schedules: Scenario = async (places) => {
     ];
   } finally {
     await service.close();
+    await model.close();
   }
 };

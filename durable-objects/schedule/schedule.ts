@@ -167,7 +167,12 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   async #perform(team: string, action: Action): Promise<void> {
     if (action.do === "create") {
       const { due, schedule } = action.order;
-      return await sendScheduleTask(this.env, { team, schedule, due });
+      try {
+        return await sendScheduleTask(this.env, { team, schedule, due });
+      } catch (thrown) {
+        await this.#happened({ type: "unsent", due });
+        throw thrown;
+      }
     }
     const run = runStub(this.env, runName({ run_id: action.run_id, ...teamField(team) }));
     if (action.do === "cancel") {

@@ -17,6 +17,8 @@ export type ScheduleEvent =
   /** `id`: of the request. */
   | { readonly type: "run"; readonly id: string }
   | { readonly type: "created"; readonly due: number; readonly run_id: string }
+  /** The queue did not take it. */
+  | { readonly type: "unsent"; readonly due: number }
   /** `passing`: the same may go well in a while. */
   | { readonly type: "refused"; readonly due: number; readonly failure: Failure; readonly passing: boolean }
   /** Null: there is no such run. */
@@ -35,7 +37,9 @@ const MOST_DUES = 5_000;
 /** Due times that wait; beyond it the oldest are missed, or the newest skipped. */
 export const MOST_WAITING = 100;
 const MOST_ASKED = 20;
-/** Waits between attempts to create a run, and how long it is tried. */
+/** Waits until what was sent for and not heard of is sent for again: hundreds that are due at once take a while to be created, and one more message each would make it longer. */
+const RESEND_WAITS = { first: 60_000, last: 5 * 60_000 };
+/** Waits between attempts to create a run that was refused, or could not be sent for, and how long it is tried. */
 const CREATE_WAITS = { first: 5_000, last: 5 * 60_000 };
 const GIVE_UP_MS = 60 * 60_000;
 /** Waits between looks at a run. */
@@ -89,6 +93,7 @@ class Deciding {
     else if (event.type === "resume") this.#resume(event.creator);
     else if (event.type === "run") this.#ask(event.id);
     else if (event.type === "created") this.#created(event.due, event.run_id);
+    else if (event.type === "unsent") this.#unsent(event.due);
     else if (event.type === "refused") this.#refused(event.due, event.failure, event.passing);
     else if (event.type === "looked") this.#looked(event.run_id, event.seen);
   }
@@ -128,7 +133,7 @@ class Deciding {
     const { active } = this.state;
     if (active === null || active.retry_at > this.#now) return [];
     const { order, run_id, tries, cancel } = active;
-    const wait = waitOf(run_id === null ? CREATE_WAITS : LOOK_WAITS, tries);
+    const wait = waitOf(run_id === null ? RESEND_WAITS : LOOK_WAITS, tries);
     this.#change({ active: { ...active, tries: tries + 1, retry_at: this.#now + wait } });
     if (run_id === null) return [{ do: "create", order }];
     return [...(cancel ? [{ do: "cancel" as const, run_id }] : []), { do: "look", run_id }];
@@ -250,6 +255,12 @@ class Deciding {
     const { failure: _, ...rest } = active;
     this.#outcome(active.order, { kind: "run", run_id });
     this.#change({ active: { ...rest, run_id, tries: 0, retry_at: this.#now + (active.cancel ? 0 : LOOK_WAITS.first) } });
+  }
+
+  #unsent(due: number): void {
+    const { active } = this.state;
+    if (active === null || active.order.due !== due || active.run_id !== null) return;
+    this.#change({ active: { ...active, retry_at: Math.min(active.retry_at, this.#now + waitOf(CREATE_WAITS, active.tries - 1)) } });
   }
 
   #refused(due: number, failure: Failure, passing: boolean): void {

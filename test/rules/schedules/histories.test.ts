@@ -102,6 +102,8 @@ class World {
   #create({ key, due }: Extract<Action, { do: "create" }>["order"], failing: number): void {
     const wanted = this.state.active?.order.due === due && this.state.active.run_id === null;
     if (!wanted) return;
+    // The queue was away for a moment.
+    if (this.chance(0.05)) return this.happen({ type: "unsent", due });
     const known = this.runs.get(key);
     if (known === undefined && this.chance(failing)) {
       const passing = this.chance(0.8);
@@ -288,7 +290,7 @@ describe("policies", () => {
       state = step(state, now, { type: "refused", due, failure: BUSY, passing: true }).state;
       if (state.active !== null) state = step(state, state.active.retry_at, { type: "tick" }).state;
     }
-    expect(tries).toBeGreaterThan(10);
+    expect(tries).toBeGreaterThan(5);
     expect(tries).toBeLessThan(60);
     expect(state.paused).toBeNull();
   });

@@ -123,7 +123,7 @@ describe("one due time is one run", () => {
     expect(sent).toHaveLength(1);
     // Lost on its way.
     sent.length = 0;
-    skip(60_000);
+    skip(3 * 60_000);
     await object().poke();
     expect(sent).toHaveLength(1);
     await deliver();

@@ -46,7 +46,11 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
       return ok(true);
     });
     if (!made.ok) return made;
-    if (made.value) this.#memory = { since: Date.now(), beat_at: null };
+    if (made.value) {
+      this.#memory = { since: Date.now(), beat_at: null };
+      // From the first monitor on the watchdog leaves its sign.
+      await this.#attempt("pulse", async () => void (await monitorIndexStub(this.env).heardFrom()));
+    }
     const stays = made.value || only_if_missing === true;
     const view = await this.#answered(stays ? { type: "tick" } : { type: "put", definition });
     return view.ok ? ok({ view: view.value, made: made.value }) : view;

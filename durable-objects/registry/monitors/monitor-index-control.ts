@@ -26,7 +26,7 @@ export interface MonitorIndexControl {
   dueMonitors(before: number, most: number): Promise<readonly { readonly name: string; readonly id: string }[]>;
   /** The monitor was deleted; or there is none, and nobody has been about to make one for a minute. */
   forgetMonitor(request: { readonly name: string; readonly id: string; readonly deleted: boolean }): Promise<void>;
-  /** Of the default team's, for all: the watchdog has come. */
+  /** Of the default team's, for all: the watchdog has come. Noted once somebody has asked `heardFrom`. */
   notePulse(): Promise<void>;
   /** Of the default team's, for all: before this the service was away, so that beats could not arrive; 0 = it never was. */
   heardFrom(): Promise<number>;

@@ -74,12 +74,14 @@ export class MonitorIndex {
 
   notePulse(now: number): void {
     const row = this.#pulse();
-    if (row === undefined) this.#rows("INSERT INTO service_pulse VALUES (?, 0)", now);
-    else this.#rows("UPDATE service_pulse SET looked_at = ?, heard_from = ?", now, now - row.looked_at > GAP_MS ? now : Math.min(row.heard_from, now));
+    // Nobody is watched: nothing is written each minute.
+    if (row !== undefined)
+      this.#rows("UPDATE service_pulse SET looked_at = ?, heard_from = ?", now, now - row.looked_at > GAP_MS ? now : Math.min(row.heard_from, now));
   }
 
   heardFrom(now: number): number {
     const row = this.#pulse();
+    if (row === undefined) this.#rows("INSERT INTO service_pulse VALUES (?, 0)", now);
     if (row === undefined) return 0;
     return now - row.looked_at > GAP_MS ? now : row.heard_from;
   }

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { beatKeyIn } from "../../../src/monitors/beat-url.ts";
 import { closeTeam, type Door, openTeam } from "../support/people.ts";
-import { service } from "../support/service.ts";
+import { service, setClock } from "../support/service.ts";
 
 /** What the door says of monitors, of a deployed service; and the one address of it that needs no token. */
 
@@ -95,6 +95,8 @@ describe("the address of a monitor", () => {
   it("is heard once a second however often it is called, and what is beyond that is refused without costing anybody else", async () => {
     const [url, other] = [await add(), await add("other")];
     Object.assign(service, { REQUESTS: { limit: async ({ key }: { key: string }) => ({ success: !key.startsWith("beat ") }) } });
+    const now = Date.now();
+    setClock(() => now);
     const statuses = [await call(url), await call(url), await call(other)].map(({ status }) => status);
     expect(statuses).toEqual([200, 429, 200]);
     expect((await call(url)).headers.get("retry-after")).toBe("1");

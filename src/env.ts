@@ -48,6 +48,9 @@ export interface Env extends Cloudflare.Env {
   readonly PARENT?: Fetcher;
   /** Cloudflare's own models, for the client type `workers_ai`; a binding that a deployment adds. */
   readonly AI?: AiBinding;
+  /** Sends email; a binding that a deployment adds (`send_email`), and the address that alerts come from. */
+  readonly EMAIL?: MailBinding;
+  readonly ALERTS_FROM?: string;
   /** How long a run waits for an executor that has its code, in milliseconds; default ten minutes. */
   readonly CODE_WAIT_MS?: string;
   /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */
@@ -60,6 +63,11 @@ export interface Env extends Cloudflare.Env {
   readonly EMBEDDED?: Fetcher;
   /** The network without what miniflare puts before it (`src/cli/service/runtime-network.ts`). */
   readonly NETWORK?: Fetcher;
+}
+
+/** The part of Cloudflare's `send_email` binding that is used. */
+export interface MailBinding {
+  send(mail: { readonly from: string; readonly to: string; readonly subject: string; readonly text: string }): Promise<unknown>;
 }
 
 /** Boot id of a deployment: there is one boot that never ends. */

@@ -24,6 +24,8 @@ export const MAX_SUBREQUESTS = 10_000;
 export const QUEUE_CONSUMERS = 250;
 /** D queues/platform/limits: wall time of a consumer invocation. */
 export const CONSUMER_WALL_MS = 15 * 60_000;
+/** D queues/platform/limits: delay on send or retry. */
+export const MAX_QUEUE_DELAY_S = 12 * 3_600;
 /** D workers/platform/limits: request body on the free and pro plans. */
 export const MAX_BODY_BYTES = 100_000_000;
 
@@ -43,6 +45,10 @@ export const MAX_BASELINES = 500;
 export const MAX_SCHEDULES = 1_000;
 /** Monitors of a team: each is an object with an alarm in each of its intervals. */
 export const MAX_MONITORS = 1_000;
+/** Alerts of a team: each occurrence is compared with all of them. */
+export const MAX_ALERTS = 100;
+/** Messages that wait for one receiver: beyond it the oldest is given up. */
+export const MAX_WAITING_MESSAGES = 1_000;
 /** Data sets that a team has by name, files of one, and revisions of one that are kept: a list of all, with their newest, is one answer. */
 export const MAX_NAMED_DATASETS = 200;
 export const MAX_DATASET_FILES = 50;

@@ -55,7 +55,7 @@ const FLOORS: readonly (readonly string[])[] = [
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/", "src/hub/", "src/traces/"],
   ["durable-objects/", "src/worker-options.ts"],
-  ["src/team-turns.ts", "src/exporting/"],
+  ["src/team-turns.ts", "src/alerting/", "src/exporting/"],
   ["src/pushing/", "src/overdue.ts"],
   [
     "src/api/",

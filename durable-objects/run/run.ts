@@ -4,7 +4,6 @@ import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { runName } from "../../src/teams/team-name.ts";
-import { dispatcherStub, registryStub } from "../stubs.ts";
 import type { RunReport } from "../monitor/monitor-control.ts";
 import { runNumbers, runTiming } from "../timing.ts";
 import { Waking } from "../waking.ts";
@@ -13,9 +12,9 @@ import type { RunContext } from "./state/context.ts";
 import type { CommittedPage, CreateRequest, HubPushOutcome, ResumeRequest, Resumed, RunControl, RunUploads, RunView, SamplePage } from "./control.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
 import { type Heartbeat, isNews } from "./sending/heartbeat.ts";
-import { sendHubPushTask } from "./sending/hub-push-task.ts";
 import { isReportNews } from "./sending/monitor-report.ts";
 import { Watchers } from "./sending/watchers.ts";
+import { announce, hasAnnouncements } from "./sending/announcing.ts";
 import type { Outbox } from "./sending/outbox.ts";
 import type * as P from "./protocol.ts";
 import type * as Pushed from "./pushed/pushed-protocol.ts";
@@ -31,7 +30,7 @@ import { pageOf } from "./reading/samples.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
-import { projectionOf, viewOf } from "./reading/view.ts";
+import { viewOf } from "./reading/view.ts";
 import { RunVitals } from "./reading/vitals.ts";
 import { removalWait, sweepDue } from "./course/sweep.ts";
 import { ALARM_LOST_MS, nextWake } from "./sending/wake.ts";
@@ -333,7 +332,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
       return result;
     });
     if (done === null) return null;
-    if (done.outbox.offer !== null || done.outbox.projection !== null || done.outbox.push === true) this.ctx.waitUntil(this.#send(done.outbox));
+    if (hasAnnouncements(done.outbox)) this.ctx.waitUntil(this.#send(done.outbox));
     if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
     if (done.outbox.report !== undefined) this.ctx.waitUntil(this.#report(done.outbox.report));
     return done.answer;
@@ -378,22 +377,12 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   }
 
   /** Sends what is due; what is not acknowledged is sent again by the alarm. */
-  async #send(outbox: Outbox): Promise<void> {
-    const config = this.#ledger.config();
-    const run = runName(config);
-    try {
-      if (outbox.offer !== null) {
-        await dispatcherStub(this.env).offer({ run, weight: 1, ...outbox.offer });
-        this.#transit("offered", outbox.offer.seq);
-      }
-      if (outbox.projection !== null) {
-        const view = this.#view();
-        if (view !== null) await registryStub(this.env, config.team).project(projectionOf(view, outbox.projection));
-        this.#transit("projected", outbox.projection);
-      }
-      if (outbox.push === true) await sendHubPushTask(this.env, run);
-    } catch (thrown) {
-      console.warn(`run ${run}: announcement not delivered, the alarm repeats it: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-    }
+  #send(outbox: Outbox): Promise<void> {
+    return announce(this.env, this.#ledger.config(), outbox, {
+      view: () => this.#view(),
+      offered: (seq) => void this.#transit("offered", seq),
+      projected: (version) => void this.#transit("projected", version),
+      alertsTold: (ids) => void this.#transit("alertsTold", ids),
+    });
   }
 }

@@ -11,6 +11,7 @@ import type { CreateRequest, HubPushOutcome } from "./control.ts";
 import { logEvent } from "./state/events.ts";
 import { finalised, part, sorted, upload, window } from "./course/finalise.ts";
 import { newHead, newPushedHead, type RunHead } from "./state/head.ts";
+import { alertsTold, noteOccurrences } from "./sending/alerts.ts";
 import { type HeartbeatOutcome, heartbeatSent, keepPulse } from "./sending/heartbeat.ts";
 import { hubPushed } from "./sending/hub-push.ts";
 import type { Ledger } from "./state/ledger.ts";
@@ -77,6 +78,7 @@ export const TRANSITIONS = {
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
   heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
   reported: (ledger: Ledger, head: RunHead, outcome: ReportOutcome, context: RunContext) => reported(ledger, head, outcome, context),
+  alertsTold: (_ledger: Ledger, head: RunHead, ids: readonly string[]) => alertsTold(head, ids),
   hubPushed: (ledger: Ledger, head: RunHead, outcome: HubPushOutcome, context: RunContext) => hubPushed(ledger, head, outcome, context),
   swept: (_ledger: Ledger, head: RunHead, outcome: SweepOutcome, context: RunContext): null => swept(head, outcome, context),
   /** Nothing but the frames: what the alarm does. */
@@ -121,6 +123,7 @@ export function transit<N extends TransitionName>(
   advance(ledger, head, context);
   // Before the offer: what it logs is an event, and so many events want a merger.
   const heartbeat = keepPulse(ledger, head, { status, phase, done }, context);
+  noteOccurrences(ledger, head, { status, phase, done }, context);
   refreshOffer(ledger, head, context);
   const due = withReport(takeOutbox(head, heartbeat, context), keepReport(ledger, head, context));
   const outbox = name === "poke" ? announced(head, due) : due;

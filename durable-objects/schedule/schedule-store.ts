@@ -1,3 +1,4 @@
+import type { Occurrence } from "../../src/alerts/occurrence.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import type { RunDrift } from "../../src/drift/series.ts";
 import type { Note, ScheduleState, SeriesEvent } from "../../src/schedules/state.ts";
@@ -17,6 +18,17 @@ const TABLES = `
   CREATE INDEX entry_by_run ON entry (run_id) WHERE run_id IS NOT NULL;
   CREATE TABLE event (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, type TEXT NOT NULL, detail TEXT NOT NULL);
 `;
+
+/**
+ * Made by the first occurrence, with no change of version: code that does not know them tells nobody. `owed_alert`: what the alerts of the team are to know;
+ * `alerting`: what was told to have begun, and has not ended.
+ */
+const ALERT_TABLES = `
+  CREATE TABLE owed_alert (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, detail TEXT NOT NULL);
+  CREATE TABLE alerting (key TEXT PRIMARY KEY) WITHOUT ROWID;
+`;
+/** Occurrences that are kept until they are taken. */
+const MOST_OWED = 100;
 
 /** Rows of each that are kept; runs that are to be deleted are never forgotten before. */
 const MOST_ROWS = 1_000;
@@ -125,6 +137,38 @@ export class ScheduleStore {
     if (row === undefined) return;
     const detail: EntryDetail = { ...(JSON.parse(row.detail) as EntryDetail), drift };
     this.#rows("UPDATE entry SET detail = ? WHERE due = ?", JSON.stringify(detail), row.due);
+  }
+
+  /** Occurrences that the alerts of the team do not know yet, the oldest first, at most `most`. */
+  owedAlerts(most: number): Occurrence[] {
+    if (!this.#hasAlerts()) return [];
+    return this.#rows<{ detail: string }>("SELECT detail FROM owed_alert ORDER BY seq LIMIT ?", most).map(({ detail }) => JSON.parse(detail) as Occurrence);
+  }
+
+  /** `on`: conditions that last from here on; `off`: those that do not any more. Within the transaction that decided them. */
+  oweAlerts(occurrences: readonly Occurrence[]): void {
+    if (occurrences.length === 0) return;
+    if (!this.#hasAlerts()) this.#rows(ALERT_TABLES);
+    for (const occurrence of occurrences) {
+      this.#rows("INSERT OR IGNORE INTO owed_alert (id, detail) VALUES (?, ?)", occurrence.id, JSON.stringify(occurrence));
+      const { key, state } = occurrence.condition ?? {};
+      if (key !== undefined) this.#rows(state === "on" ? "INSERT OR IGNORE INTO alerting VALUES (?)" : "DELETE FROM alerting WHERE key = ?", key);
+    }
+    this.#rows("DELETE FROM owed_alert WHERE seq <= (SELECT max(seq) FROM owed_alert) - ?", MOST_OWED);
+  }
+
+  alertsTold(ids: readonly string[]): void {
+    // It may be deleted meanwhile.
+    if (this.#hasAlerts()) for (const id of ids) this.#rows("DELETE FROM owed_alert WHERE id = ?", id);
+  }
+
+  /** Keys of conditions that were told, and last. */
+  alerting(): readonly string[] {
+    return this.#hasAlerts() ? this.#rows<{ key: string }>("SELECT key FROM alerting").map(({ key }) => key) : [];
+  }
+
+  #hasAlerts(): boolean {
+    return this.#rows("SELECT 1 FROM sqlite_master WHERE name = 'owed_alert'").length > 0;
   }
 
   #event(event: SeriesEvent, now: number): void {

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import { MOST_TOLD } from "../../src/alerts/occurrence.ts";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
 import { failureOf, fail, ok, type Result } from "../../src/errors/result.ts";
@@ -9,6 +10,8 @@ import type { Action, Creator, Order } from "../../src/schedules/state.ts";
 import type { ComparisonOrder, ComparisonOutcome } from "../../src/drift/series.ts";
 import { averageReward, erroredRollouts } from "../../src/metrics/totals.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
+import { tellAlerts } from "../alert-book/tell-alerts.ts";
+import { occurrencesOf } from "./schedule-occurrences.ts";
 import { DriftBook } from "./drift-book.ts";
 import { registryStub, runStub, scheduleIndexStub } from "../stubs.ts";
 import type { DriftFacts, ScheduleControl, ScheduleFacts, SchedulePut, ScheduleView } from "./schedule-control.ts";
@@ -129,6 +132,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     if (!decided.ok) return decided;
     const { team, schedule, actions, compare } = decided.value;
     for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, action));
+    await this.#attempt("alerts", () => this.#tellAlerts(team));
     if (compare !== null) await this.#attempt("comparison", () => sendScheduleTask(this.env, { team, schedule, due: 0, compare }));
     await this.#attempt("retention", () => this.#retain());
     await this.#attempt("registry", () => this.#project());
@@ -156,6 +160,8 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     const isShown = before.projected === 0 || notes.length > 0 || shownOf(before.state) !== shownOf(state);
     this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
     this.#store.note(notes, now);
+    const alerting = this.#store.alerting();
+    this.#store.oweAlerts(occurrencesOf(state, notes, alerting, now));
     const order = before.state.active?.order;
     for (const note of notes) if (note.note === "ended" && order !== undefined) this.#drift.ended(note, order, state.definition, now);
     const compare = serving ? this.#drift.due(now) : null;
@@ -199,6 +205,13 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
             stopped: view.stopped_early !== undefined,
           };
     if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
+  }
+
+  async #tellAlerts(team: string): Promise<void> {
+    for (let owed = this.#store.owedAlerts(MOST_TOLD); owed.length > 0; owed = this.#store.owedAlerts(MOST_TOLD)) {
+      await tellAlerts(this.env, team, owed);
+      this.#store.alertsTold(owed.map(({ id }) => id));
+    }
   }
 
   /** Deletes runs beyond those that are kept, by the deletion of runs; one that somebody keeps stays. */

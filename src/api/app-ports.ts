@@ -1,3 +1,4 @@
+import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
@@ -31,6 +32,10 @@ export interface AppFacts {
   readonly keyVars: string;
   /** The Hub that runs are pushed to; null where nobody would push them. */
   readonly hub: string | null;
+  /** It is reached at the same place tomorrow: not one that a command starts for itself. */
+  readonly stays: boolean;
+  /** Email can be sent. */
+  readonly mails: boolean;
   /** Milliseconds between two looks at a run for an event stream. */
   readonly pollMs: number;
   /** Milliseconds for which a client of the Hub waits in one request for files that are being made. */
@@ -77,6 +82,12 @@ export interface MonitorPorts {
   readonly heartbeatMs: number;
 }
 
+/** The alerts of a team. */
+export interface AlertPorts {
+  /** A fresh stub per look. */
+  readonly book: AlertBookControl;
+}
+
 /** Everything the HTTP door stands on, so that its rules run without the platform. Ids, uploads and keys of requests are of one team. */
 export interface AppPorts {
   readonly facts: AppFacts;
@@ -102,6 +113,8 @@ export interface AppPorts {
   readonly schedules: SchedulePorts | null;
   /** The same for monitors. */
   readonly monitors: MonitorPorts | null;
+  /** Null in a deployment whose wrangler.toml is of before there were alerts. */
+  readonly alerts: AlertPorts | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

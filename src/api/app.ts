@@ -12,6 +12,8 @@ import { lacks, routeOf, targetOf } from "./access/route-access.ts";
 import { teamOf } from "./access/team-of-request.ts";
 import type { AppContext } from "./app-context.ts";
 import type { AppPorts } from "./app-ports.ts";
+import { alerts } from "./alerts/alerts.ts";
+import { gateFailed } from "./alerts/gate-failed.ts";
 import { comparisons } from "./comparisons/comparisons.ts";
 import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
@@ -106,7 +108,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, events, rows, samples, files, exports, sharing, pushes]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [evaluations, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/comparisons`, comparisons);
@@ -121,6 +123,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/baselines`, baselines);
   app.route(`${v1}/schedules`, schedules);
   app.route(`${v1}/monitors`, monitors);
+  app.route(`${v1}/alerts`, alerts);
   for (const resource of [teams, limits]) app.route(`${v1}/teams`, resource);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);

@@ -8,6 +8,7 @@ import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
 import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
+import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -256,6 +257,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BASELINE_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...MONITOR_OPERATIONS,
+  ...ALERT_OPERATIONS,
   {
     method: "get",
     path: "/named-datasets",

@@ -1,9 +1,19 @@
 import type { MonitorControl } from "../../durable-objects/monitor/monitor-control.ts";
+import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import { numberVar, runTiming } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
 import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
-import { directoryStub, monitorIndexStub, monitorStub, registryStub, runStub, scheduleIndexStub, scheduleStub } from "../../durable-objects/stubs.ts";
+import {
+  alertBookStub,
+  directoryStub,
+  monitorIndexStub,
+  monitorStub,
+  registryStub,
+  runStub,
+  scheduleIndexStub,
+  scheduleStub,
+} from "../../durable-objects/stubs.ts";
 import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
@@ -12,7 +22,7 @@ import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
 import { type AccessDoor, accessDoor } from "./access/cloudflare-access.ts";
-import type { AppPorts, MonitorPorts, SchedulePorts } from "./app-ports.ts";
+import type { AlertPorts, AppPorts, MonitorPorts, SchedulePorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
 
 /** Milliseconds between two looks at a run: locally a look costs nothing. */
@@ -56,6 +66,15 @@ function monitorsIn(env: Env, team: string): MonitorPorts | null {
   };
 }
 
+function alertsIn(env: Env, team: string): AlertPorts | null {
+  if (alertBookStub(env, team) === null) return null;
+  return {
+    get book() {
+      return alertBookStub(env, team) as AlertBookControl;
+    },
+  };
+}
+
 function portsIn(env: Env, team: string): AppPorts {
   const local = isLocal(env);
   const pollMs = numberVar("EVENTS_POLL_MS", env.EVENTS_POLL_MS, local ? POLL_MS.local : POLL_MS.deployed);
@@ -69,6 +88,8 @@ function portsIn(env: Env, team: string): AppPorts {
       version: VERSION,
       hubWaitMs: numberVar("HUB_WAIT_MS", env.HUB_WAIT_MS, local ? HUB_WAIT_MS.local : HUB_WAIT_MS.deployed),
       hub: exportsQueue(env) === undefined ? null : env.HF_ENDPOINT || HUB_ENDPOINT,
+      stays: keepsSchedules(env),
+      mails: env.EMAIL !== undefined && Boolean(env.ALERTS_FROM),
       pollMs: Math.max(POLL_MS.least, pollMs),
     },
     team,
@@ -90,6 +111,7 @@ function portsIn(env: Env, team: string): AppPorts {
     run: (runId) => runStub(env, runName({ run_id: runId, ...teamField(team) })),
     schedules: schedulesIn(env, team),
     monitors: monitorsIn(env, team),
+    alerts: alertsIn(env, team),
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,

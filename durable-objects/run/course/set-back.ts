@@ -39,6 +39,7 @@ export function moveWithClock(ledger: Ledger, head: RunHead, { now }: RunContext
     };
   }
   if (head.last_scores !== undefined) head.last_scores = { ...head.last_scores, until: moved(head.last_scores.until) };
+  if (head.alerts !== undefined) head.alerts = { ...head.alerts, retry_at: moved(head.alerts.retry_at) };
   if (head.hub_push !== undefined) head.hub_push = { ...head.hub_push, retry_at: moved(head.hub_push.retry_at) };
   if (head.silence !== undefined) head.silence = { ...head.silence, at: moved(head.silence.at) };
   if (head.runtime_deaths !== undefined) head.runtime_deaths = head.runtime_deaths.map((death) => ({ ...death, at: moved(death.at) }));

@@ -1,6 +1,7 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { HubPushOutcome } from "../control.ts";
+import { alertsAreLate } from "../state/alert-debt.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
@@ -43,9 +44,9 @@ export function takeHubPush(head: RunHead, context: RunContext): boolean {
   return true;
 }
 
-/** The Registry is told whether it is owed, for the watchdog to look after. */
-export function tellOfHubPush(head: RunHead, context: RunContext): void {
-  const owed = hubPushDue(head) !== null;
+/** The Registry is told whether it is owed, or alerts are that could not be told at once, for the watchdog to look after. */
+export function tellOfDebts(head: RunHead, context: RunContext): void {
+  const owed = hubPushDue(head) !== null || alertsAreLate(head);
   const { version, owed: told = false } = head.projection;
   if (owed !== told) head.projection = { ...head.projection, version: version + 1, due: true, retry_at: context.now, tries: 0, owed };
 }

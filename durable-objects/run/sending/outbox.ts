@@ -1,8 +1,10 @@
 import type { RunReport } from "../../monitor/monitor-control.ts";
+import type { Occurrence } from "../../../src/alerts/occurrence.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
+import { takeAlerts } from "./alerts.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { takeHubPush, tellOfHubPush } from "./hub-push.ts";
+import { takeHubPush, tellOfDebts } from "./hub-push.ts";
 import { retryDelay } from "./wake.ts";
 
 /** What the caller must send once the transaction is stored; a crash before it was sent is made good by the alarm. */
@@ -17,12 +19,15 @@ export interface Outbox {
   readonly report?: RunReport;
   /** The push to the Hub is to be asked for. */
   readonly push?: true;
+  /** For the alerts of the team; absent = nothing is. */
+  readonly alerts?: readonly Occurrence[];
 }
 
 /** Takes what is due now, and dates the next try of each, so that the alarm is never left in the past. */
 export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: RunContext): Outbox {
   const push = takeHubPush(head, context);
-  tellOfHubPush(head, context);
+  const alerts = takeAlerts(head, context);
+  tellOfDebts(head, context);
   const offerDue = head.offer.due && context.now >= head.offer.retry_at;
   if (offerDue) {
     const tries = head.offer.tries + 1;
@@ -38,6 +43,7 @@ export function takeOutbox(head: RunHead, heartbeat: Heartbeat | null, context: 
     projection: projectionDue ? head.projection.version : null,
     heartbeat,
     ...(push ? { push: true as const } : {}),
+    ...(alerts.length === 0 ? {} : { alerts }),
   };
 }
 

@@ -12,7 +12,7 @@ export const ALARM_LOST_MS = 60_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a word to the monitor, a push to the Hub, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a word to the monitor, a push to the Hub, alerts that are owed, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
@@ -34,6 +34,7 @@ export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunT
   if (typeof head.pulse?.look_at === "number") due.push(head.pulse.look_at);
   const report = reportDue(head);
   if (report !== null) due.push(report);
+  if (head.alerts !== undefined) due.push(head.alerts.retry_at);
   const push = hubPushDue(head);
   if (push !== null) due.push(push);
   const sweep = sweepDue(head, timing);

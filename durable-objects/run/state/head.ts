@@ -3,6 +3,7 @@ import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "../control.ts";
+import type { AlertDebt } from "./alert-debt.ts";
 import type { HubPush } from "./hub-push.ts";
 import { freshPushed, type PushedHead } from "../pushed/pushed-head.ts";
 import type { MonitorWatch } from "../sending/monitor-watch.ts";
@@ -138,6 +139,10 @@ export interface RunHead {
   /** What its monitor has been told; absent = it has none, or has told it nothing yet. */
   watch?: MonitorWatch;
 
+  /** What the alerts of the team are to know of it; absent = they know all. */
+  alerts?: AlertDebt;
+  /** They were told that nothing progresses, and are to be told of its end; absent = they were not. */
+  stall_told?: true;
   /** The push to the Hub of this generation, once it has completed; absent = none is asked for. */
   hub_push?: HubPush;
   /** Digest of the link by which anybody reads the run; absent = there is none. */

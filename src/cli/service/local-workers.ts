@@ -77,10 +77,12 @@ export function serviceWorker({
       ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
       EXPORTS: { queueName: "exports" },
       SCHEDULES: { queueName: "schedules" },
+      ALERTS: { queueName: "alerts" },
     },
     queueConsumers: {
       ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
       schedules: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
+      alerts: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
       exports: { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 10 },
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },

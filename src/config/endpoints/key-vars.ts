@@ -1,4 +1,5 @@
 import { isPrivateAddress, parseUrl } from "./addresses.ts";
+import { isLike } from "../wildcard.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS, providerOfKey } from "./providers.ts";
 
 /**
@@ -14,19 +15,10 @@ export const isProviderAddress = (url: string): boolean => PROVIDER_HOSTS.includ
 
 /** One entry of `KEY_VARS`: `NAME` or `NAME@host`, with `*` for any characters. */
 interface Entry {
-  readonly name: RegExp;
-  /** Null: wherever the key belongs. */
-  readonly host: RegExp | null;
+  readonly name: string;
+  /** In lower case, as addresses have it. Null: wherever the key belongs. */
+  readonly host: string | null;
 }
-
-const glob = (text: string, flags = ""): RegExp =>
-  new RegExp(
-    `^${text
-      .split("*")
-      .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
-      .join(".*")}$`,
-    flags,
-  );
 
 function entriesOf(keyVars: string): readonly Entry[] {
   const texts = keyVars
@@ -35,13 +27,13 @@ function entriesOf(keyVars: string): readonly Entry[] {
     .filter((text) => text !== "");
   return texts.map((text) => {
     const [name = "", host] = text.split("@");
-    return { name: glob(name), host: host === undefined ? null : glob(host, "i") };
+    return { name, host: host?.toLowerCase() ?? null };
   });
 }
 
 /** Why a request may not name this variable; null when it may. `isKeyVariable` is checked before, whatever `KEY_VARS` says. */
 export function keyVarProblem(keyVars: string, name: string): string | null {
-  if (entriesOf(keyVars).some((entry) => entry.name.test(name))) return null;
+  if (entriesOf(keyVars).some((entry) => isLike(entry.name, name))) return null;
   return `is no variable that requests may use: KEY_VARS of this service allows ${keyVars}`;
 }
 
@@ -62,8 +54,8 @@ export function keyPlaceProblem({ keyVars, baseUrl: own, keyVar, local }: KeyPla
   const host = parseUrl(baseUrl)?.hostname;
   // A model that is called without the network has a name there, and gets no key.
   if (host === undefined || (local && isPrivateAddress(baseUrl))) return null;
-  const entries = entriesOf(keyVars).filter((entry) => entry.name.test(name));
-  if (entries.some((entry) => entry.host?.test(host))) return null;
+  const entries = entriesOf(keyVars).filter((entry) => isLike(entry.name, name));
+  if (entries.some((entry) => entry.host !== null && isLike(entry.host, host))) return null;
   const provider = providerOfKey(name);
   const homes = [...(name === keyVar ? [hostOf(own)] : []), ...(provider === null ? [] : [hostOf(PROVIDERS[provider].base_url)])];
   const bound = entries.length > 0 && entries.every((entry) => entry.host !== null);

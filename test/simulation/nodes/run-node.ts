@@ -159,6 +159,10 @@ export class RunNode {
       if (wake !== null) this.#world.clock.at(wake - this.#offset + late, () => this.#ring(id));
     }
     if (outbox?.offer) this.#send(outbox.offer);
+    if (outbox?.alerts !== undefined) {
+      const ids = outbox.alerts.map(({ id }) => id);
+      this.#world.message(() => this.#quietly(() => this.call("alertsTold", ids)));
+    }
     if (outbox?.projection) this.#world.message(() => this.#quietly(() => this.call("projected", outbox.projection ?? 0)));
   }
 

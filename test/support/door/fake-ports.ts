@@ -41,6 +41,7 @@ import { FakeDirectory } from "./fake-directory.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
+const NOTHING_BY_THE_CLOCK = { schedules: null, monitors: null, alerts: null };
 export const CONFIG: RunConfig = {
   version: 1,
   run_id: "0000abcd",
@@ -367,6 +368,8 @@ export function openDoor(
       keyVar: "PRIME_API_KEY",
       keyVars: DEFAULT_KEY_VARS,
       hub: "https://hub.example",
+      stays: true,
+      mails: false,
       pollMs: 1,
       hubWaitMs: 1,
       ...facts,
@@ -377,8 +380,7 @@ export function openDoor(
     registry,
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
-    schedules: null,
-    monitors: null,
+    ...NOTHING_BY_THE_CLOCK,
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,

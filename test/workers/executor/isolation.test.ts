@@ -18,12 +18,13 @@ const { EDGEWISE_ISOLATION, EDGEWISE_TEST_SEED } = env as unknown as { readonly 
 const REQUESTS = Number(EDGEWISE_ISOLATION ?? 160);
 
 const bytes = new TextEncoder().encode('{"text": "secret words"}\n');
-const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[] } = {
+const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[]; message: string } = {
   secrets: [],
   runs: [],
   keys: [],
   digest: "",
   tokens: [],
+  message: "",
 };
 let door: Door;
 let ada: string;
@@ -61,6 +62,8 @@ beforeEach(async () => {
   await door.json(bob, "PUT", `/baselines/${THEIR_DATASET}`, { run_id: finished });
   await door.json(bob, "PUT", `/schedules/${THEIR_SCHEDULE}`, SCHEDULE);
   await door.json(bob, "PUT", `/monitors/${THEIR_SCHEDULE}`, { every: "5m" });
+  await door.json(bob, "PUT", `/alerts/${THEIR_ALERT}`, ALERT);
+  theirs.message = (await door.json<{ data: { id: string } }>(bob, "POST", `/alerts/${THEIR_ALERT}/test`, {})).data.id;
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],
     ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
@@ -79,6 +82,8 @@ afterEach(async () => {
 const THEIR_ENDPOINT = "theirs-to-call";
 const THEIR_DATASET = "theirs-to-read";
 const THEIR_SCHEDULE = "theirs-at-night";
+const THEIR_ALERT = "theirs-to-hear";
+const ALERT = { to: "webhook", url: "https://hooks.example/x", for: ["nothing-at-all"] };
 const SCHEDULE = {
   cron: "0 3 * * *",
   eval: { env_id: "reverse-text", model: "scripted", api_base_url: "https://models.example/v1", api_key_var: "MODELS_API_KEY" },
@@ -89,6 +94,8 @@ interface Names {
   readonly endpoint: string;
   readonly dataset: string;
   readonly schedule: string;
+  readonly alert: string;
+  readonly message: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -106,7 +113,7 @@ interface Asked {
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule }: Names): Asked[] {
+function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule, alert, message }: Names): Asked[] {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -120,6 +127,8 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     .replace(":baseline", dataset)
     .replace(":schedule", schedule)
     .replace(":monitor", schedule)
+    .replace(":alert", alert)
+    .replace(":delivery", message)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
@@ -159,6 +168,16 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
       return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
     case "GET /api/v1/monitors/:monitor":
     case "DELETE /api/v1/monitors/:monitor":
+    case "PUT /api/v1/alerts/:alert":
+      return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: ALERT }));
+    case "POST /api/v1/evaluations/:id/gate-failed":
+      return [
+        { method, path: at, body: { text: "worse" } },
+        { method, path: at, body: { text: "worse" }, headers: named },
+      ];
+    case "GET /api/v1/alerts/:alert":
+    case "DELETE /api/v1/alerts/:alert":
+    case "GET /api/v1/alerts/:alert/messages":
     case "GET /api/v1/schedules/:schedule":
     case "DELETE /api/v1/schedules/:schedule":
       return [
@@ -197,6 +216,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     case "GET /api/v1/named-datasets":
     case "GET /api/v1/schedules":
     case "GET /api/v1/monitors":
+    case "GET /api/v1/alerts":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -264,6 +284,8 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       endpoint: THEIR_ENDPOINT,
       dataset: THEIR_DATASET,
       schedule: THEIR_SCHEDULE,
+      alert: THEIR_ALERT,
+      message: theirs.message,
     };
     const none: Names = {
       run: hex(8),
@@ -275,6 +297,8 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       endpoint: `nobodys-to-call-${n}`,
       dataset: `nobodys-to-read-${n}`,
       schedule: `nobodys-at-night-${n}`,
+      alert: `nobodys-to-hear-${n}`,
+      message: `msg_${hex(32)}`,
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

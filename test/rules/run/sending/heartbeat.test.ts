@@ -112,6 +112,10 @@ describe("a run with a heartbeat URL", () => {
     }
     expect(run.head.pulse?.stalled).toBe(true);
     expect(run.now).toBe(1_000_000 + 120_000);
+    run.call(
+      "alertsTold",
+      (run.head.alerts?.owed ?? []).map(({ id }) => id),
+    );
     expect(run.wake).toBeNull();
   });
 

@@ -9,6 +9,10 @@ const STALL_LOOK = 1_000_000 + 15 * 60_000;
 function acknowledge(run: RuleRun): void {
   run.call("offered", run.head.offer.seq);
   run.call("projected", run.head.projection.version);
+  run.call(
+    "alertsTold",
+    (run.head.alerts?.owed ?? []).map(({ id }) => id),
+  );
 }
 
 describe("the alarm", () => {

@@ -163,11 +163,6 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
       return [true, false].map((gzip) => ({ method, path: at, traces: { lines: `${JSON.stringify({ run: { id: run }, traces: [] })}\n`, gzip } }));
     case "PUT /api/v1/schedules/:schedule":
       return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: SCHEDULE }));
-    // Of another team's name their own would be made, and be there the next time.
-    case "PUT /api/v1/monitors/:monitor":
-      return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
-    case "GET /api/v1/monitors/:monitor":
-    case "DELETE /api/v1/monitors/:monitor":
     case "PUT /api/v1/alerts/:alert":
       return [`${at}?team_id=${team}`, `${at}?team_id=${team}&dry_run=true`].map((path) => ({ method, path, body: ALERT }));
     case "POST /api/v1/evaluations/:id/gate-failed":
@@ -175,6 +170,11 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
         { method, path: at, body: { text: "worse" } },
         { method, path: at, body: { text: "worse" }, headers: named },
       ];
+    // Of another team's name their own would be made, and be there the next time.
+    case "PUT /api/v1/monitors/:monitor":
+      return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
+    case "GET /api/v1/monitors/:monitor":
+    case "DELETE /api/v1/monitors/:monitor":
     case "GET /api/v1/alerts/:alert":
     case "DELETE /api/v1/alerts/:alert":
     case "GET /api/v1/alerts/:alert/messages":

@@ -383,6 +383,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
       offered: (seq) => void this.#transit("offered", seq),
       projected: (version) => void this.#transit("projected", version),
       alertsTold: (ids) => void this.#transit("alertsTold", ids),
+      projectedAndTold: (version, told) => void this.#transit("projectedAndTold", { version, told }),
     });
   }
 }

@@ -78,6 +78,11 @@ export const TRANSITIONS = {
   projected: (_ledger: Ledger, head: RunHead, version: number) => projected(head, version),
   heartbeat: (ledger: Ledger, head: RunHead, outcome: HeartbeatOutcome, context: RunContext) => heartbeatSent(ledger, head, outcome, context),
   reported: (ledger: Ledger, head: RunHead, outcome: ReportOutcome, context: RunContext) => reported(ledger, head, outcome, context),
+  /** Both in one row: a run that settles tells both. */
+  projectedAndTold: (_ledger: Ledger, head: RunHead, { version, told }: { readonly version: number; readonly told: readonly string[] }) => {
+    projected(head, version);
+    return alertsTold(head, told);
+  },
   alertsTold: (_ledger: Ledger, head: RunHead, ids: readonly string[]) => alertsTold(head, ids),
   hubPushed: (ledger: Ledger, head: RunHead, outcome: HubPushOutcome, context: RunContext) => hubPushed(ledger, head, outcome, context),
   swept: (_ledger: Ledger, head: RunHead, outcome: SweepOutcome, context: RunContext): null => swept(head, outcome, context),

@@ -16,12 +16,13 @@ export interface Announced {
   offered(seq: number): void;
   projected(version: number): void;
   alertsTold(ids: readonly string[]): void;
+  projectedAndTold(version: number, ids: readonly string[]): void;
 }
 
 /** Sends what is due; what is not acknowledged is sent again by the alarm. */
 export async function announce(env: Env, config: RunConfig, outbox: Outbox, run: Announced): Promise<void> {
   // Before the projection, after which nobody looks at a run that has settled.
-  if (outbox.alerts !== undefined) await tell(env, config, outbox.alerts, run);
+  let told = outbox.alerts === undefined ? [] : await tell(env, config, outbox.alerts);
   const name = runName(config);
   try {
     if (outbox.offer !== null) {
@@ -31,20 +32,25 @@ export async function announce(env: Env, config: RunConfig, outbox: Outbox, run:
     if (outbox.projection !== null) {
       const view = run.view();
       if (view !== null) await registryStub(env, config.team).project(projectionOf(view, outbox.projection));
-      run.projected(outbox.projection);
+      if (told.length === 0) run.projected(outbox.projection);
+      else run.projectedAndTold(outbox.projection, told);
+      told = [];
     }
     if (outbox.push === true) await sendHubPushTask(env, name);
   } catch (thrown) {
     console.warn(`run ${name}: announcement not delivered, the alarm repeats it: ${failureOf(thrown).message}`);
   }
+  if (told.length > 0) run.alertsTold(told);
 }
 
-async function tell(env: Env, config: RunConfig, occurrences: readonly Occurrence[], run: Announced): Promise<void> {
+/** Ids of what was taken. */
+async function tell(env: Env, config: RunConfig, occurrences: readonly Occurrence[]): Promise<readonly string[]> {
   try {
     await tellAlerts(env, config.team ?? DEFAULT_TEAM, occurrences);
-    run.alertsTold(occurrences.map(({ id }) => id));
+    return occurrences.map(({ id }) => id);
   } catch (thrown) {
     console.warn(`run ${runName(config)}: alerts not told, the alarm repeats it: ${failureOf(thrown).message}`);
+    return [];
   }
 }
 

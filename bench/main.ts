@@ -19,6 +19,7 @@ import { exporting } from "./scenarios/travel/export.ts";
 import { hubPush } from "./scenarios/travel/hub-push.ts";
 import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
+import { likelihood } from "./scenarios/likelihood.ts";
 import { merging } from "./scenarios/merging.ts";
 import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
@@ -40,6 +41,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   memory,
   operations,
   overhead,
+  likelihood,
   folder,
   export: exporting,
   "hub-push": hubPush,

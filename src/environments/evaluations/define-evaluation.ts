@@ -7,7 +7,11 @@ import type { EvaluationOptions } from "./evaluation.ts";
 /** Arguments that every evaluation takes. */
 const COMMON = {
   length: z.int().min(-1).default(-1).describe("samples drawn at random from all, always the same; -1 for all"),
-  chunk_size: z.int().min(1).optional().describe("samples under way at once in the whole run; left out = as many as its requests need"),
+  chunk_size: z
+    .int()
+    .min(1)
+    .optional()
+    .describe("samples under way at once in the whole run; left out = 160 by likelihood, whose texts share requests, else as many as its requests need"),
 };
 
 /** An evaluation, whatever its samples are. */

@@ -15,7 +15,7 @@ const SUBSET_SEED = 0xc0ffee;
 export interface EvaluationOptions {
   /** Samples drawn at random from all; -1 (default), 0 or as many as there are = all, in their order. */
   readonly length?: number;
-  /** Samples under way at once in a whole run; absent = as many as its requests need. */
+  /** Samples under way at once in a whole run; absent = as many as its requests need, by likelihood 160. */
   readonly chunkSize?: number;
 }
 

@@ -1,3 +1,4 @@
+import { DEFAULT_TEXTS_PER_REQUEST } from "../../clients/scoring/scorer.ts";
 import { scoreTexts } from "../../clients/scoring/score-texts.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../kinds/single-turn-env.ts";
 import type { ModelCallOptions } from "../kinds/environment.ts";
@@ -17,6 +18,12 @@ export interface LikelihoodOptions<Read> extends SingleTurnOptions {
   readonly said?: (scored: Read, state: State) => string;
 }
 
+/**
+ * Samples open at once in a run that does not say (`chunk_size`). As many as its requests would leave each of them a text or two; texts of samples that are open
+ * together share requests, and these are four full ones.
+ */
+const SAMPLES_AT_ONCE = 4 * DEFAULT_TEXTS_PER_REQUEST;
+
 /** The state's key with what was read of the scores; a column of rows where a run asks for it (`-C scored`). */
 export const SCORED = "scored";
 
@@ -30,6 +37,7 @@ export class LikelihoodEnv<Read> extends SingleTurnEnv {
   constructor(options: LikelihoodOptions<Read>) {
     super(options);
     this.#options = options;
+    this.concurrency ??= SAMPLES_AT_ONCE;
   }
 
   override async getModelResponse(state: State, _prompt: readonly Message[], options: ModelCallOptions = {}): Promise<ModelResponse> {

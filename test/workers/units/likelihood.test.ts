@@ -34,7 +34,7 @@ class Counted {
     this.sizes.push(Array.isArray(body.prompt) ? body.prompt.length : 1);
     this.peak = Math.max(this.peak, ++this.#now);
     await pause(20);
-    const answer = await this.#server(new globalThis.URL(url).pathname, body);
+    const answer = await this.#server(new URL(url).pathname, body);
     this.#now--;
     return answer instanceof Response ? answer : Response.json(answer);
   };

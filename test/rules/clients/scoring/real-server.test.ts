@@ -1,6 +1,9 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { createClient } from "../../../../src/clients/create-client.ts";
 import { continuationTokens } from "../../../../src/clients/scoring/continuation.ts";
@@ -18,20 +21,47 @@ interface Scored {
   readonly tokens: number;
 }
 
+/**
+ * The server behind a door that gives the same text the same answer: llama.cpp goes on from what it has read before, so that its numbers depend in the third digit on
+ * who asked last.
+ */
+async function recorded(): Promise<AsyncDisposable & { readonly url: string }> {
+  const answers = new Map<string, { readonly status: number; readonly text: string }>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", async () => {
+      const body = Buffer.concat(chunks).toString();
+      const { prompt } = JSON.parse(body) as { prompt: unknown };
+      const key = JSON.stringify(prompt);
+      let answer = answers.get(key);
+      if (answer === undefined) {
+        const given = await fetch(`${URL}/completions`, { method: "POST", headers: { "content-type": "application/json" }, body });
+        answer = { status: given.status, text: await given.text() };
+        answers.set(key, answer);
+      }
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
 describe.skipIf(!isAsked)("a real model behind a completions route", () => {
   it.each(FILES)(
     "scores the sentences of %s as its token log-probabilities say, pair by pair",
     async (file) => {
-      const script = join(import.meta.dirname, "../../../../tools/likelihood/direct_scores.py");
-      const printed = execFileSync("python3", [script, URL, MODEL, file, String(PAIRS)], { encoding: "utf8", maxBuffer: 2 ** 26 });
-      const direct = printed
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as { good: Scored; bad: Scored });
+      await using recorder = await recorded();
       const pairs = readFileSync(file, "utf8")
         .split("\n", PAIRS)
         .map((line) => JSON.parse(line) as { sentence_good: string; sentence_bad: string });
-      const client = createClient("openai_completions", { base_url: URL, api_key: "none" });
+      const client = createClient("openai_completions", { base_url: recorder.url, api_key: "none" });
       const ours: { good: Scored; bad: Scored }[] = [];
       for (const { sentence_good, sentence_bad } of pairs) {
         const scores = await scoreTexts(client, { texts: [sentence_good, sentence_bad], model: MODEL, state: {}, signal: null });
@@ -42,12 +72,18 @@ describe.skipIf(!isAsked)("a real model behind a completions route", () => {
         if (good === undefined || bad === undefined) throw new Error("a pair has two scores");
         ours.push({ good, bad });
       }
+      const script = join(import.meta.dirname, "../../../../tools/likelihood/direct_scores.py");
+      const { stdout } = await promisify(execFile)("python3", [script, recorder.url, MODEL, file, String(PAIRS)], { encoding: "utf8", maxBuffer: 2 ** 26 });
+      const direct = stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { good: Scored; bad: Scored });
       const isRight = ({ good, bad }: { good: Scored; bad: Scored }, by: "sum" | "token"): boolean =>
         by === "sum" ? good.nll <= bad.nll : good.nll / good.tokens <= bad.nll / bad.tokens;
       expect(ours.map(({ good, bad }) => [good.tokens, bad.tokens])).toEqual(direct.map(({ good, bad }) => [good.tokens, bad.tokens]));
       for (const [at, { good, bad }] of ours.entries()) {
-        expect(good.nll).toBeCloseTo(direct[at]?.good.nll ?? Number.NaN, 4);
-        expect(bad.nll).toBeCloseTo(direct[at]?.bad.nll ?? Number.NaN, 4);
+        expect(good.nll).toBeCloseTo(direct[at]?.good.nll ?? Number.NaN, 8);
+        expect(bad.nll).toBeCloseTo(direct[at]?.bad.nll ?? Number.NaN, 8);
       }
       for (const by of ["token", "sum"] as const) {
         const [own, theirs] = [ours, direct].map((list) => list.map((pair) => isRight(pair, by)));

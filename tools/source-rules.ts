@@ -51,7 +51,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/schedules/"],
   ["src/rollouts/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
-  ["src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
+  ["src/benchmarks/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/", "src/hub/", "src/traces/"],
   ["durable-objects/", "src/worker-options.ts"],

@@ -8,6 +8,7 @@ import { isDataFileName } from "../../datasets/reference.ts";
 import { MAX_BODY_BYTES } from "../../limits.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { CliError, EXIT, reasonOf, usageError } from "../terminal/cli-error.ts";
+import { benchmarkTasks } from "./benchmark-folder.ts";
 import { firstBytes } from "../disk/files.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 
@@ -17,9 +18,9 @@ export interface LocalDataset {
   readonly bytes: number;
 }
 
-/** The file that the argument `dataset` names; null when it names something else (a URL, a digest, nothing). */
+/** The file that the argument `dataset` names, or the tasks of the benchmark folder that `path` does; null when it names something else (a URL, a digest, nothing). */
 export function datasetPath(envArgs: JsonObject, cwd: string): string | null {
-  const { dataset } = envArgs;
+  const dataset = envArgs.dataset ?? benchmarkTasks(envArgs.path, cwd);
   if (typeof dataset !== "string" || dataset === "") return null;
   const path = dataset === "~" || dataset.startsWith("~/") ? join(homedir(), dataset.slice(1)) : resolve(cwd, dataset);
   if (/^[./~]/.test(dataset)) return path;

@@ -7,6 +7,7 @@ import { BUILT_CODE } from "./built-code.ts";
 import { alphabetSort } from "../bundled/alphabet-sort/alphabet-sort.ts";
 import { arithmetic } from "../bundled/arithmetic/arithmetic.ts";
 import { EVALUATIONS } from "../bundled/evaluations/evaluations.ts";
+import { benchmark } from "../bundled/benchmark/benchmark.ts";
 import { gsm8k } from "../bundled/gsm8k/gsm8k.ts";
 import { math500 } from "../bundled/math500/math500.ts";
 import { reverseText } from "../bundled/reverse-text/reverse-text.ts";
@@ -18,7 +19,7 @@ import type { Environment } from "../kinds/environment.ts";
 import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
 import { standaloneContext } from "../unit/standalone-context.ts";
 
-const ALONE: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
+const ALONE: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, benchmark, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
 
 /** Environments that are made of one room's code, by the room's name. */
 export const FAMILIES: Readonly<Record<string, readonly EnvironmentDefinition[]>> = { evaluations: EVALUATIONS };

@@ -33,14 +33,15 @@ const NEWEST = 100;
 
 export class Engine implements AsyncDisposable {
   readonly #service: SharedService;
-  readonly #cwd: string;
+  /** Paths are taken from here. */
+  readonly cwd: string;
   readonly #wanted: readonly NamedEnvironment[];
   #closed = false;
 
   /** Made by `connectEngine`. */
   constructor({ service, cwd, wanted }: EngineParts) {
     this.#service = service;
-    this.#cwd = cwd;
+    this.cwd = cwd;
     this.#wanted = wanted;
   }
 
@@ -91,7 +92,7 @@ export class Engine implements AsyncDisposable {
 
   async #dataset({ options }: EvaluationRequest): Promise<LocalDataset | null> {
     try {
-      const path = datasetPath(options.env_args ?? {}, this.#cwd);
+      const path = datasetPath(options.env_args ?? {}, this.cwd);
       return path === null ? null : await describeDataset(path);
     } catch (error) {
       throw engineError(error, null);

@@ -20,6 +20,16 @@ const questions = (answer: (index: number) => object): object[] =>
 const CASES: readonly Case[] = [
   { id: "alphabet-sort", answer: { text: "<alphabetical_sorted>\nNobody\n</alphabetical_sorted>" }, metrics: { exactly_sorted: 0 } },
   { id: "arithmetic", answer: { text: "-1" }, metrics: {} },
+  {
+    id: "benchmark",
+    rows: Array.from({ length: 5 }, (_, at) => ({
+      task_id: at,
+      instruction: `Say yes to ${at}.`,
+      verifier: { kind: "in_process", function: "contains", expected: "yes" },
+    })),
+    answer: { text: "yes" },
+    metrics: { verifier_reward: 1 },
+  },
   { id: "gsm8k", rows: questions(() => ({ answer: "9*2=18\n#### 18" })), answer: { text: "It is \\boxed{18}." }, metrics: { correct_answer: 1 } },
   { id: "math500", rows: questions(() => ({ answer: "\\frac{1}{2}" })), answer: { text: "It is \\boxed{0.5}." }, metrics: { correct_answer: 1 } },
   { id: "reverse-text", answer: "reverse", metrics: { similarity: 1 } },

@@ -88,7 +88,7 @@ describe("the packed package in a project of its own", () => {
 
   it("compiles the example of env init and every example of the guides with the settings that env init wrote, types of the package included", async () => {
     expect(JSON.parse(readFileSync(join(project, "package.json"), "utf8"))).toMatchObject({ type: "module" });
-    const examples = ["own-environments.md", "porting-from-verifiers.md"].flatMap(examplesOf);
+    const examples = ["own-environments.md", "porting-from-verifiers.md", "benchmarks.md"].flatMap(examplesOf);
     expect(examples.length).toBeGreaterThanOrEqual(8);
     for (const [index, code] of examples.entries())
       write(`environments/my_sums/example-${index}.ts`, code.replace('"./environments/my_sums/my_sums.ts"', '"./my_sums.ts"'));

@@ -77,11 +77,11 @@ const sandboxed = (): Environment =>
   });
 
 const ROWS = [{ question: "What is 3 + 4?", problem: "3+4", answer: "#### 7", mc1_targets: { choices: ["a", "b"], labels: [1, 0] } }];
+const TASKS = [{ task_id: "t", instruction: "What is 3 + 4?", verifier: { kind: "in_process", function: "contains", expected: "7" } }];
+const rowsOf = (id: string): { readonly rows?: readonly object[] } =>
+  id === "benchmark" ? { rows: TASKS } : ["gsm8k", "math500", "truthfulqa-mc"].includes(id) ? { rows: ROWS } : {};
 const environments: readonly (readonly [string, () => Environment])[] = [
-  ...listEnvironments().map(
-    (definition) =>
-      [definition.id, () => testEnvironment(definition, ["gsm8k", "math500", "truthfulqa-mc"].includes(definition.id) ? { rows: ROWS } : {})] as const,
-  ),
+  ...listEnvironments().map((definition) => [definition.id, () => testEnvironment(definition, rowsOf(definition.id))] as const),
   ["tools, own keys and a group function", toolbox],
   ["a sandbox", sandboxed],
 ];

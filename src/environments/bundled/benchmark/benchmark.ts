@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { type BenchmarkTask, readTask, whyNotRun } from "../../../benchmarks/benchmark-task.ts";
+import { answerOf, checkVerifier, passes } from "../../../benchmarks/verify.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
+import { EdgewiseError } from "../../../errors/result.ts";
+import { type JudgeObjects, JudgeRubric } from "../../../rubrics/judge-rubric.ts";
+import type { RewardContext } from "../../../rubrics/reward-function.ts";
+import { Rubric } from "../../../rubrics/rubric.ts";
+import { defineEnvironment } from "../../definition/definition.ts";
+import type { RowSource } from "../../definition/examples.ts";
+import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
+
+const PLACE = "{prompt}";
+
+interface Settings {
+  readonly user_template: string;
+  readonly not_run: "refuse" | "skip";
+  readonly judged: boolean;
+}
+
+/**
+ * Tasks as rows. All that will be taken are looked through before the first is given out, so that one that cannot be verified is told before a model is
+ * asked. Throws `dataset_unreadable`.
+ */
+function tasksOf(source: RowSource, { user_template, not_run, judged }: Settings): RowSource {
+  async function* playable(count: number): AsyncGenerator<BenchmarkTask> {
+    let [index, given] = [0, 0];
+    for await (const row of source(-1)) {
+      const task = readTask(row, index++);
+      const reason = whyNotRun(task, judged);
+      if (reason !== null && not_run === "refuse") {
+        throw new EdgewiseError("dataset_unreadable", `benchmark task ${task.task_id} cannot be run: ${reason}`, {
+          hint: 'The argument {"not_run": "skip"} leaves such tasks out; they count for nothing.',
+        });
+      }
+      if (reason !== null) continue;
+      checkVerifier(task);
+      yield task;
+      if (++given === count) return;
+    }
+  }
+  return async function* rows(count) {
+    for await (const _ of playable(count));
+    for await (const { task_id, instruction, verifier, metadata } of playable(count)) {
+      yield {
+        question: user_template.replace(PLACE, () => instruction),
+        answer: verifier.expected,
+        info: { task_id, instruction, verifier, metadata } as unknown as JsonObject,
+      } satisfies JsonObject;
+    }
+  };
+}
+
+const verifierOf = (info: JsonObject): BenchmarkTask["verifier"] => info.verifier as unknown as BenchmarkTask["verifier"];
+
+async function verifier_reward({ completion, info, prompt, answer, state, ...objects }: RewardContext & Partial<JudgeObjects>): Promise<number> {
+  const verifier = verifierOf(info);
+  if (verifier.kind === "in_process") return Number(passes(answerOf(completion), verifier));
+  if (verifier.kind !== "llm_judge" || objects.judge === undefined) throw new Error(`nothing verifies a task of the kind ${verifier.kind}`);
+  const gold = verifier.rubric === "" ? answer : `${typeof answer === "string" ? answer : JSON.stringify(answer)}\n\nRubric:\n${verifier.rubric}`;
+  const said = (await objects.judge(prompt, completion, gold, state)).trim();
+  if (/^\W*yes\b/i.test(said)) return 1;
+  if (/^\W*no\b/i.test(said)) return 0;
+  throw new Error(`the judge said neither yes nor no: ${said.slice(0, 80)}`);
+}
+
+/** The tasks of a benchmark folder, each asked once and verified by its own verifier. */
+export const benchmark = defineEnvironment({
+  id: "benchmark",
+  version: "1.0.0",
+  description: "Tasks of a benchmark folder (tasks.jsonl): exact_match, contains, regex_match, tool_calls_match or a judge; the reward is 1 for what passes.",
+  args: z.object({
+    path: z.string().default("").describe("the benchmark's folder, as the command line names it; what is read is its tasks.jsonl"),
+    system_prompt: z.string().default("").describe("what stands before every task; empty for none"),
+    user_template: z.string().default(PLACE).describe("what a task is asked in, with one place {prompt}"),
+    not_run: z.enum(["refuse", "skip"]).default("refuse").describe("tasks that nothing here can verify: refuse the run, or leave them out"),
+    judge_base_url: z.string().default("").describe("where the judge of llm_judge is; empty for none"),
+    judge_api_key_var: z.string().default("").describe("the variable that holds the judge's key"),
+    judge_model: z.string().default("gpt-4.1-nano").describe("the judge, whatever model tasks name"),
+  }),
+  defaults: { num_examples: -1, rollouts_per_example: 1 },
+  load({ path, system_prompt, user_template, not_run, judge_base_url, judge_api_key_var, judge_model }, { dataset, client }) {
+    if (dataset === null) {
+      const why = path === "" ? "it needs the argument `path`" : `${path} is no folder with a tasks.jsonl that was uploaded`;
+      throw new EdgewiseError("invalid_request", `environment benchmark: ${why}`, {
+        hint: 'On the command line: -a \'{"path": "./my-benchmark"}\'; elsewhere the argument `dataset` names the tasks.jsonl itself.',
+      });
+    }
+    if (user_template.split(PLACE).length !== 2)
+      throw new EdgewiseError(
+        "invalid_request",
+        `environment benchmark: user_template must have one place ${PLACE}, not ${user_template.split(PLACE).length - 1}`,
+      );
+    const judged = judge_base_url !== "";
+    if (judged && judge_api_key_var === "") throw new EdgewiseError("invalid_request", "environment benchmark: judge_base_url needs judge_api_key_var");
+    const rubric = judged
+      ? new JudgeRubric([verifier_reward], { judgeClient: client({ base_url: judge_base_url, api_key_var: judge_api_key_var }), judgeModel: judge_model })
+      : new Rubric([verifier_reward]);
+    return new SingleTurnEnv({
+      dataset: tasksOf(dataset, { user_template, not_run, judged }),
+      ...(system_prompt === "" ? {} : { systemPrompt: system_prompt }),
+      rubric,
+    });
+  },
+});

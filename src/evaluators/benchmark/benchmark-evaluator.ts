@@ -1,0 +1,165 @@
+import { METRICS, type MetricEstimate, TASK_COUNT } from "../../metrics/named/metric-registry.ts";
+import { bucketEstimates, type TaskResult } from "../../metrics/named/breakdown-names.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { fieldsOfInfo } from "../../metrics/one-run/row-key.ts";
+import { contentText } from "../../rollouts/messages.ts";
+import type { RolloutOutput } from "../../rollouts/rows/output.ts";
+import { connectEngine } from "../engine/connect-engine.ts";
+import { Engine } from "../engine/engine.ts";
+import { digestOf } from "../engine/evaluation-request.ts";
+import type { EvaluationResult } from "../engine/evaluation-result.ts";
+import { isDue, reportedStep } from "../due.ts";
+import { type BenchmarkEvaluatorOptions, isHarbor, requestOf, type Sampler, wholeLimit } from "./benchmark-options.ts";
+import { type PredictionRecord, uploadEval } from "./store.ts";
+
+export interface EvaluateOptions {
+  /** The checkpoint: the model's name where neither the sampler nor the evaluator has one. */
+  readonly modelPath?: string | null;
+  /** Counted from 0; uploads have it as it is told, `step + 1`. The same step of the same model is one run, however often it is asked for. */
+  readonly step?: number | null;
+  readonly signal?: AbortSignal;
+}
+
+/** What an evaluation came to. */
+export interface BenchmarkScores {
+  /** By metric: value, number of tasks, standard error and 95 % interval. */
+  readonly estimates: ReadonlyMap<string, MetricEstimate>;
+  /** Null where nothing was to be run. */
+  readonly runId: string | null;
+  /** Attempts that ended in an error: no score stands for them, and they are in no metric. */
+  readonly errored: number;
+  readonly tasks: number;
+}
+
+/** Scores a benchmark against a model that a server has, by a run of the engine; in a training loop each time it is due. */
+export class BenchmarkEvaluator {
+  readonly name: string;
+  readonly options: BenchmarkEvaluatorOptions;
+  /** Of the newest evaluation; null before the first. */
+  scores: BenchmarkScores | null = null;
+
+  constructor(options: BenchmarkEvaluatorOptions) {
+    this.name = options.name;
+    this.options = options;
+    const { numSamples = 1, temperature = 0 } = options;
+    if (numSamples > 1 && temperature === 0) this.#warn(`${numSamples} samples at temperature 0 are near-copies of each other`);
+  }
+
+  /** Whether a step (from 0) is evaluated. */
+  isDue(step: number): boolean {
+    return isDue(step, this.options.runEvery ?? 0);
+  }
+
+  /**
+   * Metrics by name, breakdowns as `<metric>[<key>=<value>]`, and `n_tasks`. Attaches to the run that a killed caller left. Throws an `EdgewiseError` when the run
+   * failed or no attempt has a score: there is no number then.
+   */
+  async evaluate(sampler: Sampler, { modelPath = null, step = null, signal }: EvaluateOptions = {}): Promise<Record<string, number>> {
+    if (wholeLimit(this.options.limit) === 0) return this.#told(null, new Map());
+    const { service = {} } = this.options;
+    if (service instanceof Engine) return await this.#evaluate(service, sampler, modelPath, step, signal);
+    const { workspaceDir } = this.options;
+    await using engine = await connectEngine({
+      ...(workspaceDir ? { stateDir: workspaceDir } : {}),
+      ...(sampler.keyVar === undefined ? {} : { keyVars: [sampler.keyVar] }),
+      ...service,
+    });
+    return await this.#evaluate(engine, sampler, modelPath, step, signal);
+  }
+
+  async #evaluate(engine: Engine, sampler: Sampler, modelPath: string | null, step: number | null, signal?: AbortSignal): Promise<Record<string, number>> {
+    const request = requestOf(this.options, sampler, modelPath, engine.cwd);
+    const { user_template, enable_thinking } = this.options.chatTemplate ?? {};
+    if (isHarbor(this.options, modelPath) && (user_template !== undefined || enable_thinking !== undefined))
+      this.#warn("with the engine harbor the chat template's system_prompt alone is used");
+    const key = step === null ? {} : { key: JSON.stringify([this.name, step, modelPath, digestOf({ ...request })]) };
+    const result = await engine.runEvaluation({ ...request, ...key, ...(signal === undefined ? {} : { signal }) });
+    if (result.failure !== null) throw result.failure;
+    const tasks = new Map<string, Task>();
+    for await (const row of result.rows()) addRow(tasks, row);
+    const told = this.#told(result, tasks);
+    await this.#upload(result, told, step);
+    return told;
+  }
+
+  #told(result: EvaluationResult | null, tasks: ReadonlyMap<string, Task>): Record<string, number> {
+    const { metrics = [], breakdownKeys = [] } = this.options;
+    const all = [...tasks.values()];
+    const errored = all.reduce((sum, task) => sum + task.errored, 0);
+    const scored = all.filter(({ rewards }) => rewards.length > 0);
+    if (all.length > 0 && scored.length === 0) {
+      throw new EdgewiseError("all_rollouts_failed", `evaluator ${this.name}: none of ${errored} attempts has a score (run ${result?.runId ?? ""})`);
+    }
+    const { estimates, warnings } = METRICS.compute(
+      metrics,
+      scored.map(({ rewards }) => rewards),
+    );
+    for (const line of warnings) this.#warn(line);
+    if (errored > 0) this.#warn(`${errored} attempts ended in an error and are in no metric`);
+    const named = new Map([...estimates, ...bucketEstimates(METRICS, metrics, breakdownKeys, scored)]);
+    this.scores = { estimates: named, runId: result?.runId ?? null, errored, tasks: scored.length };
+    return { ...Object.fromEntries([...named].map(([name, { value }]) => [name, value])), [TASK_COUNT]: scored.length };
+  }
+
+  async #upload(result: EvaluationResult, metrics: Readonly<Record<string, number>>, step: number | null): Promise<void> {
+    const { store, runId, benchmarkId = null } = this.options;
+    if (!store || !runId) return;
+    const told = step === null ? null : reportedStep(step);
+    const record = { run_id: runId, benchmark_id: benchmarkId, step: told, metrics };
+    await uploadEval(
+      store,
+      record,
+      (evalId) => predictions(result, evalId, told),
+      (line) => this.#warn(line),
+    );
+  }
+
+  #warn(line: string): void {
+    const { onWarn = (text: string) => console.warn(text) } = this.options;
+    onWarn(`evaluator ${this.name}: ${line}`);
+  }
+}
+
+interface Task extends TaskResult {
+  readonly rewards: number[];
+  errored: number;
+}
+
+/** Of one task there are its rewards and its metadata, so that memory grows with these alone. */
+function addRow(tasks: Map<string, Task>, row: RolloutOutput): void {
+  const name = String(row.example_id);
+  const task = tasks.get(name) ?? { rewards: [], metadata: metadataOf(row), errored: 0 };
+  tasks.set(name, task);
+  if (row.error == null) task.rewards.push(row.reward);
+  else task.errored += 1;
+}
+
+/** Of a task of a benchmark folder its metadata; of any other environment what its rows have as `info`. */
+function metadataOf({ info }: RolloutOutput): Readonly<Record<string, unknown>> {
+  const fields = fieldsOfInfo(info);
+  return typeof fields.task_id === "string" && "verifier" in fields ? fieldsOfInfo(fields.metadata) : fields;
+}
+
+async function* predictions(result: EvaluationResult, eval_id: string, step: number | null): AsyncGenerator<PredictionRecord> {
+  const seen = new Map<string, number>();
+  for await (const row of result.rows()) {
+    const info = fieldsOfInfo(row.info);
+    const example = String(row.example_id);
+    const sample_index = seen.get(example) ?? 0;
+    seen.set(example, sample_index + 1);
+    if (row.error != null) continue;
+    const asked = row.prompt?.findLast(({ role }) => role === "user")?.content;
+    yield {
+      kind: "eval",
+      eval_id,
+      task_id: typeof info.task_id === "string" ? info.task_id : example,
+      sample_index,
+      step,
+      instruction: typeof info.instruction === "string" ? info.instruction : asked == null ? "" : contentText(asked),
+      expected: row.answer ?? null,
+      reward: row.reward,
+      completion_token_ids: null,
+      metadata: { ...metadataOf(row), latency_ms: row.timing?.generation_ms ?? null, ...row.token_usage },
+    };
+  }
+}

@@ -1,0 +1,122 @@
+/** The fields of a `BenchmarkEvaluator`, and the run that they ask for. */
+import { benchmarkTasks } from "../../cli/datasets/benchmark-folder.ts";
+import type { GivenOptions } from "../../config/options/options.ts";
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { engineError } from "../engine/engine-errors.ts";
+import type { EngineOptions } from "../engine/connect-engine.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { EvalStore } from "./store.ts";
+
+export interface ChatTemplate {
+  /** Empty or absent: none. */
+  readonly system_prompt?: string;
+  /** With one place `{prompt}`; of benchmark folders only. */
+  readonly user_template?: string;
+  /** Sent as `chat_template_kwargs`, which vLLM and SGLang take; absent = not sent. */
+  readonly enable_thinking?: boolean;
+}
+
+/** The seed's fields by their names here; files and HTTP have them in snake_case. */
+export interface BenchmarkEvaluatorOptions {
+  readonly name: string;
+  /** A benchmark folder (a path), or the id or file of an environment: `"gsm8k"`. */
+  readonly benchmark: string;
+  /** Evaluate each so many steps; 0 = never in the loop (`isDue`). */
+  readonly runEvery?: number;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
+  /** Dotted paths into tasks' metadata: metrics of each value stand beside the others. */
+  readonly breakdownKeys?: readonly string[];
+  /** By exact name; none = `mean_reward` and `pass_rate`. */
+  readonly metrics?: readonly string[];
+  readonly chatTemplate?: ChatTemplate;
+  /** The first so many tasks in the benchmark's order; negative = 0, null = all. */
+  readonly limit?: number | null;
+  /** `"harbor"` (in any case, with a model path and a model name): two retries of a rollout, and of the chat template the system prompt alone. */
+  readonly engine?: string;
+  /** The model as its server knows it, where the sampler names none. */
+  readonly modelName?: string | null;
+  readonly numSamples?: number;
+  readonly nConcurrent?: number;
+  /** Accepted, and not used: over HTTP the server applies its own template and tokenizer. */
+  readonly tokenizer?: unknown;
+  /** The folder where the service of this machine keeps its runs, where `service` names none. */
+  readonly workspaceDir?: string | null;
+  readonly store?: EvalStore | null;
+  readonly runId?: string | null;
+  readonly benchmarkId?: string | null;
+  /** Arguments of the environment, beside those that come from the fields above. */
+  readonly envArgs?: JsonObject;
+  /** An engine that is connected, or how to connect one for each evaluation. */
+  readonly service?: Engine | EngineOptions;
+  readonly onWarn?: (line: string) => void;
+}
+
+/** Where the model is. */
+export interface Sampler {
+  readonly url: string;
+  /** The variable that holds the key, by name; absent = none is sent that a server would need. */
+  readonly keyVar?: string;
+  readonly model?: string;
+}
+
+/** Whether the seed would take its Harbor path. */
+export const isHarbor = ({ engine = "", modelName }: BenchmarkEvaluatorOptions, modelPath: string | null): boolean =>
+  engine.toLowerCase() === "harbor" && Boolean(modelPath) && Boolean(modelName);
+
+export const wholeLimit = (limit: number | null | undefined): number | null => (limit == null ? null : Math.max(0, Math.trunc(limit)));
+
+/** Throws `invalid_request` for a task of Harbor. */
+function tasksOf(benchmark: string, cwd: string): string | null {
+  try {
+    return benchmarkTasks(benchmark, cwd);
+  } catch (error) {
+    throw engineError(error, null);
+  }
+}
+
+/** The environment and the settings of the run. Throws `invalid_request` for fields that cannot hold together. */
+export function requestOf(
+  options: BenchmarkEvaluatorOptions,
+  sampler: Sampler,
+  modelPath: string | null,
+  cwd: string,
+): { readonly environment: string; readonly options: GivenOptions } {
+  const { benchmark, maxTokens = 256, temperature = 0, chatTemplate = {}, numSamples = 1, nConcurrent = 8, modelName, envArgs = {} } = options;
+  const model = sampler.model ?? modelName ?? modelPath;
+  if (!model)
+    throw new EdgewiseError("invalid_request", `evaluator ${options.name}: no model is named`, {
+      hint: "Give the sampler a `model`, or the evaluator a `modelName`.",
+    });
+  if (!Number.isSafeInteger(numSamples) || numSamples < 1)
+    throw new EdgewiseError("invalid_request", `evaluator ${options.name}: numSamples must be a whole number from 1 on, not ${numSamples}`);
+  const harbor = isHarbor(options, modelPath);
+  const { system_prompt = "", user_template, enable_thinking } = chatTemplate;
+  const folder = tasksOf(benchmark, cwd) !== null;
+  const template = harbor ? undefined : user_template;
+  if (template !== undefined && !folder)
+    throw new EdgewiseError("invalid_request", `evaluator ${options.name}: user_template is of benchmark folders, and ${benchmark} makes its own prompts`);
+  const limit = wholeLimit(options.limit);
+  const thinking: JsonObject = harbor || enable_thinking === undefined ? {} : { extra_body: { chat_template_kwargs: { enable_thinking } } };
+  const args: JsonObject = {
+    ...(folder ? { path: benchmark } : {}),
+    ...(system_prompt === "" ? {} : { system_prompt }),
+    ...(template === undefined ? {} : { user_template: template }),
+    ...envArgs,
+  };
+  return {
+    environment: folder ? "benchmark" : benchmark,
+    options: {
+      model,
+      api_base_url: sampler.url,
+      ...(sampler.keyVar === undefined ? {} : { api_key_var: sampler.keyVar }),
+      num_examples: limit ?? -1,
+      rollouts_per_example: numSamples,
+      max_concurrent: nConcurrent,
+      sampling_args: { max_tokens: maxTokens, temperature, ...thinking },
+      ...(harbor ? { max_retries: 2 } : {}),
+      ...(Object.keys(args).length === 0 ? {} : { env_args: args }),
+    },
+  };
+}

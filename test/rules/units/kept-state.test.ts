@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import type { Environment } from "../../../src/environments/kinds/environment.ts";
 import { listEnvironments } from "../../../src/environments/definition/load.ts";
 import { SandboxEnv } from "../../../src/environments/sandbox/sandbox-env.ts";
@@ -78,10 +79,10 @@ const sandboxed = (): Environment =>
 
 const ROWS = [{ question: "What is 3 + 4?", problem: "3+4", answer: "#### 7", mc1_targets: { choices: ["a", "b"], labels: [1, 0] } }];
 const TASKS = [{ task_id: "t", instruction: "What is 3 + 4?", verifier: { kind: "in_process", function: "contains", expected: "7" } }];
-const rowsOf = (id: string): { readonly rows?: readonly object[] } =>
+const datasetOf = (id: string): { readonly rows?: readonly JsonObject[] } =>
   id === "benchmark" ? { rows: TASKS } : ["gsm8k", "math500", "truthfulqa-mc"].includes(id) ? { rows: ROWS } : {};
 const environments: readonly (readonly [string, () => Environment])[] = [
-  ...listEnvironments().map((definition) => [definition.id, () => testEnvironment(definition, rowsOf(definition.id))] as const),
+  ...listEnvironments().map((definition) => [definition.id, () => testEnvironment(definition, datasetOf(definition.id))] as const),
   ["tools, own keys and a group function", toolbox],
   ["a sandbox", sandboxed],
 ];

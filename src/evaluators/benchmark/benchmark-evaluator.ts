@@ -12,7 +12,7 @@ import { isDue, reportedStep } from "../due.ts";
 import { type BenchmarkEvaluatorOptions, isHarbor, requestOf, type Sampler, wholeLimit } from "./benchmark-options.ts";
 import { type PredictionRecord, uploadEval } from "./store.ts";
 
-export interface EvaluateOptions {
+export interface BenchmarkEvaluateOptions {
   /** The checkpoint: the model's name where neither the sampler nor the evaluator has one. */
   readonly modelPath?: string | null;
   /** Counted from 0; uploads have it as it is told, `step + 1`. The same step of the same model is one run, however often it is asked for. */
@@ -54,7 +54,7 @@ export class BenchmarkEvaluator {
    * Metrics by name, breakdowns as `<metric>[<key>=<value>]`, and `n_tasks`. Attaches to the run that a killed caller left. Throws an `EdgewiseError` when the run
    * failed or no attempt has a score: there is no number then.
    */
-  async evaluate(sampler: Sampler, { modelPath = null, step = null, signal }: EvaluateOptions = {}): Promise<Record<string, number>> {
+  async evaluate(sampler: Sampler, { modelPath = null, step = null, signal }: BenchmarkEvaluateOptions = {}): Promise<Record<string, number>> {
     if (wholeLimit(this.options.limit) === 0) return this.#told(null, new Map());
     const { service = {} } = this.options;
     if (service instanceof Engine) return await this.#evaluate(service, sampler, modelPath, step, signal);

@@ -1,7 +1,9 @@
 import { canonicalJson } from "../../src/config/canonical-json.ts";
+import { driftOccurrences } from "../../src/drift/drift-occurrences.ts";
 import {
   type ComparisonOrder,
   type ComparisonOutcome,
+  type DriftEvent,
   type DriftState,
   type DriftStep,
   nextComparison,
@@ -112,6 +114,16 @@ export class DriftBook {
       step.events.map((event): Note => ({ note: "event", event })),
       now,
     );
+    this.#owe(step.events, now);
+  }
+
+  #owe(events: readonly DriftEvent[], now: number): void {
+    const head = this.#store.head();
+    if (events.length === 0 || !head.ok || head.value === null) return;
+    const { name, id, definition } = head.value.state;
+    const { env_id } = definition.eval;
+    const owner = { name, id, env: typeof env_id === "string" ? env_id : null };
+    this.#store.oweAlerts(driftOccurrences(owner, events, this.#store.alerting(), now));
   }
 
   #row(): DriftRow | undefined {

@@ -67,6 +67,15 @@ async function scheduled(runs: readonly string[]): Promise<void> {
   });
 }
 
+/** What the alerts of its team were told to last. */
+const alerting = (): Promise<readonly string[]> =>
+  runInDurableObject(service.SCHEDULE.getByName(scheduleName("default", NAME)), (_, { storage: { sql } }) =>
+    sql
+      .exec<{ key: string }>("SELECT key FROM alerting")
+      .toArray()
+      .map(({ key }) => key),
+  );
+
 it("a comparison is made again until its schedule is told, in the order of the runs, and counts once", { timeout: 60_000 }, async () => {
   const good = (i: number): boolean => i < 40;
   const baseline = [await settledRun(good), await settledRun(good), await settledRun((i) => i < 41)];
@@ -86,7 +95,10 @@ it("a comparison is made again until its schedule is told, in the order of the r
   await Promise.all([compareRun(ports, NAME, first), compareRun(ports, NAME, first)]);
   await compareRun(ports, NAME, first);
   expect(sent.splice(0)).toMatchObject([{ compare: second }]);
+  // Its alerts were told that it is worse, and are told when it is so no more.
+  expect(await alerting()).toEqual([expect.stringMatching(/^schedule\/.*\/drift\/worse$/)]);
   await compareRun(ports, NAME, second);
+  expect(await alerting()).toEqual([]);
   const view = await object().view();
   const judged = view?.series.flatMap(({ drift }) => (drift === undefined ? [] : [drift])) ?? [];
   expect(judged).toMatchObject([

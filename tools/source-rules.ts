@@ -49,7 +49,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
   ["src/drift/"],
   ["src/schedules/"],
-  ["src/rollouts/", "r2-layout/"],
+  ["src/rollouts/", "src/training/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
   ["src/benchmarks/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.

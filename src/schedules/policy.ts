@@ -5,6 +5,7 @@ import { beginningOf, isInTime, nextDue } from "./due-times.ts";
 import { endOf } from "./run-end.ts";
 import { pinOf } from "./pin.ts";
 import type { Action, Creator, Note, Order, Outcome, Paused, ScheduleState, SeenRun, Waiting } from "./state.ts";
+import { CREATE_WAITS, GIVE_UP_MS, LOOK_WAITS, RESEND_WAITS, waitOf } from "./waits.ts";
 
 /** What a schedule decides: pure, one step for each thing that happens. */
 
@@ -37,15 +38,6 @@ const MOST_DUES = 5_000;
 /** Due times that wait; beyond it the oldest are missed, or the newest skipped. */
 export const MOST_WAITING = 100;
 const MOST_ASKED = 20;
-/** Waits until what was sent for and not heard of is sent for again: hundreds that are due at once take a while to be created, and one more message each would make it longer. */
-const RESEND_WAITS = { first: 60_000, last: 5 * 60_000 };
-/** Waits between attempts to create a run that was refused, or could not be sent for, and how long it is tried. */
-const CREATE_WAITS = { first: 5_000, last: 5 * 60_000 };
-const GIVE_UP_MS = 60 * 60_000;
-/** Waits between looks at a run. */
-const LOOK_WAITS = { first: 1_000, last: 60_000 };
-
-const waitOf = ({ first, last }: { readonly first: number; readonly last: number }, tries: number): number => Math.min(last, first * 2 ** Math.min(tries, 20));
 
 export const newSchedule = (name: string, id: string, definition: ScheduleDefinition, creator: Creator, now: number): ScheduleState => ({
   version: 1,

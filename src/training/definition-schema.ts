@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { plainText } from "../config/plain-text.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
+import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
+
+/** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
+
+export const MOST_EVALUATIONS = 20;
+const MOST_METRICS = 50;
+/** Characters of an evaluation's table: each step that is not finished holds a copy. */
+const MOST_TABLE = 16_000;
+
+const runEvery = z
+  .int()
+  .max(1_000_000_000)
+  .describe("Evaluate each so many steps: due where step + 1 is a multiple. 0 or less: only when training is over (final).");
+const name = z.string().refine(isEvaluatorName, EVALUATOR_NAME_RULE);
+const table = z.record(z.string(), z.json());
+
+const evaluation = z.strictObject({
+  name: name.optional().describe("Part of the names of its metrics, val/<name>/<metric>; without it the environment's id."),
+  run_every: runEvery.optional(),
+  metrics: z
+    .array(plainText(100).min(1))
+    .min(1)
+    .max(MOST_METRICS)
+    .optional()
+    .describe("mean_reward, pass_rate, pass@k or the name of a metric of the environment; without it mean_reward and pass_rate."),
+  eval: table.describe("A table of a config file, for one evaluation: env_id, env_args, num_examples and whatever else `eval run FILE.toml` reads."),
+});
+
+const fields = z.strictObject({
+  run_every: runEvery.optional().describe("Of each evaluation that has none of its own."),
+  eval: table.optional().describe("What the tables of its evaluations have in common: an address, a key's name, sampling arguments."),
+  evaluations: z.array(evaluation).min(1).max(MOST_EVALUATIONS),
+  on_older: z
+    .enum(ON_OLDER)
+    .optional()
+    .describe("Older steps that are not finished when another is posted: keep them (the default), replace them, or queue the new one behind them."),
+  early_stopping: z
+    .strictObject({
+      metric: plainText(200).min(1).optional().describe("val/<evaluation>/<metric>; without it the first metric of the first evaluation."),
+      mode: z.enum(MODES).optional().describe("Whether more is better (max, the default) or less (min)."),
+      min_delta: z.number().min(0).optional().describe("Better by no more than this is not better; without it 0."),
+      patience: z.int().min(1).optional().describe("So many evaluations in a row that were not better are the advice to stop."),
+    })
+    .optional(),
+  mlflow: z
+    .strictObject({
+      tracking_uri: z
+        .string()
+        .max(2_000)
+        .refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ""), "must be an http or https URL"),
+      run_id: z
+        .string()
+        .regex(/^[\w-]{1,64}$/, "must be the id of a run of MLflow")
+        .describe("The run that the trainer made."),
+      token_var: plainText(200).min(1).optional().describe("Name of a secret of the team, or of a variable: its value is sent as a bearer token."),
+    })
+    .optional()
+    .describe("A tracking server that points are posted to."),
+});
+
+/** What is taken from the step, and may not stand in a table. */
+const OF_THE_STEP = ["model"];
+/** Of one run alone. */
+const OF_A_RUN = ["run_name", "name", "custom_secrets", "id"];
+
+export const definitionSchema = fields.superRefine((given, context) => {
+  const problem = (path: (string | number)[], message: string): void => context.addIssue({ code: "custom", path, message });
+  const { evaluations, eval: common = {}, early_stopping } = given;
+  for (const key of [...OF_THE_STEP, ...OF_A_RUN])
+    if (Object.hasOwn(common, key)) problem(["eval", key], OF_THE_STEP.includes(key) ? "comes with each step" : "is of one run");
+  const names: string[] = [];
+  for (const [index, each] of evaluations.entries()) {
+    const at = ["evaluations", index];
+    const { env_id } = { ...common, ...each.eval } as JsonObject;
+    if (typeof env_id !== "string") problem([...at, "eval", "env_id"], "must name one environment");
+    for (const key of OF_THE_STEP) if (Object.hasOwn(each.eval, key)) problem([...at, "eval", key], "comes with each step");
+    for (const key of OF_A_RUN)
+      if (Object.hasOwn(each.eval, key)) problem([...at, "eval", key], "is of one run: evaluations are called by `name` beside `eval`");
+    if (JSON.stringify({ ...common, ...each.eval }).length > MOST_TABLE) problem([...at, "eval"], `may have ${MOST_TABLE} characters`);
+    const called = each.name ?? defaultName(env_id);
+    if (!isEvaluatorName(called)) problem([...at, "name"], `must be given: what stands for it, ${JSON.stringify(called)}, ${EVALUATOR_NAME_RULE}`);
+    if (names.includes(called)) problem([...at, "name"], `two evaluations are called ${called}`);
+    names.push(called);
+  }
+  const wanted = early_stopping?.metric;
+  const there = evaluations.flatMap(({ metrics = USUAL_METRICS }, index) => metrics.map((metric) => metricName(names[index] ?? "", metric)));
+  if (wanted !== undefined && !there.includes(wanted)) problem(["early_stopping", "metric"], `must be one of ${there.join(", ")}`);
+});
+
+export type GivenDefinition = z.input<typeof definitionSchema>;
+
+const defaultName = (envId: Json | undefined): string => (typeof envId === "string" ? (envId.split("/").at(-1) ?? "").split("@")[0] || "" : "");
+
+/** With defaults filled in; equal definitions are equal texts. */
+export function definitionOf({
+  run_every = 0,
+  eval: common = {},
+  evaluations,
+  on_older,
+  early_stopping,
+  mlflow,
+}: z.output<typeof definitionSchema>): EvaluatorDefinition {
+  const filled = evaluations.map((each) => {
+    const merged = { ...common, ...each.eval } as JsonObject;
+    return {
+      name: each.name ?? defaultName(merged.env_id),
+      run_every: each.run_every ?? run_every,
+      metrics: [...new Set(each.metrics ?? USUAL_METRICS)],
+      eval: merged,
+    };
+  });
+  const [first] = filled;
+  const { metric = metricName(first?.name ?? "", first?.metrics[0] ?? ""), mode = "max", min_delta = 0, patience } = early_stopping ?? {};
+  return {
+    evaluations: filled,
+    on_older: on_older ?? "keep",
+    early_stopping: { metric, mode, min_delta, ...(patience === undefined ? {} : { patience }) },
+    ...(mlflow === undefined
+      ? {}
+      : {
+          mlflow: {
+            tracking_uri: mlflow.tracking_uri.replace(/\/+$/, ""),
+            run_id: mlflow.run_id,
+            ...(mlflow.token_var === undefined ? {} : { token_var: mlflow.token_var }),
+          },
+        }),
+  };
+}

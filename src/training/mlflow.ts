@@ -1,0 +1,77 @@
+import { EdgewiseError } from "../errors/result.ts";
+import type { MlflowTarget } from "./definition.ts";
+import type { Point } from "./series.ts";
+import type { Sink } from "./sink.ts";
+
+/**
+ * MLflow's REST API: `POST /api/2.0/mlflow/runs/log-batch` with `{run_id, metrics: [{key, value, timestamp, step}]}`, at most 1,000 metrics and 1 MB in a request
+ * (mlflow.org, "REST API"). The server keeps one of two metrics that agree in all of it, so that what is sent again changes nothing.
+ */
+
+const MOST_METRICS = 500;
+const TIMEOUT_MS = 30_000;
+
+export interface MlflowBatch {
+  readonly run_id: string;
+  readonly metrics: readonly { readonly key: string; readonly value: number; readonly timestamp: number; readonly step: number }[];
+}
+
+/** MLflow takes letters, digits and `_ - . /` in names, in all versions; what else stands in one is written out or becomes `_`. */
+export const mlflowKey = (name: string): string =>
+  name
+    .replaceAll("pass@", "pass_at_")
+    .replaceAll("pass^", "pass_all_")
+    .replaceAll(/[^\w./-]/g, "_")
+    .slice(0, 250);
+
+/** The requests that points come to, in their order. */
+export function mlflowBatches(run_id: string, points: readonly Point[]): MlflowBatch[] {
+  const metrics = points.map(({ name, value, at, step }) => ({ key: mlflowKey(name), value, timestamp: at, step }));
+  const batches: MlflowBatch[] = [];
+  for (let first = 0; first < metrics.length; first += MOST_METRICS) batches.push({ run_id, metrics: metrics.slice(first, first + MOST_METRICS) });
+  return batches;
+}
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A tracking server. What it rejects with names the server's origin, and never what was sent. */
+export class MlflowSink implements Sink {
+  readonly #target: MlflowTarget;
+  readonly #token: string | null;
+  readonly #fetch: Fetch;
+
+  constructor(target: MlflowTarget, token: string | null, send: Fetch) {
+    this.#target = target;
+    this.#token = token;
+    this.#fetch = send;
+  }
+
+  async post(points: readonly Point[]): Promise<void> {
+    for (const batch of mlflowBatches(this.#target.run_id, points)) await this.#send(batch);
+  }
+
+  async #send(batch: MlflowBatch): Promise<void> {
+    const { tracking_uri } = this.#target;
+    const { origin } = new URL(tracking_uri);
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const headers = { "content-type": "application/json", ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }) };
+    let status: number;
+    try {
+      // Redirects could lead where the address was never checked.
+      const response = await this.#fetch(`${tracking_uri}/api/2.0/mlflow/runs/log-batch`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(batch),
+        redirect: "manual",
+        signal,
+      });
+      await response.body?.cancel();
+      ({ status } = response);
+    } catch {
+      // What was thrown may name the whole URL.
+      throw new EdgewiseError("connection_failed", signal.aborted ? `${origin} did not answer within ${TIMEOUT_MS / 1_000} s` : `no connection to ${origin}`);
+    }
+    if (status >= 300)
+      throw new EdgewiseError("provider_error", `${origin} answered with status ${status}${status < 400 ? "; redirects are not followed" : ""}`);
+  }
+}

@@ -1,0 +1,192 @@
+import { canonicalJson } from "../config/canonical-json.ts";
+import type { Failure } from "../errors/result.ts";
+import { isDue } from "../evaluators/due.ts";
+import type { Creator } from "../schedules/state.ts";
+import { CREATE_WAITS, GIVE_UP_MS, LOOK_WAITS, waitOf } from "../schedules/waits.ts";
+import type { Evaluation, EvaluatorDefinition } from "./definition.ts";
+import { endOf } from "./run-end.ts";
+import type { Action, EvaluatorState, Note, Open, PostedStep, SeenRun, StepEnd } from "./state.ts";
+
+/** What a training loop's evaluator decides: pure, one step for each thing that happens. */
+
+export type EvaluatorEvent =
+  /** Time has passed, as far as anybody knows: the alarm, the watchdog, a restart. */
+  | { readonly type: "tick" }
+  | { readonly type: "put"; readonly definition: EvaluatorDefinition; readonly creator: Creator }
+  /** `known`: evaluations that had this step before, finished or not. */
+  | { readonly type: "posted"; readonly posted: PostedStep; readonly known: readonly string[]; readonly creator: Creator }
+  | { readonly type: "created"; readonly step: number; readonly evaluation: string; readonly run_id: string }
+  /** `passing`: the same may go well in a while. */
+  | { readonly type: "refused"; readonly step: number; readonly evaluation: string; readonly failure: Failure; readonly passing: boolean }
+  /** Null: there is no such run. */
+  | { readonly type: "looked"; readonly run_id: string; readonly seen: SeenRun | null };
+
+export interface Step {
+  readonly state: EvaluatorState;
+  readonly actions: readonly Action[];
+  readonly notes: readonly Note[];
+  /** When it wants to be woken; null = nothing is to come by itself. */
+  readonly wake_at: number | null;
+}
+
+/** Evaluations that are not finished; each is kept with the table that it is made from. */
+export const MOST_OPEN = 50;
+/** Things that one step has done outside; what is left has its turn at once. */
+const MOST_ACTIONS = 20;
+
+export const newEvaluator = (name: string, id: string, definition: EvaluatorDefinition, creator: Creator, now: number): EvaluatorState => ({
+  version: 1,
+  name,
+  id,
+  definition,
+  creator,
+  created_at: now,
+  updated_at: now,
+  open: [],
+});
+
+/** Which evaluations of a definition a step is due at. */
+export const dueAt = ({ evaluations }: Pick<EvaluatorDefinition, "evaluations">, { step: index, final }: Pick<PostedStep, "step" | "final">): Evaluation[] =>
+  evaluations.filter(({ run_every }) => (final === true ? Math.trunc(run_every) <= 0 : isDue(index, run_every)));
+
+/** `serving`: whether anything is begun; where it is not, what is posted waits until somebody serves. */
+export function step(before: EvaluatorState, now: number, event: EvaluatorEvent, serving = true): Step {
+  const evaluator = new Deciding(before, now);
+  evaluator.take(event);
+  evaluator.release();
+  const actions = serving ? evaluator.actions() : [];
+  return { state: evaluator.state, actions, notes: evaluator.notes, wake_at: evaluator.wakeAt() };
+}
+
+class Deciding {
+  state: EvaluatorState;
+  readonly notes: Note[] = [];
+  readonly #now: number;
+
+  constructor(state: EvaluatorState, now: number) {
+    this.state = state;
+    this.#now = now;
+  }
+
+  take(event: EvaluatorEvent): void {
+    if (event.type === "put") this.#put(event.definition, event.creator);
+    else if (event.type === "posted") this.#posted(event);
+    else if (event.type === "created") this.#created(event.step, event.evaluation, event.run_id);
+    else if (event.type === "refused") this.#refused(event.step, event.evaluation, event.failure, event.passing);
+    else if (event.type === "looked") this.#looked(event.run_id, event.seen);
+  }
+
+  /** Of what waits in a queue the lowest step of each evaluation, where none of it is at work. */
+  release(): void {
+    for (const name of new Set(this.state.open.filter(({ queued }) => queued).map(nameOf))) {
+      const ofThis = this.state.open.filter((each) => nameOf(each) === name);
+      if (ofThis.some(({ queued }) => !queued)) continue;
+      const [next] = ofThis.toSorted((a, b) => stepOf(a) - stepOf(b));
+      if (next !== undefined) this.#replace(next, { ...next, queued: false, since: this.#now, retry_at: this.#now });
+    }
+  }
+
+  /** What is to be done now; each is dated again, so that it is repeated until somebody tells what came of it. */
+  actions(): readonly Action[] {
+    const due = this.state.open.filter(({ queued, retry_at }) => !queued && retry_at <= this.#now).slice(0, MOST_ACTIONS);
+    return due.flatMap((open): Action[] => {
+      const { order, run_id, tries, replaced_by } = open;
+      const wait = waitOf(run_id === null ? CREATE_WAITS : LOOK_WAITS, tries);
+      this.#replace(open, { ...open, tries: tries + 1, retry_at: this.#now + wait });
+      if (run_id === null) return [{ do: "create", step: order.posted.step, evaluation: order.evaluation.name }];
+      const look: Action = { do: "look", run_id, metrics: order.evaluation.metrics };
+      return replaced_by === undefined ? [look] : [{ do: "cancel", run_id }, look];
+    });
+  }
+
+  wakeAt(): number | null {
+    const times = this.state.open.filter(({ queued }) => !queued).map(({ retry_at }) => retry_at);
+    return times.length === 0 ? null : Math.max(this.#now, Math.min(...times));
+  }
+
+  #change(changes: Partial<EvaluatorState>): void {
+    this.state = { ...this.state, ...changes };
+  }
+  #replace(old: Open, made: Open): void {
+    this.#change({ open: this.state.open.map((each) => (each === old ? made : each)) });
+  }
+  #end(open: Open, end: StepEnd): void {
+    this.#change({ open: this.state.open.filter((each) => each !== open) });
+    this.notes.push({ note: "ended", step: stepOf(open), evaluation: nameOf(open), end });
+  }
+  #find(index: number, evaluation: string): Open | undefined {
+    return this.state.open.find((each) => stepOf(each) === index && nameOf(each) === evaluation);
+  }
+
+  #put(definition: EvaluatorDefinition, creator: Creator): void {
+    if (canonicalJson(definition as never) === canonicalJson(this.state.definition as never)) return;
+    this.#change({ definition, creator, updated_at: this.#now });
+  }
+
+  #posted({ posted, known, creator }: Extract<EvaluatorEvent, { type: "posted" }>): void {
+    for (const { run_every: _, ...evaluation } of dueAt(this.state.definition, posted)) {
+      if (known.includes(evaluation.name) || this.#find(posted.step, evaluation.name) !== undefined) continue;
+      const { id, name } = this.state;
+      const key = `evaluator·${id}·${posted.step}·${evaluation.name}`;
+      const made: Open = {
+        order: { key, evaluator: name, posted, evaluation, creator },
+        queued: false,
+        since: this.#now,
+        run_id: null,
+        tries: 0,
+        retry_at: this.#now,
+      };
+      this.notes.push({ note: "posted", posted, evaluation: evaluation.name });
+      this.#admit(made);
+    }
+  }
+
+  /** A step that has come, and those of its evaluation that are not finished: as the definition says. */
+  #admit(made: Open): void {
+    const { on_older } = this.state.definition;
+    const others = this.state.open.filter((each) => nameOf(each) === nameOf(made));
+    if (on_older === "replace") {
+      const newer = others.filter((each) => stepOf(each) > stepOf(made)).map(stepOf);
+      if (newer.length > 0) return this.#end(made, { kind: "replaced", by: Math.max(...newer) });
+      for (const older of others) {
+        // One that may be there already is ended when it is known.
+        if (older.tries === 0 && older.run_id === null) this.#end(older, { kind: "replaced", by: stepOf(made) });
+        else this.#replace(older, { ...older, replaced_by: stepOf(made), retry_at: Math.min(older.retry_at, this.#now) });
+      }
+    }
+    if (this.state.open.length >= MOST_OPEN) {
+      const message = `${MOST_OPEN} evaluations of this evaluator are not finished, and no more wait.`;
+      return this.#end(made, { kind: "failed", failure: { code: "limit_reached", message, hint: 'on_older = "replace" makes room.' } });
+    }
+    this.#change({ open: [...this.state.open, on_older === "queue" && others.length > 0 ? { ...made, queued: true } : made] });
+  }
+
+  #created(index: number, evaluation: string, run_id: string): void {
+    const open = this.#find(index, evaluation);
+    if (open === undefined || open.run_id !== null) return;
+    const { failure: _, ...rest } = open;
+    this.notes.push({ note: "created", step: index, evaluation, run_id });
+    this.#replace(open, { ...rest, run_id, tries: 0, retry_at: this.#now + (open.replaced_by === undefined ? LOOK_WAITS.first : 0) });
+  }
+
+  #refused(index: number, evaluation: string, failure: Failure, passing: boolean): void {
+    const open = this.#find(index, evaluation);
+    if (open === undefined || open.run_id !== null) return;
+    // One that is not wanted any more is tried no longer, unless it may be there already.
+    if (open.replaced_by !== undefined && failure.code !== "storage_unavailable") return this.#end(open, { kind: "replaced", by: open.replaced_by });
+    if (passing && this.#now - open.since < GIVE_UP_MS) {
+      const wait = Math.max(waitOf(CREATE_WAITS, open.tries), (failure.retry_after_s ?? 0) * 1_000);
+      return this.#replace(open, { ...open, failure, retry_at: this.#now + Math.min(wait, CREATE_WAITS.last) });
+    }
+    this.#end(open, { kind: "failed", failure });
+  }
+
+  #looked(run_id: string, seen: SeenRun | null): void {
+    const open = this.state.open.find((each) => each.run_id === run_id);
+    if (open === undefined || (seen !== null && !seen.over)) return;
+    this.#end(open, endOf(open, seen));
+  }
+}
+
+const stepOf = ({ order }: Open): number => order.posted.step;
+const nameOf = ({ order }: Open): string => order.evaluation.name;

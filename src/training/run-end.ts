@@ -1,0 +1,22 @@
+import type { Open, SeenRun, StepEnd } from "./state.ts";
+
+/** What an evaluator takes from a run that is over: its numbers, or why there are none. */
+export function endOf({ order, replaced_by }: Pick<Open, "order" | "replaced_by">, seen: SeenRun | null): StepEnd {
+  if (seen?.status === "COMPLETED" && seen.rollouts > seen.errored) {
+    const { metrics } = order.evaluation;
+    const values = Object.fromEntries(metrics.flatMap((name) => (seen.values[name] === undefined ? [] : [[name, seen.values[name]]])));
+    return {
+      kind: "evaluated",
+      values,
+      missing: metrics.filter((name) => seen.values[name] === undefined),
+      rollouts: seen.rollouts,
+      errored: seen.errored,
+    };
+  }
+  if (replaced_by !== undefined) return { kind: "replaced", by: replaced_by };
+  if (seen === null) return { kind: "stopped", reason: "the run was deleted before it had ended" };
+  if (seen.suspended) return { kind: "stopped", reason: "the run was interrupted" };
+  if (seen.failure !== null) return { kind: "failed", failure: seen.failure };
+  if (seen.status === "COMPLETED") return { kind: "failed", failure: { code: "all_rollouts_failed", message: "Every rollout of the run ended in an error." } };
+  return { kind: "stopped", reason: `the run ended ${seen.status}` };
+}

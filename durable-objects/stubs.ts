@@ -2,7 +2,8 @@ import type { AlertBookControl } from "../durable-objects/alert-book/alert-book-
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
-import type { ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
+import type { EvaluatorControl } from "../durable-objects/evaluator/evaluator-control.ts";
+import type { EvaluatorIndexControl, ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
 import type { MonitorIndexControl } from "../durable-objects/registry/monitors/monitor-index-control.ts";
 import type { MonitorControl } from "../durable-objects/monitor/monitor-control.ts";
 import type { RunControl } from "../durable-objects/run/control.ts";
@@ -11,7 +12,7 @@ import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed
 import type { ScheduleControl } from "../durable-objects/schedule/schedule-control.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
-import { alertBookName, registryName, scheduleName } from "../src/teams/team-name.ts";
+import { alertBookName, evaluatorName, registryName, scheduleName } from "../src/teams/team-name.ts";
 import { locationOf } from "./location-hint.ts";
 
 /** The Registry of the default team. */
@@ -47,6 +48,14 @@ export const monitorIndexStub = (env: Env, team?: string): MonitorIndexControl =
 /** `id`: that of its address. Null in a deployment whose wrangler.toml is of before there were any. */
 export const monitorStub = (env: Partial<Pick<Env, "MONITOR" | "LOCATION_HINT">>, id: string): MonitorControl | null =>
   env.MONITOR === undefined ? null : counted<MonitorControl>(env.MONITOR.getByName(id, locationOf(env)));
+
+/** The evaluators that a team has. */
+export const evaluatorIndexStub = (env: Env, team?: string): EvaluatorIndexControl =>
+  counted<EvaluatorIndexControl>(env.REGISTRY.getByName(registryName(team), locationOf(env)));
+
+/** Null in a deployment whose wrangler.toml is of before there were evaluators. */
+export const evaluatorStub = (env: Partial<Pick<Env, "EVALUATOR" | "LOCATION_HINT">>, team: string, name: string): EvaluatorControl | null =>
+  env.EVALUATOR === undefined ? null : counted<EvaluatorControl>(env.EVALUATOR.getByName(evaluatorName(team, name), locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

@@ -1,10 +1,13 @@
 import { ALERTS_QUEUE, type AlertTask, isAlertTask } from "../durable-objects/alert-book/alert-task.ts";
 import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts";
+import { type EvaluatorTask, isEvaluatorTask } from "../durable-objects/evaluator/evaluator-task.ts";
 import { isScheduleTask, SCHEDULES_QUEUE, type ScheduleTask } from "../durable-objects/schedule/schedule-task.ts";
 import type { HubPushTask } from "../durable-objects/run/sending/hub-push-task.ts";
 import { deliver } from "./alerting/deliver.ts";
 import { createApp } from "./api/app.ts";
 import type { AppPorts } from "./api/app-ports.ts";
+import { beginStep } from "./api/evaluators/begin-step.ts";
+import { postPoints } from "./api/evaluators/post-points.ts";
 import { beginDue } from "./api/schedules/begin-due.ts";
 import { compareRun } from "./api/schedules/compare-run.ts";
 import { portsOf } from "./api/ports.ts";
@@ -22,10 +25,13 @@ import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upload-sweep.ts";
 import { poke, pokeActiveRuns } from "./watchdog.ts";
 import { pokeMonitors } from "./monitor-watchdog.ts";
+import { pokeEvaluators } from "./evaluator-watchdog.ts";
 import { pokeSchedules } from "./schedule-watchdog.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 const DEAD_LETTERS = "rollouts-dead";
+/** Before code of environments is loaded, which may have another one. */
+const platformFetch = fetch;
 
 /** The handlers of a service; everything behind them is in the folder its name says. Throws `TypeError` for two environments of one id. */
 export function createWorker({ environments = [] }: WorkerOptions = {}) {
@@ -34,9 +40,9 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
 
-    async queue(batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask | AlertTask>, env: Env): Promise<void> {
+    async queue(batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask | AlertTask | EvaluatorTask>, env: Env): Promise<void> {
       if (batch.queue === EXPORTS_QUEUE) return exportInTurn(batch as MessageBatch<ExportTask | HubPushTask>, env);
-      if (batch.queue === SCHEDULES_QUEUE) return begin(batch as MessageBatch<ScheduleTask>, env);
+      if (batch.queue === SCHEDULES_QUEUE) return begin(batch as MessageBatch<ScheduleTask | EvaluatorTask>, env);
       if (batch.queue === ALERTS_QUEUE) return tell(batch as MessageBatch<AlertTask>, env);
       return wake(batch as MessageBatch<WakeUp>, env);
     },
@@ -45,6 +51,7 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
       await pokeActiveRuns(env);
       await pokeSchedules(env);
       await pokeMonitors(env);
+      await pokeEvaluators(env);
       await sweepUploads(env);
       await removeExpired(env);
     },
@@ -83,20 +90,26 @@ async function exportInTurn(batch: MessageBatch<ExportTask | HubPushTask>, env: 
 }
 const EXPORT_RETRY_S = 10;
 
-/** The runs of due times, all of a batch at once, and what compares one, which holds its scores, one after another. What is not told to the schedule it sends for again by itself. */
-async function begin(batch: MessageBatch<ScheduleTask>, env: Env): Promise<void> {
+/** The runs of due times and of steps, all of a batch at once, and what compares one, which holds its scores, one after another. What is not told to whoever asked for it that one sends for again by itself. */
+async function begin(batch: MessageBatch<ScheduleTask | EvaluatorTask>, env: Env): Promise<void> {
   count("queue_operations", 2 * batch.messages.length);
   batch.ackAll();
   const ports = portsOf(env);
-  const done = async (body: ScheduleTask, work: (team: AppPorts) => Promise<void>): Promise<void> => {
+  const done = async ({ team, ...body }: ScheduleTask | EvaluatorTask, work: (team: AppPorts) => Promise<void>): Promise<void> => {
     try {
-      await work(ports.inTeam(body.team));
+      await work(ports.inTeam(team));
     } catch (thrown) {
-      console.warn(`schedule ${body.team}/${body.schedule}: ${failureOf(thrown).message}`);
+      const what = "schedule" in body ? `schedule ${team}/${body.schedule}` : `evaluator ${team}/${body.evaluator}`;
+      console.warn(`${what}: ${failureOf(thrown).message}`);
     }
   };
-  const tasks = batch.messages.flatMap(({ body }) => (isScheduleTask(body) ? [body] : []));
-  await Promise.all(tasks.map((body) => (body.compare === undefined ? done(body, (team) => beginDue(team, body.schedule, body.due)) : undefined)));
+  const bodies = batch.messages.map(({ body }) => body);
+  const tasks = bodies.flatMap((body) => ("schedule" in body && isScheduleTask(body) ? [body] : []));
+  const steps = bodies.flatMap((body) => ("evaluator" in body && isEvaluatorTask(body) ? [body] : []));
+  await Promise.all([
+    ...tasks.map((body) => (body.compare === undefined ? done(body, (team) => beginDue(team, body.schedule, body.due)) : undefined)),
+    ...steps.map((body) => done(body, (team) => doStep(team, body, env))),
+  ]);
   for (const body of tasks) {
     const { compare, schedule } = body;
     if (compare !== undefined) await done(body, (team) => compareRun(team, schedule, compare));
@@ -116,4 +129,10 @@ async function tell(batch: MessageBatch<AlertTask>, env: Env): Promise<void> {
       }
     }),
   );
+}
+
+async function doStep(ports: AppPorts, { evaluator, create }: EvaluatorTask, env: Env): Promise<void> {
+  if (create !== null) return beginStep(ports, evaluator, create);
+  const { NETWORK } = env;
+  await postPoints(ports, evaluator, (url, init) => (NETWORK === undefined ? platformFetch(url, init) : NETWORK.fetch(url, init)));
 }

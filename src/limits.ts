@@ -49,6 +49,8 @@ export const MAX_MONITORS = 1_000;
 export const MAX_ALERTS = 100;
 /** Messages that wait for one receiver: beyond it the oldest is given up. */
 export const MAX_WAITING_MESSAGES = 1_000;
+/** Evaluators of training loops of a team: each is an object. */
+export const MAX_EVALUATORS = 1_000;
 /** Data sets that a team has by name, files of one, and revisions of one that are kept: a list of all, with their newest, is one answer. */
 export const MAX_NAMED_DATASETS = 200;
 export const MAX_DATASET_FILES = 50;

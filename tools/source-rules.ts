@@ -63,6 +63,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "src/embedded-api/",
     "src/watchdog.ts",
     "src/schedule-watchdog.ts",
+    "src/evaluator-watchdog.ts",
     "src/monitor-watchdog.ts",
     "src/retention.ts",
     "src/upload-sweep.ts",

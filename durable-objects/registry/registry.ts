@@ -32,8 +32,9 @@ import type { MonitorIndexControl, MonitorProjection } from "./monitors/monitor-
 import type { MonitorFacts } from "../monitor/monitor-control.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
-import { ScheduleIndex } from "./schedules/schedule-index.ts";
-import type { ScheduleIndexControl, ScheduleProjection } from "./schedules/schedule-index-control.ts";
+import { EvaluatorIndex, ScheduleIndex } from "./schedules/schedule-index.ts";
+import type { EvaluatorIndexControl, EvaluatorProjection, ScheduleIndexControl, ScheduleProjection } from "./schedules/schedule-index-control.ts";
+import type { EvaluatorFacts } from "../evaluator/evaluator-control.ts";
 import type { ScheduleFacts } from "../schedule/schedule-control.ts";
 import { TeamBudget } from "./team-budget.ts";
 import { SecretRegistry } from "./secrets/secret-registry.ts";
@@ -44,7 +45,7 @@ import { UploadSweep } from "./upload-sweep.ts";
 const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends SecretRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl {
+export class Registry extends SecretRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
@@ -52,6 +53,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   readonly #held: BaselineStore;
   readonly #datasets: NamedDatasetStore;
   readonly #clocked: ScheduleIndex;
+  readonly #trained: EvaluatorIndex;
   readonly #watched: MonitorIndex;
   readonly #counted: TeamBudget;
   readonly #retained: RetentionStore;
@@ -66,8 +68,9 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
     this.#held = new BaselineStore(ctx.storage);
     this.#datasets = new NamedDatasetStore(ctx.storage);
     this.#clocked = new ScheduleIndex(ctx.storage);
+    this.#trained = new EvaluatorIndex(ctx.storage);
     this.#watched = new MonitorIndex(ctx.storage);
-    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, this.#clocked, this.env);
+    this.#uploads = new UploadSweep(new UploadStore(ctx.storage), this.#counted.use, this.#datasets, [this.#clocked, this.#trained], this.env);
   }
 
   async noteAudit(entry: NewAuditEntry): Promise<number> {
@@ -146,6 +149,22 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   }
   async heardFrom(): Promise<number> {
     return this.#monitors().heardFrom(Date.now());
+  }
+
+  async reserveEvaluator(name: string): Promise<Result<null>> {
+    return this.#evaluators().reserve(name, Date.now());
+  }
+  async projectEvaluator(projection: EvaluatorProjection): Promise<void> {
+    this.#evaluators().project(projection);
+  }
+  async listEvaluators(): Promise<readonly EvaluatorFacts[]> {
+    return this.#evaluators().all();
+  }
+  async dueEvaluators(before: number, most: number): Promise<readonly string[]> {
+    return this.#evaluators().due(before, most);
+  }
+  async forgetEvaluator({ name, deleted }: { readonly name: string; readonly deleted: boolean }): Promise<void> {
+    this.#evaluators().forget(name, deleted, Date.now());
   }
 
   async namedDataset(name: string): Promise<NamedDataset | null> {
@@ -274,6 +293,11 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   #monitors(): MonitorIndex {
     this.#store();
     return this.#watched;
+  }
+
+  #evaluators(): EvaluatorIndex {
+    this.#store();
+    return this.#trained;
   }
 
   #namedDatasets(): NamedDatasetStore {

@@ -3,7 +3,6 @@ import type { Env } from "../../src/env.ts";
 import { count } from "../../src/operations.ts";
 import { teamPrefix } from "../../src/teams/team-name.ts";
 import type { NamedDatasetStore } from "./named-dataset-store.ts";
-import type { ScheduleIndex } from "./schedules/schedule-index.ts";
 import type { InUse, SweepRequest, SweepTurn } from "./registry-control.ts";
 import type { SweepRound, UploadStore } from "./upload-store.ts";
 import type { UseStore } from "./use-store.ts";
@@ -14,24 +13,29 @@ const PAGE = 1_000;
 const STALE_MS = 10 * 60_000;
 const IDLE: SweepTurn = { kind: "idle" };
 
+/** Names uploads by their digests, for runs that are yet to be made: schedules, evaluators. */
+export interface Namer {
+  uploads(): readonly string[];
+}
+
 /**
- * Deletes uploads that no run, no data set and no schedule points to. Whoever is to name one has just uploaded it or asked for it: what is younger than the grace, or was
+ * Deletes uploads that no run, no data set, no schedule and no evaluator points to. Whoever is to name one has just uploaded it or asked for it: what is younger than the grace, or was
  * asked for since, stays. Asking for one that is being deleted waits until it is gone, so that it is seen to be missing and uploaded again.
  */
 export class UploadSweep {
   readonly #store: UploadStore;
   readonly #use: UseStore;
   readonly #datasets: NamedDatasetStore;
-  readonly #schedules: Pick<ScheduleIndex, "uploads">;
+  readonly #namers: readonly Namer[];
   readonly #env: Pick<Env, "BUCKET">;
   #listing = false;
   #going: { readonly digests: ReadonlySet<string>; readonly gone: Promise<void> } | null = null;
 
-  constructor(store: UploadStore, use: UseStore, datasets: NamedDatasetStore, schedules: Pick<ScheduleIndex, "uploads">, env: Pick<Env, "BUCKET">) {
+  constructor(store: UploadStore, use: UseStore, datasets: NamedDatasetStore, namers: readonly Namer[], env: Pick<Env, "BUCKET">) {
     this.#store = store;
     this.#use = use;
     this.#datasets = datasets;
-    this.#schedules = schedules;
+    this.#namers = namers;
     this.#env = env;
   }
 
@@ -78,10 +82,10 @@ export class UploadSweep {
     const page = await this.#env.BUCKET.list({ prefix: `${own}${DATASET_PREFIX}`, limit: PAGE, ...(after === "" ? {} : { startAfter: after }) });
     count("r2_class_a");
     const old = page.objects.filter(({ uploaded }) => uploaded.getTime() < since);
-    const scheduled = this.#schedules.uploads();
+    const named = new Set(this.#namers.flatMap((each) => each.uploads()));
     const digests = old
       .map(({ key }) => uploadOf(key.slice(own.length)))
-      .filter((digest) => digest !== null && !this.#store.keeps(digest, round, since) && !this.#datasets.holds(digest) && !scheduled.has(digest)) as string[];
+      .filter((digest) => digest !== null && !this.#store.keeps(digest, round, since) && !this.#datasets.holds(digest) && !named.has(digest)) as string[];
     if (digests.length > 0) await this.#delete(own, digests);
     const at = this.#store.round();
     const last = page.objects.at(-1)?.key;

@@ -152,9 +152,11 @@ export function create(ledger: Ledger, request: CreateRequest, context: RunConte
       : newPushedHead(request.config, request.boot, emptyTotals(), context.now);
   ledger.putConfig(request.config);
   if (pushed !== undefined) ledger.pushed.create(pushed);
-  const { env_id, model, run_id, schedule } = request.config;
+  const { env_id, model, run_id, schedule, evaluator } = request.config;
   logEvent(ledger, head, context, "INFO", `Run ${run_id} created: ${env_id}, ${model}`);
   if (schedule !== undefined) logEvent(ledger, head, context, "INFO", `Made by the schedule ${schedule.name}, due ${new Date(schedule.due_at).toISOString()}`);
+  if (evaluator !== undefined)
+    logEvent(ledger, head, context, "INFO", `Made by the evaluator ${evaluator.name}, step ${evaluator.step}, evaluation ${evaluator.evaluation}`);
   const [before, offered] = head.env_digests?.slice(-2) ?? [];
   if (request.import?.code_changed === true && before !== undefined && offered !== undefined)
     logEvent(ledger, head, context, "WARNING", codeChange(before, offered));

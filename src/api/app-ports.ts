@@ -5,7 +5,8 @@ import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
 import type { PushControl } from "../../durable-objects/run/pushed/pushed-protocol.ts";
 import type { MonitorControl } from "../../durable-objects/monitor/monitor-control.ts";
 import type { MonitorIndexControl } from "../../durable-objects/registry/monitors/monitor-index-control.ts";
-import type { ScheduleIndexControl } from "../../durable-objects/registry/schedules/schedule-index-control.ts";
+import type { EvaluatorIndexControl, ScheduleIndexControl } from "../../durable-objects/registry/schedules/schedule-index-control.ts";
+import type { EvaluatorControl } from "../../durable-objects/evaluator/evaluator-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
@@ -88,6 +89,15 @@ export interface AlertPorts {
   readonly book: AlertBookControl;
 }
 
+/** The evaluators of a team. */
+export interface EvaluatorPorts {
+  readonly index: EvaluatorIndexControl;
+  /** A fresh stub per call. */
+  of(name: string): EvaluatorControl;
+  /** Whether steps are evaluated here at all. */
+  readonly served: boolean;
+}
+
 /** Everything the HTTP door stands on, so that its rules run without the platform. Ids, uploads and keys of requests are of one team. */
 export interface AppPorts {
   readonly facts: AppFacts;
@@ -115,6 +125,8 @@ export interface AppPorts {
   readonly monitors: MonitorPorts | null;
   /** Null in a deployment whose wrangler.toml is of before there were alerts. */
   readonly alerts: AlertPorts | null;
+  /** Null in a deployment whose wrangler.toml is of before there were evaluators. */
+  readonly evaluators: EvaluatorPorts | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

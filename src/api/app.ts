@@ -45,6 +45,7 @@ import { audit } from "./people/audit.ts";
 import { beats } from "./monitors/beats.ts";
 import { monitors } from "./monitors/monitors.ts";
 import { limits } from "./people/limits.ts";
+import { evaluators } from "./evaluators/evaluators.ts";
 import { schedules } from "./schedules/schedules.ts";
 import { environmentNames } from "./pushes/environment-names.ts";
 import { pushes } from "./pushes/push-routes.ts";
@@ -124,6 +125,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/schedules`, schedules);
   app.route(`${v1}/monitors`, monitors);
   app.route(`${v1}/alerts`, alerts);
+  app.route(`${v1}/evaluators`, evaluators);
   for (const resource of [teams, limits]) app.route(`${v1}/teams`, resource);
   app.route(`${v1}/audit`, audit);
   app.route(`${v1}/openapi.json`, openapi);

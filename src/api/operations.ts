@@ -9,6 +9,7 @@ import * as people from "./people/people-schemas.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
 import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
 import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
+import { EVALUATOR_OPERATIONS } from "./evaluators/evaluator-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
@@ -258,6 +259,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SCHEDULE_OPERATIONS,
   ...MONITOR_OPERATIONS,
   ...ALERT_OPERATIONS,
+  ...EVALUATOR_OPERATIONS,
   {
     method: "get",
     path: "/named-datasets",

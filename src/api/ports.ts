@@ -1,5 +1,6 @@
 import type { MonitorControl } from "../../durable-objects/monitor/monitor-control.ts";
 import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
+import type { EvaluatorControl } from "../../durable-objects/evaluator/evaluator-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import { numberVar, runTiming } from "../../durable-objects/timing.ts";
 import { bootOf, deploymentOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
@@ -7,6 +8,8 @@ import { digestOfRun, findOffered, listOffered } from "../environments/definitio
 import {
   alertBookStub,
   directoryStub,
+  evaluatorIndexStub,
+  evaluatorStub,
   monitorIndexStub,
   monitorStub,
   registryStub,
@@ -22,7 +25,7 @@ import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
 import { type AccessDoor, accessDoor } from "./access/cloudflare-access.ts";
-import type { AlertPorts, AppPorts, MonitorPorts, SchedulePorts } from "./app-ports.ts";
+import type { AlertPorts, AppPorts, EvaluatorPorts, MonitorPorts, SchedulePorts } from "./app-ports.ts";
 import { R2ObjectStore } from "./r2-object-store.ts";
 
 /** Milliseconds between two looks at a run: locally a look costs nothing. */
@@ -75,6 +78,17 @@ function alertsIn(env: Env, team: string): AlertPorts | null {
   };
 }
 
+function evaluatorsIn(env: Env, team: string): EvaluatorPorts | null {
+  if (evaluatorStub(env, team, "") === null) return null;
+  return {
+    get index() {
+      return evaluatorIndexStub(env, team);
+    },
+    of: (name) => evaluatorStub(env, team, name) as EvaluatorControl,
+    served: keepsSchedules(env),
+  };
+}
+
 function portsIn(env: Env, team: string): AppPorts {
   const local = isLocal(env);
   const pollMs = numberVar("EVENTS_POLL_MS", env.EVENTS_POLL_MS, local ? POLL_MS.local : POLL_MS.deployed);
@@ -112,6 +126,7 @@ function portsIn(env: Env, team: string): AppPorts {
     schedules: schedulesIn(env, team),
     monitors: monitorsIn(env, team),
     alerts: alertsIn(env, team),
+    evaluators: evaluatorsIn(env, team),
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,

@@ -33,6 +33,8 @@ export function isRunName(text: string): boolean {
 /** Name of the object that knows a team's runs. */
 export const registryName = (team: string = DEFAULT_TEAM): string => (isDefault(team) ? "registry" : `registry/${checked(team)}`);
 
+/** Name of the object of an evaluator: no name of one holds a slash. */
+export const evaluatorName = (team: string, name: string): string => `${checked(team)}/${name}`;
 /** Name of the object of a schedule: no name of one holds a slash. */
 export const scheduleName = (team: string, name: string): string => `${checked(team)}/${name}`;
 

@@ -5,7 +5,7 @@ import type { Creator } from "../schedules/state.ts";
 import { CREATE_WAITS, GIVE_UP_MS, LOOK_WAITS, waitOf } from "../schedules/waits.ts";
 import type { Evaluation, EvaluatorDefinition } from "./definition.ts";
 import { endOf } from "./run-end.ts";
-import type { Action, EvaluatorState, Note, Open, PostedStep, SeenRun, StepEnd } from "./state.ts";
+import type { Action, EvaluatorState, Note, Open, PostedStep, Posting, SeenRun, StepEnd } from "./state.ts";
 
 /** What a training loop's evaluator decides: pure, one step for each thing that happens. */
 
@@ -19,7 +19,10 @@ export type EvaluatorEvent =
   /** `passing`: the same may go well in a while. */
   | { readonly type: "refused"; readonly step: number; readonly evaluation: string; readonly failure: Failure; readonly passing: boolean }
   /** Null: there is no such run. */
-  | { readonly type: "looked"; readonly run_id: string; readonly seen: SeenRun | null };
+  | { readonly type: "looked"; readonly run_id: string; readonly seen: SeenRun | null }
+  /** Points have arrived where they are posted to. `all`: none is left. */
+  | { readonly type: "delivered"; readonly all: boolean }
+  | { readonly type: "undelivered"; readonly failure: Failure };
 
 export interface Step {
   readonly state: EvaluatorState;
@@ -31,6 +34,8 @@ export interface Step {
 
 /** Evaluations that are not finished; each is kept with the table that it is made from. */
 export const MOST_OPEN = 50;
+/** Between attempts to post points. */
+const POST_WAITS = { first: 5_000, last: 30 * 60_000 };
 /** Things that one step has done outside; what is left has its turn at once. */
 const MOST_ACTIONS = 20;
 
@@ -43,6 +48,7 @@ export const newEvaluator = (name: string, id: string, definition: EvaluatorDefi
   created_at: now,
   updated_at: now,
   open: [],
+  posting: null,
 });
 
 /** Which evaluations of a definition a step is due at. */
@@ -74,6 +80,8 @@ class Deciding {
     else if (event.type === "created") this.#created(event.step, event.evaluation, event.run_id);
     else if (event.type === "refused") this.#refused(event.step, event.evaluation, event.failure, event.passing);
     else if (event.type === "looked") this.#looked(event.run_id, event.seen);
+    else if (event.type === "delivered") this.#change({ posting: event.all || this.state.posting === null ? null : this.#postNow() });
+    else if (event.type === "undelivered" && this.state.posting !== null) this.#change({ posting: { ...this.state.posting, failure: event.failure } });
   }
 
   /** Of what waits in a queue the lowest step of each evaluation, where none of it is at work. */
@@ -89,7 +97,11 @@ class Deciding {
   /** What is to be done now; each is dated again, so that it is repeated until somebody tells what came of it. */
   actions(): readonly Action[] {
     const due = this.state.open.filter(({ queued, retry_at }) => !queued && retry_at <= this.#now).slice(0, MOST_ACTIONS);
-    return due.flatMap((open): Action[] => {
+    const { posting } = this.state;
+    const posts: Action[] = posting !== null && posting.retry_at <= this.#now ? [{ do: "post" }] : [];
+    if (posting !== null && posts.length > 0)
+      this.#change({ posting: { ...posting, tries: posting.tries + 1, retry_at: this.#now + waitOf(POST_WAITS, posting.tries) } });
+    const works = due.flatMap((open): Action[] => {
       const { order, run_id, tries, replaced_by } = open;
       const wait = waitOf(run_id === null ? CREATE_WAITS : LOOK_WAITS, tries);
       this.#replace(open, { ...open, tries: tries + 1, retry_at: this.#now + wait });
@@ -97,10 +109,12 @@ class Deciding {
       const look: Action = { do: "look", run_id, metrics: order.evaluation.metrics };
       return replaced_by === undefined ? [look] : [{ do: "cancel", run_id }, look];
     });
+    return [...works, ...posts];
   }
 
   wakeAt(): number | null {
-    const times = this.state.open.filter(({ queued }) => !queued).map(({ retry_at }) => retry_at);
+    const { open, posting } = this.state;
+    const times = [...open.filter(({ queued }) => !queued), ...(posting === null ? [] : [posting])].map(({ retry_at }) => retry_at);
     return times.length === 0 ? null : Math.max(this.#now, Math.min(...times));
   }
 
@@ -113,14 +127,24 @@ class Deciding {
   #end(open: Open, end: StepEnd): void {
     this.#change({ open: this.state.open.filter((each) => each !== open) });
     this.notes.push({ note: "ended", step: stepOf(open), evaluation: nameOf(open), end });
+    const { definition, posting } = this.state;
+    if (end.kind === "evaluated" && definition.mlflow !== undefined && posting === null) this.#change({ posting: this.#postNow() });
   }
   #find(index: number, evaluation: string): Open | undefined {
     return this.state.open.find((each) => stepOf(each) === index && nameOf(each) === evaluation);
   }
 
+  #postNow(): Posting {
+    return { tries: 0, retry_at: this.#now };
+  }
+
   #put(definition: EvaluatorDefinition, creator: Creator): void {
-    if (canonicalJson(definition as never) === canonicalJson(this.state.definition as never)) return;
+    const [before, after] = [this.state.definition, definition];
+    if (canonicalJson(before as never) === canonicalJson(after as never)) return;
     this.#change({ definition, creator, updated_at: this.#now });
+    const target = ({ mlflow }: EvaluatorDefinition): string => `${mlflow?.tracking_uri} ${mlflow?.run_id}`;
+    if (target(before) !== target(after)) this.notes.push({ note: "retargeted" });
+    this.#change({ posting: after.mlflow === undefined ? null : this.#postNow() });
   }
 
   #posted({ posted, known, creator }: Extract<EvaluatorEvent, { type: "posted" }>): void {

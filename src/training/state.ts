@@ -41,6 +41,14 @@ export interface Open {
   readonly failure?: Failure;
 }
 
+/** Points wait to be posted to where the definition says. */
+export interface Posting {
+  readonly tries: number;
+  readonly retry_at: number;
+  /** Of the last attempt. */
+  readonly failure?: Failure;
+}
+
 export interface EvaluatorState {
   readonly version: 1;
   readonly name: string;
@@ -52,6 +60,7 @@ export interface EvaluatorState {
   readonly updated_at: number;
   /** In the order in which they were posted. */
   readonly open: readonly Open[];
+  readonly posting: Posting | null;
 }
 
 /** One number of a run. */
@@ -94,13 +103,16 @@ export type StepEnd =
 export type Action =
   | { readonly do: "create"; readonly step: number; readonly evaluation: string }
   | { readonly do: "look"; readonly run_id: string; readonly metrics: readonly string[] }
-  | { readonly do: "cancel"; readonly run_id: string };
+  | { readonly do: "cancel"; readonly run_id: string }
+  | { readonly do: "post" };
 
 /** What is kept of what happened: the series. */
 export type Note =
   | { readonly note: "posted"; readonly posted: PostedStep; readonly evaluation: string }
   | { readonly note: "created"; readonly step: number; readonly evaluation: string; readonly run_id: string }
-  | { readonly note: "ended"; readonly step: number; readonly evaluation: string; readonly end: StepEnd };
+  | { readonly note: "ended"; readonly step: number; readonly evaluation: string; readonly end: StepEnd }
+  /** Points go elsewhere from here on: all of them. */
+  | { readonly note: "retargeted" };
 
 /** One evaluation of a step, as it is kept. */
 export interface StepRecord {
@@ -108,6 +120,8 @@ export interface StepRecord {
   readonly evaluation: string;
   readonly model: string;
   readonly posted_at: number;
+  /** Grows with each that is finished; null while it is not. */
+  readonly seq: number | null;
   readonly run_id: string | null;
   readonly ended_at: number | null;
   /** Null while it is not finished. */

@@ -1,13 +1,14 @@
 import { uploadDigestsIn } from "../../../src/config/upload-digests.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
-import { MAX_SCHEDULES } from "../../../src/limits.ts";
+import { MAX_EVALUATORS, MAX_SCHEDULES } from "../../../src/limits.ts";
 import { execute } from "../../counted-sql.ts";
+import type { EvaluatorFacts } from "../../evaluator/evaluator-control.ts";
 import type { ScheduleFacts } from "../../schedule/schedule-control.ts";
-import type { ScheduleProjection } from "./schedule-index-control.ts";
+import type { IndexProjection } from "./schedule-index-control.ts";
 
 /**
  * `version` 0: reserved, and not heard of yet. `facts`: JSON of what lists show. No change of the Registry's version: code that does not know them
- * finds no schedule.
+ * finds none. Those of evaluators are the same under their name.
  */
 const SCHEDULES = `
   CREATE TABLE IF NOT EXISTS schedule (
@@ -20,53 +21,79 @@ const SCHEDULES = `
   CREATE INDEX IF NOT EXISTS schedule_by_wake ON schedule (wake_at) WHERE wake_at IS NOT NULL;
 `;
 
-/** Whoever reserves makes the schedule within this. */
+/** Whoever reserves makes the object within this. */
 const RESERVED_MS = 60_000;
 
-/** The schedules of a team. */
-export class ScheduleIndex {
+/** Objects of a team that are named by its people and woken by themselves: its schedules, or its evaluators. */
+class WokenIndex<Facts> {
   readonly #storage: DurableObjectStorage;
+  readonly #table: "schedule" | "evaluator";
+  readonly #most: number;
   #made = false;
-  constructor(storage: DurableObjectStorage) {
+  /** `table`: what they are called, too; `most`: that a team may have. */
+  constructor(storage: DurableObjectStorage, table: "schedule" | "evaluator", most: number) {
     this.#storage = storage;
+    this.#table = table;
+    this.#most = most;
   }
 
   reserve(name: string, now: number): Result<null> {
-    if (this.#rows("UPDATE schedule SET reserved_at = ? WHERE name = ? RETURNING name", now, name).length > 0) return ok(null);
-    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>("SELECT count(*) AS there FROM schedule");
-    if (there >= MAX_SCHEDULES) return fail("invalid_request", `a team has at most ${MAX_SCHEDULES} schedules`, "Delete those that nobody needs any more.");
-    this.#rows("INSERT INTO schedule VALUES (?, ?, 0, ?, NULL)", name, now, now);
+    if (this.#rows(`UPDATE ${this.#table} SET reserved_at = ? WHERE name = ? RETURNING name`, now, name).length > 0) return ok(null);
+    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>(`SELECT count(*) AS there FROM ${this.#table}`);
+    if (there >= this.#most) return fail("invalid_request", `a team has at most ${this.#most} ${this.#table}s`, "Delete those that nobody needs any more.");
+    this.#rows(`INSERT INTO ${this.#table} VALUES (?, ?, 0, ?, NULL)`, name, now, now);
     return ok(null);
   }
 
-  project({ name, version, wake_at, facts }: ScheduleProjection): void {
+  project({ name, version, wake_at, facts }: IndexProjection<Facts>): void {
     const text = JSON.stringify(facts);
-    this.#rows("UPDATE schedule SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND version < ?", version, wake_at, text, name, version);
+    this.#rows(`UPDATE ${this.#table} SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND version < ?`, version, wake_at, text, name, version);
   }
 
-  all(): ScheduleFacts[] {
-    return this.#rows<{ facts: string }>("SELECT facts FROM schedule WHERE facts IS NOT NULL ORDER BY name").map(
-      ({ facts }) => JSON.parse(facts) as ScheduleFacts,
+  all(): Facts[] {
+    return this.#rows<{ facts: string }>(`SELECT facts FROM ${this.#table} WHERE facts IS NOT NULL ORDER BY name`).map(
+      ({ facts }) => JSON.parse(facts) as Facts,
     );
   }
 
-  /** Digests of the uploads that runs of its schedules are to read: what they are pinned to, and what they name. */
-  uploads(): ReadonlySet<string> {
-    return new Set(this.all().flatMap(({ pin, definition }) => uploadDigestsIn(definition.eval, { dataset: pin?.dataset ?? null })));
-  }
-
   due(before: number, most: number): string[] {
-    return this.#rows<{ name: string }>("SELECT name FROM schedule WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?", before, most).map(({ name }) => name);
+    return this.#rows<{ name: string }>(`SELECT name FROM ${this.#table} WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?`, before, most).map(
+      ({ name }) => name,
+    );
   }
 
   forget(name: string, deleted: boolean, now: number): void {
-    this.#rows("DELETE FROM schedule WHERE name = ? AND (? OR reserved_at <= ?)", name, deleted ? 1 : 0, now - RESERVED_MS);
+    this.#rows(`DELETE FROM ${this.#table} WHERE name = ? AND (? OR reserved_at <= ?)`, name, deleted ? 1 : 0, now - RESERVED_MS);
   }
 
   #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
     // Once in the life of the object.
-    if (!this.#made) execute(this.#storage.sql, SCHEDULES);
+    if (!this.#made) execute(this.#storage.sql, SCHEDULES.replaceAll("schedule", this.#table));
     this.#made = true;
     return execute<Row>(this.#storage.sql, statement, ...values);
+  }
+}
+
+/** The schedules of a team. */
+export class ScheduleIndex extends WokenIndex<ScheduleFacts> {
+  constructor(storage: DurableObjectStorage) {
+    super(storage, "schedule", MAX_SCHEDULES);
+  }
+
+  /** Digests of the uploads that runs of its schedules are to read: what they are pinned to, and what they name. */
+  uploads(): readonly string[] {
+    return this.all().flatMap(({ pin, definition }) => uploadDigestsIn(definition.eval, { dataset: pin?.dataset ?? null }));
+  }
+}
+
+/** The evaluators of training loops of a team. */
+export class EvaluatorIndex extends WokenIndex<EvaluatorFacts> {
+  constructor(storage: DurableObjectStorage) {
+    super(storage, "evaluator", MAX_EVALUATORS);
+  }
+
+  /** Digests of the uploads that the runs of steps are to read. */
+  uploads(): readonly string[] {
+    return this.all().flatMap(({ definition }) => definition.evaluations.flatMap(({ eval: table }) => uploadDigestsIn(table)));
   }
 }

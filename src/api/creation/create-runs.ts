@@ -43,6 +43,7 @@ export interface Creation {
   readonly attended: boolean;
   /** Of the one run that it makes; absent = it is nobody's. */
   readonly schedule?: RunConfig["schedule"];
+  readonly evaluator?: RunConfig["evaluator"];
   /** By whose token. */
   readonly token: TokenUse | null;
 }
@@ -60,7 +61,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   const watched: (string | undefined)[] = [];
   for (const part of creation.parts) {
     const ofPart = await planned(ports, part, creation.attended);
-    configs.push(...(creation.schedule === undefined ? ofPart : ofPart.map((config) => ({ ...config, schedule: creation.schedule }))));
+    configs.push(...ofPart.map((config) => ({ ...config, ...makerOf(creation) })));
     watched.push(...ofPart.map(() => part.body.eval_config.monitor));
     custom.push(...ofPart.map(() => part.body.eval_config.custom_secrets ?? {}));
   }
@@ -104,6 +105,12 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   }
   return run_ids;
 }
+
+/** Whatever made the run by itself. */
+const makerOf = ({ schedule, evaluator }: Creation): Pick<UnnamedConfig, "schedule" | "evaluator"> => ({
+  ...(schedule === undefined ? {} : { schedule }),
+  ...(evaluator === undefined ? {} : { evaluator }),
+});
 
 /** What creations would measure, checked as they are, with nothing created: one config per environment of the body. */
 export const plannedConfigs = (ports: AppPorts, body: CreateBody, attended: boolean): Promise<readonly UnnamedConfig[]> => plan(ports, body, attended);

@@ -64,6 +64,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.unscored === undefined ? {} : { unscored: view.unscored }),
     seq: view.seq,
     ...(config.schedule === undefined ? {} : { schedule: { name: config.schedule.name, due_at: iso(config.schedule.due_at) } }),
+    ...(config.evaluator === undefined ? {} : { evaluator: config.evaluator }),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     ...rescoredMetadata(config, view.rescored),
     env_version: config.env_version,

@@ -7,4 +7,5 @@ export const OBJECT_CLASSES = {
   SCHEDULE: "Schedule",
   ALERT_BOOK: "AlertBook",
   MONITOR: "Monitor",
+  EVALUATOR: "Evaluator",
 } as const;

@@ -115,6 +115,8 @@ export interface RunConfig {
   readonly hub_push?: { readonly owner: string; readonly name: string | null; readonly public?: true };
   /** The schedule that made it, the due time (Unix milliseconds) it is for, and the digest that its inputs are to have. Absent = nobody's. */
   readonly schedule?: { readonly name: string; readonly due_at: number; readonly dataset_digest?: string };
+  /** The evaluator of a training loop that made it, the step that it is reported by, and which of its evaluations it is. Absent = nobody's. */
+  readonly evaluator?: { readonly name: string; readonly step: number; readonly evaluation: string };
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";
   /** It scores the rollouts of another run again and makes none; absent = it makes its own. */
@@ -190,6 +192,7 @@ const FIELD_ROLES = {
   env_variables: "identity",
   hub_push: "command",
   schedule: "identity",
+  evaluator: "identity",
   origin: "identity",
   rescored_from: "measured",
   verbose: "command",

@@ -381,6 +381,7 @@ export function openDoor(
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
+    evaluators: null,
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,

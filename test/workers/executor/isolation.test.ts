@@ -64,6 +64,8 @@ beforeEach(async () => {
   await door.json(bob, "PUT", `/monitors/${THEIR_SCHEDULE}`, { every: "5m" });
   await door.json(bob, "PUT", `/alerts/${THEIR_ALERT}`, ALERT);
   theirs.message = (await door.json<{ data: { id: string } }>(bob, "POST", `/alerts/${THEIR_ALERT}/test`, {})).data.id;
+  await door.json(bob, "PUT", `/evaluators/${THEIR_EVALUATOR}`, EVALUATOR);
+  await door.json(bob, "POST", `/evaluators/${THEIR_EVALUATOR}/steps`, { step: 1, model: "theirs" });
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],
     ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
@@ -84,10 +86,10 @@ const THEIR_DATASET = "theirs-to-read";
 const THEIR_SCHEDULE = "theirs-at-night";
 const THEIR_ALERT = "theirs-to-hear";
 const ALERT = { to: "webhook", url: "https://hooks.example/x", for: ["nothing-at-all"] };
-const SCHEDULE = {
-  cron: "0 3 * * *",
-  eval: { env_id: "reverse-text", model: "scripted", api_base_url: "https://models.example/v1", api_key_var: "MODELS_API_KEY" },
-};
+const SCHEDULE_EVAL = { env_id: "reverse-text", api_base_url: "https://models.example/v1", api_key_var: "MODELS_API_KEY" };
+const SCHEDULE = { cron: "0 3 * * *", eval: { ...SCHEDULE_EVAL, model: "scripted" } };
+const THEIR_EVALUATOR = "theirs-to-train";
+const EVALUATOR = { run_every: 5, evaluations: [{ eval: SCHEDULE_EVAL }] };
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
 interface Names {
@@ -96,6 +98,7 @@ interface Names {
   readonly schedule: string;
   readonly alert: string;
   readonly message: string;
+  readonly evaluator: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -113,7 +116,7 @@ interface Asked {
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule, alert, message }: Names): Asked[] {
+function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message }: Names): Asked[] {
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -129,6 +132,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     .replace(":monitor", schedule)
     .replace(":alert", alert)
     .replace(":delivery", message)
+    .replace(":evaluator", evaluator)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
@@ -173,11 +177,18 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     // Of another team's name their own would be made, and be there the next time.
     case "PUT /api/v1/monitors/:monitor":
       return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
+    case "PUT /api/v1/evaluators/:evaluator":
+      return [{ method, path: `${at}?team_id=${team}`, body: EVALUATOR }];
+    case "POST /api/v1/evaluators/:evaluator/steps":
+      return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { step: 4, model: "mine" } }));
     case "GET /api/v1/monitors/:monitor":
     case "DELETE /api/v1/monitors/:monitor":
     case "GET /api/v1/alerts/:alert":
     case "DELETE /api/v1/alerts/:alert":
     case "GET /api/v1/alerts/:alert/messages":
+    case "GET /api/v1/evaluators/:evaluator":
+    case "GET /api/v1/evaluators/:evaluator/points":
+    case "DELETE /api/v1/evaluators/:evaluator":
     case "GET /api/v1/schedules/:schedule":
     case "DELETE /api/v1/schedules/:schedule":
       return [
@@ -217,6 +228,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     case "GET /api/v1/schedules":
     case "GET /api/v1/monitors":
     case "GET /api/v1/alerts":
+    case "GET /api/v1/evaluators":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -286,6 +298,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       schedule: THEIR_SCHEDULE,
       alert: THEIR_ALERT,
       message: theirs.message,
+      evaluator: THEIR_EVALUATOR,
     };
     const none: Names = {
       run: hex(8),
@@ -299,6 +312,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       schedule: `nobodys-at-night-${n}`,
       alert: `nobodys-to-hear-${n}`,
       message: `msg_${hex(32)}`,
+      evaluator: `nobodys-to-train-${n}`,
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

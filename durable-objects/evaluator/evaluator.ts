@@ -1,0 +1,218 @@
+import { DurableObject } from "cloudflare:workers";
+import { canonicalJson } from "../../src/config/canonical-json.ts";
+import { type Env, keepsSchedules } from "../../src/env.ts";
+import { EdgewiseError, failureOf, fail, type Failure, ok, type Result } from "../../src/errors/result.ts";
+import { erroredRollouts } from "../../src/metrics/totals.ts";
+import type { Creator } from "../../src/schedules/state.ts";
+import { runName, teamField } from "../../src/teams/team-name.ts";
+import type { MlflowTarget } from "../../src/training/definition.ts";
+import { dueAt, type EvaluatorEvent, newEvaluator, step } from "../../src/training/policy.ts";
+import { valuesOfRun } from "../../src/training/run-values.ts";
+import type { Action, PostedStep, SeenRun, StepOrder } from "../../src/training/state.ts";
+import type { RunView } from "../run/control.ts";
+import { evaluatorIndexStub, runStub } from "../stubs.ts";
+import type { EvaluatorControl, EvaluatorFacts, EvaluatorPut, EvaluatorView, RecordPage, StepAnswer, StepName } from "./evaluator-control.ts";
+import { type EvaluatorHead, EvaluatorStore } from "./evaluator-store.ts";
+import { sendEvaluatorTask } from "./evaluator-task.ts";
+
+/** Finished evaluations whose points are posted in one turn. */
+const POSTED_AT_ONCE = 200;
+/** What could not be told is tried again after this. */
+const AGAIN_MS = 30_000;
+
+const NO_EVALUATOR = fail("not_found", "Evaluator not found.", "`npx edgewise evaluator list` shows those there are.");
+
+/**
+ * One evaluator of a training loop: which steps were posted, what became of each of their evaluations, and the runs that are at work. What is decided is decided
+ * by one pure step (src/training/policy.ts) in one transaction, alarm included; what a step leaves to be done is repeated until somebody tells what came of it.
+ */
+export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
+  readonly #store: EvaluatorStore;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new EvaluatorStore(ctx.storage);
+  }
+
+  async put({ team, name, definition, creator }: EvaluatorPut): Promise<Result<EvaluatorView>> {
+    const made = this.ctx.storage.transactionSync((): Result<boolean> => {
+      const head = this.#store.head();
+      if (!head.ok) return head;
+      if (head.value !== null) return ok(false);
+      const state = newEvaluator(name, crypto.randomUUID(), definition, creator, Date.now());
+      // Above whatever the Registry may remember of another one of this name.
+      this.#store.make({ version: Date.now(), projected: 0, team, delivered: 0, state });
+      return ok(true);
+    });
+    if (!made.ok) return made;
+    const happened = await this.#happened(made.value ? { type: "tick" } : { type: "put", definition, creator });
+    if (!happened.ok) return happened;
+    const head = this.#store.head();
+    if (!head.ok) return head;
+    return head.value === null ? NO_EVALUATOR : ok(this.#viewOf(head.value, 1_000));
+  }
+
+  async view(most: number): Promise<EvaluatorView | null> {
+    const head = this.#known();
+    return head === null ? null : this.#viewOf(head, most);
+  }
+
+  async post({ posted, creator }: { readonly posted: PostedStep; readonly creator: Creator }): Promise<Result<StepAnswer>> {
+    const known = this.#store.head();
+    if (!known.ok) return known;
+    if (known.value === null) return NO_EVALUATOR;
+    const happened = await this.#happened({ type: "posted", posted, known: this.#store.ofStep(posted.step).map(({ evaluation }) => evaluation), creator });
+    if (!happened.ok) return happened;
+    const due = dueAt(known.value.state.definition, posted).map(({ name }) => name);
+    return ok({ due, records: this.#store.ofStep(posted.step) });
+  }
+
+  async order({ step: index, evaluation }: StepName): Promise<StepOrder | null> {
+    const found = this.#known()?.state.open.find(({ order }) => order.posted.step === index && order.evaluation.name === evaluation);
+    return found !== undefined && !found.queued && found.run_id === null ? found.order : null;
+  }
+  async created({ step: index, evaluation, run_id }: StepName & { readonly run_id: string }): Promise<void> {
+    await this.#happened({ type: "created", step: index, evaluation, run_id });
+  }
+  async refused(request: StepName & { readonly failure: Failure; readonly passing: boolean }): Promise<void> {
+    await this.#happened({ ...request, type: "refused" });
+  }
+
+  async finished(after: number, most: number): Promise<RecordPage | null> {
+    return this.#known() === null ? null : this.#store.finished(after, most);
+  }
+
+  async undelivered(): Promise<(RecordPage & { readonly target: MlflowTarget }) | null> {
+    const head = this.#known();
+    const target = head?.state.definition.mlflow;
+    if (head === null || target === undefined || head.state.posting === null) return null;
+    return { ...this.#store.finished(head.delivered, POSTED_AT_ONCE), target };
+  }
+  async delivered({ through, target }: { readonly through: number; readonly target: MlflowTarget }): Promise<void> {
+    const head = this.#known();
+    // What arrived at a target of before has not arrived at this one.
+    if (head === null || canonicalJson(head.state.definition.mlflow as never) !== canonicalJson(target as never)) return;
+    this.#store.delivered(through);
+    await this.#happened({ type: "delivered", all: this.#store.finished(through, 1).records.length === 0 });
+  }
+  async undeliverable({ failure }: { readonly failure: Failure }): Promise<void> {
+    await this.#happened({ type: "undelivered", failure });
+  }
+
+  async poke(): Promise<boolean> {
+    const head = this.#store.head();
+    if (head.ok && head.value === null) return false;
+    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
+    return true;
+  }
+
+  async remove(): Promise<boolean> {
+    const head = this.#store.head();
+    if (head.ok && head.value === null) return false;
+    // The alarm with it.
+    await this.ctx.storage.deleteAll();
+    return true;
+  }
+
+  /** Where nobody stays to see runs end none is begun; whoever does finds it overdue. */
+  override async alarm(): Promise<void> {
+    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
+  }
+
+  /** Throws for what another version has stored. */
+  #known(): EvaluatorHead | null {
+    const head = this.#store.head();
+    if (!head.ok) throw new EdgewiseError(head.error.code, head.error.message, head.error.hint === undefined ? {} : { hint: head.error.hint });
+    return head.value;
+  }
+
+  /** One step, and what it leaves to be done. */
+  async #happened(event: EvaluatorEvent): Promise<Result<null>> {
+    const decided = this.ctx.storage.transactionSync(() => this.#decide(event));
+    if (!decided.ok) return decided;
+    const { team, name, actions } = decided.value;
+    for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, name, action));
+    await this.#attempt("registry", () => this.#project());
+    return ok(null);
+  }
+
+  #decide(event: EvaluatorEvent): Result<{ readonly team: string; readonly name: string; readonly actions: readonly Action[] }> {
+    const head = this.#store.head();
+    if (!head.ok) return head;
+    if (head.value === null) return NO_EVALUATOR;
+    const now = Date.now();
+    const serving = keepsSchedules(this.env);
+    const before = head.value;
+    const { state, actions, notes, wake_at } = step(before.state, now, event, serving);
+    const isShown = before.projected === 0 || notes.length > 0 || before.state.definition !== state.definition || wakes(before) !== wakes({ state });
+    this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
+    this.#store.note(notes, now);
+    if (wake_at !== null && serving) void this.ctx.storage.setAlarm(wake_at);
+    return ok({ team: before.team, name: state.name, actions });
+  }
+
+  async #perform(team: string, name: string, action: Action): Promise<void> {
+    if (action.do === "create")
+      return await sendEvaluatorTask(this.env, { team, evaluator: name, create: { step: action.step, evaluation: action.evaluation } });
+    if (action.do === "post") return await sendEvaluatorTask(this.env, { team, evaluator: name, create: null });
+    const run = runStub(this.env, runName({ run_id: action.run_id, ...teamField(team) }));
+    if (action.do === "cancel") {
+      const cancelled = await run.cancel();
+      if (!cancelled.ok && cancelled.error.code !== "illegal_transition" && cancelled.error.code !== "not_found") throw new Error(cancelled.error.message);
+      return;
+    }
+    const view = await run.view();
+    const seen = view === null ? null : seenOf(view, action.metrics);
+    if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
+  }
+
+  async #project(): Promise<void> {
+    const head = this.#store.head();
+    if (!head.ok || head.value === null || head.value.projected >= head.value.version) return;
+    const { version, state, team } = head.value;
+    await evaluatorIndexStub(this.env, team).projectEvaluator({ name: state.name, version, wake_at: wakes(head.value), facts: this.#factsOf(head.value) });
+    this.#store.projected(version);
+  }
+
+  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      console.warn(`evaluator ${this.ctx.id.name ?? ""}: ${what}: ${failureOf(thrown).message}`);
+      const at = Date.now() + AGAIN_MS;
+      const set = await this.ctx.storage.getAlarm();
+      if (keepsSchedules(this.env) && (set === null || set > at)) await this.ctx.storage.setAlarm(at);
+    }
+  }
+
+  #factsOf({ state }: EvaluatorHead): EvaluatorFacts {
+    const { name, id, definition, creator, created_at, updated_at, open, posting } = state;
+    return { name, id, definition, created_by: creator.user, created_at, updated_at, open: open.length, last: this.#store.last(), posting };
+  }
+
+  #viewOf(head: EvaluatorHead, most: number): EvaluatorView {
+    const at_work = head.state.open.map(({ order, queued, run_id, replaced_by, failure }) => ({
+      step: order.posted.step,
+      evaluation: order.evaluation.name,
+      queued,
+      run_id,
+      replaced_by: replaced_by ?? null,
+      failure: failure ?? null,
+    }));
+    return { ...this.#factsOf(head), at_work, records: this.#store.records(most) };
+  }
+}
+
+/** While something is at work the watchdog looks each time: its looks are further apart than the object's own. */
+const wakes = ({ state }: Pick<EvaluatorHead, "state">): number | null => (state.open.length > 0 || state.posting !== null ? 0 : null);
+
+const seenOf = (view: RunView, metrics: readonly string[]): SeenRun => ({
+  // One that is cancelled has no number to wait for.
+  over: view.phase === "settled" || view.suspended || view.status === "CANCELLED",
+  status: view.status,
+  suspended: view.suspended,
+  failure: view.failure,
+  rollouts: view.totals.rollouts,
+  errored: erroredRollouts(view.totals),
+  values: valuesOfRun(view, metrics),
+});

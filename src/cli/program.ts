@@ -18,6 +18,7 @@ import { pruneCommand } from "./commands/prune-command.ts";
 import { rescoreCommand } from "./commands/rescore-command.ts";
 import { secretCommand } from "./commands/secret-commands.ts";
 import { monitorCommand } from "./commands/monitor-command.ts";
+import { evaluatorCommand } from "./commands/evaluator-command.ts";
 import { scheduleCommand } from "./commands/schedule-command.ts";
 import { serveCommand } from "./commands/serve-command.ts";
 import { pushCommand } from "./push/command.ts";
@@ -47,6 +48,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     datasetCommand,
     endpointCommand,
     scheduleCommand,
+    evaluatorCommand,
     monitorCommand,
     secretCommand,
     tokenCommand,

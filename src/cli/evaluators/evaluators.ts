@@ -1,0 +1,153 @@
+/** `edgewise evaluator put | apply | run | list | show | follow | delete`: evaluations from a training loop. */
+import { resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
+import { EVALUATOR_NAME_RULE, isEvaluatorName } from "../../training/definition.ts";
+import type { Sink } from "../../training/sink.ts";
+import type { ServiceClient } from "../connection/http-client.ts";
+import { askService, type Output } from "../runs/ask-service.ts";
+import type { CommandContext } from "../service/command-context.ts";
+import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { evaluatorPath, type ListedEvaluator, type ListedPoint, type PointsPage, type PostedAnswer, type ShownEvaluator } from "./evaluator-answer.ts";
+import { evaluatorsIn, textOf, type WantedEvaluator } from "./evaluator-file.ts";
+import { evaluatorLines, listLines, postedLines } from "./evaluator-lines.ts";
+import { JsonlSink } from "./jsonl-sink.ts";
+
+export interface EvaluatorWish {
+  readonly team?: string | undefined;
+  readonly output: Output;
+}
+type Named = EvaluatorWish & { readonly name: string };
+interface Answer {
+  readonly data: ShownEvaluator;
+}
+
+function mustBeName(name: string): void {
+  if (!isEvaluatorName(name)) throw usageError(`${JSON.stringify(name)} is no name of an evaluator: it ${EVALUATOR_NAME_RULE}`);
+}
+
+/** The evaluators of a file, or the one of them that is called `only`. */
+function wantedIn({ cwd }: CommandContext, file: string, only: string | undefined): readonly WantedEvaluator[] {
+  const all = evaluatorsIn(textOf(resolve(cwd, file), file), file);
+  if (only === undefined) return all;
+  mustBeName(only);
+  const wanted = all.filter(({ name }) => name === only);
+  if (wanted.length === 0) throw usageError(`${file} has no [[evaluator]] called ${only}: it has ${all.map(({ name }) => name).join(", ")}`);
+  return wanted;
+}
+
+export async function evaluatorApply(
+  context: CommandContext,
+  { file, name, team, output }: EvaluatorWish & { readonly file: string; readonly name?: string },
+): Promise<ExitCode> {
+  const wanted = wantedIn(context, file, name);
+  const answers = await askService(
+    context,
+    "edgewise evaluator apply",
+    async ({ client }) => {
+      const made: ShownEvaluator[] = [];
+      for (const each of wanted) made.push((await client.json<Answer>("PUT", evaluatorPath(each.name, team), { body: each.given, retries: 2 })).data);
+      return made;
+    },
+    true,
+  );
+  if (output === "json") context.terminal.print(printableJson({ data: answers }, 2));
+  else for (const { name: made } of answers) context.terminal.print(`Evaluator ${made} is kept: npx edgewise evaluator show ${made}`);
+  return EXIT.completed;
+}
+
+export interface StepWish extends Named {
+  readonly step: number;
+  readonly model: string;
+  readonly baseUrl?: string | undefined;
+  readonly keyVar?: string | undefined;
+  readonly final: boolean;
+}
+
+export async function evaluatorRun(context: CommandContext, { name, team, output, step, model, baseUrl, keyVar, final }: StepWish): Promise<ExitCode> {
+  mustBeName(name);
+  const body = {
+    step,
+    model,
+    ...(baseUrl === undefined ? {} : { api_base_url: baseUrl }),
+    ...(keyVar === undefined ? {} : { api_key_var: keyVar }),
+    ...(final ? { final } : {}),
+  };
+  const answer = await askService(context, "edgewise evaluator run", ({ client }) =>
+    client.json<{ data: PostedAnswer }>("POST", evaluatorPath(name, team, "/steps"), { body, retries: 2 }),
+  );
+  if (output === "json") context.terminal.print(printableJson(answer, 2));
+  else for (const line of postedLines(answer.data)) context.terminal.print(line);
+  return EXIT.completed;
+}
+
+export async function evaluatorList(context: CommandContext, { team, output }: EvaluatorWish): Promise<ExitCode> {
+  const answer = await askService(context, "edgewise evaluator list", ({ client }) =>
+    client.json<{ data: readonly ListedEvaluator[] }>("GET", evaluatorPath(null, team), { retries: 2 }),
+  );
+  if (output === "json") context.terminal.print(printableJson(answer, 2));
+  else if (answer.data.length === 0) context.terminal.tell("There are no evaluators. They are made by `npx edgewise evaluator apply FILE.toml`.");
+  else for (const line of listLines(answer.data, context.terminal.columns)) context.terminal.print(line);
+  return EXIT.completed;
+}
+
+/** `sink`: a file that its points are written to beside it. */
+export async function evaluatorShow(context: CommandContext, { name, team, output, sink }: Named & { readonly sink?: string | undefined }): Promise<ExitCode> {
+  mustBeName(name);
+  const answer = await askService(context, "edgewise evaluator show", async ({ client }) => {
+    if (sink !== undefined) await postAll(client, { name, team }, new JsonlSink(resolve(context.cwd, sink), sink), 0);
+    return client.json<Answer>("GET", evaluatorPath(name, team), { retries: 2 });
+  });
+  if (output === "json") context.terminal.print(printableJson(answer, 2));
+  else for (const line of evaluatorLines(answer.data, context.terminal.columns)) context.terminal.print(line);
+  return EXIT.completed;
+}
+
+/** Whatever is behind `after`; where the next question begins, and how many evaluations are not finished. */
+async function postAll(
+  client: ServiceClient,
+  { name, team }: { readonly name: string; readonly team: string | undefined },
+  sink: Sink<ListedPoint>,
+  after: number,
+): Promise<{ readonly after: number; readonly open: number }> {
+  let from = after;
+  for (;;) {
+    const page = await client.json<PointsPage>("GET", evaluatorPath(name, team, "/points", { after: String(from) }), { retries: 2 });
+    await sink.post(page.data);
+    from = page.next;
+    if (!page.more) return { after: from, open: page.open };
+  }
+}
+
+/** Between two looks, in milliseconds. */
+const LOOK_MS = 2_000;
+
+/** Its points as they are known, to the terminal or a file. `untilIdle`: until nothing is unfinished; else until it is interrupted. */
+export async function evaluatorFollow(
+  context: CommandContext,
+  { name, team, sink, untilIdle }: Pick<Named, "name" | "team"> & { readonly sink?: string | undefined; readonly untilIdle: boolean },
+): Promise<ExitCode> {
+  mustBeName(name);
+  const printed: Sink<ListedPoint> = {
+    post: async (points) => {
+      for (const point of points) context.terminal.print(JSON.stringify(point));
+    },
+  };
+  const into = sink === undefined ? printed : new JsonlSink(resolve(context.cwd, sink), sink);
+  await askService(context, "edgewise evaluator follow", async ({ client }) => {
+    let seen = { after: 0, open: 1 };
+    for (;;) {
+      seen = await postAll(client, { name, team }, into, seen.after);
+      if (untilIdle && seen.open === 0) return;
+      await wait(LOOK_MS);
+    }
+  });
+  return EXIT.completed;
+}
+
+export async function evaluatorDelete(context: CommandContext, { name, team, output }: Named): Promise<ExitCode> {
+  mustBeName(name);
+  const answer = await askService(context, "edgewise evaluator delete", ({ client }) => client.json<{ message: string }>("DELETE", evaluatorPath(name, team)));
+  context.terminal.print(output === "json" ? printableJson(answer, 2) : singleLine(answer.message));
+  return EXIT.completed;
+}

@@ -41,7 +41,7 @@ import { FakeDirectory } from "./fake-directory.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
-const NOTHING_BY_THE_CLOCK = { schedules: null, monitors: null, alerts: null };
+const NOTHING_BY_THE_CLOCK = { schedules: null, monitors: null, alerts: null, evaluators: null };
 export const CONFIG: RunConfig = {
   version: 1,
   run_id: "0000abcd",
@@ -381,7 +381,6 @@ export function openDoor(
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
-    evaluators: null,
     embedded: null,
     run: (id) => stubOf(run(id)),
     findEnvironment: (id) => environments.find((each) => each.id === id) ?? null,

@@ -75,7 +75,8 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
-  inCli("exports/", "people/", "endpoints/", "secrets/", "schedules/", "evaluators/", "monitors/"),
+  inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
+  inCli("schedules/"),
   inCli("push/", "comparison/"),
   inCli("datasets/"),
   // Library code in Node, which reaches a service as commands do.

@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { VERSION } from "../version.ts";
 import { CliError, EXIT, type ExitCode } from "./terminal/cli-error.ts";
 import type { CommandContext } from "./service/command-context.ts";
+import { alertCommand } from "./commands/alert-command.ts";
 import { baselineCommand } from "./commands/comparison/baseline-command.ts";
 import { compareCommand } from "./commands/comparison/compare-command.ts";
 import { datasetCommand } from "./commands/dataset-command.ts";
@@ -50,6 +51,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     scheduleCommand,
     evaluatorCommand,
     monitorCommand,
+    alertCommand,
     secretCommand,
     tokenCommand,
     teamCommand,

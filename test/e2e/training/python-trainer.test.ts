@@ -120,7 +120,10 @@ for step in range(40):
     time.sleep(0.05)
 while untold:
     time.sleep(0.2)
-    tell_all()
+    try:
+        tell_all()
+    except OSError:
+        pass
 `;
     writeFileSync(join(place.folder, "train.py"), trainer);
     const child = spawn("python3", ["train.py"], { cwd: place.folder, stdio: ["ignore", "ignore", "pipe"] });

@@ -12,6 +12,7 @@ import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { notComparable } from "./not-comparable.ts";
 import { scoresOf } from "./scores-of.ts";
+import { tellOfGate } from "./tell-of-gate.ts";
 
 export interface GatedWish extends Omit<GateWish, "metric"> {
   /** Run id or folder. */
@@ -56,6 +57,8 @@ export async function gate(context: CommandContext, { run, baseline, metric, sum
     const markdown = gateMarkdown(report);
     if (output === "json") terminal.print(printableJson(report, 2));
     else for (const line of output === "markdown" ? markdown : gateLines(report, terminal.columns)) terminal.print(line);
+    // Before files are written, which may fail. A run that is held against itself tries whether the bounds are any.
+    if (report.verdict === "fail" && candidate.kept !== undefined && candidate.kept.id !== before?.kept?.id) await tellOfGate(terminal, candidate.kept, report);
     const text = `${markdown.join("\n")}\n`;
     if (summary !== null) writing("--summary", summary, () => writeFileSync(resolve(context.cwd, summary), text));
     const page = context.env.GITHUB_STEP_SUMMARY;

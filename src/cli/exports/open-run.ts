@@ -16,7 +16,7 @@ export async function openServiceRun(service: Service, runId: string): Promise<O
   const metadata: unknown = await (await service.client.file(runId, "metadata.json")).json();
   const facts = runFacts(metadata);
   if (facts === null) throw new CliError(`the metadata of run ${runId} name no environment and model`);
-  const common = { name: runId, facts, metadata, metrics: facts.metrics };
+  const common = { name: runId, facts, metadata, metrics: facts.metrics, kept: { client: service.client, id: runId } };
   if (edgewise.settled) return { ...common, notes: [], bytes: () => finalBytes(service, runId), rows: () => finalRows(service, runId) };
   return {
     ...common,

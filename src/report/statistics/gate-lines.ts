@@ -61,6 +61,16 @@ export function gateMarkdown(report: GateReport): readonly string[] {
   ];
 }
 
+/** What was not passed, in one line. */
+export const gateFailure = ({ metric, checks }: GateReport): string =>
+  checks
+    .filter(({ verdict }) => verdict === "fail")
+    .map((check) => {
+      const [bound, , value, interval] = cellsOf(singleLine(metric), check);
+      return `${bound}, is ${value} (${interval})`;
+    })
+    .join("; ");
+
 function remarks({ checks, holds, warnings, cluster_by }: GateReport): readonly string[] {
   const observed = [
     ...new Set(checks.flatMap(({ clusters }) => (clusters === undefined || cluster_by === undefined ? [] : [groupsText(clusters, cluster_by)]))),

@@ -7,6 +7,7 @@ import { alertBookStub } from "../../../durable-objects/stubs.ts";
 import { deliver } from "../../../src/alerting/deliver.ts";
 import { postMessage } from "../../../src/alerting/post-message.ts";
 import type { Occurrence } from "../../../src/alerts/occurrence.ts";
+import type { Env } from "../../../src/env.ts";
 import { closeTeam, type Door, openTeam } from "../support/people.ts";
 import { service, skip } from "../support/service.ts";
 
@@ -177,6 +178,19 @@ describe("a message", () => {
     skip(60_000);
     await book().poke();
     expect(sent.filter(({ delivery }) => delivery !== null)).toHaveLength(1);
+  });
+});
+
+describe("what happens in a team", () => {
+  it("is taken where nobody asked for it, and by a deployment that has no alerts", async () => {
+    expect(await alertBookStub(service, "nobody")?.take({ team: "nobody", occurrences: [failed()] })).toEqual({ ok: true, value: { asked: false } });
+    const { ALERT_BOOK: _, ...before } = service;
+    await expect(tellAlerts(before as Env, "nobody", [failed()])).resolves.toBeUndefined();
+  });
+
+  it("is refused whole where one of it says too much, or is about nothing", async () => {
+    await expect(tellAlerts(service, "nobody", [failed(), failed({ subject: {} })])).rejects.toThrow("subject: must name a run, a schedule or a monitor");
+    await expect(tellAlerts(service, "nobody", [failed({ data: { much: "x".repeat(20_000) } })])).rejects.toThrow("at most 16384 characters as JSON");
   });
 });
 

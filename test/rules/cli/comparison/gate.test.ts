@@ -151,3 +151,53 @@ describe("a named baseline", () => {
     expect((await gate(["same", "--baseline", "main", "--max-drop", "0.1"])).err).toContain("is neither a run id nor a folder that is there");
   });
 });
+
+describe("a gate that a run of the service does not pass", () => {
+  let service: FakeService;
+  let refuses = false;
+  beforeEach(async () => {
+    refuses = false;
+    service = await startFakeService((request, response) => {
+      const path = request.path.replace("/api/v1", "");
+      const file = /^\/evaluations\/0000abcd\/files\/(metadata\.json|results\.jsonl)$/.exec(path)?.[1];
+      if (path === "/health") return sendJson(response, 200, { status: "ok", version: "0.0.0" });
+      if (path === "/evaluations/0000abcd") return sendJson(response, 200, { status: "COMPLETED", edgewise: { settled: true } });
+      if (file !== undefined) return void response.writeHead(200).end(readFileSync(join(cwd, "worse", file)));
+      if (path === "/evaluations/0000abcd/gate-failed" && !refuses) return sendJson(response, 200, { message: "Alerts are told of it." });
+      return sendJson(response, 403, { detail: "This token may not do that.", code: "forbidden" });
+    });
+  });
+  afterEach(() => service.close());
+  const run = (...args: readonly string[]) =>
+    runInProcess(["gate", ...args], { cwd, columns: 200, env: { EDGEWISE_URL: service.url, EDGEWISE_TOKEN: "owner" } });
+  const told = () => service.asked.filter(({ path }) => path.endsWith("/gate-failed")).map(({ method, body }) => ({ method, ...(JSON.parse(body) as object) }));
+
+  it("is told to its alerts, with the bounds and what was measured", async () => {
+    expect((await run("0000abcd", ...DROP, "--min", "0.1")).code).toBe(4);
+    expect(told()).toEqual([
+      {
+        method: "POST",
+        text: "Run 0000abcd does not pass its gate: reward: difference to the baseline not below -0.020, is -0.100 (-0.133 to -0.074).",
+        facts: {
+          ...{ metric: "reward", alpha: 0.05, baseline: "base", max_drop: -0.02, max_drop_verdict: "fail", min: 0.1, min_verdict: "pass" },
+          ...{ max_drop_low: expect.closeTo(-0.133, 3), max_drop_high: expect.closeTo(-0.074, 3), max_drop_value: expect.closeTo(-0.1, 3) },
+          ...{ min_value: expect.closeTo(0.6, 3), min_low: expect.any(Number), min_high: expect.any(Number) },
+        },
+      },
+    ]);
+  });
+
+  it("keeps its exit code where nobody can be told, and says so", async () => {
+    refuses = true;
+    const { code, err } = await run("0000abcd", ...DROP);
+    expect([code, err]).toEqual([4, expect.stringMatching(/alerts were not told that run 0000abcd does not pass its gate: .*may not/)]);
+  });
+
+  it("is nobody's business where it passes, is undecided, is a folder's, or is held against itself", async () => {
+    expect((await run("0000abcd", "--min", "0.1")).code).toBe(0);
+    expect((await run("0000abcd", "--min", "0.6")).code).toBe(3);
+    expect((await run("worse", ...DROP)).code).toBe(4);
+    expect((await run("0000abcd", "--baseline", "0000abcd", "--max-drop", "0.02", "--min", "0.9")).code).toBe(4);
+    expect(told()).toEqual([]);
+  });
+});

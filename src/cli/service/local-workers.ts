@@ -81,7 +81,8 @@ export function serviceWorker({
     },
     queueConsumers: {
       ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
-      schedules: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
+      // The platform has a consumer for every ten; here there is one at a time, beside the runs that it has begun.
+      schedules: { maxBatchSize: 50, maxBatchTimeout: 0, maxRetries: 3 },
       alerts: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
       exports: { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 10 },
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },

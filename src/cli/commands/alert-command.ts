@@ -88,8 +88,10 @@ export function alertCommand(context: CommandContext, done: (code: ExitCode) => 
 async function withAddress(name: string, { url, urlVar, ...given }: Definition, env: NodeJS.ProcessEnv): Promise<object> {
   if (url !== undefined && urlVar !== undefined) throw usageError("--url-var: is not possible beside --url");
   if (urlVar !== undefined) {
-    const { addressIn } = await import("../alerts/alert-address.ts");
-    return { ...given, url: addressIn(urlVar, env, "--url-var") };
+    const { addressIn, unsetAddress } = await import("../alerts/alert-address.ts");
+    const address = addressIn(urlVar, env);
+    if (address === null) throw usageError(`--url-var: ${unsetAddress(urlVar)}`, `Example: ${urlVar}=https://… npx edgewise alert add ${name} …`);
+    return { ...given, url: address };
   }
   if (url !== "-") return url === undefined ? given : { ...given, url };
   const { readValue } = await import("../secrets/read-value.ts");

@@ -71,9 +71,9 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
   });
   schedule
     .command("apply")
-    .description("make the schedules of a file ([[schedule]]), show what changes; the same file once more changes nothing")
+    .description("make the schedules and alerts of a file ([[schedule]], [[alert]]), show what changes; the same file once more changes nothing")
     .argument("<file>", "such as schedules.toml")
-    .option("--prune", "delete schedules that the file does not have; their runs stay", false)
+    .option("--prune", "delete schedules that the file does not have (their runs stay), and alerts where it has any", false)
     .option("--dry-run", "show what would change, and change nothing", false)
     .addOption(teamOption())
     .addOption(outputOption())

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startWebhookReceiver, type WebhookReceiver } from "../../support/alerts/webhook-receiver.ts";
@@ -66,4 +68,43 @@ it("an alert is made by a variable, tested, logged, sent again with its id, and 
   expect(await cli(["alert", "list"])).toMatch(/^ALERT.*\noncall +webhook +run\.failed +night\* +enabled +test delivered\n$/);
   expect(await cli(["alert", "delete", "oncall"])).toBe("Alert deleted, with its messages.\n");
   await cli(["alert", "get", "oncall"], { code: 1 });
+});
+
+const FILE = `
+[[schedule]]
+name = "nightly"
+cron = "@yearly"
+[schedule.eval]
+env_id = "reverse-text"
+model = "scripted"
+api_base_url = "http://127.0.0.1:9/v1"
+num_examples = 1
+
+[[alert]]
+name = "channel"
+to = "webhook"
+url_var = "CHANNEL_URL"
+on = ["schedule.missed"]
+`;
+
+it("a file with a schedule and an alert is applied once, changes nothing the second time, and takes away what it no longer has", {
+  timeout: 120_000,
+}, async () => {
+  const env = { CHANNEL_URL: `${receiver.url}/channel` };
+  writeFileSync(join(place.folder, "schedules.toml"), FILE);
+  const apply = ["schedule", "apply", "schedules.toml"];
+  // What is wrong with the alert keeps the schedule from being made as well.
+  await cli(apply, { code: 2 });
+  expect(await cli([...apply, "--dry-run"], { env })).toMatch(/^\+ nightly: new, next \S+\n\+ alert channel: new\n$/);
+  const made = await cli(apply, { env });
+  expect(made).toMatch(/^\+ nightly: new, next \S+\n\+ alert channel: new\nAlert channel is new\.\n.*shown here and nowhere else:\n {2}whsec_/);
+  expect(await cli(apply, { env })).toBe("= nightly: unchanged\n= alert channel: unchanged\n");
+  await cli(["alert", "test", "channel"]);
+  const newest = receiver.received.at(-1);
+  expect(newest?.to).toBe("channel");
+  expect(new Webhook(secretIn(made)).verify(newest?.body ?? "", newest?.headers ?? {})).toMatchObject({ type: "test" });
+  writeFileSync(join(place.folder, "schedules.toml"), FILE.slice(0, FILE.indexOf("[[alert]]")));
+  expect(await cli([...apply, "--prune"])).toMatch(/^= nightly: unchanged\n\? alert channel: .*left as it is/);
+  writeFileSync(join(place.folder, "schedules.toml"), "alert = []\n");
+  expect(await cli([...apply, "--prune"])).toBe("- nightly: deleted, its runs stay\n- alert channel: deleted, with its messages\n");
 });

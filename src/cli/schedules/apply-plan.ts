@@ -1,0 +1,111 @@
+import { singleLine } from "../../report/text/printable.ts";
+import { alertPath, type PlannedAlert } from "../alerts/alert-answer.ts";
+import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
+import { type PlannedSchedule, schedulePath } from "./schedule-answer.ts";
+import type { Wanted } from "./schedule-file.ts";
+
+/** What a file changes of what there is, of one kind of things: planned, shown, carried out. */
+
+type Change = PlannedSchedule["change"];
+interface Planned {
+  readonly change: Change;
+  readonly fields: readonly string[];
+}
+
+/** Schedules, or alerts. */
+export interface Kind<Answer extends Planned> {
+  path(name: string | null, team: string | undefined, dryRun?: boolean): string;
+  called(name: string): string;
+  /** What follows the line of one that is new or changed. */
+  more(answer: Answer): string;
+  /** What goes with one that is deleted. */
+  readonly gone: string;
+}
+
+export const SCHEDULES: Kind<PlannedSchedule> = {
+  path: (name, team, dryRun = false) => schedulePath(name, team, "", dryRun),
+  called: (name) => name,
+  more: ({ data }) => `, next ${data.next[0] ?? "never"}`,
+  gone: "its runs stay",
+};
+
+export const ALERTS: Kind<PlannedAlert> = {
+  path: (name, team, dryRun = false) => alertPath(name, team, "", dryRun ? { dry_run: "true" } : {}),
+  called: (name) => `alert ${name}`,
+  more: ({ fields }) => (fields.includes("disabled") ? ", and enabled again" : ""),
+  gone: "with its messages",
+};
+
+export interface Plan<Answer extends Planned> {
+  readonly kind: Kind<Answer>;
+  readonly changes: readonly (Wanted<object> & Answer)[];
+  /** Those that the file does not have. */
+  readonly others: readonly string[];
+  /** The file says which there are to be. */
+  readonly speaks: boolean;
+  /** Others are deleted. */
+  readonly prunes: boolean;
+}
+
+/** `wanted`: null = the file says nothing of them: all stay, and a service that has no such things is as good. */
+export async function planOf<Answer extends Planned>(
+  client: ServiceClient,
+  kind: Kind<Answer>,
+  wanted: readonly Wanted<object>[] | null,
+  { team, prune }: { readonly team?: string | undefined; readonly prune: boolean },
+): Promise<Plan<Answer>> {
+  const changes: (Wanted<object> & Answer)[] = [];
+  for (const each of wanted ?? [])
+    changes.push({ ...each, ...(await client.json<Answer>("PUT", kind.path(each.name, team, true), { body: each.given, retries: 2 })) });
+  const there = await namesOf(client, kind.path(null, team), wanted === null);
+  return {
+    kind,
+    changes,
+    others: there.filter((name) => !changes.some((each) => each.name === name)),
+    speaks: wanted !== null,
+    prunes: prune && wanted !== null,
+  };
+}
+
+async function namesOf(client: ServiceClient, path: string, mayLack: boolean): Promise<readonly string[]> {
+  try {
+    return (await client.json<{ data: readonly { name: string }[] }>("GET", path, { retries: 2 })).data.map(({ name }) => name);
+  } catch (error) {
+    if (mayLack && error instanceof ServiceError && error.code === "not_found") return [];
+    throw error;
+  }
+}
+
+/** `Put`: what the service answers to one that is put. `put`: hears of each that was new or changed, at once. */
+export async function carryOut<Put>(
+  client: ServiceClient,
+  { kind, changes, others, prunes }: Plan<Planned>,
+  team: string | undefined,
+  put: (name: string, answer: Put) => void,
+): Promise<void> {
+  for (const { name, given, change } of changes)
+    if (change !== "none") put(name, await client.json<Put>("PUT", kind.path(name, team), { body: given, retries: 2 }));
+  if (prunes) for (const name of others) await client.json("DELETE", kind.path(name, team));
+}
+
+const SIGNS: Readonly<Record<Change, string>> = { add: "+", change: "~", none: "=" };
+
+export function planLines<Answer extends Planned>({ kind, changes, others, speaks, prunes }: Plan<Answer>): readonly string[] {
+  const goes = speaks ? "--prune deletes it" : "the file says nothing of them; alert = [] says that there are to be none";
+  const lines = changes.map((each) => {
+    const { name, change, fields } = each;
+    const what = change === "none" ? "unchanged" : `${change === "add" ? "new" : `${fields.join(", ")} changed`}${kind.more(each)}`;
+    return singleLine(`${SIGNS[change]} ${kind.called(name)}: ${what}`);
+  });
+  const left = others.map((name) =>
+    singleLine(prunes ? `- ${kind.called(name)}: deleted, ${kind.gone}` : `? ${kind.called(name)}: not in the file, left as it is (${goes})`),
+  );
+  return [...lines, ...left];
+}
+
+/** As JSON tells of it. */
+export const toldOf = <Answer extends Planned, More>({ changes, others, prunes }: Plan<Answer>, more: (each: Wanted<object> & Answer) => More) => ({
+  changes: changes.map((each) => ({ name: each.name, change: each.change, fields: each.fields, ...more(each) })),
+  deleted: prunes ? others : [],
+  left: prunes ? [] : others,
+});

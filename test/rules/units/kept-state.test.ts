@@ -19,7 +19,8 @@ import { nestedTiming } from "../../../src/rollouts/state/time-marks.ts";
 import type { Client, RolloutInput, State } from "../../../src/rollouts/types.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
-import { testEnvironment } from "../../../src/testing/index.ts";
+import { scriptedModel, testEnvironment } from "../../../src/testing/index.ts";
+import { EVALUATION_ROWS } from "../../support/environments/evaluation-rows.ts";
 import { type Reply, scriptedClient } from "../../support/clients/scripted-client.ts";
 
 const input: RolloutInput = { example_id: 3, prompt: [{ role: "user", content: "go" }], task: "t", answer: "4", info: { level: 1 }, difficulty: "easy" };
@@ -79,8 +80,17 @@ const sandboxed = (): Environment =>
 
 const ROWS = [{ question: "What is 3 + 4?", problem: "3+4", answer: "#### 7", mc1_targets: { choices: ["a", "b"], labels: [1, 0] } }];
 const TASKS = [{ task_id: "t", instruction: "What is 3 + 4?", verifier: { kind: "in_process", function: "contains", expected: "7" } }];
-const datasetOf = (id: string): { readonly rows?: readonly JsonObject[] } =>
-  id === "benchmark" ? { rows: TASKS } : ["gsm8k", "math500", "truthfulqa-mc"].includes(id) ? { rows: ROWS } : {};
+function datasetOf(id: string): { readonly rows?: readonly JsonObject[] } {
+  const evaluation = EVALUATION_ROWS[id];
+  if (evaluation !== undefined) return { rows: [evaluation] };
+  return id === "benchmark" ? { rows: TASKS } : ["gsm8k", "math500", "truthfulqa-mc"].includes(id) ? { rows: ROWS } : {};
+}
+
+/** What evaluations by likelihood ask, of a model that finds every text equally likely. */
+const { score } = scriptedModel([], (text) => [
+  [text.slice(0, 2), null],
+  [text.slice(2), -1.5, " and"],
+]);
 const environments: readonly (readonly [string, () => Environment])[] = [
   ...listEnvironments().map((definition) => [definition.id, () => testEnvironment(definition, datasetOf(definition.id))] as const),
   ["tools, own keys and a group function", toolbox],
@@ -150,7 +160,7 @@ describe("a rollout that is scored from its kept state", () => {
         const now = clock(1_000_000);
         const states: State[] = [];
         for (const [replies, error] of scripts) {
-          const client = scriptedClient(...replies, ...(error === null ? [] : [error]));
+          const client = Object.assign(scriptedClient(...replies, ...(error === null ? [] : [error])), { score });
           const state = await generate(environment, given.input, client, now);
           meter.count(state, { prompt_tokens: 3, completion_tokens: 4, reasoning_tokens: 0, total_tokens: 7 });
           states.push(state);

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../src/config/plan/run-config.ts";
 import { BLIMP_PARTS } from "../../../../src/environments/bundled/evaluations/blimp-parts.ts";
 import { EVALUATIONS } from "../../../../src/environments/bundled/evaluations/evaluations.ts";
 import { runExample, type ScriptedToken, testEnvironment } from "../../../../src/testing/index.ts";
+import { EVALUATION_ROWS } from "../../../support/environments/evaluation-rows.ts";
 import { findEnvironment } from "../../../../src/environments/definition/load.ts";
 
 const definition = (id: string) => {
@@ -12,32 +13,22 @@ const definition = (id: string) => {
   return found;
 };
 
-/** A row of each evaluation by generation, in words of our own: answers that pass, and answers that do not. */
-const QUESTIONS: readonly (readonly [id: string, row: JsonObject, right: readonly string[], wrong: readonly string[]])[] = [
-  ["mmlu", { question: "How many legs has a spider?", subject: "zoology", choices: ["two", "six", "eight", "ten"], answer: 2 }, ["C", " c. eight"], ["B", ""]],
-  [
-    "squad",
-    { context: "The mill was built by Ann Reed in 1820.", question: "Who built it?", answers: { text: ["Ann Reed"], answer_start: [22] } },
-    ["It was ANN REED."],
-    ["Ann"],
-  ],
-  ["sst2", { sentence: "a warm and funny film", label: 1 }, ["1", " 1 (positive)"], ["0", "positive"]],
-  ["siqa", { context: "Sam lent Kim a bike.", question: "What is Sam?", answerA: "kind", answerB: "angry", answerC: "tired", label: "1" }, ["A", "a"], ["B"]],
-  ["winogrande", { sentence: "The cup fits in the box as the _ is large.", option1: "cup", option2: "box", answer: "2" }, ["B"], ["A", "the box"]],
-  ["mnli", { premise: "Two dogs run.", hypothesis: "Nothing moves.", label: 2 }, ["2", "2 contradiction"], ["0", "1"]],
-  ["qqp", { question1: "How do I cook rice?", question2: "What is the way to cook rice?", label: 1 }, ["1"], ["0"]],
-  ["fever", { claim: "Water is wet.", label: "SUPPORTS" }, ["S", "supported"], ["R", "N"]],
-  [
-    "arithmetic_integers",
-    { context: "Question: What is 980 plus 450?\nAnswer:", completion: " 1430" },
-    ["1430", "1,430.", "It is 1430, not 12"],
-    ["143", "none"],
-  ],
+/** Answers to the row of each evaluation by generation that pass, and answers that do not. */
+const ANSWERS: readonly (readonly [id: string, right: readonly string[], wrong: readonly string[]])[] = [
+  ["mmlu", ["C", " c. eight"], ["B", ""]],
+  ["squad", ["It was ANN REED."], ["Ann"]],
+  ["sst2", ["1", " 1 (positive)"], ["0", "positive"]],
+  ["siqa", ["A", "a"], ["B"]],
+  ["winogrande", ["B"], ["A", "the box"]],
+  ["mnli", ["2", "2 contradiction"], ["0", "1"]],
+  ["qqp", ["1"], ["0"]],
+  ["fever", ["S", "supported"], ["R", "N"]],
+  ["arithmetic_integers", ["1430", "1,430.", "It is 1430, not 12"], ["143", "none"]],
 ];
 
 describe("evaluations by generation", () => {
-  it.each(QUESTIONS)("%s tells right answers from wrong ones", async (id, row, right, wrong) => {
-    const environment = testEnvironment(definition(id), { rows: [row] });
+  it.each(ANSWERS)("%s tells right answers from wrong ones", async (id, right, wrong) => {
+    const environment = testEnvironment(definition(id), { rows: [EVALUATION_ROWS[id] ?? {}] });
     for (const answer of right) expect((await runExample(environment, { answers: [answer] })).state.reward, answer).toBe(1);
     for (const answer of wrong) expect((await runExample(environment, { answers: [answer] })).state.reward, answer).toBe(0);
     expect(environment.samplingArgs).toMatchObject({ temperature: 0, top_p: 1 });
@@ -45,7 +36,7 @@ describe("evaluations by generation", () => {
     expect(environment.samplingArgs.max_tokens).toBeLessThanOrEqual(50);
   });
 
-  it.each(QUESTIONS)("%s names a row of another form", async (id) => {
+  it.each(ANSWERS)("%s names a row of another form", async (id) => {
     const environment = testEnvironment(definition(id), { rows: [{ other: "x" }] });
     await expect(environment.getEvalDataset()).rejects.toMatchObject({ code: "dataset_unreadable", message: expect.stringContaining("row 0") });
   });

@@ -1,9 +1,9 @@
-import { ALERTS_QUEUE, type AlertTask, isAlertTask } from "../durable-objects/alert-book/alert-task.ts";
+import { ALERTS_QUEUE, type AlertTask } from "../durable-objects/alert-book/alert-task.ts";
 import type { WakeUp } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import { type EvaluatorTask, isEvaluatorTask } from "../durable-objects/evaluator/evaluator-task.ts";
 import { isScheduleTask, SCHEDULES_QUEUE, type ScheduleTask } from "../durable-objects/schedule/schedule-task.ts";
 import type { HubPushTask } from "../durable-objects/run/sending/hub-push-task.ts";
-import { deliver } from "./alerting/deliver.ts";
+import { takeMessages } from "./alerting/take-messages.ts";
 import { createApp } from "./api/app.ts";
 import type { AppPorts } from "./api/app-ports.ts";
 import { beginStep } from "./api/evaluators/begin-step.ts";
@@ -40,10 +40,14 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
 
-    async queue(batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask | AlertTask | EvaluatorTask>, env: Env): Promise<void> {
+    async queue(
+      batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask | AlertTask | EvaluatorTask>,
+      env: Env,
+      ctx: Pick<ExecutionContext, "waitUntil">,
+    ): Promise<void> {
       if (batch.queue === EXPORTS_QUEUE) return exportInTurn(batch as MessageBatch<ExportTask | HubPushTask>, env);
       if (batch.queue === SCHEDULES_QUEUE) return begin(batch as MessageBatch<ScheduleTask | EvaluatorTask>, env);
-      if (batch.queue === ALERTS_QUEUE) return tell(batch as MessageBatch<AlertTask>, env);
+      if (batch.queue === ALERTS_QUEUE) return takeMessages(batch as MessageBatch<AlertTask>, env, ctx);
       return wake(batch as MessageBatch<WakeUp>, env);
     },
 
@@ -114,21 +118,6 @@ async function begin(batch: MessageBatch<ScheduleTask | EvaluatorTask>, env: Env
     const { compare, schedule } = body;
     if (compare !== undefined) await done(body, (team) => compareRun(team, schedule, compare));
   }
-}
-
-/** Messages of alerts, all of a batch at once. One that is not told to its book is sent for again by that. */
-async function tell(batch: MessageBatch<AlertTask>, env: Env): Promise<void> {
-  count("queue_operations", 2 * batch.messages.length);
-  batch.ackAll();
-  await Promise.all(
-    batch.messages.map(async ({ body }) => {
-      try {
-        if (isAlertTask(body)) await deliver(env, body);
-      } catch (thrown) {
-        console.warn(`alerts ${body.team}: ${failureOf(thrown).message}`);
-      }
-    }),
-  );
 }
 
 async function doStep(ports: AppPorts, { evaluator, create }: EvaluatorTask, env: Env): Promise<void> {

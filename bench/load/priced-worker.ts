@@ -62,7 +62,7 @@ async function deliver(queue: string, batch: readonly { readonly body: WakeUp }[
     after(attempts > 1 ? 1_000 : DELIVERY_MS, () => {
       const message = { body, attempts, retry: () => void deliver(queue, [{ body }], attempts + 1) };
       const messages = { queue, messages: [message], ackAll: () => undefined } as unknown as MessageBatch<WakeUp>;
-      if (service !== null) void worker.queue(messages, service);
+      if (service !== null) void worker.queue(messages, service, { waitUntil: () => undefined });
     });
   }
 }

@@ -12,10 +12,10 @@ import { openSecrets } from "../secrets/run-secrets.ts";
 import { VERSION } from "../version.ts";
 import { postMessage } from "./post-message.ts";
 
-type Fetch = Parameters<typeof postMessage>[1];
+export type Fetch = Parameters<typeof postMessage>[1];
 /** As it is before the code of an environment runs in this isolate. */
 const platformFetch = fetch;
-const overNetwork: Fetch = (url, init) => platformFetch(url, init);
+export const overNetwork: Fetch = (url, init) => platformFetch(url, init);
 
 /** Sends one message of an alert, once, if it is to be sent now, and tells the book what came of it. A task without one lets the book look. */
 export async function deliver(env: Env, { team, delivery }: AlertTask, send: Fetch = overNetwork): Promise<void> {

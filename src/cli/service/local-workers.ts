@@ -83,7 +83,7 @@ export function serviceWorker({
       ...Object.fromEntries(queues.map(({ queue }) => [queue, consumer])),
       // The platform has a consumer for every ten; here there is one at a time, beside the runs that it has begun.
       schedules: { maxBatchSize: 50, maxBatchTimeout: 0, maxRetries: 3 },
-      alerts: { maxBatchSize: 10, maxBatchTimeout: 0, maxRetries: 3 },
+      alerts: { maxBatchSize: 5, maxBatchTimeout: 0, maxRetries: 3 },
       exports: { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 10 },
       "rollouts-dead": { maxBatchSize: 10, maxBatchTimeout: 1, maxRetries: 3 },
     },
@@ -126,5 +126,5 @@ const moduleAt = (path: string, modules: readonly WorkerModule[] | null = null) 
       : modules.map((module) => ({ type: "ESModule" as const, path: join(dirname(path), module.path), contents: module.contents })),
   compatibilityDate: COMPATIBILITY_DATE,
   // As in wrangler.toml: environment code runs in the same isolate and may not see bindings and secrets.
-  compatibilityFlags: ["nodejs_compat", "disallow_importable_env", "nodejs_compat_do_not_populate_process_env"],
+  compatibilityFlags: ["nodejs_compat", "disallow_importable_env", "nodejs_compat_do_not_populate_process_env", "queue_consumer_no_wait_for_wait_until"],
 });

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, createExecutionContext, createMessageBatch, waitOnExecutionContext } from "cloudflare:test";
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AlertTask } from "../../../durable-objects/alert-book/alert-task.ts";
@@ -6,6 +6,7 @@ import { tellAlerts } from "../../../durable-objects/alert-book/tell-alerts.ts";
 import { alertBookStub } from "../../../durable-objects/stubs.ts";
 import { deliver } from "../../../src/alerting/deliver.ts";
 import { postMessage } from "../../../src/alerting/post-message.ts";
+import { takeMessages } from "../../../src/alerting/take-messages.ts";
 import type { Occurrence } from "../../../src/alerts/occurrence.ts";
 import type { Env } from "../../../src/env.ts";
 import { closeTeam, type Door, openTeam } from "../support/people.ts";
@@ -178,6 +179,36 @@ describe("a message", () => {
     skip(60_000);
     await book().poke();
     expect(sent.filter(({ delivery }) => delivery !== null)).toHaveLength(1);
+  });
+});
+
+describe("whoever reads the queue", () => {
+  it("waits for no receiver: messages of others in the batch, and those of the next one, arrive while one hangs, and its own when it answers", async () => {
+    await put({ url: `${URL_}/slow`, for: ["slow"] }, "slow");
+    await put({ for: ["other"] }, "quick");
+    let answer: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ctx = createExecutionContext();
+    const readQueue = (): void => {
+      const messages = sent.splice(0).map((body, number) => ({ id: String(number), timestamp: new Date(), attempts: 1, body }));
+      const batch = createMessageBatch<AlertTask>("alerts", messages);
+      takeMessages(batch, service, ctx, (url, init) => (url.endsWith("/slow") ? hanging.then(() => new Response("late")) : receiver(url, init)));
+    };
+    for (const arrived of [1, 2]) {
+      await tell(failed({ names: ["slow"] }), failed({ names: ["other"] }));
+      expect(sent).toHaveLength(2);
+      readQueue();
+      await vi.waitFor(async () => expect((await log("quick")).filter(({ state }) => state === "delivered")).toHaveLength(arrived), { timeout: 10_000 });
+    }
+    expect((await log("slow")).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ["waiting", []],
+      ["waiting", []],
+    ]);
+    answer();
+    await waitOnExecutionContext(ctx);
+    expect((await log("slow")).map(({ state }) => state)).toEqual(["delivered", "delivered"]);
   });
 });
 

@@ -254,7 +254,7 @@ describe("the consumer of dead letters", () => {
     fleet = new Fleet({ model });
     const bodies = [config.run_id, "no-run-id", newRunId()].map((id) => ({ protocol: 1, run: id, seq: 1 }) as WakeUp);
     const batch = batchOf("rollouts-dead", bodies);
-    await worker.queue(batch, service);
+    await worker.queue(batch, service, createExecutionContext());
     expect(await getQueueResult(batch, createExecutionContext())).toMatchObject({ outcome: "ok", ackAll: true, retryMessages: [] });
     await fleet.settled(config.run_id);
     await expectComplete(config);
@@ -268,7 +268,7 @@ describe("the consumer of the queue", () => {
     const delivered = async (attempts: number) => {
       const batch = createMessageBatch("rollouts-1", [{ id: "0", timestamp: new Date(), attempts, body }]);
       const before = operations().do_requests;
-      await worker.queue(batch, service);
+      await worker.queue(batch, service, createExecutionContext());
       return { ...(await getQueueResult(batch, createExecutionContext())), asked: operations().do_requests > before };
     };
     expect(await delivered(1)).toMatchObject({ ackAll: false, retryMessages: [{ msgId: "0" }], asked: false });
@@ -292,7 +292,9 @@ describe("the consumer of the queue", () => {
         for (let delivery = 0; delivery < 3; delivery++) {
           const batch = batchOf("rollouts-0", [body]);
           consumers.push(
-            worker.queue(batch, service).then(async () => expect(await getQueueResult(batch, createExecutionContext())).toMatchObject({ ackAll: true })),
+            worker
+              .queue(batch, service, createExecutionContext())
+              .then(async () => expect(await getQueueResult(batch, createExecutionContext())).toMatchObject({ ackAll: true })),
           );
         }
       }

@@ -8,6 +8,7 @@ import { createApp } from "./api/app.ts";
 import type { AppPorts } from "./api/app-ports.ts";
 import { beginStep } from "./api/evaluators/begin-step.ts";
 import { postPoints } from "./api/evaluators/post-points.ts";
+import { readRewards } from "./api/evaluators/read-rewards.ts";
 import { beginDue } from "./api/schedules/begin-due.ts";
 import { compareRun } from "./api/schedules/compare-run.ts";
 import { portsOf } from "./api/ports.ts";
@@ -94,7 +95,7 @@ async function exportInTurn(batch: MessageBatch<ExportTask | HubPushTask>, env: 
 }
 const EXPORT_RETRY_S = 10;
 
-/** The runs of due times and of steps, all of a batch at once, and what compares one, which holds its scores, one after another. What is not told to whoever asked for it that one sends for again by itself. */
+/** The runs of due times and of steps, all of a batch at once, and what compares or counts one, which holds its scores, one after another. What is not told to whoever asked for it that one sends for again by itself. */
 async function begin(batch: MessageBatch<ScheduleTask | EvaluatorTask>, env: Env): Promise<void> {
   count("queue_operations", 2 * batch.messages.length);
   batch.ackAll();
@@ -112,11 +113,15 @@ async function begin(batch: MessageBatch<ScheduleTask | EvaluatorTask>, env: Env
   const steps = bodies.flatMap((body) => ("evaluator" in body && isEvaluatorTask(body) ? [body] : []));
   await Promise.all([
     ...tasks.map((body) => (body.compare === undefined ? done(body, (team) => beginDue(team, body.schedule, body.due)) : undefined)),
-    ...steps.map((body) => done(body, (team) => doStep(team, body, env))),
+    ...steps.map((body) => (body.read === undefined ? done(body, (team) => doStep(team, body, env)) : undefined)),
   ]);
   for (const body of tasks) {
     const { compare, schedule } = body;
     if (compare !== undefined) await done(body, (team) => compareRun(team, schedule, compare));
+  }
+  for (const body of steps) {
+    const { read, evaluator } = body;
+    if (read !== undefined) await done(body, (team) => readRewards(team, evaluator, read));
   }
 }
 

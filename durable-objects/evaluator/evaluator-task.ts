@@ -7,8 +7,10 @@ export interface EvaluatorTask {
   readonly protocol: 1;
   readonly team: string;
   readonly evaluator: string;
-  /** Create the run of this evaluation of a step; null = post the points that wait. */
+  /** Create the run of this evaluation of a step; null = post the points that wait, or what `read` says. */
   readonly create: { readonly step: number; readonly evaluation: string } | null;
+  /** A run that is over: compute what is made of its rewards. */
+  readonly read?: string;
 }
 
 export async function sendEvaluatorTask(env: Env, task: Omit<EvaluatorTask, "protocol">): Promise<void> {

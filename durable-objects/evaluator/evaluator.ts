@@ -7,8 +7,9 @@ import type { Creator } from "../../src/schedules/state.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
 import type { MlflowTarget } from "../../src/training/definition.ts";
 import { dueAt, type EvaluatorEvent, newEvaluator, step } from "../../src/training/policy.ts";
-import { valuesOfRun } from "../../src/training/run-values.ts";
-import type { Action, PostedStep, SeenRun, StepOrder } from "../../src/training/state.ts";
+import { hasNumbers } from "../../src/training/run-end.ts";
+import { needRewards, valuesOfRun } from "../../src/training/run-values.ts";
+import type { Action, PostedStep, ReadRewards, SeenRun, StepOrder } from "../../src/training/state.ts";
 import type { RunView } from "../run/control.ts";
 import { evaluatorIndexStub, runStub } from "../stubs.ts";
 import type { EvaluatorControl, EvaluatorFacts, EvaluatorPut, EvaluatorView, RecordPage, StepAnswer, StepName } from "./evaluator-control.ts";
@@ -76,6 +77,17 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
   }
   async refused(request: StepName & { readonly failure: Failure; readonly passing: boolean }): Promise<void> {
     await this.#happened({ ...request, type: "refused" });
+  }
+
+  async awaited(run_id: string): Promise<readonly string[] | null> {
+    return this.#known()?.state.open.find((each) => each.run_id === run_id)?.order.evaluation.metrics ?? null;
+  }
+  async counted({ run_id, read }: { readonly run_id: string; readonly read: ReadRewards }): Promise<void> {
+    const head = this.#known();
+    const metrics = await this.awaited(run_id);
+    if (head === null || metrics === null) return;
+    const view = await runStub(this.env, runName({ run_id, ...teamField(head.team) })).view();
+    await this.#happened({ type: "looked", run_id, seen: view === null ? null : seenOf(view, metrics, read) });
   }
 
   async finished(after: number, most: number): Promise<RecordPage | null> {
@@ -163,6 +175,9 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     }
     const view = await run.view();
     const seen = view === null ? null : seenOf(view, action.metrics);
+    // Rows are read where other work of the queue is done; each look sends for it again until it is told.
+    if (seen?.over && hasNumbers(seen) && needRewards(action.metrics))
+      return await sendEvaluatorTask(this.env, { team, evaluator: name, create: null, read: action.run_id });
     if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
   }
 
@@ -206,7 +221,7 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
 /** While something is at work the watchdog looks each time: its looks are further apart than the object's own. */
 const wakes = ({ state }: Pick<EvaluatorHead, "state">): number | null => (state.open.length > 0 || state.posting !== null ? 0 : null);
 
-const seenOf = (view: RunView, metrics: readonly string[]): SeenRun => ({
+const seenOf = (view: RunView, metrics: readonly string[], read: ReadRewards = { ok: true, values: {} }): SeenRun => ({
   // One that is cancelled has no number to wait for.
   over: view.phase === "settled" || view.suspended || view.status === "CANCELLED",
   status: view.status,
@@ -214,5 +229,6 @@ const seenOf = (view: RunView, metrics: readonly string[]): SeenRun => ({
   failure: view.failure,
   rollouts: view.totals.rollouts,
   errored: erroredRollouts(view.totals),
-  values: valuesOfRun(view, metrics),
+  values: valuesOfRun(view, metrics, read.ok ? read.values : {}),
+  ...(read.ok ? {} : { unread: read.failure }),
 });

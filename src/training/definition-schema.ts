@@ -2,6 +2,7 @@ import { z } from "zod";
 import { plainText } from "../config/plain-text.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
+import { isUnknownPass, UNKNOWN_PASS } from "./run-values.ts";
 
 /** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
 
@@ -21,11 +22,17 @@ const evaluation = z.strictObject({
   name: name.optional().describe("Part of the names of its metrics, val/<name>/<metric>; without it the environment's id."),
   run_every: runEvery.optional(),
   metrics: z
-    .array(plainText(100).min(1))
+    .array(
+      plainText(100)
+        .min(1)
+        .refine((metric) => !isUnknownPass(metric), UNKNOWN_PASS),
+    )
     .min(1)
     .max(MOST_METRICS)
     .optional()
-    .describe("mean_reward, pass_rate, pass@k or the name of a metric of the environment; without it mean_reward and pass_rate."),
+    .describe(
+      "mean_reward (avg), pass_rate, pass@1, pass@3, pass^3, pass_at_<k>, pass_all_<k>, perplexity, bits_per_byte, or the name of a metric of the environment; without it mean_reward and pass_rate.",
+    ),
   eval: table.describe("A table of a config file, for one evaluation: env_id, env_args, num_examples and whatever else `eval run FILE.toml` reads."),
 });
 

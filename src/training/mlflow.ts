@@ -16,11 +16,11 @@ export interface MlflowBatch {
   readonly metrics: readonly { readonly key: string; readonly value: number; readonly timestamp: number; readonly step: number }[];
 }
 
-/** MLflow takes letters, digits and `_ - . /` in names, in all versions; what else stands in one is written out or becomes `_`. */
+/** MLflow takes letters, digits and `_ - . /` in names, in all versions; what else stands in one is written out or becomes `_`. `pass_at_3` is another metric than `pass@3`. */
 export const mlflowKey = (name: string): string =>
   name
-    .replaceAll("pass@", "pass_at_")
-    .replaceAll("pass^", "pass_all_")
+    .replaceAll("pass@", "pass_at_first_")
+    .replaceAll("pass^", "pass_all_first_")
     .replaceAll(/[^\w./-]/g, "_")
     .slice(0, 250);
 

@@ -1,8 +1,12 @@
 import type { Open, SeenRun, StepEnd } from "./state.ts";
 
+/** Whether a run that is over has completed, and has scored something. */
+export const hasNumbers = ({ status, rollouts, errored }: SeenRun): boolean => status === "COMPLETED" && rollouts > errored;
+
 /** What an evaluator takes from a run that is over: its numbers, or why there are none. */
 export function endOf({ order, replaced_by }: Pick<Open, "order" | "replaced_by">, seen: SeenRun | null): StepEnd {
-  if (seen?.status === "COMPLETED" && seen.rollouts > seen.errored) {
+  if (seen !== null && hasNumbers(seen)) {
+    if (seen.unread !== undefined) return { kind: "failed", failure: seen.unread };
     const { metrics } = order.evaluation;
     const values = Object.fromEntries(metrics.flatMap((name) => (seen.values[name] === undefined ? [] : [[name, seen.values[name]]])));
     return {

@@ -15,7 +15,7 @@ export interface Point {
   /** When it was known. Unix milliseconds. */
   readonly at: number;
   readonly rollouts: number;
-  /** Rollouts that ended in an error, which count in the value as every run counts them. */
+  /** Rollouts that ended in an error: they are in no metric that is made of rewards. */
   readonly errored: number;
 }
 

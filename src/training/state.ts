@@ -82,7 +82,12 @@ export interface SeenRun {
   readonly errored: number;
   /** By name, as far as the run has them. */
   readonly values: Readonly<Record<string, Value>>;
+  /** Its rewards were to be read, and cannot be: absent = they were, or nobody asked for them. */
+  readonly unread?: Failure;
 }
+
+/** What the rewards of a run came to, or why they will never be read. */
+export type ReadRewards = { readonly ok: true; readonly values: Readonly<Record<string, Value>> } | { readonly ok: false; readonly failure: Failure };
 
 /** What became of an evaluation of a step. Numbers are of `evaluated` alone. */
 export type StepEnd =

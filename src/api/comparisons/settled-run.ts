@@ -1,10 +1,11 @@
 import { outputKey } from "../../../r2-layout/keys.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import type { ErrorCode } from "../../errors/codes.ts";
+import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import { resultLines } from "../../exports/result-lines.ts";
 import { type RunFacts, runFacts } from "../../exports/run-facts.ts";
-import type { ScoreTableBuilder } from "../../metrics/comparison/score-table.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { AppPorts } from "../app-ports.ts";
+import { expectedFailure } from "../errors.ts";
 import { readTwice } from "../read-twice.ts";
 
 export interface SettledRun {
@@ -16,6 +17,12 @@ export interface SettledRun {
   /** Key of `results.jsonl`, and its size. */
   readonly rows: string;
   readonly bytes: number;
+}
+
+/** What scores are gathered in: a table that takes rows, numbered from 1, and says how many examples it has. */
+interface RowTable {
+  readonly examples: number;
+  add(row: Readonly<Record<string, unknown>>, number: number): void;
 }
 
 type Ports = Pick<AppPorts, "store" | "run">;
@@ -39,11 +46,21 @@ export async function settledRun({ store, run }: Ports, id: string): Promise<Set
 }
 
 /** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples. */
-export async function addScores({ store }: Ports, { rows }: SettledRun, builder: ScoreTableBuilder, most: number, tooMany: () => Error): Promise<number> {
+export async function addScores({ store }: Ports, { rows }: SettledRun, table: RowTable, most: number, tooMany: () => Error): Promise<number> {
   let number = 0;
   for await (const { text } of resultLines(await store.read(rows), 0)) {
-    builder.add(readForeignRow(text).value, ++number);
-    if (builder.examples > most) throw tooMany();
+    table.add(readForeignRow(text).value, ++number);
+    if (table.examples > most) throw tooMany();
   }
   return number;
+}
+
+/** What may be otherwise in a while. */
+const PASSING: readonly ErrorCode[] = ["storage_unavailable", "run_busy", "internal"];
+
+/** Why there will be nothing to read of a run, whenever it is tried. What may be otherwise in a while, and what nobody expected, is thrown again. */
+export function lastingFailure(thrown: unknown): Failure {
+  const failure = expectedFailure(thrown);
+  if (failure === null || PASSING.includes(failure.code)) throw thrown;
+  return failure;
 }

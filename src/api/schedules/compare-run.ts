@@ -1,6 +1,5 @@
 import { isRunId } from "../../../r2-layout/keys.ts";
 import type { ComparisonOrder, ComparisonOutcome } from "../../drift/series.ts";
-import type { ErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts";
 import { commonClusterKey } from "../../metrics/comparison/common-cluster-key.ts";
@@ -9,12 +8,8 @@ import { REWARD, ScoreTableBuilder } from "../../metrics/comparison/score-table.
 import type { RewardRange } from "../../metrics/interval.ts";
 import { MOST_ERRORS } from "../../metrics/most-errors.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { addScores, settledRun, type SettledRun } from "../comparisons/settled-run.ts";
-import { expectedFailure } from "../errors.ts";
+import { addScores, lastingFailure, settledRun, type SettledRun } from "../comparisons/settled-run.ts";
 import { readTwice } from "../read-twice.ts";
-
-/** What may be otherwise in a while; anything else is a reason to judge nothing. */
-const PASSING: readonly ErrorCode[] = ["storage_unavailable", "run_busy", "internal"];
 
 const none = (message: string): EdgewiseError => new EdgewiseError("not_comparable", message);
 
@@ -34,9 +29,7 @@ async function outcomeOf(ports: AppPorts, order: ComparisonOrder): Promise<Compa
   try {
     return await comparison(ports, order);
   } catch (thrown) {
-    const failure = expectedFailure(thrown);
-    if (failure === null || PASSING.includes(failure.code)) throw thrown;
-    return { kind: "unjudged", reason: failure.message };
+    return { kind: "unjudged", reason: lastingFailure(thrown).message };
   }
 }
 

@@ -1,9 +1,9 @@
 import { METRICS, type MetricEstimate, TASK_COUNT } from "../../metrics/named/metric-registry.ts";
-import { bucketEstimates, type TaskResult } from "../../metrics/named/breakdown-names.ts";
+import { bucketEstimates } from "../../metrics/named/breakdown-names.ts";
+import { type TaskOfRows, TaskTable } from "../../metrics/named/task-table.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { fieldsOfInfo } from "../../metrics/one-run/row-key.ts";
 import { contentText } from "../../rollouts/messages.ts";
-import type { RolloutOutput } from "../../rollouts/rows/output.ts";
 import { connectEngine } from "../engine/connect-engine.ts";
 import { Engine } from "../engine/engine.ts";
 import { digestOf } from "../engine/evaluation-request.ts";
@@ -55,7 +55,7 @@ export class BenchmarkEvaluator {
    * failed or no attempt has a score: there is no number then.
    */
   async evaluate(sampler: Sampler, { modelPath = null, step = null, signal }: BenchmarkEvaluateOptions = {}): Promise<Record<string, number>> {
-    if (wholeLimit(this.options.limit) === 0) return this.#told(null, new Map());
+    if (wholeLimit(this.options.limit) === 0) return this.#told(null, []);
     const { service = {} } = this.options;
     if (service instanceof Engine) return await this.#evaluate(service, sampler, modelPath, step, signal);
     const { workspaceDir } = this.options;
@@ -75,16 +75,16 @@ export class BenchmarkEvaluator {
     const key = step === null ? {} : { key: JSON.stringify([this.name, step, modelPath, digestOf({ ...request })]) };
     const result = await engine.runEvaluation({ ...request, ...key, ...(signal === undefined ? {} : { signal }) });
     if (result.failure !== null) throw result.failure;
-    const tasks = new Map<string, Task>();
-    for await (const row of result.rows()) addRow(tasks, row);
-    const told = this.#told(result, tasks);
+    const table = new TaskTable(metadataOf);
+    let number = 0;
+    for await (const row of result.rows()) table.add(row, ++number);
+    const told = this.#told(result, table.tasks);
     await this.#upload(result, told, step);
     return told;
   }
 
-  #told(result: EvaluationResult | null, tasks: ReadonlyMap<string, Task>): Record<string, number> {
+  #told(result: EvaluationResult | null, all: readonly TaskOfRows[]): Record<string, number> {
     const { metrics = [], breakdownKeys = [] } = this.options;
-    const all = [...tasks.values()];
     const errored = all.reduce((sum, task) => sum + task.errored, 0);
     const scored = all.filter(({ rewards }) => rewards.length > 0);
     if (all.length > 0 && scored.length === 0) {
@@ -120,22 +120,8 @@ export class BenchmarkEvaluator {
   }
 }
 
-interface Task extends TaskResult {
-  readonly rewards: number[];
-  errored: number;
-}
-
-/** Of one task there are its rewards and its metadata, so that memory grows with these alone. */
-function addRow(tasks: Map<string, Task>, row: RolloutOutput): void {
-  const name = String(row.example_id);
-  const task = tasks.get(name) ?? { rewards: [], metadata: metadataOf(row), errored: 0 };
-  tasks.set(name, task);
-  if (row.error == null) task.rewards.push(row.reward);
-  else task.errored += 1;
-}
-
 /** Of a task of a benchmark folder its metadata; of any other environment what its rows have as `info`. */
-function metadataOf({ info }: RolloutOutput): Readonly<Record<string, unknown>> {
+function metadataOf({ info }: { readonly info?: unknown }): Readonly<Record<string, unknown>> {
   const fields = fieldsOfInfo(info);
   return typeof fields.task_id === "string" && "verifier" in fields ? fieldsOfInfo(fields.metadata) : fields;
 }

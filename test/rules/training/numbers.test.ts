@@ -1,10 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { METRICS } from "../../../src/metrics/named/metric-registry.ts";
+import { TaskTable } from "../../../src/metrics/named/task-table.ts";
 import { emptyTotals } from "../../../src/metrics/totals.ts";
 import { adviceOf } from "../../../src/training/early-stopping.ts";
 import { MlflowSink, mlflowBatches, mlflowKey } from "../../../src/training/mlflow.ts";
 import { endOf } from "../../../src/training/run-end.ts";
-import { valuesOfRun } from "../../../src/training/run-values.ts";
+import { valuesOfRewards, valuesOfRun } from "../../../src/training/run-values.ts";
 import { type Point, seriesOf } from "../../../src/training/series.ts";
 import { definitionOf, definitionSchema } from "../../../src/training/definition-schema.ts";
 import type { SeenRun, StepOrder, StepRecord } from "../../../src/training/state.ts";
@@ -39,24 +41,94 @@ describe("early stopping", () => {
   });
 });
 
-const totals = { ...emptyTotals(), rollouts: 4, reward_sum: 3, metrics: { perplexity: { sum: 50, count: 4 } } };
+const totals = { ...emptyTotals(), rollouts: 4, reward_sum: 3, metrics: { acc: { sum: 50, count: 4 } } };
+const corpus = {
+  texts: 4,
+  nll: 8,
+  tokens: 4,
+  bytes: 16,
+  perplexity: Math.E ** 2,
+  perplexity_ci95: [7, 8],
+  bits_per_byte: 0.7,
+  bits_per_byte_ci95: null,
+} as const;
 const scores = {
   reward_ci95: [0.5, 1] as const,
   pass_at_k: { "1": 0.75, "2": 0.9 },
   pass_all_k: { "2": 0.6 },
   pass_at_k_ci95: { "1": [0.4, 0.9] as const },
-  metric_estimates: { perplexity: { n: 4, mean: 12.5, stderr: 1, ci95: [10, 15] as const } },
+  metric_estimates: { acc: { n: 4, mean: 12.5, stderr: 1, ci95: [10, 15] as const } },
+  corpus,
 };
 
 test("the numbers of a run are taken by name, each with its interval where there is one, and a name it has not is left out", () => {
-  const names = ["mean_reward", "avg", "pass_rate", "pass@2", "pass^2", "perplexity", "pass@9", "no_such"];
-  expect(valuesOfRun({ totals, scores }, names)).toEqual({
+  const names = [
+    "mean_reward",
+    "avg",
+    "pass_at_1",
+    "pass_at_2",
+    "pass_all_2",
+    "pass_at_9",
+    "acc",
+    "perplexity",
+    "bits_per_byte",
+    "no_such",
+    "toString",
+    "pass@2",
+  ];
+  const named = { mean_reward: { value: 0.75, ci95: [0.1, 0.9] }, avg: { value: 0.75 } } as const;
+  expect(valuesOfRun({ totals, scores }, names, named)).toEqual({
     mean_reward: { value: 0.75, ci95: [0.5, 1] },
     avg: { value: 0.75, ci95: [0.5, 1] },
-    pass_rate: { value: 0.75, ci95: [0.4, 0.9] },
-    "pass@2": { value: 0.9 },
-    "pass^2": { value: 0.6 },
-    perplexity: { value: 12.5, ci95: [10, 15] },
+    pass_at_1: { value: 0.75, ci95: [0.4, 0.9] },
+    pass_at_2: { value: 0.9 },
+    pass_all_2: { value: 0.6 },
+    acc: { value: 12.5, ci95: [10, 15] },
+    perplexity: { value: Math.E ** 2, ci95: [7, 8] },
+    bits_per_byte: { value: 0.7 },
+  });
+});
+
+test("where rollouts have errors the mean reward has the interval of those that have a score", () => {
+  const errored = { ...totals, errors: { timeout: 1 } };
+  const named = { mean_reward: { value: 0.9, ci95: [0.8, 1] } } as const;
+  expect(valuesOfRun({ totals: errored, scores }, ["mean_reward"], named)).toEqual(named);
+});
+
+describe("metrics of a step that are made of rewards", () => {
+  const row = (example_id: number, reward: number, error: string | null = null) => ({ example_id, reward, error });
+  const rewardsOf = (rows: readonly object[]): readonly (readonly number[])[] => {
+    const table = new TaskTable();
+    for (const [index, each] of rows.entries()) table.add({ ...each }, index + 1);
+    return table.tasks.map(({ rewards }) => rewards);
+  };
+
+  test("are over the first attempts in the order of rows, pass from 1 on, and leave errors out", () => {
+    const rewards = rewardsOf([row(0, 1), row(0, 0), row(1, 0), row(1, 0.9), row(1, 1), row(2, 1, "Timeout"), row(2, 0), row(3, 0, "Timeout")]);
+    expect(rewards).toEqual([[1, 0], [0, 0.9, 1], [0], []]);
+    const names = ["pass@1", "pass@3", "pass^3", "pass_rate", "mean_reward", "acc", "pass_at_1"];
+    const values = valuesOfRewards(names, rewards, true);
+    expect(Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))).toEqual({
+      "pass@1": 1 / 3,
+      "pass@3": 2 / 3,
+      "pass^3": 0,
+      pass_rate: 2 / 6,
+      mean_reward: expect.closeTo((0.5 + 1.9 / 3 + 0) / 3, 12),
+    });
+    expect(values["pass@1"]?.ci95).toHaveLength(2);
+    expect(valuesOfRewards(names, rewards, false)["pass@1"]).toEqual({ value: 1 / 3 });
+    expect(valuesOfRewards(["acc"], rewards, true)).toEqual({});
+  });
+
+  test("are what the evaluator of a training script has of the same rewards, to the digit", () => {
+    void fc.assert(
+      fc.property(fc.array(fc.array(fc.constantFrom(0, 0.5, 1), { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 }), (tasks) => {
+        const rows = tasks.flatMap((rewards, example) => rewards.map((reward) => row(example, reward)));
+        const { estimates } = METRICS.compute(METRICS.names, tasks);
+        const values = valuesOfRewards(METRICS.names, rewardsOf(rows), true);
+        for (const name of METRICS.names) expect(values[name]?.value).toBe(estimates.get(name)?.value);
+      }),
+    );
   });
 });
 
@@ -64,6 +136,10 @@ test("a run that failed, was ended, is gone, or whose rollouts all ended in erro
   const order = { evaluation: { name: "e", metrics: ["mean_reward", "other"], eval: {} } } as unknown as StepOrder;
   const run: SeenRun = { over: true, status: "COMPLETED", suspended: false, failure: null, rollouts: 2, errored: 0, values: { mean_reward: { value: 1 } } };
   expect(endOf({ order }, run)).toEqual({ kind: "evaluated", values: { mean_reward: { value: 1 } }, missing: ["other"], rollouts: 2, errored: 0 });
+  expect(endOf({ order }, { ...run, unread: { code: "limit_reached", message: "rows" } })).toEqual({
+    kind: "failed",
+    failure: { code: "limit_reached", message: "rows" },
+  });
   expect(endOf({ order }, { ...run, errored: 2 })).toMatchObject({ kind: "failed", failure: { code: "all_rollouts_failed" } });
   expect(endOf({ order }, { ...run, status: "FAILED", failure: { code: "auth_failed", message: "no" } })).toMatchObject({ kind: "failed" });
   expect(endOf({ order }, { ...run, status: "CANCELLED" })).toMatchObject({ kind: "stopped" });
@@ -107,9 +183,9 @@ describe("MLflow", () => {
   test("is sent log-batch requests with step and time, of a size that it takes, and names it takes", () => {
     const batches = mlflowBatches("abc", points);
     expect(batches.map(({ metrics }) => metrics.length)).toEqual([500, 500, 200]);
-    expect(batches[0]?.metrics[0]).toEqual({ key: "val/gsm8k/pass_at_1", value: 0.5, timestamp: 1_700_000_000_000, step: 0 });
+    expect(batches[0]?.metrics[0]).toEqual({ key: "val/gsm8k/pass_at_first_1", value: 0.5, timestamp: 1_700_000_000_000, step: 0 });
     expect(mlflowKey("val/e/acc[level=5 %]")).toMatch(/^[\w./-]+$/);
-    expect(mlflowKey("val/e/pass^3")).toBe("val/e/pass_all_3");
+    expect(mlflowKey("val/e/pass^3")).toBe("val/e/pass_all_first_3");
   });
 
   test("what it rejects is told by its origin alone, and redirects are not followed", async () => {
@@ -148,6 +224,7 @@ describe("a definition", () => {
     [{ evaluations: [{ eval: {} }] }, "env_id"],
     [{ evaluations: [{ eval: { env_id: "gsm8k", model: "m" } }] }, "model"],
     [{ evaluations: [given.evaluations[0], given.evaluations[0]] }, "two evaluations"],
+    [{ evaluations: [{ metrics: ["pass@5"], eval: { env_id: "gsm8k" } }] }, "pass_at_<k>"],
     [{ on_older: "drop" }, "on_older"],
     [{ early_stopping: { metric: "val/gsm8k/other" } }, "must be one of"],
     [{ early_stopping: { patience: 0 } }, "patience"],

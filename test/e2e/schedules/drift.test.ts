@@ -12,17 +12,19 @@ interface Shown {
 
 let place: Workplace;
 let model: ModelServer;
+/** Serves what goes by the same name, and is worse. */
+let worseModel: ModelServer;
 let served: Served;
 beforeAll(async () => {
   place = new Workplace();
-  model = await startModelServer({ accuracy: 1 });
+  [model, worseModel] = await Promise.all([startModelServer({ accuracy: 1 }), startModelServer({ accuracy: 0.3 })]);
   served = new Served(place);
   await served.start();
 });
 afterAll(async () => {
   await served.end("SIGKILL");
   place.remove();
-  await model.close();
+  await Promise.all([model.close(), worseModel.close()]);
 });
 
 const shown = async (name = "nightly"): Promise<Shown> => ((await (await served.ask(`/schedules/${name}`)).json()) as { data: Shown }).data;
@@ -32,9 +34,20 @@ const cli = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
+async function put(path: string, body: object): Promise<void> {
+  const response = await fetch(`${served.url}/api/v1${path}`, { method: "PUT", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  expect(response.status, await response.text()).toBe(200);
+}
+/** The endpoint that the schedule names is this server from now on. */
+const servedBy = ({ url }: ModelServer): Promise<void> => put("/endpoints/checkpoint", { endpoint: [{ model: "scripted", url, key: "PRIME_API_KEY" }] });
+
 it("a series whose model gets worse says so, since which run, and is steady again when the model is", { timeout: 180_000 }, async () => {
-  const flags = ["-m", "scripted", "-b", model.url, "-n", "20", "-r", "1", "--drift-first", "2", "--drift-false-alarms", "2"];
-  await cli("add", "nightly", "reverse-text", "--every", "30d", ...flags);
+  await servedBy(model);
+  await put("/schedules/nightly", {
+    every: "30d",
+    drift: { first: 2, false_alarms: 2 },
+    eval: { env_id: "reverse-text", endpoint_id: "checkpoint", num_examples: 20, rollouts_per_example: 1 },
+  });
   let runs = 0;
   /** So many runs more, one after another, each with what is said of it. */
   const play = async (count: number): Promise<readonly string[]> => {
@@ -52,12 +65,12 @@ it("a series whose model gets worse says so, since which run, and is steady agai
       .map(({ drift }) => drift?.verdict ?? "none");
   };
   expect(await play(5)).toEqual(["gathering", "gathering", "steady", "steady", "steady"]);
-  model.setScript({ accuracy: 0.3 });
+  await servedBy(worseModel);
   const worse = await play(3);
   expect(worse.at(-1)).toBe("worse");
   const { drift, series } = await shown();
   expect(drift).toMatchObject({ verdict: "worse", since: series[2]?.run_id, baseline_runs: [series.at(-1)?.run_id, series.at(-2)?.run_id] });
-  model.setScript({ accuracy: 1 });
+  await servedBy(model);
   expect((await play(4)).at(-1)).toBe("steady");
   expect((await shown()).events.map(({ type }) => type).filter((type) => type.startsWith("drift."))).toEqual(["drift.steady", "drift.worse"]);
   expect(await cli("get", "nightly")).toMatch(/Drift.*steady.*reward against the first 2.*Reward: .*DRIFT.*worse -0\.\d{3}/s);

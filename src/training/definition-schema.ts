@@ -2,6 +2,7 @@ import { z } from "zod";
 import { plainText } from "../config/plain-text.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
+import { type BenchmarkFields, benchmarkRun } from "../benchmarks/benchmark-run.ts";
 import { isUnknownPass, UNKNOWN_PASS } from "./run-values.ts";
 
 /** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
@@ -33,7 +34,22 @@ const evaluation = z.strictObject({
     .describe(
       "mean_reward (avg), pass_rate, pass@1, pass@3, pass^3, pass_at_<k>, pass_all_<k>, perplexity, bits_per_byte, or the name of a metric of the environment; without it mean_reward and pass_rate.",
     ),
-  eval: table.describe("A table of a config file, for one evaluation: env_id, env_args, num_examples and whatever else `eval run FILE.toml` reads."),
+  benchmark: plainText(300)
+    .min(1)
+    .optional()
+    .describe(
+      "Id of an environment, asked as a benchmark: answers of 256 tokens at temperature 0, all tasks once, where the fields beside it say nothing else.",
+    ),
+  max_tokens: z.int().min(1).optional(),
+  temperature: z.number().min(0).optional(),
+  limit: z.int().min(1).nullable().optional().describe("The first so many tasks; without it all."),
+  num_samples: z.int().min(1).optional().describe("Attempts at each task."),
+  n_concurrent: z.int().min(1).optional().describe("Requests side by side."),
+  chat_template: z
+    .strictObject({ system_prompt: z.string().optional(), user_template: z.string().optional(), enable_thinking: z.boolean().optional() })
+    .optional()
+    .describe("How tasks are asked; user_template is of the environment benchmark."),
+  eval: table.optional().describe("A table of a config file, for one evaluation: env_id, env_args, num_examples and whatever else `eval run FILE.toml` reads."),
 });
 
 const fields = z.strictObject({
@@ -73,6 +89,31 @@ const OF_THE_STEP = ["model"];
 /** Of one run alone. */
 const OF_A_RUN = ["run_name", "name", "custom_secrets", "id"];
 
+const OF_BENCHMARKS = ["max_tokens", "temperature", "limit", "num_samples", "n_concurrent", "chat_template"] as const;
+
+const tableIn = (all: JsonObject, key: string): JsonObject => {
+  const value = all[key];
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+};
+
+/** The table of one evaluation: its own over its benchmark's fields over what all have in common. Arguments of either stand beside each other. */
+function tableOf(
+  common: JsonObject,
+  { benchmark, eval: own = {}, ...fields }: BenchmarkFields & { readonly benchmark?: string | undefined; readonly eval?: JsonObject | undefined },
+): JsonObject {
+  if (benchmark === undefined) return { ...common, ...own };
+  const { env_args, sampling_args, ...run } = benchmarkRun(fields);
+  const args = { ...tableIn(common, "env_args"), ...env_args, ...tableIn(own, "env_args") };
+  return {
+    ...common,
+    env_id: benchmark,
+    ...run,
+    ...own,
+    sampling_args: { ...tableIn(common, "sampling_args"), ...sampling_args, ...tableIn(own, "sampling_args") },
+    ...(Object.keys(args).length === 0 ? {} : { env_args: args }),
+  };
+}
+
 export const definitionSchema = fields.superRefine((given, context) => {
   const problem = (path: (string | number)[], message: string): void => context.addIssue({ code: "custom", path, message });
   const { evaluations, eval: common = {}, early_stopping } = given;
@@ -81,12 +122,18 @@ export const definitionSchema = fields.superRefine((given, context) => {
   const names: string[] = [];
   for (const [index, each] of evaluations.entries()) {
     const at = ["evaluations", index];
-    const { env_id } = { ...common, ...each.eval } as JsonObject;
+    const merged = tableOf(common as JsonObject, each as never);
+    const { env_id } = merged;
+    const own = each.eval ?? {};
+    if (each.benchmark === undefined)
+      for (const key of OF_BENCHMARKS) if (each[key] !== undefined) problem([...at, key], "is of a benchmark: name one, or say it in `eval`");
+    if (each.benchmark !== undefined && Object.hasOwn(own, "env_id")) problem([...at, "eval", "env_id"], "is said by `benchmark`");
+    if (each.chat_template?.user_template !== undefined && each.benchmark !== "benchmark")
+      problem([...at, "chat_template", "user_template"], `is of the environment benchmark, and ${each.benchmark} makes its own prompts`);
     if (typeof env_id !== "string") problem([...at, "eval", "env_id"], "must name one environment");
-    for (const key of OF_THE_STEP) if (Object.hasOwn(each.eval, key)) problem([...at, "eval", key], "comes with each step");
-    for (const key of OF_A_RUN)
-      if (Object.hasOwn(each.eval, key)) problem([...at, "eval", key], "is of one run: evaluations are called by `name` beside `eval`");
-    if (JSON.stringify({ ...common, ...each.eval }).length > MOST_TABLE) problem([...at, "eval"], `may have ${MOST_TABLE} characters`);
+    for (const key of OF_THE_STEP) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "comes with each step");
+    for (const key of OF_A_RUN) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "is of one run: evaluations are called by `name` beside `eval`");
+    if (JSON.stringify(merged).length > MOST_TABLE) problem([...at, "eval"], `may have ${MOST_TABLE} characters`);
     const called = each.name ?? defaultName(env_id);
     if (!isEvaluatorName(called)) problem([...at, "name"], `must be given: what stands for it, ${JSON.stringify(called)}, ${EVALUATOR_NAME_RULE}`);
     if (names.includes(called)) problem([...at, "name"], `two evaluations are called ${called}`);
@@ -111,7 +158,7 @@ export function definitionOf({
   mlflow,
 }: z.output<typeof definitionSchema>): EvaluatorDefinition {
   const filled = evaluations.map((each) => {
-    const merged = { ...common, ...each.eval } as JsonObject;
+    const merged = tableOf(common as JsonObject, each as never);
     return {
       name: each.name ?? defaultName(merged.env_id),
       run_every: each.run_every ?? run_every,

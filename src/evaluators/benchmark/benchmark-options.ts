@@ -6,16 +6,10 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { engineError } from "../engine/engine-errors.ts";
 import type { EngineOptions } from "../engine/connect-engine.ts";
 import type { Engine } from "../engine/engine.ts";
+import { benchmarkRun, type ChatTemplate } from "../../benchmarks/benchmark-run.ts";
 import type { EvalStore } from "./store.ts";
 
-export interface ChatTemplate {
-  /** Empty or absent: none. */
-  readonly system_prompt?: string;
-  /** With one place `{prompt}`; of benchmark folders only. */
-  readonly user_template?: string;
-  /** Sent as `chat_template_kwargs`, which vLLM and SGLang take; absent = not sent. */
-  readonly enable_thinking?: boolean;
-}
+export type { ChatTemplate };
 
 /** The seed's fields by their names here; files and HTTP have them in snake_case. */
 export interface BenchmarkEvaluatorOptions {
@@ -97,24 +91,22 @@ export function requestOf(
   const template = harbor ? undefined : user_template;
   if (template !== undefined && !folder)
     throw new EdgewiseError("invalid_request", `evaluator ${options.name}: user_template is of benchmark folders, and ${benchmark} makes its own prompts`);
-  const limit = wholeLimit(options.limit);
-  const thinking: JsonObject = harbor || enable_thinking === undefined ? {} : { extra_body: { chat_template_kwargs: { enable_thinking } } };
-  const args: JsonObject = {
-    ...(folder ? { path: benchmark } : {}),
-    ...(system_prompt === "" ? {} : { system_prompt }),
-    ...(template === undefined ? {} : { user_template: template }),
-    ...envArgs,
-  };
+  const run = benchmarkRun({
+    max_tokens: maxTokens,
+    temperature,
+    limit: wholeLimit(options.limit),
+    num_samples: numSamples,
+    n_concurrent: nConcurrent,
+    chat_template: { system_prompt, user_template: template, enable_thinking: harbor ? undefined : enable_thinking },
+  });
+  const args: JsonObject = { ...(folder ? { path: benchmark } : {}), ...run.env_args, ...envArgs };
   return {
     environment: folder ? "benchmark" : benchmark,
     options: {
       model,
       api_base_url: sampler.url,
       ...(sampler.keyVar === undefined ? {} : { api_key_var: sampler.keyVar }),
-      num_examples: limit ?? -1,
-      rollouts_per_example: numSamples,
-      max_concurrent: nConcurrent,
-      sampling_args: { max_tokens: maxTokens, temperature, ...thinking },
+      ...run,
       ...(harbor ? { max_retries: 2 } : {}),
       ...(Object.keys(args).length === 0 ? {} : { env_args: args }),
     },

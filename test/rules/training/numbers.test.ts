@@ -219,7 +219,41 @@ describe("a definition", () => {
     });
   });
 
+  test("may name a benchmark with the fields and defaults of one, and arguments of its table beside them", () => {
+    const chat_template = { system_prompt: "Be brief.", enable_thinking: false };
+    const evaluations = [
+      { benchmark: "gsm8k" },
+      {
+        benchmark: "benchmark",
+        name: "mine",
+        num_samples: 3,
+        limit: 20,
+        temperature: 0.7,
+        chat_template,
+        eval: { env_args: { dataset: "https://x/t.jsonl" } },
+      },
+    ];
+    const usual = { num_examples: -1, rollouts_per_example: 1, max_concurrent: 8, sampling_args: { max_tokens: 256, temperature: 0 } };
+    expect(definitionOf(definitionSchema.parse({ evaluations })).evaluations.map(({ name, eval: table }) => [name, table])).toEqual([
+      ["gsm8k", { env_id: "gsm8k", ...usual }],
+      [
+        "mine",
+        {
+          env_id: "benchmark",
+          num_examples: 20,
+          rollouts_per_example: 3,
+          max_concurrent: 8,
+          sampling_args: { max_tokens: 256, temperature: 0.7, extra_body: { chat_template_kwargs: { enable_thinking: false } } },
+          env_args: { system_prompt: "Be brief.", dataset: "https://x/t.jsonl" },
+        },
+      ],
+    ]);
+  });
+
   test.each([
+    [{ evaluations: [{ benchmark: "gsm8k", breakdown_keys: ["level"] }] }, "breakdown_keys"],
+    [{ evaluations: [{ benchmark: "gsm8k", chat_template: { user_template: "{prompt}" } }] }, "user_template"],
+    [{ evaluations: [{ max_tokens: 5, eval: { env_id: "gsm8k" } }] }, "max_tokens"],
     [{ evaluations: [] }, "evaluations"],
     [{ evaluations: [{ eval: {} }] }, "env_id"],
     [{ evaluations: [{ eval: { env_id: "gsm8k", model: "m" } }] }, "model"],

@@ -113,6 +113,21 @@ describe("a step that is due is one run of each of its evaluations", () => {
     );
   });
 
+  it("and of a benchmark that is named by its environment is the run that its fields ask for", async () => {
+    const { env_id, num_examples: limit, api_base_url, api_key_var } = EVAL;
+    await put({ evaluations: [{ benchmark: env_id, limit, num_samples: 3, max_tokens: 32, eval: { api_base_url, api_key_var } }] });
+    expect(await post(4)).toMatchObject({ due: [env_id] });
+    await deliver();
+    const [made] = await runs();
+    expect((await run(`acme/${made?.evaluation_id}`).view())?.config).toMatchObject({
+      env_id,
+      num_examples: 2,
+      rollouts_per_example: 3,
+      max_concurrent: 8,
+      sampling_args: { max_tokens: 32, temperature: 0 },
+    });
+  });
+
   it("when it is posted twice, messages repeat, and alarm and watchdog look as well", async () => {
     await put();
     await Promise.all([post(4), post(4, { model: "another" })]);

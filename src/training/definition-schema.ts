@@ -2,7 +2,7 @@ import { z } from "zod";
 import { plainText } from "../config/plain-text.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
-import { type BenchmarkFields, benchmarkRun } from "../benchmarks/benchmark-run.ts";
+import { type BenchmarkFields, benchmarkRun } from "../config/plan/benchmark-run.ts";
 import { isUnknownPass, UNKNOWN_PASS } from "./run-values.ts";
 
 /** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */

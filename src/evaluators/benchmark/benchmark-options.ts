@@ -6,7 +6,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { engineError } from "../engine/engine-errors.ts";
 import type { EngineOptions } from "../engine/connect-engine.ts";
 import type { Engine } from "../engine/engine.ts";
-import { benchmarkRun, type ChatTemplate } from "../../benchmarks/benchmark-run.ts";
+import { benchmarkRun, type ChatTemplate } from "../../config/plan/benchmark-run.ts";
 import type { EvalStore } from "./store.ts";
 
 export type { ChatTemplate };

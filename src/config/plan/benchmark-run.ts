@@ -1,4 +1,4 @@
-import type { JsonObject } from "../config/plan/run-config.ts";
+import type { JsonObject } from "./run-config.ts";
 
 /** Of a benchmark's chat template what a run is told; in files and over HTTP by the same names. */
 export interface ChatTemplate {

@@ -4,7 +4,8 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 /**
- * wrangler.toml but for one flag: the test runner itself imports the bindings, which no other code of the Worker may. And without the
+ * wrangler.toml but for two flags: the test runner itself imports the bindings, which no other code of the Worker may; and it sends a module
+ * with its source map in one message of a WebSocket, which the largest package is too large for without the second. And without the
  * deployment, so that a test can say what an environment's digest is.
  */
 function testConfiguration(): string {
@@ -12,7 +13,7 @@ function testConfiguration(): string {
   const folder = `${root}node_modules/.cache/edgewise`;
   mkdirSync(folder, { recursive: true });
   const text = readFileSync(`${root}wrangler.toml`, "utf8")
-    .replace('"disallow_importable_env", ', "")
+    .replace('"disallow_importable_env"', '"increase_websocket_message_size"')
     .replace(/^\[version_metadata\]\n.*\n/m, "")
     .replace('main = "src/', `main = "${root}src/`);
   writeFileSync(`${folder}/wrangler.toml`, text);

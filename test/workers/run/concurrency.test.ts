@@ -35,7 +35,7 @@ describe("requests in flight at the model server", () => {
     const stats = await modelServer.stats(model);
     expect(stats.total).toBe(num_examples * rollouts_per_example);
     expect(stats.peak_in_flight).toBeLessThanOrEqual(max_concurrent);
-    expect(stats.peak_in_flight).toBeGreaterThan(max_concurrent / 2);
+    expect(stats.peak_in_flight).toBeGreaterThanOrEqual(max_concurrent / 2);
   });
 
   it("are limited by what the executors can carry where that is less", async () => {

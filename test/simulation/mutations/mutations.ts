@@ -92,7 +92,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "src/executor/session/isolate.ts",
     find: "if (others.length === 0) return false;",
     replace: "if (others.length >= 0) return false;",
-    first: 89,
+    first: 3_244,
   },
   {
     name: "let a lapse blame every claimed unit",

@@ -2,16 +2,15 @@ import { DurableObject } from "cloudflare:workers";
 import type { Attempt } from "../../src/alerts/answer.ts";
 import { MOST_TOLD, type Occurrence, occurrenceSchema } from "../../src/alerts/occurrence.ts";
 import type { Env } from "../../src/env.ts";
-import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
+import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { MAX_ALERTS } from "../../src/limits.ts";
+import { attempt } from "../owed-work.ts";
 import type { AlertBookControl, AlertFacts, AlertPut, DeliveryFacts, DeliveryOrder } from "./alert-book-control.ts";
 import { AlertBookStore, factsOf, type StoredAlert } from "./alert-book-store.ts";
 import { sendAlertTask } from "./alert-task.ts";
 import { begun, ended, nextLook, takeDue } from "./deliveries.ts";
 import { takeOccurrence } from "./taking.ts";
 
-/** What could not be sent for is sent for again after this. */
-const AGAIN_MS = 30_000;
 /** So long after the alarm a message of the queue looks too: the platform has lost alarms. */
 const BEHIND_MS = 60_000;
 
@@ -171,15 +170,8 @@ export class AlertBook extends DurableObject<Env> implements AlertBookControl {
     if (next !== null) await this.ctx.storage.setAlarm(Math.max(next, Date.now() + 1));
   }
 
-  async #attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      console.warn(`alerts ${this.#store.team()}: ${failureOf(thrown).message}`);
-      const at = Date.now() + AGAIN_MS;
-      const set = await this.ctx.storage.getAlarm();
-      if (set === null || set > at) await this.ctx.storage.setAlarm(at);
-    }
+  #attempt(work: () => Promise<void>): Promise<void> {
+    return attempt({ name: `alerts ${this.#store.team()}`, storage: this.ctx.storage, wakes: true }, "messages", work);
   }
 
   #alerts(): StoredAlert[] {

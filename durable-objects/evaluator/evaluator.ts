@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
-import { EdgewiseError, failureOf, fail, type Failure, ok, type Result } from "../../src/errors/result.ts";
+import { EdgewiseError, fail, type Failure, ok, type Result } from "../../src/errors/result.ts";
 import { erroredRollouts } from "../../src/metrics/totals.ts";
 import type { Creator } from "../../src/schedules/state.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
@@ -12,14 +12,13 @@ import { needRewards, valuesOfRun } from "../../src/training/run-values.ts";
 import type { Action, PostedStep, ReadRewards, SeenRun, StepOrder } from "../../src/training/state.ts";
 import type { RunView } from "../run/control.ts";
 import { evaluatorIndexStub, runStub } from "../stubs.ts";
+import { attempt, type Debtor } from "../owed-work.ts";
 import type { EvaluatorControl, EvaluatorFacts, EvaluatorPut, EvaluatorView, RecordPage, StepAnswer, StepName } from "./evaluator-control.ts";
 import { type EvaluatorHead, EvaluatorStore } from "./evaluator-store.ts";
 import { sendEvaluatorTask } from "./evaluator-task.ts";
 
 /** Finished evaluations whose points are posted in one turn. */
 const POSTED_AT_ONCE = 200;
-/** What could not be told is tried again after this. */
-const AGAIN_MS = 30_000;
 
 const NO_EVALUATOR = fail("not_found", "Evaluator not found.", "`npx edgewise evaluator list` shows those there are.");
 
@@ -189,15 +188,11 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     this.#store.projected(version);
   }
 
-  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      console.warn(`evaluator ${this.ctx.id.name ?? ""}: ${what}: ${failureOf(thrown).message}`);
-      const at = Date.now() + AGAIN_MS;
-      const set = await this.ctx.storage.getAlarm();
-      if (keepsSchedules(this.env) && (set === null || set > at)) await this.ctx.storage.setAlarm(at);
-    }
+  #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    return attempt(this.#debtor(), what, work);
+  }
+  #debtor(): Debtor {
+    return { name: `evaluator ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
   }
 
   #factsOf({ state }: EvaluatorHead): EvaluatorFacts {

@@ -1,19 +1,18 @@
 import { DurableObject } from "cloudflare:workers";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules, lifeOf } from "../../src/env.ts";
-import { EdgewiseError, failureOf, fail, ok, type Result } from "../../src/errors/result.ts";
+import { EdgewiseError, fail, ok, type Result } from "../../src/errors/result.ts";
 import { isOnlyRemembered, knownBeat, newMonitor, step, type World, wouldLose } from "../../src/monitors/policy.ts";
 import type { Memory, MonitorEvent, MonitorState } from "../../src/monitors/state.ts";
 import { tellAlerts } from "../alert-book/tell-alerts.ts";
 import { monitorIndexStub } from "../stubs.ts";
+import { attempt, type Debtor, tryAgain } from "../owed-work.ts";
 import type { MonitorControl, MonitorFacts, MonitorPut, MonitorView, RunReport } from "./monitor-control.ts";
 import { occurrenceOf } from "./monitor-occurrence.ts";
 import { type MonitorHead, MonitorStore } from "./monitor-store.ts";
 
 /** Of its history, in a view. */
 const SHOWN = 100;
-/** What could not be told is tried again after this. */
-const AGAIN_MS = 30_000;
 
 const NO_MONITOR = fail("not_found", "Monitor not found.", "`npx edgewise monitor list` shows those there are.");
 
@@ -126,7 +125,7 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
       try {
         heardFrom = await monitorIndexStub(this.env).heardFrom();
       } catch (thrown) {
-        return this.#again("whether it was heard", thrown);
+        return tryAgain(this.#debtor(), "whether it was heard", thrown);
       }
     }
     await this.#happened({ type: "tick" }, heardFrom);
@@ -200,19 +199,11 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
     this.#store.projected(version);
   }
 
-  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      await this.#again(what, thrown);
-    }
+  #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    return attempt(this.#debtor(), what, work);
   }
-
-  async #again(what: string, thrown: unknown): Promise<void> {
-    console.warn(`monitor ${this.ctx.id.name ?? ""}: ${what}: ${failureOf(thrown).message}`);
-    const at = Date.now() + AGAIN_MS;
-    const set = await this.ctx.storage.getAlarm();
-    if (keepsSchedules(this.env) && (set === null || set > at)) await this.ctx.storage.setAlarm(at);
+  #debtor(): Debtor {
+    return { name: `monitor ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
   }
 
   #world(now: number, heard_from = 0): World {

@@ -2,7 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { MOST_TOLD } from "../../src/alerts/occurrence.ts";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
-import { failureOf, fail, ok, type Result } from "../../src/errors/result.ts";
+import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { answeredBy } from "../../src/schedules/answered-by.ts";
 import { nextDues } from "../../src/schedules/due-times.ts";
 import { newSchedule, type ScheduleEvent, step } from "../../src/schedules/policy.ts";
@@ -11,6 +11,7 @@ import type { ComparisonOrder, ComparisonOutcome } from "../../src/drift/series.
 import { averageReward, erroredRollouts } from "../../src/metrics/totals.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
 import { tellAlerts } from "../alert-book/tell-alerts.ts";
+import { attempt, type Debtor } from "../owed-work.ts";
 import { occurrencesOf } from "./schedule-occurrences.ts";
 import { DriftBook } from "./drift-book.ts";
 import { registryStub, runStub, scheduleIndexStub } from "../stubs.ts";
@@ -22,8 +23,6 @@ import { sendScheduleTask } from "./schedule-task.ts";
 const SHOWN = 100;
 /** Runs that one turn deletes. */
 const REMOVED_AT_ONCE = 20;
-/** What could not be told or deleted is tried again after this. */
-const AGAIN_MS = 30_000;
 
 const NO_SCHEDULE = fail("not_found", "Schedule not found.", "`npx edgewise schedule list` shows those there are.");
 
@@ -248,15 +247,11 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     return state.paused === null ? (nextDues(state.definition, state.anchor, state.decided, 1)[0] ?? null) : null;
   }
 
-  async #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (thrown) {
-      console.warn(`schedule ${this.ctx.id.name ?? ""}: ${what}: ${failureOf(thrown).message}`);
-      const at = Date.now() + AGAIN_MS;
-      const set = await this.ctx.storage.getAlarm();
-      if (keepsSchedules(this.env) && (set === null || set > at)) await this.ctx.storage.setAlarm(at);
-    }
+  #attempt(what: string, work: () => Promise<void>): Promise<void> {
+    return attempt(this.#debtor(), what, work);
+  }
+  #debtor(): Debtor {
+    return { name: `schedule ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
   }
 
   #factsOf({ state }: ScheduleHead): ScheduleFacts {

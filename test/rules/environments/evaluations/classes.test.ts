@@ -201,21 +201,22 @@ describe("an evaluation of texts", () => {
 });
 
 describe("an evaluation by comparison", () => {
-  const play = async (sample: Comparison, scores: (text: string) => readonly ScriptedToken[]) =>
-    (await runExample(new Choices(sample).environment(), { scores })).state;
+  /** "yes" is the less likely of the two by token, and the more likely as a whole. */
+  const scores = (text: string): readonly ScriptedToken[] =>
+    text === "Q: yes"
+      ? [
+          ["Q:", null],
+          [" yes", -1],
+        ]
+      : [
+          ["Q:", null],
+          [" n", -0.7],
+          ["o", -0.7],
+        ];
+  const play = async (sample: Comparison, scripted: (text: string) => readonly ScriptedToken[]) =>
+    (await runExample(new Choices(sample).environment(), { scores: scripted })).state;
 
   it("takes the least mean over tokens; the sum and the mean over bytes are metrics of their own", async () => {
-    const scores = (text: string): readonly ScriptedToken[] =>
-      text === "Q: yes"
-        ? [
-            ["Q:", null],
-            [" yes", -1],
-          ]
-        : [
-            ["Q:", null],
-            [" n", -0.7],
-            ["o", -0.7],
-          ];
     const state = await play(["Q:", [" yes", " no"], 1], scores);
     expect(state.metrics).toMatchObject({ acc_token: 1, acc: 0, acc_bytes: 0 });
     expect(state).toMatchObject({ reward: 1, completion: [{ role: "assistant", content: " no" }] });
@@ -248,17 +249,6 @@ describe("an evaluation by comparison", () => {
     class Sums extends Choices {
       override readonly reward = "acc";
     }
-    const scores = (text: string): readonly ScriptedToken[] =>
-      text === "Q: yes"
-        ? [
-            ["Q:", null],
-            [" yes", -1],
-          ]
-        : [
-            ["Q:", null],
-            [" n", -0.7],
-            ["o", -0.7],
-          ];
     expect((await runExample(new Sums(["Q:", [" yes", " no"], 1]).environment(), { scores })).state.reward).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import type { ResponseModels } from "../../../src/metrics/response-models.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { PushedStore } from "../pushed/pushed-store.ts";
 import type { StoppingStore } from "../stopping/stopping-store.ts";
-import type { OrderStore } from "./order-store.ts";
+import type { OrderStore } from "./tables/order-store.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 
 /** A live grant. Deleted when it ends; its claims end in the same transaction. A change is a new value: ledgers remember what they gave out. */

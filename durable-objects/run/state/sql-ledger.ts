@@ -2,24 +2,24 @@ import { NAMES_SOMETHING, packUnit, unpackUnit } from "../../../r2-layout/done-c
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
-import { EventTable } from "./event-table.ts";
-import { GrantTables } from "./grant-tables.ts";
+import { EventTable } from "./tables/event-table.ts";
+import { GrantTables } from "./tables/grant-tables.ts";
 import { KNOWN_HEADS, PINNING_HEAD_VERSION, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import { type DoneRecord, placeOf, readSuspect } from "./done-record.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticket } from "./ledger.ts";
-import { PieceTable } from "./piece-table.ts";
+import { PieceTable } from "./tables/piece-table.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { StoppingTable } from "../stopping/stopping-table.ts";
 import { PushedTable } from "../pushed/pushed-table.ts";
-import { MovedTable } from "./moved-table.ts";
-import { OrderStore } from "./order-store.ts";
-import { RecordTable } from "./record-table.ts";
+import { MovedTable } from "./tables/moved-table.ts";
+import { OrderStore } from "./tables/order-store.ts";
+import { RecordTable } from "./tables/record-table.ts";
 import { RowCounts } from "./row-counts.ts";
 import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, ORDER_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
-import { SpanTable } from "./span-table.ts";
+import { SpanTable } from "./tables/span-table.ts";
 
 type Value = SqlStorageValue;
 const INSERT_DONE = `INSERT OR REPLACE INTO done (unit, segment, start, length, owed, missing, summary)

@@ -40,7 +40,7 @@ export const ORDER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "forget the permuted parts before a new one",
-    file: "durable-objects/run/state/order-store.ts",
+    file: "durable-objects/run/state/tables/order-store.ts",
     find: "[...(known?.parts ?? []), [part.lo, part.hi]]",
     replace: "[[part.lo, part.hi]]",
   },
@@ -52,7 +52,7 @@ export const ORDER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "look up what is permuted as it was before the last growth",
-    file: "durable-objects/run/state/order-store.ts",
+    file: "durable-objects/run/state/tables/order-store.ts",
     find: "    this.#record.put(JSON.stringify(stored));\n    this.#order = null;",
     replace: "    this.#record.put(JSON.stringify(stored));",
   },

@@ -2,7 +2,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Span, Spans, Suspect, Ticket } from "../../../durable-objects/run/state/ledger.ts";
 import type { BaselineScore, StoppingStore, StoredWatch } from "../../../durable-objects/run/stopping/stopping-store.ts";
-import { OrderStore } from "../../../durable-objects/run/state/order-store.ts";
+import { OrderStore } from "../../../durable-objects/run/state/tables/order-store.ts";
 import { relocated } from "../../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../../durable-objects/run/protocol.ts";
 

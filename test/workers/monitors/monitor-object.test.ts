@@ -2,7 +2,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { monitorIndexStub } from "../../../durable-objects/stubs.ts";
 import { beatKeyIn } from "../../../src/monitors/beat-url.ts";
-import { pokeMonitors } from "../../../src/monitor-watchdog.ts";
+import { pokeMonitors } from "../../../src/upkeep/monitor-watchdog.ts";
 import { closeTeam, type Door, openTeam } from "../support/people.ts";
 import { service, skip } from "../support/service.ts";
 import { ToldAlerts } from "../support/told-alerts.ts";

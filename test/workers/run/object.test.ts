@@ -13,7 +13,7 @@ import type { WakeUp } from "../../../durable-objects/dispatcher/dispatcher-cont
 import { PROTOCOL } from "../../../durable-objects/run/protocol.ts";
 import { DISPATCHER_NAME } from "../../../durable-objects/stubs.ts";
 import { operations } from "../../../src/operations.ts";
-import { pokeActiveRuns } from "../../../src/watchdog.ts";
+import { pokeActiveRuns } from "../../../src/upkeep/watchdog.ts";
 import worker from "../../../src/worker.ts";
 import { Fleet } from "../support/fleet.ts";
 import { NOTHING_NEW } from "../../support/run/resume-request.ts";

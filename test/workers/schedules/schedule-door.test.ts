@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { portsOf } from "../../../src/api/ports.ts";
-import { pokeSchedules } from "../../../src/schedule-watchdog.ts";
+import { pokeSchedules } from "../../../src/upkeep/schedule-watchdog.ts";
 import { type Door, closeTeam, openTeam } from "../support/people.ts";
 import { service, skip } from "../support/service.ts";
 

@@ -8,7 +8,7 @@ import { sha256Hex } from "../../../src/config/sha256.ts";
 import { step } from "../../../src/schedules/policy.ts";
 import type { ScheduleState } from "../../../src/schedules/state.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
-import { pokeSchedules } from "../../../src/schedule-watchdog.ts";
+import { pokeSchedules } from "../../../src/upkeep/schedule-watchdog.ts";
 import { scheduleStub } from "../../../durable-objects/stubs.ts";
 import { Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
 import { restoreClock, run, service, setVars, silenceQueue, skip, STEADY } from "../support/service.ts";

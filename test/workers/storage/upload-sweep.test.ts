@@ -11,7 +11,7 @@ import { UPLOAD_GRACE_MS } from "../../../src/limits.ts";
 import type { ScheduleDefinition } from "../../../src/schedules/definition.ts";
 import { newSchedule } from "../../../src/schedules/policy.ts";
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
-import { sweepUploads } from "../../../src/upload-sweep.ts";
+import { sweepUploads } from "../../../src/upkeep/upload-sweep.ts";
 import worker from "../../../src/worker.ts";
 import { createRun } from "../support/runs.ts";
 import { rawRun, registry, restoreClock, run, service, setVars, silenceQueue, skip, STEADY, until } from "../support/service.ts";

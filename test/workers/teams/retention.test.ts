@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, createScheduledController, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AuditEntry } from "../../../durable-objects/registry/audit-control.ts";
-import { removeExpired } from "../../../src/retention.ts";
+import { removeExpired } from "../../../src/upkeep/retention.ts";
 import { DAY_MS } from "../../../src/teams/retention.ts";
 import { registryName } from "../../../src/teams/team-name.ts";
 import worker from "../../../src/worker.ts";

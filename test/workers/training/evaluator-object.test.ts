@@ -6,7 +6,7 @@ import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { beginStep } from "../../../src/api/evaluators/begin-step.ts";
 import { postPoints } from "../../../src/api/evaluators/post-points.ts";
 import { portsOf } from "../../../src/api/ports.ts";
-import { pokeEvaluators } from "../../../src/evaluator-watchdog.ts";
+import { pokeEvaluators } from "../../../src/upkeep/evaluator-watchdog.ts";
 import { evaluatorName } from "../../../src/teams/team-name.ts";
 import type { MlflowBatch } from "../../../src/training/mlflow.ts";
 import { type EvaluatorEvent, step as stepOf } from "../../../src/training/policy.ts";

@@ -1,6 +1,6 @@
-import { evaluatorIndexStub, evaluatorStub } from "../durable-objects/stubs.ts";
-import { type Env, keepsSchedules } from "./env.ts";
-import { WATCHDOG_RUNS } from "./limits.ts";
+import { evaluatorIndexStub, evaluatorStub } from "../../durable-objects/stubs.ts";
+import { type Env, keepsSchedules } from "../env.ts";
+import { WATCHDOG_RUNS } from "../limits.ts";
 import { pokeOverdue } from "./overdue.ts";
 
 /** Pokes evaluators of training loops that have something at work, so that a lost alarm costs a minute and not the step. */

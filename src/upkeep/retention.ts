@@ -1,9 +1,9 @@
-import { registryStub, runStub } from "../durable-objects/stubs.ts";
-import { type Env, isLocal } from "./env.ts";
-import { failureOf } from "./errors/result.ts";
-import { steadyNow } from "./steady-clock.ts";
+import { registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { type Env, isLocal } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { teamsInTurn } from "./team-turns.ts";
-import { runName, teamField } from "./teams/team-name.ts";
+import { runName, teamField } from "../teams/team-name.ts";
 
 /** Runs that one invocation removes, and gives notice to as many: each removal is a call, and an object that goes on by itself. */
 const MOST = { local: 1_000, deployed: 200 };

@@ -1,15 +1,15 @@
 /** `schedule`: evaluations by the clock. */
 import { Command, Option } from "commander";
-import type { Option as OptionRow } from "../../config/options/option.ts";
-import { OPTION_NAMES, OPTIONS, type OptionName } from "../../config/options/options.ts";
-import type { JsonObject } from "../../config/plan/run-config.ts";
-import { definitionSchema, type GivenDefinition } from "../../schedules/definition-schema.ts";
-import { CATCH_UPS, DATA, OVERLAPS } from "../../schedules/definition.ts";
-import { addFlags, givenOptions } from "../command-line/flags.ts";
-import type { Output } from "../runs/ask-service.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import type { Option as OptionRow } from "../../../config/options/option.ts";
+import { OPTION_NAMES, OPTIONS, type OptionName } from "../../../config/options/options.ts";
+import type { JsonObject } from "../../../config/plan/run-config.ts";
+import { definitionSchema, type GivenDefinition } from "../../../schedules/definition-schema.ts";
+import { CATCH_UPS, DATA, OVERLAPS } from "../../../schedules/definition.ts";
+import { addFlags, givenOptions } from "../../command-line/flags.ts";
+import type { Output } from "../../runs/ask-service.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import { outputOption, slugOf } from "../shared-flags.ts";
 
 interface Flags {
   readonly team?: string;
@@ -60,7 +60,7 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
   for (const option of [...TIMES, ...DRIFT]) add.addOption(option);
   addFlags(add, OF_EVALUATION);
   add.action(async (name: string, env: string, flags: Flags & Record<string, unknown>) => {
-    const { scheduleAdd } = await import("../schedules/schedules.ts");
+    const { scheduleAdd } = await import("../../schedules/schedules.ts");
     const drift = namedBy(DRIFT, flags, "drift_");
     const given = givenDefinition({
       ...namedBy(TIMES, flags),
@@ -78,7 +78,7 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (file: string, flags: Flags & { prune: boolean; dryRun: boolean }) => {
-      const { scheduleApply } = await import("../schedules/apply.ts");
+      const { scheduleApply } = await import("../../schedules/apply.ts");
       done(await scheduleApply(context, { file, ...flags }));
     });
   schedule
@@ -88,27 +88,27 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (flags: Flags) => {
-      const { scheduleList } = await import("../schedules/schedules.ts");
+      const { scheduleList } = await import("../../schedules/schedules.ts");
       done(await scheduleList(context, flags));
     });
   const named = (command: string, description: string): Command =>
     schedule.command(command).description(description).argument("<name>", "the schedule").addOption(teamOption()).addOption(outputOption());
   named("get", "show a schedule, its next times, its runs and what happened to it").action(async (name: string, flags: Flags) => {
-    const { scheduleGet } = await import("../schedules/schedules.ts");
+    const { scheduleGet } = await import("../../schedules/schedules.ts");
     done(await scheduleGet(context, { name, ...flags }));
   });
   named("pause", "nothing is due until it is resumed")
     .option("--reason <TEXT>", "why, for others")
     .action(async (name: string, flags: Flags & { reason?: string }) => {
-      const { schedulePause } = await import("../schedules/schedules.ts");
+      const { schedulePause } = await import("../../schedules/schedules.ts");
       done(await schedulePause(context, { name, ...flags }));
     });
   named("resume", "go on with a paused schedule, from now on as you").action(async (name: string, flags: Flags) => {
-    const { scheduleResume } = await import("../schedules/schedules.ts");
+    const { scheduleResume } = await import("../../schedules/schedules.ts");
     done(await scheduleResume(context, { name, ...flags }));
   });
   named("run", "a run now, beside those of the due times").action(async (name: string, flags: Flags) => {
-    const { scheduleRun } = await import("../schedules/schedules.ts");
+    const { scheduleRun } = await import("../../schedules/schedules.ts");
     done(await scheduleRun(context, { name, ...flags }));
   });
   schedule
@@ -120,11 +120,11 @@ export function scheduleCommand(context: CommandContext, done: (code: ExitCode) 
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (name: string, flags: Flags) => {
-      const { scheduleDriftReset } = await import("../schedules/schedules.ts");
+      const { scheduleDriftReset } = await import("../../schedules/schedules.ts");
       done(await scheduleDriftReset(context, { name, ...flags }));
     });
   named("delete", "delete a schedule; its runs stay").action(async (name: string, flags: Flags) => {
-    const { scheduleDelete } = await import("../schedules/schedules.ts");
+    const { scheduleDelete } = await import("../../schedules/schedules.ts");
     done(await scheduleDelete(context, { name, ...flags }));
   });
   return schedule;

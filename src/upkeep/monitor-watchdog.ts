@@ -1,7 +1,7 @@
-import { monitorIndexStub, monitorStub } from "../durable-objects/stubs.ts";
-import { type Env, keepsSchedules } from "./env.ts";
-import { failureOf } from "./errors/result.ts";
-import { WATCHDOG_RUNS } from "./limits.ts";
+import { monitorIndexStub, monitorStub } from "../../durable-objects/stubs.ts";
+import { type Env, keepsSchedules } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
+import { WATCHDOG_RUNS } from "../limits.ts";
 import { pokeOverdue } from "./overdue.ts";
 
 interface Named {

@@ -1,6 +1,6 @@
-import { execute } from "../../counted-sql.ts";
-import type { Claim, Ticket } from "./ledger.ts";
-import type { ClaimDecision, UnitRange } from "../protocol.ts";
+import { execute } from "../../../counted-sql.ts";
+import type { Claim, Ticket } from "../ledger.ts";
+import type { ClaimDecision, UnitRange } from "../../protocol.ts";
 
 /** `left`: units of it that are not settled; null until it is asked for. */
 interface OpenClaim extends Claim {

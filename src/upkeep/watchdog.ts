@@ -1,10 +1,10 @@
-import { type Env, isLocal } from "./env.ts";
-import { failureOf } from "./errors/result.ts";
-import { registryStub, runStub } from "../durable-objects/stubs.ts";
-import { WATCHDOG_RUNS } from "./limits.ts";
-import { steadyNow } from "./steady-clock.ts";
+import { type Env, isLocal } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
+import { registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { WATCHDOG_RUNS } from "../limits.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { teamsInTurn } from "./team-turns.ts";
-import { runName, teamField } from "./teams/team-name.ts";
+import { runName, teamField } from "../teams/team-name.ts";
 
 /** Runs poked at once: each is one request to one object. */
 const AT_ONCE = 20;

@@ -1,14 +1,14 @@
-import type { RunUploads } from "../durable-objects/run/control.ts";
-import { registryStub, runStub } from "../durable-objects/stubs.ts";
-import { readManifest } from "../r2-layout/folder-manifest.ts";
-import { datasetKey } from "../r2-layout/keys.ts";
-import { type Env, isLocal } from "./env.ts";
-import { EdgewiseError, failureOf } from "./errors/result.ts";
-import { UPLOAD_GRACE_MS, WATCHDOG_RUNS } from "./limits.ts";
-import { count } from "./operations.ts";
-import { steadyNow } from "./steady-clock.ts";
+import type { RunUploads } from "../../durable-objects/run/control.ts";
+import { registryStub, runStub } from "../../durable-objects/stubs.ts";
+import { readManifest } from "../../r2-layout/folder-manifest.ts";
+import { datasetKey } from "../../r2-layout/keys.ts";
+import { type Env, isLocal } from "../env.ts";
+import { EdgewiseError, failureOf } from "../errors/result.ts";
+import { UPLOAD_GRACE_MS, WATCHDOG_RUNS } from "../limits.ts";
+import { count } from "../operations.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { teamsInTurn } from "./team-turns.ts";
-import { runName, teamField, teamPrefix } from "./teams/team-name.ts";
+import { runName, teamField, teamPrefix } from "../teams/team-name.ts";
 
 /** Runs asked at once, and in one page. */
 const AT_ONCE = 20;

@@ -1,6 +1,6 @@
-import { type Env, isLocal } from "./env.ts";
-import { failureOf } from "./errors/result.ts";
-import { steadyNow } from "./steady-clock.ts";
+import { type Env, isLocal } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
+import { steadyNow } from "../steady-clock.ts";
 import { teamsInTurn } from "./team-turns.ts";
 
 /** Objects poked at once. */

@@ -1,15 +1,15 @@
 /** `edgewise serve`: the service on this machine until Ctrl-C. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { EMBEDDED_BASE_URL, EMBEDDED_MODEL } from "../../config/endpoints/providers.ts";
-import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { CrashLoop } from "../service/crash-loop.ts";
-import { watchDisk } from "../disk/disk-watch.ts";
-import { replacement, servedEnvironments } from "../environments/local-environments.ts";
-import { Interrupts } from "../terminal/interrupts.ts";
-import { watchState } from "../state/state-damage.ts";
-import { watchMissed } from "../schedules/missed-watch.ts";
-import { openService } from "../service/open-service.ts";
+import { EMBEDDED_BASE_URL, EMBEDDED_MODEL } from "../../../config/endpoints/providers.ts";
+import { CliError, EXIT, type ExitCode } from "../../terminal/cli-error.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { CrashLoop } from "../../service/crash-loop.ts";
+import { watchDisk } from "../../disk/disk-watch.ts";
+import { replacement, servedEnvironments } from "../../environments/local-environments.ts";
+import { Interrupts } from "../../terminal/interrupts.ts";
+import { watchState } from "../../state/state-damage.ts";
+import { watchMissed } from "../../schedules/missed-watch.ts";
+import { openService } from "../../service/open-service.ts";
 
 export interface ServeOptions {
   readonly port: number;

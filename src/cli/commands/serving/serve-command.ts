@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
-import { OPTIONS } from "../../config/options/options.ts";
-import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { DEFAULT_PORT } from "../service/default-port.ts";
+import { OPTIONS } from "../../../config/options/options.ts";
+import { type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { DEFAULT_PORT } from "../../service/default-port.ts";
 
 /** `serve [--port N]`. */
 export function serveCommand(context: CommandContext, done: (code: ExitCode) => void): Command {

@@ -1,5 +1,5 @@
-import { EdgewiseError } from "../../../src/errors/result.ts";
-import { DATA_ORDER, type PermutedPart, PinnedOrder } from "../../../src/pinned-order.ts";
+import { EdgewiseError } from "../../../../src/errors/result.ts";
+import { DATA_ORDER, type PermutedPart, PinnedOrder } from "../../../../src/pinned-order.ts";
 
 /** Version of the record: another one is refused by name. */
 const VERSION = 1;

@@ -1,19 +1,19 @@
 /** `alert`: who is told what happens to runs, schedules and monitors. */
 import { Command, Option } from "commander";
-import { alertSchema, DESTINATIONS, type GivenAlert } from "../../alerts/alert-definition.ts";
-import { OCCURRENCE_TYPES } from "../../alerts/occurrence.ts";
-import { issueText } from "../../config/issue-text.ts";
-import type { Output } from "../runs/ask-service.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import { alertSchema, DESTINATIONS, type GivenAlert } from "../../../alerts/alert-definition.ts";
+import { OCCURRENCE_TYPES } from "../../../alerts/occurrence.ts";
+import { issueText } from "../../../config/issue-text.ts";
+import type { Output } from "../../runs/ask-service.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import { outputOption, slugOf } from "../shared-flags.ts";
 
 interface Flags {
   readonly team?: string;
   readonly output: Output;
 }
 type Wish = Flags & { readonly name: string };
-type Act = (module: typeof import("../alerts/alerts.ts")) => (context: CommandContext, wish: Wish) => Promise<ExitCode>;
+type Act = (module: typeof import("../../alerts/alerts.ts")) => (context: CommandContext, wish: Wish) => Promise<ExitCode>;
 
 const teamOption = (): Option => new Option("--team <TEAM>", "of this team").argParser(slugOf("--team"));
 
@@ -48,7 +48,7 @@ export function alertCommand(context: CommandContext, done: (code: ExitCode) => 
     .addOption(outputOption())
     .action(async (name: string, { team, output, ...flags }: Flags & Definition) => {
       const given = checked(await withAddress(name, flags, context.env));
-      const { alertAdd } = await import("../alerts/alerts.ts");
+      const { alertAdd } = await import("../../alerts/alerts.ts");
       done(await alertAdd(context, { name, given, team, output }));
     });
   alert
@@ -58,25 +58,27 @@ export function alertCommand(context: CommandContext, done: (code: ExitCode) => 
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (flags: Flags) => {
-      const { alertList } = await import("../alerts/alerts.ts");
+      const { alertList } = await import("../../alerts/alerts.ts");
       done(await alertList(context, flags));
     });
   const named = (command: string, description: string): Command =>
     alert.command(command).description(description).argument("<name>", "the alert").addOption(teamOption()).addOption(outputOption());
   const acting = (command: string, description: string, act: Act): Command =>
-    named(command, description).action(async (name: string, flags: Flags) => done(await act(await import("../alerts/alerts.ts"))(context, { name, ...flags })));
+    named(command, description).action(async (name: string, flags: Flags) =>
+      done(await act(await import("../../alerts/alerts.ts"))(context, { name, ...flags })),
+    );
   acting("get", "show an alert, and the newest message of it", ({ alertGet }) => alertGet);
   acting("test", "send a message that says that it is a test, and show what its receiver answered", ({ alertTest }) => alertTest);
   named("log", "show messages, what their receiver answered, and when the next attempt is")
     .addOption(new Option("--limit <N>", "the newest so many, 1000 at most").argParser(Number).default(100))
     .action(async (name: string, flags: Flags & { limit: number }) => {
-      const { alertLog } = await import("../alerts/alerts.ts");
+      const { alertLog } = await import("../../alerts/alerts.ts");
       done(await alertLog(context, { name, ...flags }));
     });
   named("resend", "send a message once more, with its id, and show what its receiver answered")
     .argument("<message>", "its id, as `alert log` shows it")
     .action(async (name: string, message: string, flags: Flags) => {
-      const { alertResend } = await import("../alerts/alerts.ts");
+      const { alertResend } = await import("../../alerts/alerts.ts");
       done(await alertResend(context, { name, message, ...flags }));
     });
   acting("rotate", "another signing secret; for a day messages are signed with both", ({ alertRotate }) => alertRotate);
@@ -88,13 +90,13 @@ export function alertCommand(context: CommandContext, done: (code: ExitCode) => 
 async function withAddress(name: string, { url, urlVar, ...given }: Definition, env: NodeJS.ProcessEnv): Promise<object> {
   if (url !== undefined && urlVar !== undefined) throw usageError("--url-var: is not possible beside --url");
   if (urlVar !== undefined) {
-    const { addressIn, unsetAddress } = await import("../alerts/alert-address.ts");
+    const { addressIn, unsetAddress } = await import("../../alerts/alert-address.ts");
     const address = addressIn(urlVar, env);
     if (address === null) throw usageError(`--url-var: ${unsetAddress(urlVar)}`, `Example: ${urlVar}=https://… npx edgewise alert add ${name} …`);
     return { ...given, url: address };
   }
   if (url !== "-") return url === undefined ? given : { ...given, url };
-  const { readValue } = await import("../secrets/read-value.ts");
+  const { readValue } = await import("../../secrets/read-value.ts");
   return { ...given, url: (await readValue(undefined, `the address of the alert ${name}`)).trim() };
 }
 

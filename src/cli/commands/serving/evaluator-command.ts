@@ -1,9 +1,9 @@
 /** `evaluator`: evaluations from a training loop. */
 import { Command, Option } from "commander";
-import type { Output } from "../runs/ask-service.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import type { Output } from "../../runs/ask-service.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import { outputOption, slugOf } from "../shared-flags.ts";
 
 interface Flags {
   readonly team?: string;
@@ -27,14 +27,14 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .argument("<file>", "such as evaluators.toml")
     .addOption(outputOption())
     .action(async (name: string, file: string, flags: Flags) => {
-      const { evaluatorApply } = await import("../evaluators/evaluators.ts");
+      const { evaluatorApply } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorApply(context, { file, name, ...flags }));
     });
   sub("apply", "make all evaluators of a file; the same file once more changes nothing")
     .argument("<file>", "such as evaluators.toml")
     .addOption(outputOption())
     .action(async (file: string, flags: Flags) => {
-      const { evaluatorApply } = await import("../evaluators/evaluators.ts");
+      const { evaluatorApply } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorApply(context, { file, ...flags }));
     });
   sub("run", "post a step, as a trainer does: what is due at it is evaluated, once")
@@ -46,7 +46,7 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .option("--final", "training is over: evaluations without a cadence are due, and no others", false)
     .addOption(outputOption())
     .action(async (name: string, flags: Flags & { step: number; model: string; apiBaseUrl?: string; apiKeyVar?: string; final: boolean }) => {
-      const { evaluatorRun } = await import("../evaluators/evaluators.ts");
+      const { evaluatorRun } = await import("../../evaluators/evaluators.ts");
       const { apiBaseUrl: baseUrl, apiKeyVar: keyVar, ...others } = flags;
       done(await evaluatorRun(context, { name, baseUrl, keyVar, ...others }));
     });
@@ -54,7 +54,7 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .alias("ls")
     .addOption(outputOption())
     .action(async (flags: Flags) => {
-      const { evaluatorList } = await import("../evaluators/evaluators.ts");
+      const { evaluatorList } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorList(context, flags));
     });
   sub("show", "show an evaluator: its metrics by step, the best step, whether to stop")
@@ -62,7 +62,7 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .addOption(sinkOption())
     .addOption(outputOption())
     .action(async (name: string, flags: Flags & { sink?: string }) => {
-      const { evaluatorShow } = await import("../evaluators/evaluators.ts");
+      const { evaluatorShow } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorShow(context, { name, ...flags }));
     });
   sub("follow", "write its points as they are known, until it is interrupted")
@@ -70,14 +70,14 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .addOption(sinkOption())
     .option("--until-idle", "end when nothing is unfinished", false)
     .action(async (name: string, flags: Pick<Flags, "team"> & { sink?: string; untilIdle: boolean }) => {
-      const { evaluatorFollow } = await import("../evaluators/evaluators.ts");
+      const { evaluatorFollow } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorFollow(context, { name, team: flags.team, ...flags }));
     });
   sub("delete", "delete an evaluator and its series; its runs stay")
     .argument("<name>", "the evaluator")
     .addOption(outputOption())
     .action(async (name: string, flags: Flags) => {
-      const { evaluatorDelete } = await import("../evaluators/evaluators.ts");
+      const { evaluatorDelete } = await import("../../evaluators/evaluators.ts");
       done(await evaluatorDelete(context, { name, ...flags }));
     });
   return evaluator;

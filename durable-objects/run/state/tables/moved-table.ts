@@ -1,5 +1,5 @@
-import { execute } from "../../counted-sql.ts";
-import type { Moved } from "./ledger.ts";
+import { execute } from "../../../counted-sql.ts";
+import type { Moved } from "../ledger.ts";
 
 /**
  * Segments whose rows were copied into a larger one (course/merging.ts): the first `length` bytes of `segment` are at `start` of `target`.

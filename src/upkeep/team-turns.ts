@@ -1,8 +1,8 @@
-import { directoryStub } from "../durable-objects/stubs.ts";
-import type { Env } from "./env.ts";
-import { failureOf } from "./errors/result.ts";
-import { inTurn } from "./teams/in-turn.ts";
-import { DEFAULT_TEAM } from "./teams/team-name.ts";
+import { directoryStub } from "../../durable-objects/stubs.ts";
+import type { Env } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
+import { inTurn } from "../teams/in-turn.ts";
+import { DEFAULT_TEAM } from "../teams/team-name.ts";
 
 /** Teams that one invocation looks after: three calls each, of the 10,000 that it has. */
 const TEAMS = 1_000;

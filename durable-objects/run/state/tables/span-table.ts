@@ -1,6 +1,6 @@
-import { execute } from "../../counted-sql.ts";
-import type { Claim, Span, Spans, Ticket } from "./ledger.ts";
-import { SPAN_TABLE } from "./schema.ts";
+import { execute } from "../../../counted-sql.ts";
+import type { Claim, Span, Spans, Ticket } from "../ledger.ts";
+import { SPAN_TABLE } from "../schema.ts";
 
 /** What the table asks of the others. */
 export interface SpanSurroundings {

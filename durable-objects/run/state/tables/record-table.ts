@@ -1,4 +1,4 @@
-import { execute } from "../../counted-sql.ts";
+import { execute } from "../../../counted-sql.ts";
 
 /** What a run has one of, by name, as text. */
 export class RecordTable {

@@ -1,17 +1,17 @@
 /** `monitor`: jobs that somebody watches. */
 import { Command, Option } from "commander";
-import { definitionSchema, type GivenMonitor } from "../../monitors/definition-schema.ts";
-import type { Output } from "../runs/ask-service.ts";
-import type { CommandContext } from "../service/command-context.ts";
-import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import { definitionSchema, type GivenMonitor } from "../../../monitors/definition-schema.ts";
+import type { Output } from "../../runs/ask-service.ts";
+import type { CommandContext } from "../../service/command-context.ts";
+import { type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import { outputOption, slugOf } from "../shared-flags.ts";
 
 interface Flags {
   readonly team?: string;
   readonly output: Output;
 }
 type Wish = Flags & { readonly name: string };
-type Act = (module: typeof import("../monitors/monitors.ts")) => (context: CommandContext, wish: Wish) => Promise<ExitCode>;
+type Act = (module: typeof import("../../monitors/monitors.ts")) => (context: CommandContext, wish: Wish) => Promise<ExitCode>;
 
 const teamOption = (): Option => new Option("--team <TEAM>", "of this team").argParser(slugOf("--team"));
 
@@ -26,7 +26,7 @@ export function monitorCommand(context: CommandContext, done: (code: ExitCode) =
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (name: string, { team, output, every, grace }: Flags & GivenMonitor) => {
-      const { monitorAdd } = await import("../monitors/monitors.ts");
+      const { monitorAdd } = await import("../../monitors/monitors.ts");
       done(
         await monitorAdd(context, {
           name,
@@ -43,7 +43,7 @@ export function monitorCommand(context: CommandContext, done: (code: ExitCode) =
     .addOption(teamOption())
     .addOption(outputOption())
     .action(async (flags: Flags) => {
-      const { monitorList } = await import("../monitors/monitors.ts");
+      const { monitorList } = await import("../../monitors/monitors.ts");
       done(await monitorList(context, flags));
     });
   const named = (command: string, description: string, act: Act): Command =>
@@ -53,7 +53,7 @@ export function monitorCommand(context: CommandContext, done: (code: ExitCode) =
       .argument("<name>", "the monitor")
       .addOption(teamOption())
       .addOption(outputOption())
-      .action(async (name: string, flags: Flags) => done(await act(await import("../monitors/monitors.ts"))(context, { name, ...flags })));
+      .action(async (name: string, flags: Flags) => done(await act(await import("../../monitors/monitors.ts"))(context, { name, ...flags })));
   named("get", "show a monitor, what it last heard and what happened to it", ({ monitorGet }) => monitorGet);
   named("done", "the job has ended in order: nothing is expected until the next beat", ({ monitorDone }) => monitorDone);
   named("pause", "expect nothing until it is resumed", ({ monitorPause }) => monitorPause).option("--reason <TEXT>", "why, for others");

@@ -1,8 +1,8 @@
-import { EdgewiseError } from "../../../src/errors/result.ts";
-import { execute } from "../../counted-sql.ts";
-import type { Piece, UnitRange } from "../protocol.ts";
-import { runsOf } from "./runs-of.ts";
-import { PIECE_TABLE } from "./schema.ts";
+import { EdgewiseError } from "../../../../src/errors/result.ts";
+import { execute } from "../../../counted-sql.ts";
+import type { Piece, UnitRange } from "../../protocol.ts";
+import { runsOf } from "../runs-of.ts";
+import { PIECE_TABLE } from "../schema.ts";
 
 /** Version of what a row holds, its first element. */
 const VERSION = 1;

@@ -1,6 +1,6 @@
-import type { StoredEvent } from "../../../src/logging/stored-event.ts";
-import { execute } from "../../counted-sql.ts";
-import type { CommitEvent } from "./ledger.ts";
+import type { StoredEvent } from "../../../../src/logging/stored-event.ts";
+import { execute } from "../../../counted-sql.ts";
+import type { CommitEvent } from "../ledger.ts";
 
 type Value = SqlStorageValue;
 

@@ -1,6 +1,6 @@
-import { scheduleIndexStub, scheduleStub } from "../durable-objects/stubs.ts";
-import { type Env, keepsSchedules } from "./env.ts";
-import { WATCHDOG_RUNS } from "./limits.ts";
+import { scheduleIndexStub, scheduleStub } from "../../durable-objects/stubs.ts";
+import { type Env, keepsSchedules } from "../env.ts";
+import { WATCHDOG_RUNS } from "../limits.ts";
 import { pokeOverdue } from "./overdue.ts";
 
 /** Pokes schedules whose time has come, so that a lost alarm costs a minute and not the due time. */

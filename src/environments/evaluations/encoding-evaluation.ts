@@ -27,7 +27,7 @@ export abstract class EncodingEvaluation extends Evaluation<string> {
       { name: "correct", fn: ({ state }) => onlyScore(this.score([promptText(state)], [this.clean(scoredOf<Prediction>(state).predicted)])) },
     ]);
     const environment = new LikelihoodEnv<Prediction>({
-      dataset: this.rows((text) => ({ prompt: [{ role: "text", content: text }] }), options),
+      evalDataset: this.rows((text) => ({ prompt: [{ role: "text", content: text }] }), options),
       rubric,
       texts: (state) => [promptText(state)],
       top: 1,

@@ -53,7 +53,7 @@ export abstract class PerplexityComparisonEvaluation extends Evaluation<Comparis
       { name: "straddled", weight: 0, fn: ({ state }) => scoredOf<readonly ScoredText[]>(state).some(({ straddles }) => straddles) },
     ]);
     const environment = new LikelihoodEnv<readonly ScoredText[]>({
-      dataset: this.rows((sample, index) => rowOf(this.name, sample, index, this.infoOf(sample)), options),
+      evalDataset: this.rows((sample, index) => rowOf(this.name, sample, index, this.infoOf(sample)), options),
       rubric,
       texts: (state) => continuationsOf(state).map((continuation) => `${promptText(state)}${continuation}`),
       read: (scores, state) => scores.map((score) => scoredText(score, promptText(state).length)),

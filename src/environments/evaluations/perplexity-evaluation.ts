@@ -34,7 +34,7 @@ export abstract class PerplexityEvaluation extends Evaluation<string> {
       { rewardRange: [LEAST_LOGPROB, 0] },
     );
     const environment = new LikelihoodEnv<ScoredText>({
-      dataset: this.rows((text) => ({ prompt: [{ role: "text", content: text }] }), options),
+      evalDataset: this.rows((text) => ({ prompt: [{ role: "text", content: text }] }), options),
       rubric,
       texts: (state) => [promptText(state)],
       read: ([score]) => scoredText(theOne(score)),

@@ -39,7 +39,7 @@ export abstract class RolloutEvaluation extends Evaluation<readonly [prompt: str
     const rubric = new Rubric([
       { name: "correct", fn: ({ completion, answer }) => onlyScore(this.score([String(answer)], [this.clean(written(completion))])) },
     ]);
-    const dataset = this.rows(([prompt, answer]) => ({ prompt: [{ role: "text", content: prompt }], answer }), options);
-    return ranAs(new SingleTurnEnv({ dataset, rubric, samplingArgs: { temperature, top_p: topP, max_tokens: this.maxNewTokens() } }), options);
+    const evalDataset = this.rows(([prompt, answer]) => ({ prompt: [{ role: "text", content: prompt }], answer }), options);
+    return ranAs(new SingleTurnEnv({ evalDataset, rubric, samplingArgs: { temperature, top_p: topP, max_tokens: this.maxNewTokens() } }), options);
   }
 }

@@ -8,6 +8,7 @@ import { PerplexityEvaluation } from "../../../../src/environments/evaluations/p
 import { reducePerplexity, reduceRows, reduceScores, type Reduction } from "../../../../src/environments/evaluations/reduce.ts";
 import { RolloutEvaluation } from "../../../../src/environments/evaluations/rollout-evaluation.ts";
 import type { Environment } from "../../../../src/environments/kinds/environment.ts";
+import { logLevel, type LogLine, setupLogging } from "../../../../src/logging/logger.ts";
 import { runExample, type ScriptedToken, testEnvironment } from "../../../../src/testing/index.ts";
 
 class Capitals extends RolloutEvaluation {
@@ -159,6 +160,21 @@ describe("an evaluation by generation", () => {
     expect(chosen).not.toEqual([0, 1, 2, 3, 4]);
     expect(await inputs(new Capitals().environment({ length: 5 }))).toEqual(first);
     expect(await inputs(new Capitals().environment({ length: 25 }))).toHaveLength(20);
+  });
+
+  it("has a data set for evaluations, and warns of none that lacks", async () => {
+    const lines: LogLine[] = [];
+    setupLogging({ sink: (line) => lines.push(line) });
+    try {
+      for (const evaluation of [new Capitals(), new Texts(), new Choices(["a", [" b", " c"], 0])]) {
+        const environment = evaluation.environment();
+        const rows = await logLevel("warning", () => environment.getEvalDataset());
+        expect(rows.map(({ example_id, info }) => [example_id, info?.index])).toEqual(rows.map((_, at) => [at, at]));
+      }
+    } finally {
+      setupLogging();
+    }
+    expect(lines).toEqual([]);
   });
 
   it("keeps so many samples under way as a chunk has", () => {

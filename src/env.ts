@@ -83,6 +83,9 @@ export const QUEUE_BINDING = /^ROLLOUTS_\d+$/;
 /** Which deployment this is; undefined in the local service, which has no such binding. */
 export const deploymentOf = (env: Partial<Env>): string | undefined => env.CF_VERSION_METADATA?.id;
 
+/** What makes isolates for code that is not of this deployment; null where its wrangler.toml is of before there was such a binding. */
+export const loaderOf = (env: Partial<Env>): WorkerLoader | null => env.LOADER ?? null;
+
 export const bootOf = (env: Env): string => env.BOOT_ID ?? DEPLOYED_BOOT;
 
 let life: { readonly id: string; readonly since: number } | undefined;

@@ -73,6 +73,7 @@ export function serviceWorker({
     },
     durableObjects: Object.fromEntries(Object.entries(OBJECT_CLASSES).map(([binding, className]) => [binding, { className, useSQLite: true }])),
     r2Buckets: { BUCKET: "edgewise" },
+    workerLoaders: { LOADER: {} },
     queueProducers: {
       ...Object.fromEntries(queues.map(({ binding, queue }) => [binding, { queueName: queue }])),
       EXPORTS: { queueName: "exports" },

@@ -52,8 +52,12 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/rollouts/", "src/training/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
   ["src/benchmarks/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],
+  // What is said between the service and an environment whose code is not in its isolate.
+  ["src/environment-protocol/"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/", "src/hub/", "src/traces/"],
+  // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
+  ["src/walled/", "src/environment-session/"],
   ["durable-objects/", "src/worker-options.ts"],
   ["src/alerting/", "src/exporting/"],
   ["src/pushing/"],

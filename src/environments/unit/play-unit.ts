@@ -6,6 +6,7 @@ import { failureOfRollout } from "../../rollouts/failure.ts";
 import type { KeptTurn, OpenedState } from "../../rollouts/kept/kept-state.ts";
 import { isLeft, isNotResumed } from "../../rollouts/kept/left.ts";
 import type { Playable, RolloutContext } from "./playable.ts";
+import { type KeptRollout, type Stored, storedOf } from "./stored-rollout.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
 import { createState } from "../../rollouts/state/state.ts";
 import type { Client, RolloutInput, State } from "../../rollouts/types.ts";
@@ -23,6 +24,11 @@ export interface PlayOptions {
   /** Rollouts that are generated already, by index; and those of them that have their scores, where each is scored by itself. */
   readonly generated?: ReadonlyMap<number, State>;
   readonly scored?: ReadonlySet<number>;
+  /**
+   * Rollouts of which there are rows, and columns of those that are keys of the state: their states are made of the rows, to be scored with the others.
+   * They are among the indices, are told to nobody as generated, and go before `generated`.
+   */
+  readonly stored?: { readonly rows: readonly KeptRollout[]; readonly stateColumns: readonly string[] };
   /** Rollouts that were begun elsewhere and stand between two turns, by index. */
   readonly begun?: ReadonlyMap<number, OpenedState>;
   /**
@@ -59,6 +65,8 @@ export interface PlayOptions {
 /** Finished and scored rollouts. With `fatal` or `aborted` there are none: the unit stays to be done. */
 export interface PlayedUnit {
   readonly states: readonly State[] | null;
+  /** Those that were made of rows, by index; absent where there are no states, or no rows were given. */
+  readonly stored?: ReadonlyMap<number, Stored>;
   readonly fatal: Failure | null;
   readonly aborted: boolean;
 }
@@ -71,11 +79,16 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
   const problem = environment.scoringProblem(options.independent);
   if (problem !== null) return { states: null, fatal: problem, aborted: false };
   if (options.signal.aborted) return { states: null, fatal: null, aborted: true };
+  const stored = options.stored === undefined ? null : statesOfRows(environment, input, options.stored, options);
+  const generated =
+    stored === null ? options.generated : new Map([...(options.generated ?? []), ...[...stored].map(([index, { state }]) => [index, state] as const)]);
   const scope = new UnitScope({ ...options, alone: indices.length === 1 });
   try {
-    const states = await playAll(environment, input, indices, { ...options, client: scope.timed(options.client) }, scope);
+    const known = generated === undefined ? {} : { generated };
+    const states = await playAll(environment, input, indices, { ...options, ...known, client: scope.timed(options.client) }, scope);
     if (states === null) return { states, fatal: scope.fatal, aborted: scope.fatal === null };
-    if (options.part !== undefined) return { states, fatal: null, aborted: false };
+    const played = { states, ...(stored === null ? {} : { stored }), fatal: null, aborted: false };
+    if (options.part !== undefined) return played;
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
     if (!isScoredAlone(environment, options)) {
@@ -85,11 +98,20 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
       if (options.scoringTurn !== undefined) await Promise.all(states.map((state, at) => scoreAlone(environment, indices[at] ?? 0, state, options, scope)));
       if (!scope.cancelled && !options.independent) creditStates(environment, states);
     }
-    if (scope.cancelled) return { states: null, fatal: null, aborted: true };
-    return { states, fatal: null, aborted: false };
+    return scope.cancelled ? { states: null, fatal: null, aborted: true } : played;
   } finally {
     scope.close();
   }
+}
+
+function statesOfRows(
+  environment: Playable,
+  input: RolloutInput,
+  { rows, stateColumns }: NonNullable<PlayOptions["stored"]>,
+  { client, model, sampling_args }: PlayOptions,
+): ReadonlyMap<number, Stored> {
+  const samplingArgs = environment.mergeSamplingArgs(sampling_args);
+  return new Map(rows.map((kept) => [kept.index, storedOf(input, kept, stateColumns, { client, model, samplingArgs })]));
 }
 
 /** The finished states; null when the unit was cancelled or met a fatal refusal. */

@@ -1,7 +1,8 @@
 import type { Playable } from "./playable.ts";
 import { playUnit } from "./play-unit.ts";
-import { firstErrorsOf, freshRow, inOrder, type KeptRollout, runUnit, type UnitOptions, type UnitOutcome } from "./run-unit.ts";
-import { rescored, storedOf } from "./score-again.ts";
+import { firstErrorsOf, freshRow, inOrder, runUnit, type UnitOptions, type UnitOutcome } from "./run-unit.ts";
+import type { KeptRollout, Stored } from "./stored-rollout.ts";
+import { rescored } from "./score-again.ts";
 import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { openKeptState, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";
@@ -12,16 +13,21 @@ import type { RolloutInput, State } from "../../rollouts/types.ts";
  * lack it are generated again too.
  */
 export async function repairGroup(environment: Playable, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
-  const { client, model, judges, rolloutsPerExample, generated = new Map<number, State>() } = options;
-  const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
-  const stored = new Map(options.kept.map((kept) => [kept.index, storedOf(input, kept, options.stateColumns, { client, model, samplingArgs })]));
+  const { client, judges, rolloutsPerExample, generated = new Map<number, State>() } = options;
   const indices = Array.from({ length: rolloutsPerExample }, (_, index) => index);
   const base = { input, tools: environment.toolDefs };
-  const fresh = new Map([...generated].filter(([index]) => !stored.has(index)));
+  const keeps = new Set(options.kept.map(({ index }) => index));
+  const fresh = new Map([...generated].filter(([index]) => !keeps.has(index)));
   const unscored = new Map<number, StateSnapshot>();
-  const { states, fatal, aborted } = await playUnit(environment, input, indices, {
+  const {
+    states,
+    stored = new Map<number, Stored>(),
+    fatal,
+    aborted,
+  } = await playUnit(environment, input, indices, {
     ...options,
-    generated: new Map([...fresh, ...[...stored].map(([index, { state }]) => [index, state] as const)]),
+    generated: new Map(fresh),
+    stored: { rows: options.kept, stateColumns: options.stateColumns },
     onRollout: (index, state) => {
       fresh.set(index, state);
       options.onRollout?.(index, state);

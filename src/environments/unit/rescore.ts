@@ -6,8 +6,10 @@ import { exceeds, MAX_RESULT_ROW_BYTES } from "../../rollouts/rows/row.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { Playable } from "./playable.ts";
-import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";
-import { type ScoreAgainOptions, scoreStored, type Stored } from "./score-again.ts";
+import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
+import type { ScoreAgainOptions } from "./score-again.ts";
+import { scoreStored } from "./score-stored.ts";
+import type { KeptRollout, Stored } from "./stored-rollout.ts";
 
 /** What an earlier judge said is no word of this one. */
 const FORGOTTEN = ["judge_response"] as const;

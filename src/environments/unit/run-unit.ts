@@ -4,18 +4,12 @@ import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../../rollouts/failure.ts";
 import { playUnit, type PlayOptions } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
+import type { KeptRollout } from "./stored-rollout.ts";
 import { type RowOptions, rowOf, summariseRow } from "../../rollouts/rows/row.ts";
 import { createState } from "../../rollouts/state/state.ts";
 import type { RolloutInput, State } from "../../rollouts/types.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { Failure } from "../../errors/result.ts";
-
-/** A rollout of a unit that is done again in part: its row stays as it is. */
-export interface KeptRollout {
-  readonly index: number;
-  readonly line: string;
-  readonly summary: RolloutSummary;
-}
 
 export interface UnitOptions extends PlayOptions {
   readonly unit: number;

@@ -1,43 +1,24 @@
 import type { Unscored } from "../../metrics/rollout-summary.ts";
-import type { Sleep } from "../../clients/client.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { Playable } from "./playable.ts";
-import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
-import { turn } from "./play-unit.ts";
 import { type JudgeMeter, NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { addJudges } from "../../metrics/totals.ts";
 import { type RescoredOptions, rescoredLine } from "../../rollouts/rows/rescored-row.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../../rollouts/rows/row.ts";
-import { firstErrorsOf, type KeptRollout, type UnitOutcome } from "./run-unit.ts";
-import { scoreStates } from "./score-states.ts";
-import { type StoredState, type StoredStateOptions, storedState } from "../../rollouts/state/stored-state.ts";
+import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
+import { scoreStored, type ScoreStoredOptions } from "./score-stored.ts";
+import type { KeptRollout, Stored } from "./stored-rollout.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
-import type { Client, RolloutInput } from "../../rollouts/types.ts";
-import { UnitScope } from "./unit-scope.ts";
+import type { RolloutInput } from "../../rollouts/types.ts";
 
-export interface ScoreAgainOptions {
-  /** For reward functions that ask the model themselves. */
-  readonly client: Client | null;
-  readonly model: string;
-  /** The run's own. */
-  readonly sampling_args: JsonObject;
-  /** Score each rollout by itself. */
-  readonly independent: boolean;
-  readonly stateColumns: readonly string[];
+/** How rows get new scores, and what the new ones say beside them. */
+export interface ScoreAgainOptions extends Omit<ScoreStoredOptions, "rowOnly" | "forgets" | "countsAnswers"> {
   /** The key by which examples are clustered; absent = they are not. */
   readonly clusterBy?: string | undefined;
   /** Digest of the environment, where rows carry one. */
   readonly envDigest?: string | undefined;
   /** Counts what the environment's own clients take. */
   readonly judges?: JudgeMeter | undefined;
-  /** Waited for before anything is scored. */
-  readonly scoringTurn?: () => Promise<void>;
-  readonly signal: AbortSignal;
-  /** Milliseconds from now after which rows that are not scored yet stay as they are; null = none. */
-  readonly deadlineMs: number | null;
-  /** Unix milliseconds. */
-  readonly now: () => number;
-  readonly sleep: Sleep;
 }
 
 export interface ScoredAgain {
@@ -49,13 +30,6 @@ export interface ScoredAgain {
   readonly aborted: boolean;
   /** The first new error of each code. */
   readonly firstErrors: UnitOutcome["firstErrors"];
-}
-
-export interface Stored extends StoredState {
-  readonly kept: KeptRollout;
-  readonly row: JsonObject;
-  /** Of the rollout itself, not of its scoring. */
-  readonly hadError: boolean;
 }
 
 /** Whether the rollouts of an example can only be scored together: a group function judges them, or a column says how they compare. */
@@ -79,42 +53,6 @@ export async function scoreAgain(environment: Playable, input: RolloutInput, row
   const left = scored.filter((row) => row === null).length;
   const state = [...new Set(lacking.flatMap(({ lacks }) => [...lacks]))];
   return { rows: all.map(({ kept }, at) => scored[at] ?? kept), unscored: left === 0 ? null : { rollouts: left, state }, aborted: false, firstErrors };
-}
-
-/** Scores the states that rows make; null where that was cut off. Rejects as `scoreAgain`. */
-export async function scoreStored(
-  environment: Playable,
-  input: RolloutInput,
-  rows: readonly KeptRollout[],
-  options: ScoreAgainOptions & Pick<StoredStateOptions, "rowOnly" | "forgets" | "countsAnswers">,
-): Promise<readonly Stored[] | null> {
-  const { client, model, stateColumns, independent, signal, rowOnly, forgets, countsAnswers } = options;
-  const samplingArgs = environment.mergeSamplingArgs(options.sampling_args);
-  const part = {
-    ...(rowOnly === undefined ? {} : { rowOnly }),
-    ...(forgets === undefined ? {} : { forgets }),
-    ...(countsAnswers === undefined ? {} : { countsAnswers }),
-  };
-  const all = rows.map((kept) => storedOf(input, kept, stateColumns, { client, model, samplingArgs, ...part }));
-  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
-  try {
-    if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
-    const states = all.map(({ state }) => state);
-    if (!scope.cancelled) {
-      if (independent) await Promise.all(states.map((state) => scoreStates(environment, [state], options, scope)));
-      else await scoreStates(environment, states, options, scope);
-    }
-    return scope.cancelled ? null : all;
-  } finally {
-    scope.close();
-  }
-}
-
-/** The state of a rollout from its row, to be scored again. Throws for what is no row. */
-export function storedOf(input: RolloutInput, kept: KeptRollout, stateColumns: readonly string[], options: Parameters<typeof storedState>[3]): Stored {
-  const row = readForeignRow(kept.line).value;
-  const stored = storedState(input, row, stateColumns, options);
-  return { ...stored, kept, row, hadError: stored.own.error !== null };
 }
 
 /** The row with its new scores; null where there are none, or no room for them. `judges`: what this scoring took of them. */

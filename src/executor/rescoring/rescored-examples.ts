@@ -4,7 +4,7 @@ import { SegmentBuffer } from "../../../r2-layout/segment.ts";
 import type { Grant, RescoredSource } from "../../../durable-objects/run/protocol.ts";
 import type { RescoredFrom } from "../../config/plan/rescored-from.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
-import type { KeptRollout } from "../../environments/unit/run-unit.ts";
+import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { isScorerError } from "../../errors/codes.ts";

@@ -2,7 +2,7 @@ import { outputKey, sourceKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import type { RescoredFrom } from "../../config/plan/rescored-from.ts";
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
-import type { KeptRollout } from "../../environments/unit/run-unit.ts";
+import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import type { ExecutorStore } from "../ports.ts";

@@ -2,7 +2,7 @@ import type { RescoredFrom } from "../../config/plan/rescored-from.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import type { Environment } from "../../environments/kinds/environment.ts";
 import { rescore } from "../../environments/unit/rescore.ts";
-import type { KeptRollout } from "../../environments/unit/run-unit.ts";
+import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { ExecutorPorts } from "../ports.ts";

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
 import type { Playable } from "../../environments/unit/playable.ts";
-import type { KeptRollout } from "../../environments/unit/run-unit.ts";
+import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 
 /** Whether rows of the run have the key. */
 export const saysScoredAnew = (

@@ -6,7 +6,7 @@ import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.t
 import { PythonEnv } from "../../../src/environments/sandbox/python-env.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { rescore } from "../../../src/environments/unit/rescore.ts";
-import type { KeptRollout } from "../../../src/environments/unit/run-unit.ts";
+import type { KeptRollout } from "../../../src/environments/unit/stored-rollout.ts";
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
 import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";

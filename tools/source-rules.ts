@@ -69,6 +69,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
+  inCli("applying/"),
   inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
   inCli("schedules/"),
   inCli("push/", "comparison/"),

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { canonicalJson } from "../config/canonical-json.ts";
 import { parseUrl } from "../config/endpoints/addresses.ts";
 import { plainText } from "../config/plain-text.ts";
 import { OCCURRENCE_TYPES, type OccurrenceType } from "./occurrence.ts";
@@ -70,7 +69,3 @@ export function alertOf({ to, email, on, for: patterns }: z.output<typeof alertS
     for: [...new Set(patterns ?? ["*"])].sort(),
   };
 }
-
-/** Names of what is otherwise in the second. */
-export const changedAlertFields = (before: AlertDefinition, after: AlertDefinition): readonly string[] =>
-  (["to", "email", "on", "for"] as const).filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(after[name] ?? null));

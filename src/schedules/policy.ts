@@ -1,4 +1,4 @@
-import { canonicalJson } from "../config/canonical-json.ts";
+import { changedFields } from "../config/changed-fields.ts";
 import type { Failure } from "../errors/result.ts";
 import type { ScheduleDefinition } from "./definition.ts";
 import { beginningOf, isInTime, nextDue } from "./due-times.ts";
@@ -277,10 +277,4 @@ class Deciding {
     this.notes.push(...end.notes);
     this.#change({ ...end.changes, active: null });
   }
-}
-
-/** Names of what is otherwise in the second. */
-export function changedFields(before: ScheduleDefinition, after: ScheduleDefinition): readonly (keyof ScheduleDefinition)[] {
-  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof ScheduleDefinition>;
-  return [...names].filter((name) => canonicalJson(before[name] ?? null) !== canonicalJson(after[name] ?? null)).sort();
 }

@@ -1,5 +1,6 @@
 import { alertSchema } from "../../alerts/alert-definition.ts";
 import type { Operation } from "../operation.ts";
+import { putQuery } from "../planned-change.ts";
 import * as answers from "../response-schemas.ts";
 import { emptyBody } from "../schemas.ts";
 import * as alerts from "./alert-schemas.ts";
@@ -31,7 +32,7 @@ export const ALERT_OPERATIONS: readonly Operation[] = [
     path: ALERT,
     id: "putAlert",
     summary: "Make an alert, or give it another definition, and enable it; the same once more changes nothing. With dry_run what would change",
-    query: alerts.putAlertQuery,
+    query: putQuery,
     body: alertSchema,
     answers: { 200: alerts.alertPutAnswer },
     errors: [403, 404, 409, 413, 415, 422],

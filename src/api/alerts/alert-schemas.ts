@@ -4,14 +4,11 @@ import { ALERT_NAME_RULE, DESTINATIONS, isAlertName } from "../../alerts/alert-d
 import { OCCURRENCE_TYPES } from "../../alerts/occurrence.ts";
 import { plainText } from "../../config/plain-text.ts";
 import { teamQuery } from "../people/people-schemas.ts";
+import { plannedFields } from "../planned-change.ts";
 
 /** Bodies, paths and answers of `/alerts`; what an alert is, `src/alerts/alert-definition.ts` says. */
 
 export const alertQuery = teamQuery;
-export const putAlertQuery = z.strictObject({
-  ...teamQuery.shape,
-  dry_run: z.enum(["true", "false"]).default("false").describe("With `true` nothing is stored: what would change is told."),
-});
 const MOST_SHOWN = 1_000;
 export const logQuery = z.strictObject({
   ...teamQuery.shape,
@@ -67,8 +64,7 @@ const alert = z.strictObject({
 export const alertList = z.strictObject({ data: z.array(alert) });
 export const alertAnswer = z.strictObject({ data: alert });
 export const alertPutAnswer = z.strictObject({
-  change: z.enum(["add", "change", "none"]),
-  fields: z.array(text).describe("What is otherwise, or would be."),
+  ...plannedFields,
   data: z.union([alert, z.strictObject({ name: text })]),
   secret: text.optional().describe("What a webhook's messages are signed with. Shown here and never again; `rotate` makes another."),
 });

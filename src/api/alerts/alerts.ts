@@ -1,8 +1,9 @@
 import { type Context, Hono } from "hono";
 import type { AlertBookControl, AlertFacts, DeliveryFacts } from "../../../durable-objects/alert-book/alert-book-control.ts";
-import { alertOf, alertSchema, changedAlertFields } from "../../alerts/alert-definition.ts";
+import { alertOf, alertSchema } from "../../alerts/alert-definition.ts";
 import type { AlertSecret } from "../../alerts/alert-secret.ts";
 import { drawSecret, rotated } from "../../alerts/signature.ts";
+import { changedFields } from "../../config/changed-fields.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import type { AppContext } from "../app-context.ts";
@@ -11,10 +12,11 @@ import { check, parseBody, readJsonText } from "../body.ts";
 import { idempotencyKeyOf } from "../creation/idempotency-key.ts";
 import { unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
+import { plannedChange, putQuery } from "../planned-change.ts";
 import { readTwice } from "../read-twice.ts";
 import { emptyBody } from "../schemas.ts";
 import { drawId } from "../secrets/sealing.ts";
-import { alertPath, alertQuery, deliveryPath, logQuery, putAlertQuery } from "./alert-schemas.ts";
+import { alertPath, alertQuery, deliveryPath, logQuery } from "./alert-schemas.ts";
 import { checkDestination } from "./check-destination.ts";
 import { dropAlertSecret, keepAlertSecret, readAlertSecret } from "./kept-secret.ts";
 import { alertShown, deliveryShown } from "./shown-alert.ts";
@@ -55,7 +57,7 @@ alerts.get("/", async (c) => {
 alerts.get("/:alert", async (c) => c.json({ data: alertShown(await found(await asked(c, teamIn(c)), nameIn(c))) }));
 
 alerts.put("/:alert", async (c) => {
-  const { team_id, dry_run } = check(putAlertQuery, c.req.query(), "query");
+  const { team_id, dry_run } = check(putQuery, c.req.query(), "query");
   const there = await asked(c, team_id);
   const { ports, book } = there;
   const name = nameIn(c);
@@ -68,22 +70,21 @@ alerts.put("/:alert", async (c) => {
   checkDestination(ports.facts, definition.to, url);
   const signing = definition.to !== "webhook" ? null : (kept?.signing ?? { secret: drawSecret() });
   const secret: AlertSecret = { version: 1, url, signing };
-  const fields = [
-    ...(before === null ? [] : changedAlertFields(before.definition, definition)),
-    ...(before === null || kept?.url === url ? [] : ["url"]),
-    ...(before?.disabled ? ["disabled"] : []),
-  ];
-  const change = before === null ? "add" : fields.length === 0 ? "none" : "change";
-  if (dry_run === "true") return c.json({ change, fields, data: { name } });
+  const planned = plannedChange(
+    before === null
+      ? null
+      : [...changedFields(before.definition, definition), ...(kept?.url === url ? [] : ["url"]), ...(before.disabled === null ? [] : ["disabled"])],
+  );
+  if (dry_run === "true") return c.json({ ...planned, data: { name } });
   await c.var.audit.begin(ports);
-  if (before !== null && change === "none") return c.json({ change, fields, data: alertShown(before) });
+  if (before !== null && planned.change === "none") return c.json({ ...planned, data: alertShown(before) });
   const id = before?.id ?? drawId();
   const { user } = c.var.caller;
   await keepAlertSecret(ports, id, secret, user);
   const facts = unwrap(await book().put({ team: ports.team, name, id, definition, origin: ports.facts.stays ? new URL(c.req.url).origin : null, by: user }));
   // Of what was there nobody is shown the secret again.
   const shown = signing === null || kept?.signing ? {} : { secret: signing.secret };
-  return c.json({ change, fields, data: alertShown(facts), ...shown });
+  return c.json({ ...planned, data: alertShown(facts), ...shown });
 });
 
 alerts.delete("/:alert", async (c) => {

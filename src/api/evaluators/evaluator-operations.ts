@@ -1,5 +1,6 @@
 import { definitionSchema } from "../../training/definition-schema.ts";
 import type { Operation } from "../operation.ts";
+import { putQuery } from "../planned-change.ts";
 import * as answers from "../response-schemas.ts";
 import * as evaluators from "./evaluator-schemas.ts";
 
@@ -38,10 +39,11 @@ export const EVALUATOR_OPERATIONS: readonly Operation[] = [
     method: "put",
     path: EVALUATOR,
     id: "putEvaluator",
-    summary: "Make an evaluator, or give it another definition, for the steps that are posted from then on; the same once more changes nothing",
-    query: evaluators.evaluatorQuery,
+    summary:
+      "Make an evaluator, or give it another definition, for the steps that are posted from then on; the same once more changes nothing. With dry_run what would change",
+    query: putQuery,
     body: definitionSchema,
-    answers: { 200: evaluators.evaluatorAnswer },
+    answers: { 200: evaluators.evaluatorAnswer.or(evaluators.evaluatorPlan) },
     errors: [403, 404, 413, 415, 422],
   },
   {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { plainText } from "../../config/plain-text.ts";
 import { EVALUATOR_NAME_RULE, isEvaluatorName, MODES, ON_OLDER } from "../../training/definition.ts";
 import { teamQuery } from "../people/people-schemas.ts";
+import { plannedFields } from "../planned-change.ts";
 
 /** Bodies, paths and answers of `/evaluators`; what an evaluator is, `src/training/definition-schema.ts` says. */
 
@@ -110,6 +111,7 @@ export const evaluatorAnswer = z.strictObject({
     advice,
   }),
 });
+export const evaluatorPlan = z.strictObject({ ...plannedFields, data: z.strictObject({ name: text }) });
 export const stepAnswer = z.strictObject({
   data: z.strictObject({ step: z.int(), due: z.array(text).describe("Evaluations that are due at it."), records: z.array(record), served: z.boolean() }),
 });

@@ -1,5 +1,6 @@
 import { type Context, Hono } from "hono";
 import type { EvaluatorView } from "../../../durable-objects/evaluator/evaluator-control.ts";
+import { changedFields } from "../../config/changed-fields.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { reportedStep } from "../../evaluators/due.ts";
 import type { Creator } from "../../schedules/state.ts";
@@ -14,6 +15,7 @@ import { check, parseBody, readJsonText } from "../body.ts";
 import { plannedConfigs } from "../creation/create-runs.ts";
 import { unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
+import { plannedChange, putQuery } from "../planned-change.ts";
 import { readTwice } from "../read-twice.ts";
 import { stepBody as creationOf } from "./begin-step.ts";
 import { evaluatorPath, evaluatorQuery, pointsQuery, showQuery, stepBody } from "./evaluator-schemas.ts";
@@ -81,10 +83,16 @@ evaluators.get("/:evaluator/points", async (c) => {
 });
 
 evaluators.put("/:evaluator", async (c) => {
-  const { ports, own } = await asked(c, teamIn(c));
+  const { team_id, dry_run } = check(putQuery, c.req.query(), "query");
+  const there = await asked(c, team_id);
+  const { ports, own } = there;
   const name = nameIn(c);
   const definition = definitionOf(parseBody(definitionSchema, await readJsonText(c.req.raw)));
   await checkDefinition(ports, name, definition);
+  if (dry_run === "true") {
+    const before = await lookUp(there, name, 1);
+    return c.json({ ...plannedChange(before === null ? null : changedFields(before.definition, definition)), data: { name } });
+  }
   await c.var.audit.begin(ports);
   unwrap(await own.index.reserveEvaluator(name));
   const view = unwrap(await own.of(name).put({ team: ports.team, name, definition, creator: creatorOf(c.var.caller) }));

@@ -1,5 +1,6 @@
 import { definitionSchema } from "../../schedules/definition-schema.ts";
 import type { Operation } from "../operation.ts";
+import { putQuery } from "../planned-change.ts";
 import * as answers from "../response-schemas.ts";
 import { emptyBody } from "../schemas.ts";
 import * as schedules from "./schedule-schemas.ts";
@@ -31,7 +32,7 @@ export const SCHEDULE_OPERATIONS: readonly Operation[] = [
     path: SCHEDULE,
     id: "putSchedule",
     summary: "Make a schedule, or give it another definition; the same once more changes nothing. With dry_run what would change",
-    query: schedules.putQuery,
+    query: putQuery,
     body: definitionSchema,
     answers: { 200: schedules.scheduleAnswer.or(schedules.schedulePlan) },
     errors: [403, 404, 413, 415, 422],

@@ -3,14 +3,11 @@ import { plainText } from "../../config/plain-text.ts";
 import { CATCH_UPS, DATA, OVERLAPS } from "../../schedules/definition.ts";
 import { isScheduleName, SCHEDULE_NAME_RULE } from "../../schedules/schedule-name.ts";
 import { teamQuery } from "../people/people-schemas.ts";
+import { plannedFields } from "../planned-change.ts";
 
 /** Bodies, paths and answers of `/schedules`; what a schedule is, `src/schedules/definition-schema.ts` says. */
 
 export const scheduleQuery = teamQuery;
-export const putQuery = z.strictObject({
-  ...teamQuery.shape,
-  dry_run: z.enum(["true", "false"]).default("false").describe("With `true` nothing is stored: what would change is told."),
-});
 export const schedulePath = z.strictObject({ schedule: z.string().refine(isScheduleName, SCHEDULE_NAME_RULE) });
 export const pauseBody = z.strictObject({ reason: plainText(200).default("paused") });
 
@@ -105,7 +102,6 @@ export const schedule = z.strictObject({
 export const scheduleList = z.strictObject({ data: z.array(z.strictObject(facts)) });
 export const scheduleAnswer = z.strictObject({ data: schedule });
 export const schedulePlan = z.strictObject({
-  change: z.enum(["add", "change", "none"]),
-  fields: z.array(text).describe("What would be otherwise."),
+  ...plannedFields,
   data: z.strictObject({ name: text, next: z.array(moment) }),
 });

@@ -1,9 +1,9 @@
 import { type Context, Hono } from "hono";
 import type { ScheduleView } from "../../../durable-objects/schedule/schedule-control.ts";
+import { changedFields } from "../../config/changed-fields.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { definitionOf, definitionSchema } from "../../schedules/definition-schema.ts";
 import { nextDues } from "../../schedules/due-times.ts";
-import { changedFields } from "../../schedules/policy.ts";
 import type { Creator } from "../../schedules/state.ts";
 import type { Caller } from "../../teams/caller.ts";
 import type { AppContext } from "../app-context.ts";
@@ -13,10 +13,11 @@ import { plannedConfigs } from "../creation/create-runs.ts";
 import { idempotencyKeyOf } from "../creation/idempotency-key.ts";
 import { invalid, unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
+import { plannedChange, putQuery } from "../planned-change.ts";
 import { readTwice } from "../read-twice.ts";
 import { emptyBody } from "../schemas.ts";
 import { evaluationOf } from "./evaluation-of.ts";
-import { pauseBody, putQuery, schedulePath, scheduleQuery } from "./schedule-schemas.ts";
+import { pauseBody, schedulePath, scheduleQuery } from "./schedule-schemas.ts";
 import { factsShown, SHOWN_NEXT, scheduleShown } from "./shown-schedule.ts";
 
 /** `/schedules`: evaluations by the clock. */
@@ -74,9 +75,8 @@ schedules.put("/:schedule", async (c) => {
   await plannedConfigs(ports, evaluationOf(name, definition, next), false);
   if (dry_run === "true") {
     const before = await lookUp(there, name);
-    const fields = before === null ? [] : changedFields(before.definition, definition);
-    const change = before === null ? "add" : fields.length === 0 ? "none" : "change";
-    return c.json({ change, fields, data: { name, next: nextDues(definition, now, now, SHOWN_NEXT).map((due) => new Date(due).toISOString()) } });
+    const planned = plannedChange(before === null ? null : changedFields(before.definition, definition));
+    return c.json({ ...planned, data: { name, next: nextDues(definition, now, now, SHOWN_NEXT).map((due) => new Date(due).toISOString()) } });
   }
   await c.var.audit.begin(ports);
   unwrap(await own.index.reserveSchedule(name));

@@ -1,4 +1,6 @@
 import type { AlertDefinition } from "../../alerts/alert-definition.ts";
+import type { Planned } from "../applying/apply-plan.ts";
+import { namedPath } from "../connection/named-path.ts";
 
 /** An alert as the service tells it. */
 export interface ListedAlert {
@@ -33,19 +35,10 @@ export interface ListedAttempt {
   readonly body: string;
 }
 
-/** What becomes, or would become, of it. */
-export interface PlannedAlert {
-  readonly change: "add" | "change" | "none";
-  readonly fields: readonly string[];
-}
-
-export interface PutAlert extends PlannedAlert {
+export interface PutAlert extends Planned {
   readonly data: ListedAlert;
   /** Of a webhook that is new. */
   readonly secret?: string;
 }
 
-export function alertPath(name: string | null, team: string | undefined, action = "", query: Readonly<Record<string, string>> = {}): string {
-  const asked = new URLSearchParams({ ...(team === undefined ? {} : { team_id: team }), ...query }).toString();
-  return `/alerts${name === null ? "" : `/${encodeURIComponent(name)}`}${action}${asked === "" ? "" : `?${asked}`}`;
-}
+export const alertPath = namedPath("alerts");

@@ -6,6 +6,6 @@ import { didYouMean } from "../../config/nearest.ts";
 export const issueLines = (issues: readonly z.core.$ZodIssue[], keys: readonly string[]): readonly string[] =>
   issues.flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => `unknown key ${key}${didYouMean(key, keys)}`)
+      ? issue.keys.map((key) => `unknown key ${[...issue.path, key].join(".")}${issue.path.length === 0 ? didYouMean(key, keys) : ""}`)
       : [`${issue.path.join(".")}: ${issueText(issue)}`],
   );

@@ -8,6 +8,7 @@ import { columnLines } from "../../report/text/columns.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
 import type { KeptEndpoint } from "../connection/api-types.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
+import { namedPath } from "../connection/named-path.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
@@ -29,8 +30,7 @@ export interface AddWish extends Wish {
   readonly replace: boolean;
 }
 
-const pathOf = (id: string | null, team: string | undefined): string =>
-  `/endpoints${id === null ? "" : `/${encodeURIComponent(id)}`}${team === undefined ? "" : `?team_id=${encodeURIComponent(team)}`}`;
+const pathOf = namedPath("endpoints");
 
 /** May be repeated: the same entry twice is one. */
 export async function endpointAdd(context: CommandContext, wish: AddWish): Promise<ExitCode> {

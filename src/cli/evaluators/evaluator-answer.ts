@@ -1,3 +1,5 @@
+import { namedPath } from "../connection/named-path.ts";
+
 /** The service's answers of evaluators, as far as the commands read them. */
 
 export interface ListedRecord {
@@ -64,7 +66,4 @@ export interface PointsPage {
   readonly open: number;
 }
 
-export const evaluatorPath = (name: string | null, team: string | undefined, action = "", query: Readonly<Record<string, string>> = {}): string => {
-  const asked = new URLSearchParams({ ...(team === undefined ? {} : { team_id: team }), ...query }).toString();
-  return `/evaluators${name === null ? "" : `/${encodeURIComponent(name)}`}${action}${asked === "" ? "" : `?${asked}`}`;
-};
+export const evaluatorPath = namedPath("evaluators");

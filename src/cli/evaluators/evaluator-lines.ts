@@ -38,10 +38,10 @@ export function listLines(evaluators: readonly ListedEvaluator[], width: number)
   return columnLines(columns, rows, width);
 }
 
-export function postedLines({ step, due, records, served }: PostedAnswer): readonly string[] {
+export function postedLines({ step, due, records }: PostedAnswer): readonly string[] {
   const lines = due.length === 0 ? [`Step ${step}: nothing is due.`] : [`Step ${step}: ${due.join(", ")} ${due.length === 1 ? "is" : "are"} due.`];
   for (const record of records) lines.push(singleLine(`  ${record.evaluation}: ${record.run_id ?? "no run yet"}, ${cameTo(record)}`));
-  return served ? lines : [...lines, "No service runs in this folder: it is evaluated while `npx edgewise serve` runs."];
+  return lines;
 }
 
 function adviceText({ advice: { best, since_best, stop, stop_at }, definition: { early_stopping } }: ShownEvaluator): string {

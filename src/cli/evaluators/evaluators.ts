@@ -1,4 +1,4 @@
-/** `edgewise evaluator put | apply | run | list | show | follow | delete`: evaluations from a training loop. */
+/** `edgewise evaluator run | list | show | follow | delete`: evaluations from a training loop. */
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
@@ -9,7 +9,6 @@ import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { evaluatorPath, type ListedEvaluator, type ListedPoint, type PointsPage, type PostedAnswer, type ShownEvaluator } from "./evaluator-answer.ts";
-import { evaluatorsIn, textOf, type WantedEvaluator } from "./evaluator-file.ts";
 import { evaluatorLines, listLines, postedLines } from "./evaluator-lines.ts";
 import { JsonlSink } from "./jsonl-sink.ts";
 
@@ -22,38 +21,13 @@ interface Answer {
   readonly data: ShownEvaluator;
 }
 
-function mustBeName(name: string): void {
+export function mustBeName(name: string): void {
   if (!isEvaluatorName(name)) throw usageError(`${JSON.stringify(name)} is no name of an evaluator: it ${EVALUATOR_NAME_RULE}`);
 }
 
-/** The evaluators of a file, or the one of them that is called `only`. */
-function wantedIn({ cwd }: CommandContext, file: string, only: string | undefined): readonly WantedEvaluator[] {
-  const all = evaluatorsIn(textOf(resolve(cwd, file), file), file);
-  if (only === undefined) return all;
-  mustBeName(only);
-  const wanted = all.filter(({ name }) => name === only);
-  if (wanted.length === 0) throw usageError(`${file} has no [[evaluator]] called ${only}: it has ${all.map(({ name }) => name).join(", ")}`);
-  return wanted;
-}
-
-export async function evaluatorApply(
-  context: CommandContext,
-  { file, name, team, output }: EvaluatorWish & { readonly file: string; readonly name?: string },
-): Promise<ExitCode> {
-  const wanted = wantedIn(context, file, name);
-  const answers = await askService(
-    context,
-    "edgewise evaluator apply",
-    async ({ client }) => {
-      const made: ShownEvaluator[] = [];
-      for (const each of wanted) made.push((await client.json<Answer>("PUT", evaluatorPath(each.name, team), { body: each.given, retries: 2 })).data);
-      return made;
-    },
-    true,
-  );
-  if (output === "json") context.terminal.print(printableJson({ data: answers }, 2));
-  else for (const { name: made } of answers) context.terminal.print(`Evaluator ${made} is kept: npx edgewise evaluator show ${made}`);
-  return EXIT.completed;
+/** Where nobody serves nothing is evaluated; said once to who has just asked for it. */
+export function unserved({ terminal }: CommandContext, evaluators: readonly Pick<ListedEvaluator, "served">[]): void {
+  if (evaluators.some(({ served }) => !served)) terminal.tell("No service runs in this folder: steps are evaluated while `npx edgewise serve` runs.");
 }
 
 export interface StepWish extends Named {
@@ -78,6 +52,7 @@ export async function evaluatorRun(context: CommandContext, { name, team, output
   );
   if (output === "json") context.terminal.print(printableJson(answer, 2));
   else for (const line of postedLines(answer.data)) context.terminal.print(line);
+  unserved(context, [answer.data]);
   return EXIT.completed;
 }
 
@@ -88,6 +63,7 @@ export async function evaluatorList(context: CommandContext, { team, output }: E
   if (output === "json") context.terminal.print(printableJson(answer, 2));
   else if (answer.data.length === 0) context.terminal.tell("There are no evaluators. They are made by `npx edgewise evaluator apply FILE.toml`.");
   else for (const line of listLines(answer.data, context.terminal.columns)) context.terminal.print(line);
+  unserved(context, answer.data);
   return EXIT.completed;
 }
 
@@ -100,6 +76,7 @@ export async function evaluatorShow(context: CommandContext, { name, team, outpu
   });
   if (output === "json") context.terminal.print(printableJson(answer, 2));
   else for (const line of evaluatorLines(answer.data, context.terminal.columns)) context.terminal.print(line);
+  unserved(context, [answer.data]);
   return EXIT.completed;
 }
 

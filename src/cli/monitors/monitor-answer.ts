@@ -1,3 +1,5 @@
+import { namedPath } from "../connection/named-path.ts";
+
 /** A monitor as the service tells it. */
 export interface ListedMonitor {
   readonly name: string;
@@ -23,5 +25,4 @@ export interface ShownMonitor extends ListedMonitor {
   readonly history: readonly ShownHistory[];
 }
 
-export const monitorPath = (name: string | null, team: string | undefined, action = ""): string =>
-  `/monitors${name === null ? "" : `/${encodeURIComponent(name)}`}${action}${team === undefined ? "" : `?team_id=${encodeURIComponent(team)}`}`;
+export const monitorPath = namedPath("monitors");

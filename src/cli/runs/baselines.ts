@@ -3,6 +3,7 @@ import { BASELINE_RULE, isBaselineName } from "../../config/baseline-name.ts";
 import { columnLines } from "../../report/text/columns.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
+import { namedPath } from "../connection/named-path.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { askService, mustBeRunId, type Output } from "./ask-service.ts";
@@ -20,8 +21,7 @@ interface Baseline {
   readonly updated_by: string;
 }
 
-const pathOf = (name: string | null, team?: string): string =>
-  `/baselines${name === null ? "" : `/${encodeURIComponent(name)}`}${team === undefined ? "" : `?team_id=${encodeURIComponent(team)}`}`;
+const pathOf = namedPath("baselines");
 
 export async function baselineSet(
   context: CommandContext,
@@ -63,7 +63,7 @@ export async function baselineDelete(context: CommandContext, { name, team, outp
 /** The run that has this name. Throws a `CliError` where the service knows none. */
 export async function runOfBaseline(client: ServiceClient, name: string): Promise<string> {
   try {
-    return (await client.json<{ data: Baseline }>("GET", pathOf(name), { retries: 2 })).data.run_id;
+    return (await client.json<{ data: Baseline }>("GET", pathOf(name, undefined), { retries: 2 })).data.run_id;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== "not_found") throw error;
     throw new CliError(`${JSON.stringify(name)} is neither a run id, nor a folder that is there, nor a baseline of the service`, {

@@ -1,14 +1,15 @@
 /** `edgewise schedule apply FILE.toml`: the schedules and alerts of a team as a file says them. */
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { printableJson } from "../../report/text/printable.ts";
 import type { PutAlert } from "../alerts/alert-answer.ts";
 import { secretLines } from "../alerts/alert-lines.ts";
 import { unsent } from "../alerts/alerts.ts";
+import { carryOut, planLines, planOf, toldOf } from "../applying/apply-plan.ts";
+import { textOf } from "../applying/file-tables.ts";
 import { askService } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
-import { EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
-import { ALERTS, carryOut, planLines, planOf, SCHEDULES, toldOf } from "./apply-plan.ts";
+import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
+import { ALERTS, SCHEDULES } from "./applied-kinds.ts";
 import type { ShownSchedule } from "./schedule-answer.ts";
 import { wantedIn } from "./schedule-file.ts";
 import { type ScheduleWish, unserved } from "./schedules.ts";
@@ -60,12 +61,4 @@ export async function scheduleApply(context: CommandContext, wish: ApplyWish): P
   }
   unserved(context, after);
   return EXIT.completed;
-}
-
-function textOf(path: string, file: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw usageError(`the file ${file} cannot be read: ${reasonOf(error)}`);
-  }
 }

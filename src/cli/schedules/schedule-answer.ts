@@ -1,5 +1,7 @@
 import type { RunDrift } from "../../drift/series.ts";
 import type { ScheduleDefinition } from "../../schedules/definition.ts";
+import type { Planned } from "../applying/apply-plan.ts";
+import { namedPath } from "../connection/named-path.ts";
 
 /** A schedule as the service tells it. */
 export interface ListedSchedule {
@@ -51,13 +53,8 @@ export interface ShownSchedule extends ListedSchedule {
 }
 
 /** What would become of it. */
-export interface PlannedSchedule {
-  readonly change: "add" | "change" | "none";
-  readonly fields: readonly string[];
+export interface PlannedSchedule extends Planned {
   readonly data: Pick<ListedSchedule, "name" | "next">;
 }
 
-export const schedulePath = (name: string | null, team: string | undefined, action = "", dryRun = false): string => {
-  const query = [...(team === undefined ? [] : [`team_id=${encodeURIComponent(team)}`]), ...(dryRun ? ["dry_run=true"] : [])].join("&");
-  return `/schedules${name === null ? "" : `/${encodeURIComponent(name)}`}${action}${query === "" ? "" : `?${query}`}`;
-};
+export const schedulePath = namedPath("schedules");

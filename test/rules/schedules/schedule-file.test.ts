@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ALERTS, planLines, SCHEDULES } from "../../../src/cli/schedules/apply-plan.ts";
+import { planLines } from "../../../src/cli/applying/apply-plan.ts";
+import { ALERTS, SCHEDULES } from "../../../src/cli/schedules/applied-kinds.ts";
 import { wantedIn } from "../../../src/cli/schedules/schedule-file.ts";
 import { sparkline } from "../../../src/report/statistics/sparkline.ts";
 import { dated } from "../../../src/schedules/dated-names.ts";
@@ -47,6 +48,10 @@ describe("a file of schedules", () => {
     expect(told).toContain("[[schedule]] #2: name:");
     expect(told).toContain("[[schedule]] #3 (d): every:");
     expect(told).toContain("unknown key schedul");
+  });
+
+  test("of another command is refused, and takes away no schedule", () => {
+    expect(refusal('[[evaluator]]\nname = "a"\n')).toContain("has no [[schedule]] and no [[alert]]");
   });
 
   test.each([

@@ -27,14 +27,16 @@ export function evaluatorCommand(context: CommandContext, done: (code: ExitCode)
     .argument("<file>", "such as evaluators.toml")
     .addOption(outputOption())
     .action(async (name: string, file: string, flags: Flags) => {
-      const { evaluatorApply } = await import("../../evaluators/evaluators.ts");
-      done(await evaluatorApply(context, { file, name, ...flags }));
+      const { evaluatorPut } = await import("../../evaluators/apply.ts");
+      done(await evaluatorPut(context, { file, name, ...flags }));
     });
-  sub("apply", "make all evaluators of a file; the same file once more changes nothing")
+  sub("apply", "make, change or keep all evaluators of a file ([[evaluator]]), show what changes; the same file once more changes nothing")
     .argument("<file>", "such as evaluators.toml")
+    .option("--prune", "delete evaluators that the file does not have; their runs stay", false)
+    .option("--dry-run", "show what would change, and change nothing", false)
     .addOption(outputOption())
-    .action(async (file: string, flags: Flags) => {
-      const { evaluatorApply } = await import("../../evaluators/evaluators.ts");
+    .action(async (file: string, flags: Flags & { prune: boolean; dryRun: boolean }) => {
+      const { evaluatorApply } = await import("../../evaluators/apply.ts");
       done(await evaluatorApply(context, { file, ...flags }));
     });
   sub("run", "post a step, as a trainer does: what is due at it is evaluated, once")

@@ -1,40 +1,28 @@
 import { singleLine } from "../../report/text/printable.ts";
-import { alertPath, type PlannedAlert } from "../alerts/alert-answer.ts";
 import { type ServiceClient, ServiceError } from "../connection/http-client.ts";
-import { type PlannedSchedule, schedulePath } from "./schedule-answer.ts";
-import type { Wanted } from "./schedule-file.ts";
+import type { NamedPath } from "../connection/named-path.ts";
+import type { Wanted } from "./file-tables.ts";
 
 /** What a file changes of what there is, of one kind of things: planned, shown, carried out. */
 
-type Change = PlannedSchedule["change"];
-interface Planned {
-  readonly change: Change;
+/** What becomes, or would become, of one that is put, as the service tells it. */
+export interface Planned {
+  readonly change: "add" | "change" | "none";
   readonly fields: readonly string[];
 }
+type Change = Planned["change"];
 
-/** Schedules, or alerts. */
+/** Schedules, alerts or evaluators. */
 export interface Kind<Answer extends Planned> {
-  path(name: string | null, team: string | undefined, dryRun?: boolean): string;
+  readonly path: NamedPath;
   called(name: string): string;
   /** What follows the line of one that is new or changed. */
   more(answer: Answer): string;
-  /** What goes with one that is deleted. */
+  /** What goes with one that is deleted, or stays. */
   readonly gone: string;
+  /** Key of the file that would say that there are to be none. */
+  readonly unsaid: string;
 }
-
-export const SCHEDULES: Kind<PlannedSchedule> = {
-  path: (name, team, dryRun = false) => schedulePath(name, team, "", dryRun),
-  called: (name) => name,
-  more: ({ data }) => `, next ${data.next[0] ?? "never"}`,
-  gone: "its runs stay",
-};
-
-export const ALERTS: Kind<PlannedAlert> = {
-  path: (name, team, dryRun = false) => alertPath(name, team, "", dryRun ? { dry_run: "true" } : {}),
-  called: (name) => `alert ${name}`,
-  more: ({ fields }) => (fields.includes("disabled") ? ", and enabled again" : ""),
-  gone: "with its messages",
-};
 
 export interface Plan<Answer extends Planned> {
   readonly kind: Kind<Answer>;
@@ -56,7 +44,7 @@ export async function planOf<Answer extends Planned>(
 ): Promise<Plan<Answer>> {
   const changes: (Wanted<object> & Answer)[] = [];
   for (const each of wanted ?? [])
-    changes.push({ ...each, ...(await client.json<Answer>("PUT", kind.path(each.name, team, true), { body: each.given, retries: 2 })) });
+    changes.push({ ...each, ...(await client.json<Answer>("PUT", kind.path(each.name, team, "", { dry_run: "true" }), { body: each.given, retries: 2 })) });
   const there = await namesOf(client, kind.path(null, team), wanted === null);
   return {
     kind,
@@ -91,7 +79,7 @@ export async function carryOut<Put>(
 const SIGNS: Readonly<Record<Change, string>> = { add: "+", change: "~", none: "=" };
 
 export function planLines<Answer extends Planned>({ kind, changes, others, speaks, prunes }: Plan<Answer>): readonly string[] {
-  const goes = speaks ? "--prune deletes it" : "the file says nothing of them; alert = [] says that there are to be none";
+  const goes = speaks ? "--prune deletes it" : `the file says nothing of them; ${kind.unsaid} = [] says that there are to be none`;
   const lines = changes.map((each) => {
     const { name, change, fields } = each;
     const what = change === "none" ? "unchanged" : `${change === "add" ? "new" : `${fields.join(", ")} changed`}${kind.more(each)}`;

@@ -16,7 +16,7 @@ export function evalCommand(context: CommandContext, done: (code: ExitCode) => v
     .description("run an evaluation and write its results folder; `edgewise eval ENV` is the same")
     .argument(
       "<env>",
-      "environment: its id, such as gsm8k, or the path of your own, such as ./my-env.ts; several with commas; or a config file, such as evals.toml",
+      "environment: its id, such as gsm8k, or the path of your own, such as ./my-env.ts, or of a benchmark's folder; several with commas; or a config file, such as evals.toml",
     );
   addFlags(run);
   run.addHelpText(

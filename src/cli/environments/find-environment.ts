@@ -37,8 +37,10 @@ export function environmentsIn(cwd: string, envDir: string = ENV_DIR): readonly 
   return folders.flatMap(({ name }) => (entryOf(join(base, name)) === null ? [] : [inFolder(join(base, name))])).sort((a, b) => a.entry.localeCompare(b.entry));
 }
 
-const isPath = (name: string): boolean => /^(\.{1,2}|~)?\//.test(name) || /^(\.{1,2}|~)$/.test(name) || EXTENSIONS.includes(extname(name));
-const absolute = (path: string, cwd: string): string => (path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(cwd, path));
+/** Whether `name` is the path of something, and not a name that is looked up. */
+export const isPath = (name: string): boolean => /^(\.{1,2}|~)?\//.test(name) || /^(\.{1,2}|~)$/.test(name) || EXTENSIONS.includes(extname(name));
+/** A path as it is typed or stands in a file: from the working folder, or from the home folder. */
+export const absolute = (path: string, cwd: string): string => (path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(cwd, path));
 
 function inFolder(folder: string): EnvironmentFile {
   const entry = entryOf(folder);
@@ -47,9 +49,12 @@ function inFolder(folder: string): EnvironmentFile {
     `${folder} holds no environment`,
     `It is looked for in ${candidates(folder)
       .map((path) => basename(path))
-      .join(", ")}, or where "main" of its package.json says.`,
+      .join(", ")}, or where "main" of its package.json says. A benchmark has a tasks.jsonl.`,
   );
 }
+
+/** Whether a folder has a module that would be run as an environment. */
+export const holdsEnvironment = (folder: string): boolean => entryOf(folder) !== null;
 
 /** The module of a folder: what its package.json says, or a file called like the folder, or index. */
 function entryOf(folder: string): string | null {

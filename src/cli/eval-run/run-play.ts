@@ -114,7 +114,7 @@ export class RunPlay {
     };
     const started = await interrupts.during(startRun(current.client, wish, signal));
     const { evaluation_id } = started.evaluation;
-    for (const line of announcement(started, given)) progress.note(line);
+    for (const line of announcement(started, given, this.wish.benchmark)) progress.note(line);
     const path = this.#folderOf(current, started, base);
     // What is owed is not known of a run that takes over a folder.
     const mayRest = started.how === "nothing owed" || (started.how === "resumed" && started.owed === null);
@@ -236,13 +236,14 @@ const withShare = (given: GivenOptions, share: number | null): GivenOptions => (
 function announcement(
   { evaluation, how, owed, scores = 0, warnings, passedOver = null, wrongAverages = [], said = null }: StartedRun,
   { resume }: GivenOptions,
+  benchmark?: string,
 ): readonly string[] {
   const { evaluation_id, metadata } = evaluation;
   const { env_id, model, base_url, rollouts_per_example, sampling_args } = metadata;
   const from = evaluation.edgewise.rescored_from;
   const what =
     from === undefined
-      ? `${singleLine(env_id)} with ${singleLine(model)} at ${singleLine(base_url)}`
+      ? `${benchmark === undefined ? singleLine(env_id) : `benchmark ${singleLine(benchmark)}`} with ${singleLine(model)} at ${singleLine(base_url)}`
       : `${singleLine(env_id)} scores the rollouts of ${from.run_id === null ? "a folder" : `run ${singleLine(from.run_id)}`} again, made with ${singleLine(model)}`;
   const lines: string[] = said === null ? [] : [singleLine(said)];
   if (how === "created" && resume === true) {

@@ -47,10 +47,12 @@ const run = (folder: string, more = "") => {
 
 describe("a benchmark folder", () => {
   it("is played by the command, and by an evaluator in Node that is killed and asked again, with the same score", async () => {
-    const { code, stdout, stderr } = await run("words");
+    const { code, stdout, stderr } = await place.run(["eval", "run", "./words", "-m", "scripted", "-b", model.url]);
     expect(stderr).not.toContain("error");
     expect(code).toBe(0);
+    expect(stdout + stderr).toMatch(/Run [0-9a-f]{8}: benchmark words with scripted/);
     expect(stdout).toContain("reward: avg - 0.625");
+    expect(stdout).toContain("Results: outputs/evals/benchmark--scripted/");
     expect(metadataOf(place.results)).toMatchObject({ num_examples: 8, avg_reward: 0.625 });
     expect(rowsOf(place.results).map(({ reward }) => reward)).toEqual([1, 0, 1, 1, 0, 1, 1, 0]);
 

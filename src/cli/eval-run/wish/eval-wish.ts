@@ -14,6 +14,8 @@ export interface EvalWish extends NamedEnvironment {
   /** Where a config file says it; null = it was typed. */
   readonly place: string | null;
   readonly given: GivenOptions;
+  /** Name of the benchmark whose folder was named in the place of an environment; absent = none was. */
+  readonly benchmark?: string;
   /** Several places that serve the model. */
   readonly replicas: readonly ReplicaBody[];
   /** Rollouts that are there are scored again; absent = the run makes its own. */

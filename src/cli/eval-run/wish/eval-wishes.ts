@@ -19,6 +19,7 @@ import { checkHostedEvals, checkHostedFlags } from "../start/hosted.ts";
 import { flagName, type GivenOptions } from "../../command-line/flags.ts";
 import type { Surroundings } from "../../service/service.ts";
 import { Registries } from "./registries.ts";
+import { playedBenchmark } from "./played-benchmark.ts";
 import { WishProblems } from "./wish-problems.ts";
 
 export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled"> {
@@ -37,20 +38,27 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
   for (const { text, hint } of found) problems.add(text, hint);
   const registries = new Registries(cwd);
   // What is wrong with one keeps nobody from looking at the others: everything is told at once.
-  const evals = planned.flatMap(({ envId, place, given }) => {
-    const chosen = problems.attempt(place, () => chosenEndpoint(given, registries));
-    const there = problems.attempt(place, () => checkedEnvironment({ name: envId, envDir: given.env_dir_path }, surroundings));
-    return chosen === null || there === null ? [] : [{ envId, place, given, chosen }];
+  const evals = planned.flatMap((each) => {
+    const { place } = each;
+    const chosen = problems.attempt(place, () => chosenEndpoint(each.given, registries));
+    const there = problems.attempt(place, () => {
+      const played = playedBenchmark(each, cwd);
+      checkedEnvironment({ name: played.envId, envDir: played.given.env_dir_path }, surroundings);
+      return played;
+    });
+    if (chosen === null || there === null) return [];
+    const env_args = there.given.env_args;
+    return [{ ...there, named: each.envId, place, chosen: { ...chosen, given: { ...chosen.given, ...(env_args === undefined ? {} : { env_args }) } } }];
   });
   const names = evals.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path }));
   const { wanted, environments, worker, bundled, replaced } = await wantedEnvironments(names, surroundings);
-  const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId, given: evals[index]?.given ?? {} })));
+  const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId: evals[index]?.benchmark ?? envId, given: evals[index]?.given ?? {} })));
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
-    const { chosen, place } = evals[index] ?? {};
+    const { chosen, place = null, benchmark, named: typedAs = environment.named } = evals[index] ?? {};
     if (chosen === undefined) return [];
     const label = labels[index] ?? environment.envId;
     const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };
-    return [{ ...environment, ...chosen, given, place: place ?? null, label }];
+    return [{ ...environment, ...chosen, named: typedAs, given, place, label, ...(benchmark === undefined ? {} : { benchmark }) }];
   });
   if (file) for (const wish of wishes) problems.look(wish, env.EDGEWISE_URL ? null : environments, cwd);
   const told = [...warnings, ...registries.warnings];

@@ -52,6 +52,35 @@ describe("environments with commas between them", () => {
   });
 });
 
+describe("a benchmark folder in the place of an environment", () => {
+  const task = JSON.stringify({ task_id: "a", instruction: "?", verifier: { kind: "in_process", function: "contains", expected: "!" } });
+
+  it("is played by the environment benchmark, and called by its own name", async () => {
+    write("capitals/tasks.jsonl", task);
+    write("more/capitals/tasks.jsonl", task);
+    const [one] = (await wishes("./capitals", { model: "x" })).evals;
+    expect(one).toMatchObject({ named: "./capitals", envId: "benchmark", benchmark: "capitals", label: "capitals" });
+    expect(one?.given).toEqual({ model: "x", env_args: { path: "./capitals" }, eval_name: "capitals" });
+    const two = (await wishes("./capitals,./more/capitals,gsm8k", {})).evals;
+    expect(two.map(({ label }) => label)).toEqual(["capitals path=./capitals", "capitals path=./more/capitals", "gsm8k"]);
+    // Its tasks are uploaded: a service elsewhere can play them.
+    const elsewhere = await evalWishes("./capitals", {}, { cwd, env: { EDGEWISE_URL: "https://example.com" } });
+    expect(elsewhere.evals[0]?.reference).toBe("benchmark");
+    expect(await refusal(wishes("./capitals", { env_args: { path: "./more/capitals" } }))).toMatchObject({ message: expect.stringContaining("names other tasks") });
+  });
+
+  it("is an environment where it has the module of one", async () => {
+    write("both/tasks.jsonl", task);
+    write(
+      "both/index.ts",
+      `import { defineEnvironment, z } from "edgewise";
+export default defineEnvironment({ id: "both", version: "1", description: "", args: z.object({}), load: () => { throw new Error("no"); } });`,
+    );
+    expect((await wishes("./both")).evals[0]).toMatchObject({ envId: "both", given: {} });
+    expect(await refusal(wishes("./neither"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("there is no environment at") });
+  });
+});
+
 describe("a folder that is called like a bundled environment", () => {
   const SUMS = `import { defineEnvironment, z } from "edgewise";
 export default defineEnvironment({ id: "arithmetic", version: "9", description: "", args: z.object({}), load: () => { throw new Error("no"); } });`;

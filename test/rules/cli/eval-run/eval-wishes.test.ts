@@ -66,7 +66,9 @@ describe("a benchmark folder in the place of an environment", () => {
     // Its tasks are uploaded: a service elsewhere can play them.
     const elsewhere = await evalWishes("./capitals", {}, { cwd, env: { EDGEWISE_URL: "https://example.com" } });
     expect(elsewhere.evals[0]?.reference).toBe("benchmark");
-    expect(await refusal(wishes("./capitals", { env_args: { path: "./more/capitals" } }))).toMatchObject({ message: expect.stringContaining("names other tasks") });
+    expect(await refusal(wishes("./capitals", { env_args: { path: "./more/capitals" } }))).toMatchObject({
+      message: expect.stringContaining("names other tasks"),
+    });
   });
 
   it("is an environment where it has the module of one", async () => {

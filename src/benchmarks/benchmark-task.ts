@@ -7,19 +7,36 @@ import { EdgewiseError } from "../errors/result.ts";
 export const VERIFIER_FUNCTIONS = ["exact_match", "contains", "regex_match", "tool_calls_match"] as const;
 export type VerifierFunction = (typeof VERIFIER_FUNCTIONS)[number];
 
-const params = z.record(z.string(), z.json()).default({});
+const params = z
+  .record(z.string(), z.json())
+  .nullish()
+  .transform((given) => given ?? {});
 const expected = z.json().default(null);
 
-const verifier = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("in_process"), function: z.enum(VERIFIER_FUNCTIONS), expected, params }),
-  z.object({ kind: z.literal("llm_judge"), model: z.string().optional(), rubric: z.string().default(""), expected, params }),
-  // Its test runs in a container; what that is made of is kept as it stands.
-  z.looseObject({ kind: z.literal("e2b"), expected, params }),
-]);
+/** `fields` under the names that EvSys writes them by (`also`) or by their own. */
+const alsoCalled = (also: Readonly<Record<string, string>>) => (value: unknown) =>
+  typeof value !== "object" || value === null
+    ? value
+    : Object.fromEntries(Object.entries(value).map(([name, each]) => [Object.hasOwn(value, also[name] ?? name) ? name : (also[name] ?? name), each]));
+
+const verifier = z.preprocess(
+  alsoCalled({ fn_name: "function", judge_model: "model" }),
+  z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("in_process"), function: z.enum(VERIFIER_FUNCTIONS), expected, params }),
+    z.object({ kind: z.literal("llm_judge"), model: z.string().optional(), rubric: z.string().default(""), expected, params }),
+    // Their tests run in a container; what that is made of is kept as it stands.
+    z.looseObject({ kind: z.enum(["e2b", "harbor"]), expected, params }),
+  ]),
+);
 
 const task = z.object({
   task_id: z.union([z.string(), z.int()]).transform(String),
   instruction: z.string(),
+  /** What stands before this task alone. */
+  system_prompt: z
+    .string()
+    .nullish()
+    .transform((text) => text ?? ""),
   verifier,
   metadata: z
     .record(z.string(), z.json())
@@ -47,6 +64,6 @@ export function readTask(row: JsonObject, index: number): BenchmarkTask {
 
 /** Why nothing here can verify the task; null where something can. `judged`: the run names a judge. */
 export function whyNotRun({ verifier: { kind } }: BenchmarkTask, judged: boolean): string | null {
-  if (kind === "e2b") return "its verifier (e2b) needs a container, and none is started here";
+  if (kind === "e2b" || kind === "harbor") return `its verifier (${kind}) needs a container, and none is started here`;
   return kind === "llm_judge" && !judged ? "its verifier (llm_judge) needs a judge: the arguments judge_base_url and judge_api_key_var" : null;
 }

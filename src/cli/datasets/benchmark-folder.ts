@@ -1,30 +1,52 @@
-/** Folders that are benchmarks: those whose tasks are a file here, and those of Harbor, whose tasks need a container. */
-import { statSync } from "node:fs";
+/** Folders that are benchmarks: those with a file of tasks, and those of Harbor. */
+import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { type BenchmarkMetadata, readBenchmarkMetadata } from "../../benchmarks/benchmark-metadata.ts";
+import { EdgewiseError } from "../../errors/result.ts";
 import { absolute, holdsEnvironment, isPath } from "../environments/find-environment.ts";
 import { usageError } from "../terminal/cli-error.ts";
+import { harborTasks, harborTasksFile } from "./harbor-folder.ts";
 
-/** The file in a benchmark folder that is read. */
+/** The file in a benchmark folder that is played. */
 export const TASKS_FILE = "tasks.jsonl";
+const METADATA_FILE = "metadata.yaml";
+
+export interface BenchmarkFolder {
+  /** What its metadata call it, else what the folder is called. */
+  readonly name: string;
+  readonly metadata: BenchmarkMetadata;
+  /** The file of its tasks. */
+  readonly tasks: string;
+}
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-/** Whether `folder` holds a benchmark's tasks. */
-export const isBenchmarkFolder = (folder: string): boolean => isFile(join(folder, TASKS_FILE));
-
-/** The tasks of the benchmark folder `path`; null where it is none. Throws a usage error for a task of Harbor: its verifier is a script in a container. */
-export function benchmarkTasks(path: unknown, cwd: string): string | null {
-  if (typeof path !== "string" || path === "") return null;
+/**
+ * The benchmark in the folder `path`; null where there is none. Throws a usage error for metadata that cannot be read, and for tasks of Harbor none of which can
+ * be played.
+ */
+export function benchmarkAt(path: string, cwd: string): BenchmarkFolder | null {
   const folder = absolute(path, cwd);
-  if (isBenchmarkFolder(folder)) return join(folder, TASKS_FILE);
-  if (isFile(join(folder, "task.toml")) && isFile(join(folder, "instruction.md"))) {
-    throw usageError(
-      `${path} is a task of Harbor: it is verified by a script in a container, and none is started here; nothing was run`,
-      "Tasks whose verifier is a function or a judge can be written as lines of a tasks.jsonl (docs/benchmarks.md).",
-    );
-  }
-  return null;
+  const own = isFile(join(folder, TASKS_FILE));
+  const harbor = own ? [] : harborTasks(folder);
+  if (!own && harbor.length === 0) return null;
+  const tasks = own ? join(folder, TASKS_FILE) : harborTasksFile(path, harbor, TASKS_FILE);
+  const metadata = metadataOf(join(folder, METADATA_FILE));
+  return { name: metadata.name ?? basename(folder), metadata, tasks };
 }
+
+function metadataOf(path: string): BenchmarkMetadata {
+  try {
+    return readBenchmarkMetadata(isFile(path) ? readFileSync(path, "utf8") : "", path);
+  } catch (error) {
+    if (!(error instanceof EdgewiseError)) throw error;
+    throw usageError(error.message, ...(error.hint === undefined ? [] : [error.hint]));
+  }
+}
+
+/** The tasks of the benchmark that the argument `path` of an environment names; null where it names none. Throws usage errors. */
+export const benchmarkTasks = (path: unknown, cwd: string): string | null =>
+  typeof path !== "string" || path === "" ? null : (benchmarkAt(path, cwd)?.tasks ?? null);
 
 /** A benchmark that was named in the place of an environment. */
 export interface NamedBenchmark {
@@ -35,11 +57,10 @@ export interface NamedBenchmark {
 
 /**
  * The benchmark that `named` is the path of; null where it is something else. A folder with a module of an environment is that environment, whatever data lies
- * beside it. Throws a usage error for a task of Harbor.
+ * beside it. Throws a usage error for one that cannot be played.
  */
 export function namedBenchmark(named: string, cwd: string): NamedBenchmark | null {
-  if (!isPath(named)) return null;
-  const folder = absolute(named, cwd);
-  if (holdsEnvironment(folder) || benchmarkTasks(named, cwd) === null) return null;
-  return { name: basename(folder), path: named };
+  if (!isPath(named) || holdsEnvironment(absolute(named, cwd))) return null;
+  const found = benchmarkAt(named, cwd);
+  return found === null ? null : { name: found.name, path: named };
 }

@@ -9,7 +9,7 @@ import { Engine } from "../engine/engine.ts";
 import { digestOf } from "../engine/evaluation-request.ts";
 import type { EvaluationResult } from "../engine/evaluation-result.ts";
 import { isDue, reportedStep } from "../due.ts";
-import { type BenchmarkEvaluatorOptions, isHarbor, requestOf, type Sampler, wholeLimit } from "./benchmark-options.ts";
+import { type BenchmarkEvaluatorOptions, folderOf, isHarbor, requestOf, type Sampler, wholeLimit } from "./benchmark-options.ts";
 import { type PredictionRecord, uploadEval } from "./store.ts";
 
 export interface BenchmarkEvaluateOptions {
@@ -79,7 +79,7 @@ export class BenchmarkEvaluator {
     let number = 0;
     for await (const row of result.rows()) table.add(row, ++number);
     const told = this.#told(result, table.tasks);
-    await this.#upload(result, told, step);
+    await this.#upload(result, told, step, engine.cwd);
     return told;
   }
 
@@ -101,9 +101,10 @@ export class BenchmarkEvaluator {
     return { ...Object.fromEntries([...named].map(([name, { value }]) => [name, value])), [TASK_COUNT]: scored.length };
   }
 
-  async #upload(result: EvaluationResult, metrics: Readonly<Record<string, number>>, step: number | null): Promise<void> {
-    const { store, runId, benchmarkId = null } = this.options;
+  async #upload(result: EvaluationResult, metrics: Readonly<Record<string, number>>, step: number | null, cwd: string): Promise<void> {
+    const { store, runId } = this.options;
     if (!store || !runId) return;
+    const benchmarkId = this.options.benchmarkId ?? folderOf(this.options, cwd)?.metadata.id ?? null;
     const told = step === null ? null : reportedStep(step);
     const record = { run_id: runId, benchmark_id: benchmarkId, step: told, metrics };
     await uploadEval(

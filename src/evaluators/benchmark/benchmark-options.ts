@@ -1,5 +1,5 @@
 /** The fields of a `BenchmarkEvaluator`, and the run that they ask for. */
-import { benchmarkTasks } from "../../cli/datasets/benchmark-folder.ts";
+import { benchmarkAt, type BenchmarkFolder } from "../../cli/datasets/benchmark-folder.ts";
 import type { GivenOptions } from "../../config/options/options.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -39,6 +39,7 @@ export interface BenchmarkEvaluatorOptions {
   readonly workspaceDir?: string | null;
   readonly store?: EvalStore | null;
   readonly runId?: string | null;
+  /** Absent = the `id` of the benchmark's own metadata, where it has one. */
   readonly benchmarkId?: string | null;
   /** Arguments of the environment, beside those that come from the fields above. */
   readonly envArgs?: JsonObject;
@@ -61,10 +62,10 @@ export const isHarbor = ({ engine = "", modelName }: BenchmarkEvaluatorOptions, 
 
 export const wholeLimit = (limit: number | null | undefined): number | null => (limit == null ? null : Math.max(0, Math.trunc(limit)));
 
-/** Throws `invalid_request` for a task of Harbor. */
-function tasksOf(benchmark: string, cwd: string): string | null {
+/** The folder of a benchmark; null where it is an environment. Throws `invalid_request` for one that cannot be played. */
+export function folderOf({ benchmark }: Pick<BenchmarkEvaluatorOptions, "benchmark">, cwd: string): BenchmarkFolder | null {
   try {
-    return benchmarkTasks(benchmark, cwd);
+    return benchmarkAt(benchmark, cwd);
   } catch (error) {
     throw engineError(error, null);
   }
@@ -87,7 +88,7 @@ export function requestOf(
     throw new EdgewiseError("invalid_request", `evaluator ${options.name}: numSamples must be a whole number from 1 on, not ${numSamples}`);
   const harbor = isHarbor(options, modelPath);
   const { system_prompt = "", user_template, enable_thinking } = chatTemplate;
-  const folder = tasksOf(benchmark, cwd) !== null;
+  const folder = folderOf(options, cwd) !== null;
   const template = harbor ? undefined : user_template;
   if (template !== undefined && !folder)
     throw new EdgewiseError("invalid_request", `evaluator ${options.name}: user_template is of benchmark folders, and ${benchmark} makes its own prompts`);

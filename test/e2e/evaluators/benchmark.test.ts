@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { metadataOf, rowsOf, until, Workplace } from "../../support/cli/cli-process.ts";
@@ -25,15 +25,17 @@ beforeAll(async () => {
     ];
     return { task_id: `w-${at}`, instruction, verifier: verifiers[at % 3], metadata: at === 7 ? {} : { source: { kind: at < 4 ? "long" : "short" } } };
   });
-  for (const [name, lines] of [
-    ["words", tasks],
-    ["contained", [tasks[0], { task_id: "c", instruction: "?", verifier: { kind: "e2b", dockerfile: "FROM x" } }]],
-  ] as const) {
-    mkdirSync(join(place.folder, name));
-    writeFileSync(join(place.folder, name, "tasks.jsonl"), lines.map((task) => `${JSON.stringify(task)}\n`).join(""));
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(place.folder, path)), { recursive: true });
+    writeFileSync(join(place.folder, path), text);
+  };
+  write("words/tasks.jsonl", tasks.map((task) => `${JSON.stringify(task)}\n`).join(""));
+  write("words/metadata.yaml", "name: reversed words\nseed: 7\n");
+  for (const name of ["contained/a", "contained/b", "harbor"]) {
+    write(`${name}/task.toml`, "[environment]\n");
+    write(`${name}/instruction.md`, "stressed");
   }
-  mkdirSync(join(place.folder, "harbor"));
-  for (const name of ["task.toml", "instruction.md"]) writeFileSync(join(place.folder, "harbor", name), "\n");
+  write("contained/a/evsys_verifier.json", JSON.stringify({ fn_name: "exact_match", expected: "desserts" }));
 });
 afterAll(async () => {
   place.remove();
@@ -50,7 +52,7 @@ describe("a benchmark folder", () => {
     const { code, stdout, stderr } = await place.run(["eval", "run", "./words", "-m", "scripted", "-b", model.url]);
     expect(stderr).not.toContain("error");
     expect(code).toBe(0);
-    expect(stdout + stderr).toMatch(/Run [0-9a-f]{8}: benchmark words with scripted/);
+    expect(stdout + stderr).toMatch(/Run [0-9a-f]{8}: benchmark reversed words with scripted/);
     expect(stdout).toContain("reward: avg - 0.625");
     expect(stdout).toContain("Results: outputs/evals/benchmark--scripted/");
     expect(metadataOf(place.results)).toMatchObject({ num_examples: 8, avg_reward: 0.625 });
@@ -97,7 +99,7 @@ describe("a benchmark folder", () => {
     const before = model.ledger.stats().total;
     const refused = await run("contained");
     expect(refused.code).not.toBe(0);
-    expect(refused.stdout + refused.stderr).toContain("benchmark task c cannot be run: its verifier (e2b) needs a container");
+    expect(refused.stdout + refused.stderr).toContain("benchmark task b cannot be run: its verifier (harbor) needs a container");
     expect(await run("harbor")).toMatchObject({ code: 2, stderr: expect.stringContaining("is a task of Harbor") });
     expect(await run("nothing")).toMatchObject({ code: 2, stderr: expect.stringContaining("tasks.jsonl") });
     expect(model.ledger.stats().total).toBe(before);

@@ -22,6 +22,7 @@ describe("a verifier function of a benchmark", () => {
     expect(passes(said("so: 42!"), verifier("regex_match", "\\b\\d{2}!"))).toBe(true);
     expect(passes(said("YES"), verifier("regex_match", "^yes$", { ignore_case: true }))).toBe(true);
     expect(passes(said("no"), verifier("regex_match", null, { pattern: "yes" }))).toBe(false);
+    for (const name of ["contains", "regex_match"]) expect(() => verifier(name, "")).toThrow(/task t: verifier.expected is empty/);
   });
 
   it("takes no longer for a hostile pattern, and refuses by name one that it cannot bound", () => {
@@ -50,6 +51,25 @@ describe("a verifier function of a benchmark", () => {
     expect(() => verifier("tool_calls_match", "add")).toThrow(/must be a list of/);
   });
 
+  it("compares one action as EvSys has them: fields that are wanted, a place within some pixels", () => {
+    const wanted = { tool: "computer", action: "click", coordinate: [100, 200], ref: "ok" };
+    const answer = (more: JsonObject) => said(`I click.\n${JSON.stringify({ ...wanted, text: "any", ...more })}`);
+    const compare = (more: JsonObject, params: JsonObject = {}) => passes(answer(more), verifier("tool_calls_match", wanted, params));
+    expect([compare({}), compare({ coordinate: [125, 175] }), compare({ coordinate: [126, 200] }), compare({ coordinate: "there" })]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([compare({ coordinate: [126, 200] }, { coordinate_tolerance: 30 }), compare({ ref: "no" }), compare({ action: "type" })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(passes(answer({}), verifier("tool_calls_match", JSON.stringify(wanted)))).toBe(true);
+    expect(passes(said("I click."), verifier("tool_calls_match", wanted))).toBe(false);
+  });
+
   it("looks at the last answer, whose content may be parts or none", () => {
     expect(answerOf([])).toEqual({ text: "", calls: [] });
     expect(answerOf([{ role: "assistant", content: [{ type: "text", text: "a" }] }])).toMatchObject({ text: "a" });
@@ -58,6 +78,16 @@ describe("a verifier function of a benchmark", () => {
 });
 
 describe("a task of a benchmark", () => {
+  it("may be written with the names that EvSys itself writes", () => {
+    const read = readTask(
+      { task_id: "v", instruction: "?", system_prompt: "S", verifier: { kind: "in_process", fn_name: "contains", expected: "a", params: null } },
+      0,
+    );
+    expect(read).toMatchObject({ system_prompt: "S", metadata: {}, verifier: { function: "contains", params: {} } });
+    expect(readTask(row({ kind: "llm_judge", judge_model: "m", rubric: "r" }), 0).verifier).toMatchObject({ model: "m" });
+    expect(() => readTask(row({ kind: "in_process", fn_name: "bfcl_match" }), 0)).toThrow(/verifier\.function/);
+  });
+
   it("is refused by its number and field, and one with images by name", () => {
     expect(() => readTask({ task_id: "a" }, 3)).toThrow(/benchmark task 3 \(a\): instruction: .*; verifier: /);
     expect(() => readTask(row({ kind: "in_process", function: "sum", expected: 1 }), 0)).toThrow(/verifier\.function/);

@@ -41,9 +41,14 @@ function tasksOf(source: RowSource, { user_template, not_run, judged }: Settings
   }
   return async function* rows(count) {
     for await (const _ of playable(count));
-    for await (const { task_id, instruction, verifier, metadata } of playable(count)) {
+    for await (const { task_id, instruction, system_prompt, verifier, metadata } of playable(count)) {
+      const question = user_template.replace(PLACE, () => instruction);
+      const prompt: JsonObject[] = [
+        { role: "system", content: system_prompt },
+        { role: "user", content: question },
+      ];
       yield {
-        question: user_template.replace(PLACE, () => instruction),
+        ...(system_prompt === "" ? { question } : { prompt }),
         answer: verifier.expected,
         info: { task_id, instruction, verifier, metadata } as unknown as JsonObject,
       } satisfies JsonObject;

@@ -63,6 +63,10 @@ describe("a benchmark folder in the place of an environment", () => {
     expect(one?.given).toEqual({ model: "x", env_args: { path: "./capitals" }, eval_name: "capitals" });
     const two = (await wishes("./capitals,./more/capitals,gsm8k", {})).evals;
     expect(two.map(({ label }) => label)).toEqual(["capitals path=./capitals", "capitals path=./more/capitals", "gsm8k"]);
+    write("more/capitals/metadata.yaml", "name: [");
+    expect(await refusal(wishes("./more/capitals"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("metadata.yaml is no YAML") });
+    write("more/capitals/metadata.yaml", "name: Capitals of Europe");
+    expect((await wishes("./more/capitals")).evals[0]).toMatchObject({ label: "Capitals of Europe", given: { eval_name: "Capitals of Europe" } });
     // Its tasks are uploaded: a service elsewhere can play them.
     const elsewhere = await evalWishes("./capitals", {}, { cwd, env: { EDGEWISE_URL: "https://example.com" } });
     expect(elsewhere.evals[0]?.reference).toBe("benchmark");

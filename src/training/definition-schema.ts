@@ -3,6 +3,7 @@ import { plainText } from "../config/plain-text.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
 import { type BenchmarkFields, benchmarkRun } from "../config/plan/benchmark-run.ts";
+import { evaluationFields, type EvaluationFields, evaluationRun } from "../config/plan/evaluation-run.ts";
 import { isUnknownPass, UNKNOWN_PASS } from "./run-values.ts";
 
 /** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
@@ -40,8 +41,12 @@ const evaluation = z.strictObject({
     .describe(
       "Id of an environment, asked as a benchmark: answers of 256 tokens at temperature 0, all tasks once, where the fields beside it say nothing else.",
     ),
+  evaluation: plainText(300)
+    .min(1)
+    .optional()
+    .describe("Id of an evaluation, or of any other environment: all its samples, once each, where the fields beside it say nothing else."),
+  ...evaluationFields.shape,
   max_tokens: z.int().min(1).optional(),
-  temperature: z.number().min(0).optional(),
   limit: z.int().min(1).nullable().optional().describe("The first so many tasks; without it all."),
   num_samples: z.int().min(1).optional().describe("Attempts at each task."),
   n_concurrent: z.int().min(1).optional().describe("Requests side by side."),
@@ -89,29 +94,32 @@ const OF_THE_STEP = ["model"];
 /** Of one run alone. */
 const OF_A_RUN = ["run_name", "name", "custom_secrets", "id"];
 
-const OF_BENCHMARKS = ["max_tokens", "temperature", "limit", "num_samples", "n_concurrent", "chat_template"] as const;
+/** Which fields are of what is asked by its name; `temperature` is of either. */
+const FIELDS_OF = {
+  benchmark: ["max_tokens", "temperature", "limit", "num_samples", "n_concurrent", "chat_template"],
+  evaluation: Object.keys(evaluationFields.shape) as readonly (keyof EvaluationFields)[],
+} as const;
+type Asked = keyof typeof FIELDS_OF;
+const ASKED = Object.keys(FIELDS_OF) as readonly Asked[];
 
 const tableIn = (all: JsonObject, key: string): JsonObject => {
   const value = all[key];
   return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 };
 
-/** The table of one evaluation: its own over its benchmark's fields over what all have in common. Arguments of either stand beside each other. */
-function tableOf(
-  common: JsonObject,
-  { benchmark, eval: own = {}, ...fields }: BenchmarkFields & { readonly benchmark?: string | undefined; readonly eval?: JsonObject | undefined },
-): JsonObject {
-  if (benchmark === undefined) return { ...common, ...own };
-  const { env_args, sampling_args, ...run } = benchmarkRun(fields);
-  const args = { ...tableIn(common, "env_args"), ...env_args, ...tableIn(own, "env_args") };
-  return {
-    ...common,
-    env_id: benchmark,
-    ...run,
-    ...own,
+type AskedTable = BenchmarkFields & EvaluationFields & { readonly [Key in Asked]?: string | undefined } & { readonly eval?: JsonObject | undefined };
+
+/** The table of one evaluation: its own over the fields of what it asks by name over what all have in common. Arguments of either stand beside each other. */
+function tableOf(common: JsonObject, { benchmark, evaluation, eval: own = {}, ...fields }: AskedTable): JsonObject {
+  const env_id = benchmark ?? evaluation;
+  if (env_id === undefined) return { ...common, ...own };
+  const { env_args = {}, sampling_args, ...run } = benchmark === undefined ? evaluationRun(fields) : benchmarkRun(fields);
+  const merged = {
+    env_args: { ...tableIn(common, "env_args"), ...env_args, ...tableIn(own, "env_args") },
     sampling_args: { ...tableIn(common, "sampling_args"), ...sampling_args, ...tableIn(own, "sampling_args") },
-    ...(Object.keys(args).length === 0 ? {} : { env_args: args }),
   };
+  const filled = Object.entries(merged).filter(([, table]) => Object.keys(table).length > 0);
+  return { ...common, env_id, ...run, ...own, ...Object.fromEntries(filled) };
 }
 
 export const definitionSchema = fields.superRefine((given, context) => {
@@ -125,9 +133,14 @@ export const definitionSchema = fields.superRefine((given, context) => {
     const merged = tableOf(common as JsonObject, each as never);
     const { env_id } = merged;
     const own = each.eval ?? {};
-    if (each.benchmark === undefined)
-      for (const key of OF_BENCHMARKS) if (each[key] !== undefined) problem([...at, key], "is of a benchmark: name one, or say it in `eval`");
-    if (each.benchmark !== undefined && Object.hasOwn(own, "env_id")) problem([...at, "eval", "env_id"], "is said by `benchmark`");
+    const asked = ASKED.filter((kind) => each[kind] !== undefined);
+    if (asked.length > 1) problem([...at, "evaluation"], "is another name for what `benchmark` says: leave one of the two out");
+    for (const key of new Set(ASKED.flatMap((kind): readonly (keyof AskedTable)[] => FIELDS_OF[kind]))) {
+      const kinds = ASKED.filter((kind) => (FIELDS_OF[kind] as readonly string[]).includes(key));
+      if (each[key] !== undefined && !asked.some((kind) => kinds.includes(kind)))
+        problem([...at, key], `goes with \`${kinds.join("` or `")}\`: name one, or say it in \`eval\``);
+    }
+    if (asked.length > 0 && Object.hasOwn(own, "env_id")) problem([...at, "eval", "env_id"], `is said by \`${asked[0]}\``);
     if (each.chat_template?.user_template !== undefined && each.benchmark !== "benchmark")
       problem([...at, "chat_template", "user_template"], `is of the environment benchmark, and ${each.benchmark} makes its own prompts`);
     if (typeof env_id !== "string") problem([...at, "eval", "env_id"], "must name one environment");

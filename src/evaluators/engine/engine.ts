@@ -55,15 +55,29 @@ export class Engine implements AsyncDisposable {
    * written, and gives it with what failed. Throws an `EdgewiseError` for what could not be asked for, and when the service is silent for a minute.
    */
   async runEvaluation(request: EvaluationRequest): Promise<EvaluationResult> {
-    if (this.#closed) throw new EdgewiseError("invalid_request", "the engine is closed", { hint: "Connect another one: connectEngine()." });
     const dataset = await this.#dataset(request);
     const body = this.#body(request, dataset);
+    return await this.#served(request, (service) => this.#play(service, request, body, dataset));
+  }
+
+  /**
+   * Refuses what a run of `request` would be refused: an environment that is not there (with those that are), an argument, a setting. Makes no run, reads no data set of the service and
+   * calls no model. Throws as `runEvaluation` does.
+   */
+  async checkEvaluation(request: EvaluationRequest): Promise<void> {
+    const body = this.#body(request, await this.#dataset(request));
+    await this.#served(request, ({ client }) => client.settings(body));
+  }
+
+  /** `work` with the service, and with the next one of the folder where it ends meanwhile. */
+  async #served<Result>({ signal }: EvaluationRequest, work: (service: Service) => Promise<Result>): Promise<Result> {
+    if (this.#closed) throw new EdgewiseError("invalid_request", "the engine is closed", { hint: "Connect another one: connectEngine()." });
     for (let services = 1; ; services += 1) {
       const service = this.#service.current;
       try {
-        return await this.#play(service, request, body, dataset);
+        return await work(service);
       } catch (error) {
-        request.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         // The process whose service this one used has ended: its runs go on with the next service of the folder.
         if (!(error instanceof ServiceUnreachable) || service.role !== "client" || services >= MOST_SERVICES || this.#closed) throw engineError(error, service);
         await this.#service.instead(service).catch((later: unknown) => {

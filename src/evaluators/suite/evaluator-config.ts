@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { PROVIDER_NAMES } from "../../config/endpoints/providers.ts";
 import { CLIENT_TYPES } from "../../config/plan/run-config.ts";
+import { evaluationFields } from "../../config/plan/evaluation-run.ts";
 import { parseTomlText } from "../../config/plan/toml-document.ts";
 import { issueText } from "../../config/issue-text.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -11,12 +12,7 @@ const name = z.string().regex(/^[A-Za-z0-9][\w.-]{0,99}$/, "must have 1 to 100 l
 
 const evaluation = z.strictObject({
   name: z.string().min(1).max(300).describe("Id of an evaluation or of any other environment: what `eval run` takes."),
-  args: z.record(z.string(), z.json()).optional().describe("Its arguments, as `-a` has them."),
-  length: z.int().min(-1).optional().describe("Samples drawn at random from all, always the same; -1 for all."),
-  samples_per_prompt: z.int().min(1).optional().describe("Rollouts of each example; without it 1."),
-  temperature: z.number().min(0).optional(),
-  top_p: z.number().min(0).max(1).optional(),
-  chunk_size: z.int().min(1).optional().describe("Samples under way at once in the whole run."),
+  ...evaluationFields.shape,
 });
 
 export const evaluatorConfigSchema = z.strictObject({

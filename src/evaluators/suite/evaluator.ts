@@ -1,6 +1,7 @@
 /** Several evaluations of one model, as a training loop asks for them. */
 import { readFileSync } from "node:fs";
 import { withProvider } from "../../config/endpoints/providers.ts";
+import { evaluationRun } from "../../config/plan/evaluation-run.ts";
 import type { GivenOptions } from "../../config/options/options.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { SCORED } from "../../environments/evaluations/likelihood-env.ts";
@@ -13,6 +14,8 @@ import { ResultsFolder, type StoredResults } from "./results-folder.ts";
 
 /** What runs evaluations: what `connectEngine` gives. */
 export interface EvaluationEngine {
+  /** Throws what a run of this would be refused with, as an environment that is not there; makes none. Absent = only a run tells. */
+  checkEvaluation?(request: EvaluationRequest): Promise<void>;
   runEvaluation(request: EvaluationRequest): Promise<EndedRun>;
 }
 
@@ -108,19 +111,21 @@ export class Evaluator {
   }
 
   /**
-   * Runs all evaluations, side by side, and gives their scores by name. An evaluation that this job has finished before, with the same options, is read and not run again. Throws
-   * what the first one failed by; runs of the others go on, and whoever asks again attaches to them.
+   * Runs all evaluations, side by side, and gives their scores by name. An evaluation that this job has finished before, with the same options, is read and not run again. What is
+   * wrong with one of them (a name that is not there, an argument) is told before any begins. Throws what the first one failed by; runs of the others go on, and whoever asks again
+   * attaches to them.
    */
   async evaluate(options: EvaluateOptions = {}): Promise<Evaluated> {
     const { reduce = "mean", returnIntermediates = false, signal } = options;
     checkedReduction(reduce);
     const failed = new AbortController();
     const ends = AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]);
+    const requests = this.config.evaluation.map((evaluation) => ({ name: evaluation.name, request: this.#request(evaluation, options) }));
+    await Promise.all(requests.map(({ name, request }) => this.#checked(name, { ...request, signal: ends })));
     const all = await Promise.all(
-      this.config.evaluation.map(async (evaluation): Promise<readonly [string, ReducedRun]> => {
-        const { name } = evaluation;
+      requests.map(async ({ name, request }): Promise<readonly [string, ReducedRun]> => {
         try {
-          const run = await this.#engine.runEvaluation({ ...this.#request(evaluation, options), signal: ends });
+          const run = await this.#engine.runEvaluation({ ...request, signal: ends });
           return [name, await reduceRun(name, run, reduce, returnIntermediates)];
         } catch (error) {
           failed.abort(error);
@@ -152,21 +157,30 @@ export class Evaluator {
     return results;
   }
 
-  #request({ name, args = {}, ...own }: ConfiguredEvaluation, options: EvaluateOptions): EvaluationRequest {
+  async #checked(name: string, request: EvaluationRequest): Promise<void> {
+    try {
+      await this.#engine.checkEvaluation?.(request);
+    } catch (error) {
+      if (!(error instanceof EdgewiseError)) throw error;
+      throw new EdgewiseError(error.code, `evaluation ${name}: ${error.message}`, { cause: error, ...(error.hint === undefined ? {} : { hint: error.hint }) });
+    }
+  }
+
+  #request({ name, ...own }: ConfiguredEvaluation, options: EvaluateOptions): EvaluationRequest {
     const { model, provider, api_base_url, api_key_var, api_client_type, max_concurrent } = this.config;
     const { provider: _named, ...endpoint } = withProvider({ model, provider, api_base_url, api_key_var, api_client_type });
-    const length = options.length ?? own.length;
-    const chunk = options.chunkSize ?? own.chunk_size;
-    const temperature = options.temperature ?? own.temperature;
-    const top = options.topP ?? own.top_p;
     const given = Object.fromEntries(
       Object.entries({
         ...endpoint,
         max_concurrent,
-        num_examples: -1,
-        rollouts_per_example: options.samplesPerPrompt ?? own.samples_per_prompt ?? 1,
-        env_args: { ...args, ...(length === undefined ? {} : { length }), ...(chunk === undefined ? {} : { chunk_size: chunk }) },
-        sampling_args: { ...(temperature === undefined ? {} : { temperature }), ...(top === undefined ? {} : { top_p: top }) },
+        ...evaluationRun({
+          args: own.args,
+          length: options.length ?? own.length,
+          samples_per_prompt: options.samplesPerPrompt ?? own.samples_per_prompt,
+          temperature: options.temperature ?? own.temperature,
+          top_p: options.topP ?? own.top_p,
+          chunk_size: options.chunkSize ?? own.chunk_size,
+        }),
         state_columns: options.returnIntermediates === true ? [SCORED] : undefined,
       }).filter(([, value]) => value !== undefined),
     ) as GivenOptions;

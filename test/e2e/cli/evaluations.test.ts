@@ -73,11 +73,14 @@ describe("an evaluator", () => {
     const lines = [
       `import { connectEngine, Evaluator } from ${JSON.stringify(library)};`,
       "await using engine = await connectEngine();",
+      "const misspelt = [{ name: 'perplexity', args: { dataset: 'texts.jsonl', column: 'body' } }, { name: 'blimpp' }];",
+      "const refused = await Evaluator.fromCheckpoint('m', { config: { provider: 'embedded', results: 'other', evaluation: misspelt }, engine })().catch(String);",
+      "const { total } = await (await fetch(engine.url + '/api/v1/evaluations/')).json();",
       'const evaluator = Evaluator.fromCheckpoint("edgewise/tiny", { config: "evals.toml", engine, resume: true });',
       "const before = evaluator.done;",
       "const stored = await evaluator();",
       'const each = await evaluator.evaluate({ reduce: "none" });',
-      "console.log(JSON.stringify({ before, after: evaluator.done, stored, each: each.scores.perplexity.length }));",
+      "console.log(JSON.stringify({ refused, total, before, after: evaluator.done, stored, each: each.scores.perplexity.length }));",
     ];
     const program = join(place.folder, "evaluate.mjs");
     writeFileSync(program, lines.join("\n"));
@@ -91,8 +94,9 @@ describe("an evaluator", () => {
       return JSON.parse(stdout) as Record<string, unknown>;
     };
     const first = await evaluate();
-    expect(first).toMatchObject({ before: false, after: true, each: TEXTS.length });
-    expect(await evaluate()).toEqual({ ...first, before: true });
+    expect(first).toMatchObject({ total: 0, before: false, after: true, each: TEXTS.length });
+    expect(first.refused).toMatch(/evaluation blimpp: .*There is no environment "blimpp"/);
+    expect(await evaluate()).toEqual({ ...first, total: 2, before: true });
     const direct = (await Promise.all(TEXTS.map(logprobsOf))).flat();
     const { results } = JSON.parse(readFileSync(join(place.folder, "results/general/default/edgewise--tiny/results.json"), "utf8")) as {
       results: Record<string, number>;

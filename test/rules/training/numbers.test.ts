@@ -250,7 +250,32 @@ describe("a definition", () => {
     ]);
   });
 
+  test("may name an evaluation with the fields that library code gives one, which come to the same run", () => {
+    const evaluations = [
+      { evaluation: "blimp", args: { per_part: 20 }, length: 50, temperature: 0, eval: { env_args: { part: "wh_island" } } },
+      { evaluation: "mmlu" },
+    ];
+    expect(definitionOf(definitionSchema.parse({ evaluations })).evaluations.map(({ name, eval: table }) => [name, table])).toEqual([
+      [
+        "blimp",
+        {
+          env_id: "blimp",
+          num_examples: -1,
+          rollouts_per_example: 1,
+          env_args: { per_part: 20, length: 50, part: "wh_island" },
+          sampling_args: { temperature: 0 },
+        },
+      ],
+      ["mmlu", { env_id: "mmlu", num_examples: -1, rollouts_per_example: 1 }],
+    ]);
+  });
+
   test.each([
+    [{ evaluations: [{ evaluation: "mmlu", benchmark: "gsm8k" }] }, "leave one of the two out"],
+    [{ evaluations: [{ evaluation: "mmlu", num_samples: 2 }] }, "num_samples"],
+    [{ evaluations: [{ benchmark: "gsm8k", length: 2 }] }, "length"],
+    [{ evaluations: [{ evaluation: "mmlu", length: -2 }] }, "length"],
+    [{ evaluations: [{ evaluation: "mmlu", eval: { env_id: "gsm8k" } }] }, "is said by `evaluation`"],
     [{ evaluations: [{ benchmark: "gsm8k", breakdown_keys: ["level"] }] }, "breakdown_keys"],
     [{ evaluations: [{ benchmark: "gsm8k", chat_template: { user_template: "{prompt}" } }] }, "user_template"],
     [{ evaluations: [{ max_tokens: 5, eval: { env_id: "gsm8k" } }] }, "max_tokens"],

@@ -28,13 +28,16 @@ class Engine implements EvaluationEngine {
   readonly down = new Set<string>();
   errors: Record<string, number> = {};
 
+  async checkEvaluation({ environment }: EvaluationRequest): Promise<void> {
+    if (ROWS[environment] === undefined)
+      throw new EdgewiseError("environment_not_found", `there is no environment ${environment}`, { hint: "this service has: sst2, tinystories_ppl" });
+  }
+
   async runEvaluation(request: EvaluationRequest): Promise<EndedRun> {
     this.asked.push(request);
     const { environment, key = "" } = request;
     if (this.down.has(environment)) throw new EdgewiseError("endpoint_unavailable", "killed");
-    const rows = ROWS[environment];
-    if (rows === undefined)
-      throw new EdgewiseError("environment_not_found", `there is no environment ${environment}`, { hint: "this service has: sst2, tinystories_ppl" });
+    const rows = ROWS[environment] ?? [];
     this.made.add(key);
     return {
       runId: "0000aaaa",
@@ -86,9 +89,15 @@ describe("an evaluator", () => {
     await expect(evaluator.evaluate({ reduce: "max" as "mean" })).rejects.toThrow("it can be mean, sum, none");
   });
 
-  it("is told by name of an evaluation that is not there, and writes nothing", async () => {
-    const evaluator = Evaluator.fromCheckpoint("m", { config: config({ evaluation: [{ name: "sst2" }, { name: "sst3" }] }), engine: new Engine() });
-    await expect(evaluator.run()).rejects.toMatchObject({ code: "environment_not_found", hint: "this service has: sst2, tinystories_ppl" });
+  it("is told by name of an evaluation that is not there before any begins, and writes nothing", async () => {
+    const engine = new Engine();
+    const evaluator = Evaluator.fromCheckpoint("m", { config: config({ evaluation: [{ name: "sst2" }, { name: "sst3" }] }), engine });
+    await expect(evaluator.run()).rejects.toMatchObject({
+      code: "environment_not_found",
+      message: "evaluation sst3: there is no environment sst3",
+      hint: "this service has: sst2, tinystories_ppl",
+    });
+    expect(engine.asked).toEqual([]);
     expect(existsSync(evaluator.resultsFile)).toBe(false);
     expect(evaluator.done).toBe(false);
   });

@@ -17,8 +17,8 @@ import type { EvaluatorControl, EvaluatorFacts, EvaluatorPut, EvaluatorView, Rec
 import { type EvaluatorHead, EvaluatorStore } from "./evaluator-store.ts";
 import { sendEvaluatorTask } from "./evaluator-task.ts";
 
-/** Finished evaluations whose points are posted in one turn. */
-const POSTED_AT_ONCE = 200;
+/** Finished evaluations whose points are posted in one turn: few requests, since a turn has one time for all of them. */
+const POSTED_AT_ONCE = 50;
 
 const NO_EVALUATOR = fail("not_found", "Evaluator not found.", "`npx edgewise evaluator list` shows those there are.");
 

@@ -9,7 +9,8 @@ import type { Sink } from "./sink.ts";
  */
 
 const MOST_METRICS = 500;
-const TIMEOUT_MS = 30_000;
+/** Of all requests of a turn together: it is within the 30 s that work may go on behind a batch of the queue. */
+const TIMEOUT_MS = 20_000;
 
 export interface MlflowBatch {
   readonly run_id: string;
@@ -39,21 +40,23 @@ export class MlflowSink implements Sink {
   readonly #target: MlflowTarget;
   readonly #token: string | null;
   readonly #fetch: Fetch;
+  readonly #within: number;
 
-  constructor(target: MlflowTarget, token: string | null, send: Fetch) {
+  constructor(target: MlflowTarget, token: string | null, send: Fetch, within = TIMEOUT_MS) {
     this.#target = target;
     this.#token = token;
     this.#fetch = send;
+    this.#within = within;
   }
 
   async post(points: readonly Point[]): Promise<void> {
-    for (const batch of mlflowBatches(this.#target.run_id, points)) await this.#send(batch);
+    const signal = AbortSignal.timeout(this.#within);
+    for (const batch of mlflowBatches(this.#target.run_id, points)) await this.#send(batch, signal);
   }
 
-  async #send(batch: MlflowBatch): Promise<void> {
+  async #send(batch: MlflowBatch, signal: AbortSignal): Promise<void> {
     const { tracking_uri } = this.#target;
     const { origin } = new URL(tracking_uri);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
     const headers = { "content-type": "application/json", ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }) };
     let status: number;
     try {
@@ -69,7 +72,7 @@ export class MlflowSink implements Sink {
       ({ status } = response);
     } catch {
       // What was thrown may name the whole URL.
-      throw new EdgewiseError("connection_failed", signal.aborted ? `${origin} did not answer within ${TIMEOUT_MS / 1_000} s` : `no connection to ${origin}`);
+      throw new EdgewiseError("connection_failed", signal.aborted ? `${origin} did not answer within ${this.#within / 1_000} s` : `no connection to ${origin}`);
     }
     if (status >= 300)
       throw new EdgewiseError("provider_error", `${origin} answered with status ${status}${status < 400 ? "; redirects are not followed" : ""}`);

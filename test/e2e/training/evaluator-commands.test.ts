@@ -2,25 +2,28 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runInProcess } from "../../support/cli/cli-in-process.ts";
-import { Workplace } from "../../support/cli/cli-process.ts";
+import { until, Workplace } from "../../support/cli/cli-process.ts";
 import { Served } from "../../support/cli/served.ts";
+import { type ScriptedMlflow, startScriptedMlflow } from "../../support/clients/scripted-mlflow.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
 
 /** What a user of `edgewise evaluator` sees, against a service that runs. */
 
 let place: Workplace;
 let model: ModelServer;
+let mlflow: ScriptedMlflow;
 let served: Served;
 beforeAll(async () => {
   place = new Workplace();
   model = await startModelServer({ accuracy: 1 });
+  mlflow = await startScriptedMlflow();
   served = new Served(place);
-  await served.start();
+  await served.start(null, { MLFLOW_API_KEY: "hush" });
 });
 afterAll(async () => {
   await served.end("SIGKILL");
   place.remove();
-  await model.close();
+  await Promise.all([model.close(), mlflow.close()]);
 });
 
 /** What it prints, a command that is to end with `code`; `told`: what it says beside it. */
@@ -116,4 +119,58 @@ it("a step is posted, evaluated, followed into a file, listed, shown and deleted
   ])
     expect((await cli(args, 1)).told).toContain("Evaluator not found");
   expect((await cli(["show", "a b"], 2)).told).toContain('"a b" is no name of an evaluator');
+});
+
+it("points reach MLflow when it is back; while it fails or hangs steps are evaluated all the same, and what waits is shown", { timeout: 60_000 }, async () => {
+  const to = `[evaluator.mlflow]\ntracking_uri = "${mlflow.url}"\nrun_id = "abc"\ntoken_var = "MLFLOW_API_KEY"\n`;
+  // Another definition has what waits posted at once, and not after the growing waits.
+  const put = async (patience: number): Promise<void> => {
+    file(`${table("posted")}${to}[evaluator.early_stopping]\npatience = ${patience}\n`);
+    await out("put", "posted", "evaluators.toml");
+  };
+  const evaluated = async (step: number): Promise<void> => {
+    await out("run", "posted", "--step", String(step - 1), "-m", "scripted");
+    await out("follow", "posted", "--until-idle");
+    expect(await out("show", "posted")).toMatch(new RegExp(`\\n${step} +words +[0-9a-f]{8} +mean_reward 1\\.000`));
+  };
+  const sees = (what: RegExp): Promise<void> =>
+    until(
+      async () => what.test(await out("show", "posted")),
+      20_000,
+      () => `${what} in what is shown`,
+    );
+  mlflow.answer(500);
+  await put(1);
+  await evaluated(5);
+  await sees(/\nMLflow +waits: http:\S+ answered with status 500\n/);
+
+  mlflow.answer("hang");
+  const before = mlflow.requests.length;
+  await put(2);
+  await until(
+    () => mlflow.requests.length > before,
+    20_000,
+    () => "a request that hangs",
+  );
+  await evaluated(10);
+  expect([mlflow.kept.size, mlflow.hanging()]).toEqual([0, mlflow.requests.length - before]);
+
+  mlflow.answer(200);
+  await put(3);
+  await until(
+    () => mlflow.kept.size === 2,
+    20_000,
+    () => `both points in ${[...mlflow.kept].join(" ")}`,
+  );
+  await sees(/^(?!.*MLflow)/s);
+  const { method, path, headers, body } = mlflow.requests.at(-1) ?? {};
+  expect([method, path, headers?.authorization]).toEqual(["POST", "/api/2.0/mlflow/runs/log-batch", "Bearer hush"]);
+  expect(body).toMatchObject({
+    run_id: "abc",
+    metrics: [
+      { key: "val/words/mean_reward", value: 1, step: 5 },
+      { key: "val/words/mean_reward", value: 1, step: 10 },
+    ],
+  });
+  expect(JSON.stringify(await cli(["show", "posted", "-o", "json"]))).not.toContain("hush");
 });

@@ -9,6 +9,7 @@ import { endOf } from "../../../src/training/run-end.ts";
 import { valuesOfRewards, valuesOfRun } from "../../../src/training/run-values.ts";
 import { type Point, seriesOf } from "../../../src/training/series.ts";
 import { definitionOf, definitionSchema } from "../../../src/training/definition-schema.ts";
+import { startScriptedMlflow } from "../../support/clients/scripted-mlflow.ts";
 import type { SeenRun, StepOrder, StepRecord } from "../../../src/training/state.ts";
 
 const at = (step: number, value: number, errored = 0) => ({ step, value, model: `ckpt-${step}`, errored });
@@ -198,6 +199,29 @@ describe("MLflow", () => {
     expect(failed).toContain("https://mlflow.example answered with status 302");
     expect(failed).not.toContain("secret-path");
     expect(asked[0]).toMatchObject({ method: "POST", redirect: "manual", headers: { authorization: "Bearer token" } });
+  });
+
+  test("keeps what it is sent over HTTP once, however often, and one that hangs or fails is told within its time", async () => {
+    const server = await startScriptedMlflow();
+    try {
+      const sink = new MlflowSink({ tracking_uri: server.url, run_id: "abc" }, null, fetch, 300);
+      const post = () => sink.post(points).then(() => "arrived", String);
+      server.answer("hang");
+      expect(await post()).toContain(`${server.url} did not answer within 0.3 s`);
+      server.answer(500);
+      expect(await post()).toContain(`${server.url} answered with status 500`);
+      server.answer(200);
+      const patient = new MlflowSink({ tracking_uri: server.url, run_id: "abc" }, null, fetch);
+      await patient.post(points);
+      await patient.post(points);
+      expect(server.kept.size).toBe(points.length);
+      expect(server.requests[0]).toMatchObject({ method: "POST", headers: { "content-type": "application/json" } });
+      expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
+    } finally {
+      await server.close();
+    }
+    const gone = new MlflowSink({ tracking_uri: server.url, run_id: "abc" }, null, fetch, 5_000);
+    expect(await gone.post(points).catch(String)).toContain(`no connection to ${server.url}`);
   });
 });
 

@@ -108,6 +108,8 @@ export interface RunView {
   readonly dataset_digest: string | null;
   /** What people call it; null or absent = the environment has rows of its own, or nobody said. */
   readonly dataset_name?: string | null;
+  /** Tasks of the data set that are in no example; absent = nobody counted them. */
+  readonly n_not_run?: number;
   /** Of the final files; absent until they are written. */
   readonly scores?: RunScores;
   readonly pass_threshold: number;

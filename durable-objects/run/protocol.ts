@@ -268,6 +268,8 @@ export interface PreparedRequest extends TicketId {
   readonly env_digest: string;
   /** What the data set is called; null or absent where nobody but who uploaded it knows. */
   readonly dataset_name?: string | null;
+  /** Tasks of the data set that are in no example; absent = nobody counted them. */
+  readonly n_not_run?: number;
   readonly pass_threshold: number;
   /** Lowest and highest reward that a rollout can have; absent from executors of before = 0 to 1. */
   readonly reward_range?: readonly [number, number];

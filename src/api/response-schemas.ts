@@ -73,6 +73,11 @@ const state = {
   total_rollouts: count,
   reward: z.number().nullable(),
   dataset_name: text.nullable().describe("File name, address, or id with what was chosen of it; null where it has none."),
+  n_not_run: count
+    .optional()
+    .describe(
+      "Tasks of the data set that are in no example: beyond `num_examples`, or that nothing here can verify; only where the environment counts its tasks.",
+    ),
   reward_ci95: z.tuple([z.number(), z.number()]).nullable().describe("95 % interval of the mean reward, of a settled run."),
   pass_at_k: z.record(z.string(), z.number()).describe("Of a settled run."),
   pass_at_k_ci95: rateIntervals.optional().describe("95 % intervals of pass@k, by k; of a settled run."),

@@ -19,6 +19,8 @@ export interface RunFacts {
   /** Null where the file does not say. */
   readonly num_examples: number | null;
   readonly rollouts_per_example: number | null;
+  /** Tasks of its data set that are in no example; null where nobody counted. */
+  readonly n_not_run: number | null;
   readonly pass_threshold: number;
   readonly reward_range: RewardRange;
   /** The key that examples were clustered by; absent = by none. */
@@ -59,6 +61,7 @@ export function runFacts(metadata: unknown): RunFacts | null {
     sampling_args: fieldsOf(file.sampling_args) as JsonObject,
     num_examples: countOf(file.num_examples),
     rollouts_per_example: countOf(file.rollouts_per_example),
+    n_not_run: countOf(own.n_not_run),
     pass_threshold: typeof file.pass_threshold === "number" ? file.pass_threshold : 0.5,
     reward_range: rangeOf(own.reward_range),
     cluster_by: textOf(own.cluster_by) ?? undefined,

@@ -38,6 +38,8 @@ export interface MetadataInput {
   readonly dataset_digest: string | null;
   /** What people call it; null where it has no name. */
   readonly dataset_name: string | null;
+  /** Tasks of the data set that are in no example; absent = nobody counted them. */
+  readonly n_not_run?: number;
   /** Rollouts that are generated, of units that are not done; absent = none. */
   readonly open_rollouts?: number;
   /** Examples that were scored anew as a group; absent = none. */
@@ -106,6 +108,8 @@ export type EdgewiseMetadata = {
   readonly dataset_digest: string | null;
   /** File name, address, or id with what was chosen of it; absent where it has none. */
   readonly dataset_name?: string;
+  /** Tasks of the data set that are in no example: beyond the number that was asked for, or that nothing here can verify; only where they were counted. */
+  readonly n_not_run?: number;
   /** Only where the run had any. */
   readonly extra_env_kwargs?: JsonObject;
   readonly shuffle_seed?: number;
@@ -189,6 +193,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(input.response_models === undefined ? {} : { response_models: input.response_models }),
       dataset_digest: input.dataset_digest,
       ...(input.dataset_name === null ? {} : { dataset_name: input.dataset_name }),
+      ...(input.n_not_run === undefined ? {} : { n_not_run: input.n_not_run }),
       ...(config.extra_env_kwargs === undefined ? {} : { extra_env_kwargs: config.extra_env_kwargs }),
       ...(config.shuffle_seed === undefined ? {} : { shuffle_seed: config.shuffle_seed }),
       ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),

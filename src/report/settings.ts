@@ -25,6 +25,12 @@ export function datasetText(name: string | null | undefined, digest: string | nu
   return digest === null ? name : `${name} (rows ${digest.slice(0, 12)})`;
 }
 
+/** Tasks that are in no example; null where there are none, or nobody counted. */
+export function notRunText(n_not_run: number | null | undefined): string | null {
+  if (n_not_run === null || n_not_run === undefined || n_not_run === 0) return null;
+  return `${n_not_run} ${n_not_run === 1 ? "task" : "tasks"} of the data set: beyond the examples that were asked for, or left out since nothing here verifies them`;
+}
+
 /** Arguments of the environment, an upload by the name of its file; null when there are none. */
 export function argumentsText(env_args: JsonObject, datasetName: string | null | undefined): string | null {
   const { dataset } = env_args;

@@ -62,6 +62,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   head.env_digest ??= request.env_digest;
   codeFound(ledger, head, context);
   head.dataset_name = request.dataset_name ?? null;
+  if (request.n_not_run !== undefined) head.n_not_run = request.n_not_run;
   head.pass_threshold = request.pass_threshold;
   if (request.reward_range !== undefined) head.reward_range = request.reward_range;
   if (request.reward_weights !== undefined) head.reward_weights = request.reward_weights;

@@ -54,6 +54,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.loading === undefined || head.loading.retry_at === 0 ? {} : { loading: loadingOf(head.loading) }),
     dataset_digest: head.dataset_digest,
     dataset_name: datasetNameOf(config, head),
+    ...(head.n_not_run === undefined ? {} : { n_not_run: head.n_not_run }),
     ...(head.scores === undefined ? {} : { scores: head.scores }),
     pass_threshold: head.pass_threshold,
     ...(head.reward_range === undefined ? {} : { reward_range: head.reward_range }),

@@ -72,6 +72,8 @@ export interface RunHead {
   /** Bytes of the rows that count; absent in runs of before = unknown, and none. */
   row_bytes?: number;
   pass_threshold: number;
+  /** Tasks of the data set that are in no example; absent = nobody counted them. */
+  n_not_run?: number;
   /** Lowest and highest reward that a rollout can have; absent in runs of before = 0 to 1. */
   reward_range?: readonly [number, number];
   /** What each metric counts for in the reward; absent in runs of before. */

@@ -76,6 +76,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.loading === undefined ? {} : { loading: view.loading }),
     dataset_digest: view.dataset_digest,
     dataset_name: view.dataset_name ?? null,
+    ...(view.n_not_run === undefined ? {} : { n_not_run: view.n_not_run }),
     reward_ci95: view.scores?.reward_ci95 ?? null,
     pass_at_k: view.scores?.pass_at_k ?? {},
     ...(config.cluster_by === undefined ? {} : { cluster_by: config.cluster_by }),

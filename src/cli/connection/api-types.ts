@@ -83,6 +83,8 @@ export interface RunState {
   readonly dataset_digest: string | null;
   // Absent from services of before.
   readonly dataset_name?: string | null;
+  /** Tasks of the data set that are in no example; absent = nobody counted them. */
+  readonly n_not_run?: number;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }
 

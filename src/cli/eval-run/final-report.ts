@@ -7,7 +7,7 @@ import { rescoredText } from "../../report/rescored-text.ts";
 import type { WrongAverage } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
-import { argumentsText, concurrencyText, datasetText, optionsText, samplingText } from "../../report/settings.ts";
+import { argumentsText, concurrencyText, datasetText, notRunText, optionsText, samplingText } from "../../report/settings.ts";
 import { knownKeysText, unknownKeyText } from "../../report/statistics/unknown-key-text.ts";
 import { flagName } from "../command-line/flags.ts";
 import type { Evaluation } from "../connection/api-types.ts";
@@ -114,6 +114,7 @@ function settingsOf({ evaluation_id, metadata, eval_config, edgewise }: Evaluati
   const line = (name: string, value: string | null): readonly string[] => (value === null ? [] : [`${name}: ${value}`]);
   return [
     ...line("dataset", datasetText(dataset_name, dataset_digest)),
+    ...line("not run", notRunText(edgewise.n_not_run)),
     `concurrency: ${concurrencyText(eval_config.max_concurrent, num_examples * rollouts_per_example)}`,
     ...line("sampling", samplingText(sampling_args)),
     ...line("environment arguments", argumentsText(env_args, dataset_name)),

@@ -6,6 +6,7 @@ import type { Aggregates } from "../../metrics/aggregates.ts";
 import { importedAverages, wrongAverages } from "../../metrics/stated-averages.ts";
 import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import { PlainReport } from "../../report/plain-report.ts";
+import { notRunText } from "../../report/settings.ts";
 import { printableJson } from "../../report/text/printable.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
@@ -63,6 +64,7 @@ async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: Rep
       groups.add(value.example_id ?? value.id, value.prompt);
       naming.add(value);
     }
+  const notRun = notRunText(facts.n_not_run);
   const report = new PlainReport({
     env_id: facts.env_id,
     model: facts.model,
@@ -73,6 +75,7 @@ async function reportOf({ name, facts, rows }: OpenedRun, { clusterBy, by }: Rep
     reward_range: facts.reward_range,
     grouping_problem:
       facts.grouping_problem ?? naming.problem(facts.rollouts_per_example ?? 1) ?? (groups.others === 0 ? undefined : groupingProblem(groups.others)),
+    settings: notRun === null ? [] : [`not run: ${notRun}`],
     cluster_by: clusterBy ?? facts.cluster_by,
     stopped_early: facts.stopped_early,
     by,

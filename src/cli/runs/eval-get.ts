@@ -14,7 +14,7 @@ import { liveText } from "../../report/statistics/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/text/printable.ts";
-import { argumentsText, datasetText, optionsText } from "../../report/settings.ts";
+import { argumentsText, datasetText, notRunText, optionsText } from "../../report/settings.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { boundsText, intervalText, observedText, ratesText } from "../../report/statistics/uncertainty.ts";
@@ -73,6 +73,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
     ["Code", codesText(edgewise.env_digests)],
     ["Dataset", datasetText(edgewise.dataset_name, edgewise.dataset_digest)],
+    ["Not run", notRunText(edgewise.n_not_run)],
     ["Arguments", argumentsText(metadata.env_args, edgewise.dataset_name)],
     ["Options", optionsText(metadata.extra_env_kwargs)],
     ["Model", metadata.model],

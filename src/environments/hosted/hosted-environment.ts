@@ -17,6 +17,8 @@ export interface HostedEnvironment {
   readonly traits: EnvironmentTraits;
   /** The first `count` examples that an evaluation runs (below 1 = all), read as they are asked for. Throws `dataset_unreadable`, or what the environment threw. */
   examples(count: number): AsyncIterable<RolloutInput>;
+  /** Tasks that the data set has in all, once the last of `examples` was read; null where who reads it has not counted. */
+  datasetSize(): Promise<number | null>;
   /**
    * Plays the rollouts `indices` of one example side by side and scores them, those among them that are generated already, and those of which there are rows
    * (`options.stored`). Whatever goes wrong in a rollout is in its state; rejects only for a fault of the engine. `onRollout` has been told of a rollout

@@ -79,6 +79,8 @@ export abstract class Environment implements Playable {
   args: JsonObject = {};
   /** What the data set is called that its loader was given; null where it was given none, or an upload. */
   datasetName: string | null = null;
+  /** Tasks that the data set has in all, where who reads it has counted them by the time of its last example: what is in no run is told. Null = nobody counted. */
+  datasetSize: number | null = null;
   readonly parser: Parser;
   systemPrompt: string | null;
   readonly fewShot: readonly Message[];

@@ -29,7 +29,12 @@ export interface BenchmarkScores {
   /** Attempts that ended in an error: no score stands for them, and they are in no metric. */
   readonly errored: number;
   readonly tasks: number;
+  /** Tasks of the benchmark that were not run: beyond `limit`, or that nothing here can verify. Null where the environment does not count its tasks. */
+  readonly notRun: number | null;
 }
+
+/** Beside the metrics: tasks that were not run, where they were counted. */
+const NOT_RUN = "n_not_run";
 
 /** Scores a benchmark against a model that a server has, by a run of the engine; in a training loop each time it is due. */
 export class BenchmarkEvaluator {
@@ -51,7 +56,7 @@ export class BenchmarkEvaluator {
   }
 
   /**
-   * Metrics by name, breakdowns as `<metric>[<key>=<value>]`, and `n_tasks`. Attaches to the run that a killed caller left. Throws an `EdgewiseError` when the run
+   * Metrics by name, breakdowns as `<metric>[<key>=<value>]`, `n_tasks`, and of a benchmark folder `n_not_run`. Attaches to the run that a killed caller left. Throws an `EdgewiseError` when the run
    * failed or no attempt has a score: there is no number then.
    */
   async evaluate(sampler: Sampler, { modelPath = null, step = null, signal }: BenchmarkEvaluateOptions = {}): Promise<Record<string, number>> {
@@ -97,8 +102,10 @@ export class BenchmarkEvaluator {
     for (const line of warnings) this.#warn(line);
     if (errored > 0) this.#warn(`${errored} attempts ended in an error and are in no metric`);
     const named = new Map([...estimates, ...bucketEstimates(METRICS, metrics, breakdownKeys, scored)]);
-    this.scores = { estimates: named, runId: result?.runId ?? null, errored, tasks: scored.length };
-    return { ...Object.fromEntries([...named].map(([name, { value }]) => [name, value])), [TASK_COUNT]: scored.length };
+    const notRun = result?.notRun ?? null;
+    this.scores = { estimates: named, runId: result?.runId ?? null, errored, tasks: scored.length, notRun };
+    const numbers = Object.fromEntries([...named].map(([name, { value }]) => [name, value]));
+    return { ...numbers, [TASK_COUNT]: scored.length, ...(notRun === null ? {} : { [NOT_RUN]: notRun }) };
   }
 
   async #upload(result: EvaluationResult, metrics: Readonly<Record<string, number>>, step: number | null, cwd: string): Promise<void> {

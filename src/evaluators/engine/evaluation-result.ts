@@ -18,6 +18,8 @@ export interface EvaluationResult {
   readonly metrics: Readonly<Record<string, number>>;
   /** Rollouts by error code; none of them is a score of 0 here. */
   readonly errors: Readonly<Record<string, number>>;
+  /** Tasks of the data set that are in no example: beyond `num_examples`, or that nothing here can verify; null where the environment does not count its tasks. */
+  readonly notRun: number | null;
   /** Why the run failed, as the service tells it; null where it did not. */
   readonly failure: EdgewiseError | null;
   /** Rows in the order of the data set, one at a time: memory does not grow with the run. */
@@ -36,6 +38,7 @@ export function resultOf(evaluation: Evaluation, failure: EdgewiseError | null, 
     reward: metrics.reward ?? null,
     metrics: metrics.metrics ?? {},
     errors: edgewise.errors,
+    notRun: edgewise.n_not_run ?? null,
     failure,
     rows: async function* () {
       try {

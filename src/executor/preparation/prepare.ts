@@ -157,6 +157,7 @@ export async function prepareRun(
       digest: rowsDigest,
       env_digest: envDigest,
       dataset_name: environment.datasetName,
+      ...(environment.datasetSize === null ? {} : { n_not_run: Math.max(0, environment.datasetSize - count) }),
       pass_threshold: environment.passThreshold,
       reward_range: environment.rewardRange,
       reward_weights: small(environment.rubric.rewardWeights()) ?? {},

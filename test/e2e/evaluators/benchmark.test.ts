@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -91,6 +91,7 @@ describe("a benchmark folder", () => {
       "avg[source.kind=__missing__]": 0,
       "pass@1[source.kind=__missing__]": 0,
       n_tasks: 8,
+      n_not_run: 0,
     });
     expect(kept).toEqual(Array.from({ length: 8 }, (_, at) => `eval 50 w-${at} 50`));
   }, 90_000);
@@ -105,5 +106,8 @@ describe("a benchmark folder", () => {
     expect(model.ledger.stats().total).toBe(before);
     const without = await run("contained", ', "not_run": "skip"');
     expect(without).toMatchObject({ code: 0, stdout: expect.stringContaining("reward: avg - 1.000") });
+    expect(without.stdout).toContain("not run: 1 task of the data set");
+    const folder = without.stdout.match(/^Results: (.*)$/m)?.[1] ?? "";
+    expect(JSON.parse(readFileSync(join(place.folder, folder, "metadata.json"), "utf8"))).toMatchObject({ num_examples: 1, edgewise: { n_not_run: 1 } });
   }, 90_000);
 });

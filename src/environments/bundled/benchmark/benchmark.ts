@@ -20,12 +20,16 @@ interface Settings {
 
 /**
  * Tasks as rows. All that will be taken are looked through before the first is given out, so that one that cannot be verified is told before a model is
- * asked. Throws `dataset_unreadable`.
+ * asked; those behind them are counted alone. Throws `dataset_unreadable`.
  */
-function tasksOf(source: RowSource, { user_template, not_run, judged }: Settings): RowSource {
-  async function* playable(count: number): AsyncGenerator<BenchmarkTask> {
+function tasksOf(source: RowSource, { user_template, not_run, judged }: Settings, onCounted: (tasks: number) => void): RowSource {
+  async function* playable(count: number, toTheEnd = false): AsyncGenerator<BenchmarkTask> {
     let [index, given] = [0, 0];
     for await (const row of source(-1)) {
+      if (count > 0 && given === count) {
+        index += 1;
+        continue;
+      }
       const task = readTask(row, index++);
       const reason = whyNotRun(task, judged);
       if (reason !== null && not_run === "refuse") {
@@ -36,11 +40,12 @@ function tasksOf(source: RowSource, { user_template, not_run, judged }: Settings
       if (reason !== null) continue;
       checkVerifier(task);
       yield task;
-      if (++given === count) return;
+      if (++given === count && !toTheEnd) return;
     }
+    onCounted(index);
   }
   return async function* rows(count) {
-    for await (const _ of playable(count));
+    for await (const _ of playable(count, true));
     for await (const { task_id, instruction, system_prompt, verifier, metadata } of playable(count)) {
       const question = user_template.replace(PLACE, () => instruction);
       const prompt: JsonObject[] = [
@@ -101,10 +106,13 @@ export const benchmark = defineEnvironment({
     const rubric = judged
       ? new JudgeRubric([verifier_reward], { judgeClient: client({ base_url: judge_base_url, api_key_var: judge_api_key_var }), judgeModel: judge_model })
       : new Rubric([verifier_reward]);
-    return new SingleTurnEnv({
-      dataset: tasksOf(dataset, { user_template, not_run, judged }),
+    const environment: SingleTurnEnv = new SingleTurnEnv({
+      dataset: tasksOf(dataset, { user_template, not_run, judged }, (tasks) => {
+        environment.datasetSize = tasks;
+      }),
       ...(system_prompt === "" ? {} : { systemPrompt: system_prompt }),
       rubric,
     });
+    return environment;
   },
 });

@@ -13,7 +13,7 @@ const params = z
   .transform((given) => given ?? {});
 const expected = z.json().default(null);
 
-/** `fields` under the names that EvSys writes them by (`also`) or by their own. */
+/** Fields by their names here, where they are written by names of the SDK that the format comes from (`also`: its names, and ours). */
 const alsoCalled = (also: Readonly<Record<string, string>>) => (value: unknown) =>
   typeof value !== "object" || value === null
     ? value

@@ -3,7 +3,7 @@ import type { JsonObject } from "../config/plan/run-config.ts";
 import { parseTomlText } from "../config/plan/toml-document.ts";
 import { EdgewiseError } from "../errors/result.ts";
 
-/** The file beside `task.toml` in which EvSys writes the function that verifies a task without a container. */
+/** The file beside `task.toml` that names the function which verifies a task without a container. */
 export const HARBOR_VERIFIER_FILE = "evsys_verifier.json";
 
 /** The files of a task folder that are read, as they stand; null = it has none. */

@@ -100,7 +100,7 @@ function writtenCalls(text: string): readonly string[] | null {
 /** Pixels by which a coordinate may be off, where the task says nothing. */
 const COORDINATE_TOLERANCE = 25;
 
-/** One action as EvSys has them, `{tool, action, ref, text, coordinate}`: it, or the object in a text; null where there is none with a tool. */
+/** One action of a computer, `{tool, action, ref, text, coordinate}`: it, or the object in a text; null where there is none with a tool. */
 function actionIn(value: unknown): JsonObject | null {
   // Not by a pattern: one takes time that is quadratic in a text of braces.
   const found = typeof value === "string" ? parsedOr(value.slice(Math.max(0, value.indexOf("{")), value.lastIndexOf("}") + 1), null) : value;

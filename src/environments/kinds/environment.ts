@@ -234,14 +234,8 @@ export abstract class Environment implements Playable {
   // Rollouts
 
   /** A fresh state for one rollout on a copy of `input`. */
-  initState(input: RolloutInput, request: StateRequest): State {
-    return createState(input, {
-      client: request.client,
-      model: request.model,
-      samplingArgs: this.mergeSamplingArgs(request.sampling_args),
-      tools: this.toolDefs,
-      now: request.now,
-    });
+  initState(input: RolloutInput, { client, model, sampling_args, now }: StateRequest): State {
+    return createState(input, { client, model, samplingArgs: this.mergeSamplingArgs(sampling_args), tools: this.toolDefs, now });
   }
 
   /**

@@ -71,3 +71,10 @@ export const datasetKey = (digest: string): string => `${DATASET_PREFIX}${must(D
 /** The digest of the upload that is stored under a key; null for a key of anything else. */
 export const uploadOf = (key: string): string | null =>
   key.startsWith(DATASET_PREFIX) && isDigest(key.slice(DATASET_PREFIX.length)) ? key.slice(DATASET_PREFIX.length) : null;
+
+/** Of a published version, by its code: what a push that was refused left never stands in another's place. */
+const PUBLISHED_PART = /^[a-z0-9][\w.-]{0,63}$/;
+export const PUBLISHED_FILES = ["module.js", "module.js.map", "manifest.json"] as const;
+export type PublishedFile = (typeof PUBLISHED_FILES)[number];
+export const publishedKey = (name: string, version: string, digest: string, file: PublishedFile): string =>
+  checked(`environments/${must(PUBLISHED_PART, name, "name")}/${must(PUBLISHED_PART, version, "version")}/${must(DIGEST, digest, "sha256 digest")}/${file}`);

@@ -21,6 +21,7 @@ import { EXPORTS_QUEUE, type ExportTask } from "./exporting/export-task.ts";
 import { makeExport } from "./exporting/make-export.ts";
 import { count } from "./operations.ts";
 import { pushRun } from "./pushing/push-run.ts";
+import { removePublishedCode } from "./upkeep/published-code.ts";
 import { removeExpired } from "./upkeep/retention.ts";
 import { isRunName } from "./teams/team-name.ts";
 import { sweepUploads } from "./upkeep/upload-sweep.ts";
@@ -59,6 +60,7 @@ export function createWorker({ environments = [] }: WorkerOptions = {}) {
       await pokeEvaluators(env);
       await sweepUploads(env);
       await removeExpired(env);
+      await removePublishedCode(env);
     },
   } satisfies ExportedHandler<Env, WakeUp>;
 }

@@ -55,6 +55,19 @@ export const MAX_EVALUATORS = 1_000;
 export const MAX_NAMED_DATASETS = 200;
 export const MAX_DATASET_FILES = 50;
 export const MAX_DATASET_REVISIONS = 10;
+/** Published environments of a team, and versions of one: a list of each is one answer. */
+export const MAX_PUBLISHED = 500;
+export const MAX_VERSIONS = 200;
+/**
+ * The code of one version, which is one module, and its source map: a push holds both as bytes and as texts. A Worker may be larger (D workers/platform/limits:
+ * 64 MB unpacked), but its 128 MiB are for what it does too.
+ */
+export const MAX_MODULE_BYTES = 8 * MIB;
+export const MAX_SOURCE_MAP_BYTES = 8 * MIB;
+/** What of an environment is told without its code: descriptions and schemas of arguments, several of which are one row. */
+export const MAX_FACTS_BYTES = 256 * KIB;
+/** How long the code of a deleted version stays, for runs that were made with it and are resumed. */
+export const DELETED_VERSION_MS = 30 * 24 * 60 * 60_000;
 /** Characters of one row of text, blank lines before it counted: beyond it a file has no rows. */
 export const MAX_ROW_CHARS = 16 * MIB;
 /** Characters of one record of a CSV file: its parser notes every quote that stands wrongly in it. */

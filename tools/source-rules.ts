@@ -58,6 +58,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/environments/", "src/hub/", "src/traces/"],
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
+  ["src/published/"],
   ["durable-objects/", "src/worker-options.ts"],
   ["src/alerting/", "src/exporting/"],
   ["src/pushing/"],

@@ -1,6 +1,7 @@
 import type { BaselineControl } from "./baselines/baseline-control.ts";
 import type { EndpointControl } from "./endpoint-control.ts";
 import type { NamedDatasetControl } from "./named-dataset-control.ts";
+import type { PublishedControl } from "./published/published-control.ts";
 import type { SecretControl } from "./secrets/secret-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import type { JsonObject } from "../../src/config/plan/run-config.ts";
@@ -142,7 +143,7 @@ export interface InUse {
   readonly through: string;
 }
 
-export interface RegistryControl extends EndpointControl, BaselineControl, NamedDatasetControl, SecretControl {
+export interface RegistryControl extends EndpointControl, BaselineControl, NamedDatasetControl, PublishedControl, SecretControl {
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;
   endAudit(end: AuditEnd): Promise<void>;

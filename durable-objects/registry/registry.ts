@@ -30,6 +30,9 @@ import { NamedDatasetStore } from "./named-dataset-store.ts";
 import { MonitorIndex } from "./monitors/monitor-index.ts";
 import type { MonitorIndexControl, MonitorProjection } from "./monitors/monitor-index-control.ts";
 import type { MonitorFacts } from "../monitor/monitor-control.ts";
+import type { PublishedCode, PublishedEnvironment, PublishRequest } from "./published/published-control.ts";
+import { PublishedStore } from "./published/published-store.ts";
+import type { Visibility } from "../../src/published/published-name.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
 import { EvaluatorIndex, ScheduleIndex } from "./schedules/schedule-index.ts";
@@ -52,6 +55,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   readonly #named: EndpointStore;
   readonly #held: BaselineStore;
   readonly #datasets: NamedDatasetStore;
+  readonly #environments: PublishedStore;
   readonly #clocked: ScheduleIndex;
   readonly #trained: EvaluatorIndex;
   readonly #watched: MonitorIndex;
@@ -67,6 +71,7 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
     this.#named = new EndpointStore(ctx.storage);
     this.#held = new BaselineStore(ctx.storage);
     this.#datasets = new NamedDatasetStore(ctx.storage);
+    this.#environments = new PublishedStore(ctx.storage);
     this.#clocked = new ScheduleIndex(ctx.storage);
     this.#trained = new EvaluatorIndex(ctx.storage);
     this.#watched = new MonitorIndex(ctx.storage);
@@ -178,6 +183,31 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   }
   async deleteNamedDataset(name: string): Promise<boolean> {
     return this.#namedDatasets().remove(name);
+  }
+
+  async publishedEnvironment(name: string): Promise<PublishedEnvironment | null> {
+    return this.#published().find(name);
+  }
+  async listPublished(): Promise<readonly PublishedEnvironment[]> {
+    return this.#published().all();
+  }
+  async mayPublish(request: PublishRequest): Promise<Result<null>> {
+    return this.#published().may(request);
+  }
+  async publish(request: PublishRequest): Promise<Result<PublishedEnvironment>> {
+    return this.#published().publish(request);
+  }
+  async changeVisibility({ name, visibility }: { readonly name: string; readonly visibility: Visibility }): Promise<Result<PublishedEnvironment>> {
+    return this.#published().show(name, visibility, steadyNow());
+  }
+  async deletePublished({ name, version, now }: { readonly name: string; readonly version: string | null; readonly now: number }): Promise<Result<number>> {
+    return this.#published().remove(name, version, now);
+  }
+  async codeToRemove(before: number, most: number): Promise<readonly PublishedCode[]> {
+    return this.#published().toRemove(before, most);
+  }
+  async forgetCode(removed: readonly PublishedCode[]): Promise<void> {
+    this.#published().forget(removed);
   }
 
   async reserve(request: ReserveRequest): Promise<Result<Reservation>> {
@@ -303,6 +333,11 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   #namedDatasets(): NamedDatasetStore {
     this.#store();
     return this.#datasets;
+  }
+
+  #published(): PublishedStore {
+    this.#store();
+    return this.#environments;
   }
 
   #retention(): RetentionStore {

@@ -19,7 +19,7 @@ import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { baselines } from "./baselines/baselines.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
-import { environments } from "./environments.ts";
+import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
 import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
@@ -116,7 +116,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/datasets`, datasets);
   app.route(`${v1}/named-datasets`, namedDatasets);
   app.route(`${v1}/traces`, traces);
-  for (const resource of [environments, environmentNames, environmentSecrets]) app.route(`${v1}/environmentshub`, resource);
+  for (const resource of [environmentsHub, environmentNames, environmentSecrets]) app.route(`${v1}/environmentshub`, resource);
   app.route(`${v1}/secrets`, secrets);
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);

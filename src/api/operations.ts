@@ -6,6 +6,7 @@ import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
+import { PUBLISHED_OPERATIONS } from "./published/published-operations.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
 import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
 import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
@@ -200,14 +201,7 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [413, 422],
   },
   { method: "get", path: "/datasets/{sha256}", id: "getDataset", summary: "Whether an upload is there", answers: { 200: answers.upload }, errors: [404, 422] },
-  {
-    method: "get",
-    path: "/environmentshub/{owner}/{name}/{version}",
-    id: "getEnvironment",
-    summary: "An environment of this service; `version` is @latest or @ and a version",
-    answers: { 200: answers.environment },
-    errors: [404],
-  },
+  ...PUBLISHED_OPERATIONS,
   {
     method: "get",
     path: "/user/whoami",

@@ -343,16 +343,6 @@ export const samplePage = z.strictObject({
 export const uploaded = z.strictObject({ dataset: text.describe("sha256:<digest>, as the argument `dataset` takes it.") });
 export const upload = z.strictObject({ dataset: text, bytes: count });
 
-const described = {
-  id: text.describe("What environment_ids takes."),
-  name: text,
-  owner: z.strictObject({ name: text }),
-  description: text,
-  visibility: z.literal("PUBLIC"),
-  latest_version: z.strictObject({ semantic_version: text, content_hash: text }),
-  metadata: z.strictObject({ description: text }),
-};
-export const environment = z.strictObject({ ...described, data: z.strictObject(described) });
 export const whoami = z.strictObject({
   data: z.strictObject({
     id: text,

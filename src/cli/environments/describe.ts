@@ -1,8 +1,8 @@
 /** What environments of this machine say of themselves, asked in processes of their own: their code sees no key, no state and not each other. */
 import { z } from "zod";
 import { issueText } from "../../config/issue-text.ts";
-import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import type { EnvironmentFacts } from "../../environments/definition/describe.ts";
+import { FACTS_SCHEMA } from "../../environments/definition/facts-schema.ts";
 import { knowSources, ownFrame } from "../../errors/own-frames.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { CliError, EXIT, reasonOf } from "../terminal/cli-error.ts";
@@ -11,27 +11,6 @@ import { describer, type Ended, runConfined } from "./describer.ts";
 
 /** Processes at once: each takes a core for some 200 ms. */
 const AT_ONCE = 4;
-
-/** An id stands in addresses, in commands and in the names of folders. */
-const ID = /^[A-Za-z0-9][\w.-]{0,99}(?:\/[A-Za-z0-9][\w.-]{0,99})?$/;
-
-/** What a foreign process says is looked at before it is believed. */
-const FACTS = z.object({
-  id: z.string().regex(ID, "is no id: letters, digits and . _ - (my-env), with an owner's name and / before it or none"),
-  version: z.string().max(200),
-  description: z.string(),
-  defaults: z.object({ num_examples: z.number().exactOptional(), rollouts_per_example: z.number().exactOptional() }),
-  keys: z.array(z.string().refine(isKeyVariable, "is no name of a key variable")),
-  args: z.array(
-    z.object({
-      name: z.string(),
-      schema: z.record(z.string(), z.json()),
-      required: z.boolean(),
-      default: z.json().exactOptional(),
-      description: z.string().nullable(),
-    }),
-  ),
-});
 
 const ANSWER = z.union([z.object({ facts: z.unknown() }), z.object({ text: z.string(), stack: z.string() })]);
 
@@ -51,7 +30,7 @@ async function described(module: EnvironmentModule, script: string): Promise<Env
   const answer = answerOf(ended);
   if (answer === null) throw unloadable(module, reasonOfEnd(ended), ended.error);
   if ("text" in answer) throw unloadable(module, thrownText(answer, module, script), answer);
-  const facts = FACTS.safeParse(answer.facts);
+  const facts = FACTS_SCHEMA.safeParse(answer.facts);
   if (facts.success) return facts.data;
   throw unloadable(module, facts.error.issues.map((issue) => `${issue.path.join(".")} ${issueText(issue)}`).join("; "), facts.error);
 }

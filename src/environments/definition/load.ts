@@ -32,6 +32,9 @@ const BUNDLED: readonly EnvironmentDefinition[] = [
   ...Object.entries(FAMILIES).flatMap(([room, definitions]) => definitions.map((definition) => madeOf(definition, room))),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
+/** Whether this is the id of an environment that comes with the package, whatever this host has in its place. */
+export const isBundled = (id: string): boolean => BUNDLED.some((bundled) => bundled.id === id);
+
 interface Known extends OfferedEnvironment {
   /** Null when its code is loaded only when it is named. */
   readonly definition: EnvironmentDefinition | null;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import * as hub from "../../../src/api/published/published-schemas.ts";
 import * as answers from "../../../src/api/response-schemas.ts";
 import { openDoor } from "../../support/door/fake-ports.ts";
 
@@ -11,7 +12,7 @@ describe("the lookup of an environment", () => {
   it("gives an id that a creation takes back, flat and under data", async () => {
     const { status, body } = await look("/environmentshub/edgewise/gsm8k/@latest");
     expect(status).toBe(200);
-    expect(answers.environment.parse(body)).toMatchObject({
+    expect(hub.environment.parse(body)).toMatchObject({
       id: "gsm8k",
       latest_version: { semantic_version: "0.1.0", content_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
     });

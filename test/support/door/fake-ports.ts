@@ -36,7 +36,7 @@ import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { MemoryStore } from "../run/memory-store.ts";
 import { FakePushes } from "./fake-pushes.ts";
-import { FakeBaselines } from "./fake-baselines.ts";
+import { FakePublished } from "./fake-published.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
@@ -178,7 +178,7 @@ export class FakeRun extends FakePushes implements RunControl {
   }
 }
 
-export class FakeRegistry extends FakeBaselines implements RegistryControl {
+export class FakeRegistry extends FakePublished implements RegistryControl {
   readonly taken = new Set<string>();
   readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
   readonly reserved: ReserveRequest[] = [];

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { Random } from "../../simulation/world/random.ts";
+import { pushForm } from "../../support/door/push-form.ts";
 import { sentTraces } from "../../support/door/traces-upload.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
@@ -28,6 +29,7 @@ const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: strin
 };
 let door: Door;
 let ada: string;
+let push: { readonly body: Uint8Array; readonly type: string };
 
 beforeEach(async () => {
   setVars(STEADY);
@@ -66,6 +68,8 @@ beforeEach(async () => {
   theirs.message = (await door.json<{ data: { id: string } }>(bob, "POST", `/alerts/${THEIR_ALERT}/test`, {})).data.id;
   await door.json(bob, "PUT", `/evaluators/${THEIR_EVALUATOR}`, EVALUATOR);
   await door.json(bob, "POST", `/evaluators/${THEIR_EVALUATOR}/steps`, { step: 1, model: "theirs" });
+  push = await pushForm();
+  await door.json(bob, "PUT", `/environmentshub/quokkas/${THEIR_ENVIRONMENT}/@1.0.0`, push.body, { "content-type": push.type });
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],
     ["/environmentshub/reverse-text/secrets", { name: "THEIRS", value: "secret words" }],
@@ -90,6 +94,7 @@ const SCHEDULE_EVAL = { env_id: "reverse-text", api_base_url: "https://models.ex
 const SCHEDULE = { cron: "0 3 * * *", eval: { ...SCHEDULE_EVAL, model: "scripted" } };
 const THEIR_EVALUATOR = "theirs-to-train";
 const EVALUATOR = { run_every: 5, evaluations: [{ eval: SCHEDULE_EVAL }] };
+const THEIR_ENVIRONMENT = "theirs-to-run";
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
 interface Names {
@@ -99,6 +104,7 @@ interface Names {
   readonly alert: string;
   readonly message: string;
   readonly evaluator: string;
+  readonly environment: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -116,7 +122,8 @@ interface Asked {
 }
 
 /** One request for each route and way to name something in it. */
-function variants(route: string, { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message }: Names): Asked[] {
+function variants(route: string, names: Names): Asked[] {
+  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment } = names;
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -135,7 +142,8 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
     .replace(":evaluator", evaluator)
     .replace(":team", team)
     .replace(":user", "bob")
-    .replace(":owner/:name/:version{@.+}", `${team}/reverse-text/@latest`)
+    .replace(":owner/:name", `${team}/${environment}`)
+    .replace(":version{@[^/]+}", "@1.0.0")
     .replace(":revision", "main")
     .replace(":path{.+}", "README.md");
   const at = path.startsWith("/api/v1") ? path.slice("/api/v1".length) : `/${path}`;
@@ -155,6 +163,7 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
         { method, path: at, body: { ...CREATION, resume_from: folder(digest) } },
         { method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, env_args: { dataset: `sha256:${digest}` } } } },
         { method, path: at, body: CREATION, headers: named },
+        { method, path: at, body: { ...CREATION, environment_ids: [`${team}/${environment}`] } },
         { method, path: at, body: { environment_ids: ["reverse-text"], eval_config: { endpoint_id: endpoint } } },
         { method, path: at, body: { environment_ids: ["reverse-text"], inference_model: endpoint } },
         { method, path: at, body: { environment_ids: ["reverse-text"], rescore: { run_id: run } } },
@@ -249,6 +258,12 @@ function variants(route: string, { run, digest, token, team, key, endpoint, secr
       ];
     case "POST /api/v1/tokens":
       return [{ method, path: at, body: { name: "x", user: "bob", teams: [team], scopes: ["runs:read"] } }];
+    case "PUT /api/v1/environmentshub/:owner/:name/:version{@[^/]+}":
+      return [{ method, path: at, body: push.body, headers: { "content-type": push.type } }];
+    case "PATCH /api/v1/environmentshub/:owner/:name":
+      return [{ method, path: at, body: { visibility: "PUBLIC" } }];
+    case "GET /api/v1/environmentshub":
+      return ["", `?owner=${team}`, `?search=${environment}`, "?mine_only=true"].map((query) => ({ method, path: `${at}/${query}` }));
     case "PUT /api/v1/datasets/:digest":
       return [{ method, path: at, body: bytes }];
     default:
@@ -299,6 +314,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       alert: THEIR_ALERT,
       message: theirs.message,
       evaluator: THEIR_EVALUATOR,
+      environment: THEIR_ENVIRONMENT,
     };
     const none: Names = {
       run: hex(8),
@@ -313,6 +329,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       alert: `nobodys-to-hear-${n}`,
       message: `msg_${hex(32)}`,
       evaluator: `nobodys-to-train-${n}`,
+      environment: `nobodys-to-run-${n}`,
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

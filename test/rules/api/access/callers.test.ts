@@ -57,7 +57,7 @@ describe("the table of routes", () => {
         .replace(":id", ID)
         .replace(":file", "eval.log")
         .replace(":digest", "a".repeat(64))
-        .replace(":owner/:name/:version{@.+}", "edgewise/gsm8k/@latest")
+        .replace(":owner/:name/:version{@[^/]+}", "edgewise/gsm8k/@latest")
         .replace("*", "v1/models")
         .replaceAll(/:\w+/g, "acme")
         .replace(/dashboard$/, "dashboard/");

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { plainText } from "../../config/plain-text.ts";
+import { FACTS_SCHEMA } from "../../environments/definition/facts-schema.ts";
+import { VISIBILITIES } from "../../published/published-name.ts";
+import { wholeNumber } from "../schemas.ts";
+
+/** Queries, bodies and answers of `/environmentshub`, in the terms of the `prime` client. */
+
+const flag = z.enum(["true", "false", "True", "False"]).transform((text) => text.toLowerCase() === "true");
+const visibility = z.enum(VISIBILITIES);
+
+/** What the client sends; `tags` and `starred_only` find nothing, since nobody tags or stars anything here. */
+export const hubListQuery = z.strictObject({
+  limit: wholeNumber(1, 1000).default(100),
+  offset: wholeNumber().default(0),
+  sort_by: z.enum(["name", "created_at", "updated_at", "stars"]).default("created_at"),
+  sort_order: z.enum(["asc", "desc"]).default("desc"),
+  owner: plainText(64).optional(),
+  visibility: visibility.optional(),
+  search: plainText(200).optional(),
+  tags: plainText(200).optional(),
+  starred_only: flag.optional(),
+  mine_only: flag.optional(),
+  include_teams: flag.optional(),
+});
+
+/** The part `manifest` of a push; `module` and `source_map` are parts of their own. */
+export const pushManifest = z.strictObject({
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, "must be a sha256 digest in lower-case hex")
+    .describe("Of the part `module`."),
+  visibility: visibility.optional().describe("Absent = it stays as it is; PRIVATE for a new one."),
+  facts: FACTS_SCHEMA,
+});
+export const visibilityBody = z.strictObject({ visibility });
+
+const text = z.string();
+const moment = z.iso.datetime().nullable();
+const versionFacts = z.strictObject({ semantic_version: text, content_hash: text, created_at: moment });
+const described = {
+  id: text.describe("One part of an address, which a creation takes back."),
+  name: text,
+  owner: z.strictObject({ name: text }),
+  description: text,
+  visibility,
+  latest_version: versionFacts,
+  version: versionFacts.describe("The one that was asked for."),
+  metadata: z.looseObject({ description: text }).describe("Of a published one its arguments, defaults, declared keys and what its code is, too."),
+};
+export const environment = z.strictObject({ ...described, data: z.strictObject(described) });
+export const environmentStatus = z.strictObject({
+  data: z.strictObject({ name: text, owner: z.strictObject({ name: text }), description: text, visibility, latest_version: versionFacts }),
+});
+export const environmentVersions = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      version: text,
+      created_at: moment,
+      created_by: text.nullable(),
+      sha256: text,
+      size: z.literal(1).describe("Artifacts, as the client counts them."),
+      bytes: z.int().nullable(),
+      latest: z.boolean(),
+    }),
+  ),
+});
+export const environmentList = z.strictObject({
+  data: z.array(
+    z.strictObject({
+      id: text,
+      name: text,
+      owner: z.strictObject({ name: text }),
+      description: text,
+      visibility,
+      latest_version: text,
+      stars: z.literal(0),
+      tags: z.array(text),
+      created_at: moment,
+      updated_at: moment,
+      bundled: z.boolean(),
+    }),
+  ),
+  total_count: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+});
+export const pushed = z.strictObject({
+  data: z.strictObject({ id: text, name: text, owner: z.strictObject({ name: text }), version: text, sha256: text, visibility, latest: z.boolean() }),
+});

@@ -1,0 +1,51 @@
+import type { PublishedEnvironment } from "../../../durable-objects/registry/published/published-control.ts";
+import { type PublishedFile, publishedKey } from "../../../r2-layout/keys.ts";
+import { sha256Hex } from "../../config/sha256.ts";
+import { EdgewiseError } from "../../errors/result.ts";
+import { MANIFEST_VERSION, type Manifest, readManifest } from "../../published/manifest.ts";
+import { ownerOf, publishedId, type PublishedPin, shownPin } from "../../published/published-name.ts";
+import type { AppPorts } from "../app-ports.ts";
+import { unwrap } from "../errors.ts";
+import type { Push } from "./read-push.ts";
+
+/**
+ * Stores a version in its team's part of the bucket, and then has the Registry know it: what is not known there is nobody's. Throws for what is refused. A push that
+ * broke off is finished by the same push.
+ */
+export async function storePush(
+  ports: AppPorts,
+  { name, version }: { readonly name: string; readonly version: string },
+  push: Push,
+  user: string,
+): Promise<PublishedEnvironment> {
+  const pin: PublishedPin = { owner: ownerOf(ports.team), name, version, digest: push.sha256 };
+  const created_at = ports.now();
+  const { description } = push.facts;
+  const bytes = push.module.byteLength + (push.sourceMap?.byteLength ?? 0);
+  const request = { name, visibility: push.visibility ?? null, version: { version, digest: push.sha256, bytes, description, created_at, created_by: user } };
+  unwrap(await ports.registry.mayPublish(request));
+  const manifest: Manifest = {
+    ...{ format: MANIFEST_VERSION, owner: pin.owner, name, version },
+    module: { sha256: push.sha256, bytes: push.module.byteLength },
+    source_map: push.sourceMap === null ? null : { sha256: await sha256Hex(push.sourceMap), bytes: push.sourceMap.byteLength },
+    facts: { ...push.facts, id: publishedId(pin), version },
+    ...{ made_with: ports.facts.version, created_at, created_by: user },
+  };
+  await put(ports, pin, "module.js", push.module);
+  if (push.sourceMap !== null) await put(ports, pin, "module.js.map", push.sourceMap);
+  await put(ports, pin, "manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest)}\n`));
+  return unwrap(await ports.registry.publish(request));
+}
+
+/** Of the same code what is there stays. */
+async function put({ store }: AppPorts, { name, version, digest }: PublishedPin, file: PublishedFile, bytes: Uint8Array): Promise<void> {
+  const body = new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+  unwrap(await store.create(publishedKey(name, version, digest, file), { body, bytes: bytes.byteLength, sha256: await sha256Hex(bytes) }));
+}
+
+/** The manifest that a version was stored with; `ports` of its team. Throws `storage_damaged` where it is gone. */
+export async function manifestOf({ store }: Pick<AppPorts, "store">, pin: PublishedPin): Promise<Manifest> {
+  const body = await store.read(publishedKey(pin.name, pin.version, pin.digest, "manifest.json"));
+  if (body === null) throw new EdgewiseError("storage_damaged", `The manifest of ${shownPin(pin)} is gone from storage.`);
+  return unwrap(readManifest(await new Response(body).text(), shownPin(pin)));
+}

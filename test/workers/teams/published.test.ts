@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "../../../src/config/sha256.ts";
+import { removePublishedCode } from "../../../src/upkeep/published-code.ts";
+import { MODULE, pushForm, type PushWish } from "../../support/door/push-form.ts";
+import { closeTeam, type Door, openTeam, OWNER_TOKEN } from "../support/people.ts";
+import { service } from "../support/service.ts";
+
+/** Environments that teams publish, at the door of a deployed service, in real objects and a real bucket. */
+let door: Door;
+let ada: string;
+
+beforeEach(async () => {
+  ({ door, ada } = await openTeam(["environments:write"]));
+});
+afterEach(closeTeam);
+
+const push = async (token: string, at: string, wish: PushWish = {}): Promise<Response> => {
+  const { body, type } = await pushForm(wish);
+  return door.call(token, "PUT", `/environmentshub/${at}`, body, { "content-type": type });
+};
+const pushed = async (token: string, at: string, wish: PushWish = {}): Promise<Record<string, unknown>> => {
+  const answer = await push(token, at, wish);
+  if (!answer.ok) throw new Error(`${at}: ${answer.status} ${await answer.text()}`);
+  return ((await answer.json()) as { data: Record<string, unknown> }).data;
+};
+const look = async <T = Record<string, unknown>>(token: string, at: string) => (await door.json<{ data: T }>(token, "GET", `/environmentshub/${at}`)).data;
+const stored = async () => (await service.BUCKET.list({ prefix: "teams/acme/environments/" })).objects.map(({ key }) => key).sort();
+
+it("a pushed version is told, listed and pulled with its code, its map and what it says of itself", async () => {
+  const digest = await sha256Hex(MODULE);
+  const made = await pushed(ada, "acme/my-sums/@0.1.0", { sourceMap: '{"version":3}', facts: { keys: ["SEARCH_KEY"] } });
+  expect(made).toEqual({ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, version: "0.1.0", sha256: digest, visibility: "PRIVATE", latest: true });
+  const latest = { semantic_version: "0.1.0", content_hash: digest, created_at: expect.stringMatching(/^\d{4}-/) };
+  expect(await look(ada, "acme/my-sums/@latest")).toMatchObject({
+    ...{ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, description: "Adds numbers.", visibility: "PRIVATE", latest_version: latest },
+    metadata: { keys: ["SEARCH_KEY"], defaults: { num_examples: 3 }, module: { sha256: digest, bytes: MODULE.length }, created_by: "ada" },
+  });
+  expect(await look(ada, "acme/my-sums/status")).toMatchObject({ name: "my-sums", visibility: "PRIVATE", latest_version: latest });
+  expect(await look(ada, "acme/my-sums/versions")).toMatchObject([{ version: "0.1.0", sha256: digest, size: 1, latest: true, created_by: "ada" }]);
+  const list = await door.json<{ data: { name: string; latest_version: string }[]; total_count: number }>(ada, "GET", "/environmentshub/?search=my-su");
+  expect(list).toMatchObject({ total_count: 1, data: [{ name: "my-sums", owner: { name: "acme" }, latest_version: "0.1.0", bundled: false }] });
+  for (const version of ["0.1.0", "latest", digest.slice(0, 8)])
+    expect(await (await door.call(ada, "GET", `/environmentshub/acme/my-sums/@${version}/module`)).text()).toBe(MODULE);
+  expect(await (await door.call(ada, "GET", "/environmentshub/acme/my-sums/@0.1.0/source-map")).text()).toBe('{"version":3}');
+  const at = `teams/acme/environments/my-sums/0.1.0/${digest}`;
+  expect(await stored()).toEqual([`${at}/manifest.json`, `${at}/module.js`, `${at}/module.js.map`]);
+});
+
+it("a version has one code for ever: the same again changes nothing, other code is refused with both digests", async () => {
+  const [one, other] = [await sha256Hex(MODULE), await sha256Hex("other")];
+  await pushed(ada, "acme/my-sums/@0.1.0");
+  expect(await pushed(ada, "acme/my-sums/@0.1.0", { visibility: "PUBLIC" })).toMatchObject({ sha256: one, visibility: "PUBLIC" });
+  const refused = await push(ada, "acme/my-sums/@0.1.0", { module: "other" });
+  const { detail, hint } = (await refused.json()) as { detail: string; hint: string };
+  expect([refused.status, detail.includes(one), detail.includes(other), hint]).toEqual([409, true, true, expect.stringContaining("--version")]);
+  expect(await stored()).toHaveLength(2);
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@0.1.0");
+  expect((await push(ada, "acme/my-sums/@0.1.0", { module: "other" })).status).toBe(409);
+  expect(await pushed(ada, "acme/my-sums/@0.1.0")).toMatchObject({ sha256: one, visibility: "PUBLIC" });
+});
+
+it("the latest is the highest release, whatever was pushed last, and moves back when it is deleted", async () => {
+  for (const version of ["0.9.0", "0.10.0", "0.9.1", "1.0.0-rc.1"]) await pushed(ada, `acme/my-sums/@${version}`, { module: version });
+  const versions = async () => (await look<{ version: string }[]>(ada, "acme/my-sums/versions")).map(({ version }) => version);
+  expect(await versions()).toEqual(["0.10.0", "1.0.0-rc.1", "0.9.1", "0.9.0"]);
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@0.10.0");
+  expect(await look(ada, "acme/my-sums/@latest")).toMatchObject({ version: { semantic_version: "0.9.1" } });
+  expect(await door.status(ada, "GET", "/environmentshub/acme/my-sums/@0.10.0")).toBe(404);
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums");
+  expect(await door.status(ada, "GET", "/environmentshub/acme/my-sums/status")).toBe(404);
+  expect(await door.status(ada, "DELETE", "/environmentshub/acme/my-sums")).toBe(404);
+});
+
+const REFUSED: readonly (readonly [at: string, wish: PushWish, status: number, says: string])[] = [
+  ["acme/my-sums/@1.0", {}, 422, "path.version"],
+  ["acme/my-sums/@1.0.0+build", {}, 422, "path.version"],
+  ["acme/My-Sums/@1.0.0", {}, 422, "path.name"],
+  ["acme/secrets/@1.0.0", {}, 422, "path.name"],
+  ["acme/gsm8k/@1.0.0", {}, 422, "bundled"],
+  ["quokkas/my-sums/@1.0.0", {}, 404, "Team"],
+  ["nobody/my-sums/@1.0.0", {}, 404, "Team"],
+  ["acme/my-sums/@1.0.0", { sha256: "0".repeat(64) }, 422, "sha256"],
+  ["acme/my-sums/@1.0.0", { visibility: "SECRET" }, 422, "visibility"],
+  ["acme/my-sums/@1.0.0", { facts: { keys: ["no key"] } }, 422, "keys"],
+  ["acme/my-sums/@1.0.0", { module: "" }, 422, "module"],
+  ["acme/my-sums/@1.0.0", { module: "x".repeat(9 * 1024 * 1024) }, 413, "8 MiB"],
+];
+
+describe("a push is refused", () => {
+  it("where anything is wrong with it, by what is, and nothing of it is stored", async () => {
+    await door.join("bob", ["quokkas"]);
+    for (const [at, wish, status, says] of REFUSED) {
+      const answer = await push(ada, at, wish);
+      const text = await answer.text();
+      expect([answer.status, text.replaceAll('","', ".").includes(says)], `${at}: ${text}`).toEqual([status, true]);
+    }
+    expect(await stored()).toEqual([]);
+  });
+
+  it("for a body of another kind, and one that is cut off", async () => {
+    const { body, type } = await pushForm();
+    const put = (sent: Uint8Array, headers: Record<string, string>) => door.status(ada, "PUT", "/environmentshub/acme/my-sums/@1.0.0", sent, headers);
+    expect(await put(body, {})).toBe(415);
+    expect(await put(body.subarray(0, body.length / 2), { "content-type": type })).toBe(422);
+    expect(await put(new Uint8Array(), { "content-type": type })).toBe(422);
+  });
+
+  it("for a token that may only make runs", async () => {
+    const runs = await door.token("ada", ["acme"], ["runs:write"]);
+    expect((await push(runs, "acme/my-sums/@1.0.0")).status).toBe(403);
+    await pushed(ada, "acme/my-sums/@1.0.0");
+    expect(await door.status(runs, "PATCH", "/environmentshub/acme/my-sums", { visibility: "PUBLIC" })).toBe(403);
+    expect(await door.status(runs, "GET", "/environmentshub/acme/my-sums/@1.0.0/module")).toBe(200);
+  });
+});
+
+it("is seen by its team until it is public, and then by everybody; only its team changes it", async () => {
+  await door.join("bob", ["quokkas"]);
+  const bob = await door.token("bob", ["quokkas"], ["admin"]);
+  await pushed(ada, "acme/my-sums/@1.0.0");
+  const names = async (token: string, query = "") =>
+    (await door.json<{ data: { name: string; bundled: boolean }[] }>(token, "GET", `/environmentshub/${query}`)).data
+      .filter(({ bundled }) => !bundled)
+      .map(({ name }) => name);
+  const paths = ["@latest", "@1.0.0/module", "status", "versions"];
+  const asked = async () => Promise.all(paths.map((path) => door.status(bob, "GET", `/environmentshub/acme/my-sums/${path}`)));
+  expect([await names(ada), await names(OWNER_TOKEN), await names(bob), await asked()]).toEqual([["my-sums"], ["my-sums"], [], [404, 404, 404, 404]]);
+  await door.json(ada, "PATCH", "/environmentshub/acme/my-sums", { visibility: "PUBLIC" });
+  expect([await names(bob), await names(bob, "?mine_only=true"), await names(ada, "?mine_only=true"), await asked()]).toEqual([
+    ["my-sums"],
+    [],
+    ["my-sums"],
+    [200, 200, 200, 200],
+  ]);
+  expect(await door.status(bob, "PATCH", "/environmentshub/acme/my-sums", { visibility: "PRIVATE" })).toBe(404);
+  for (const path of ["acme/my-sums", "acme/my-sums/@1.0.0"]) expect(await door.status(bob, "DELETE", `/environmentshub/${path}`)).toBe(404);
+  expect((await push(bob, "acme/my-sums/@1.0.0")).status).toBe(404);
+});
+
+it("the default team publishes under the owner of the bundled environments, whose names are taken", async () => {
+  expect(await pushed(OWNER_TOKEN, "edgewise/my-sums/@1.0.0")).toMatchObject({ id: "edgewise~my-sums", owner: { name: "edgewise" } });
+  expect((await service.BUCKET.list({ prefix: "environments/" })).objects).toHaveLength(2);
+  expect(await look(OWNER_TOKEN, "edgewise/my-sums/@latest")).toMatchObject({ owner: { name: "edgewise" } });
+  expect(await look(OWNER_TOKEN, "edgewise/gsm8k/versions")).toMatchObject([{ latest: true, created_at: null }]);
+  expect((await push(OWNER_TOKEN, "edgewise/gsm8k/@9.0.0")).status).toBe(422);
+});
+
+it("the code of a deleted version stays for a while, and is then removed; the version is pushed again with the same code only", async () => {
+  await pushed(ada, "acme/my-sums/@1.0.0");
+  await pushed(ada, "acme/my-sums/@1.1.0", { module: "other" });
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@1.0.0");
+  await removePublishedCode(service);
+  expect(await stored()).toHaveLength(4);
+  await removePublishedCode(service, -1);
+  expect((await stored()).every((key) => key.includes("/1.1.0/"))).toBe(true);
+  expect((await push(ada, "acme/my-sums/@1.0.0", { module: "other" })).status).toBe(409);
+  await pushed(ada, "acme/my-sums/@1.0.0");
+  await removePublishedCode(service, -1);
+  expect(await stored()).toHaveLength(4);
+});
+
+it("the audit has who pushed, changed and deleted what", async () => {
+  const admin = await door.token("ada", ["acme"], ["admin"]);
+  await pushed(ada, "acme/my-sums/@1.0.0");
+  await door.json(ada, "PATCH", "/environmentshub/acme/my-sums", { visibility: "PUBLIC" });
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@1.0.0");
+  const { data } = await door.json<{ data: { action: string; target: string | null; user: string }[] }>(admin, "GET", "/audit");
+  expect(data.filter(({ action }) => action.startsWith("environment."))).toMatchObject([
+    { action: "environment.push", target: "acme/my-sums/@1.0.0", user: "ada", status: 200 },
+    { action: "environment.change", target: "acme/my-sums" },
+    { action: "environment.delete", target: "acme/my-sums/@1.0.0" },
+  ]);
+});

@@ -152,6 +152,7 @@ describe(TABLES_OF_STORAGE, () => {
       "schedules/schedule-index",
       "monitors/monitor-index",
       "named-dataset-store",
+      "published/published-store",
       "limit-store",
       "use-store",
     ];
@@ -175,7 +176,7 @@ describe(TABLES_OF_STORAGE, () => {
 
   it.each([TABLES_OF_STORAGE, "r2-layout/README.md"])("R2 keys: %s has one row for each that is built", (path) => {
     const keys = [...read("r2-layout/keys.ts").matchAll(/export const (\w+Key) =/g)].map(([, name]) => name);
-    const rows = [...rowsOf(path).keys()].filter((key) => /^(outputs|runs|datasets)\//.test(key));
+    const rows = [...rowsOf(path).keys()].filter((key) => /^(outputs|runs|datasets|environments)\//.test(key));
     // `outputKey` makes three files.
     expect(rows).toHaveLength(keys.length + 2);
   });

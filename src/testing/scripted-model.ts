@@ -1,6 +1,6 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import type { Client, ModelRequest, ModelResponse, PromptScore, ResponseMessage } from "../rollouts/types.ts";
+import type { Client, ModelRequest, ModelResponse, PromptScore, ResponseMessage, TokenLogprobs } from "../rollouts/types.ts";
 
 /** A tool call as a test writes it: arguments as an object. */
 export interface ScriptedToolCall {
@@ -19,6 +19,8 @@ export type ScriptedAnswer =
       readonly tool_calls?: readonly ScriptedToolCall[];
       readonly finish_reason?: ResponseMessage["finish_reason"];
       readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number };
+      /** Of the answer's tokens, where the request asks for them (`logprobs`). */
+      readonly logprobs?: TokenLogprobs;
     }
   | { readonly error: RolloutErrorCode; readonly message?: string };
 
@@ -79,7 +81,8 @@ function response(
   answer: Exclude<ScriptedAnswer, string | { error: RolloutErrorCode }>,
   nextId: () => string,
 ): ModelResponse {
-  const { content = null, reasoning_content, tool_calls, usage = { prompt_tokens: 10, completion_tokens: 5 } } = answer;
+  const { content = null, reasoning_content, tool_calls, usage = { prompt_tokens: 10, completion_tokens: 5 }, logprobs } = answer;
+  const asked = request.sampling_args.logprobs ?? false;
   const finish_reason = answer.finish_reason ?? (tool_calls === undefined ? "stop" : "tool_calls");
   return {
     id: `scripted-${call}`,
@@ -97,5 +100,6 @@ function response(
       is_truncated: finish_reason === "length",
       tokens: null,
     },
+    ...(logprobs === undefined || asked === false ? {} : { logprobs }),
   };
 }

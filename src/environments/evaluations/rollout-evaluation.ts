@@ -2,8 +2,8 @@ import { contentText } from "../../rollouts/messages.ts";
 import type { Message } from "../../rollouts/types.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
 import type { Environment } from "../kinds/environment.ts";
-import { SingleTurnEnv } from "../kinds/single-turn-env.ts";
 import { Evaluation, type EvaluationOptions, onlyScore, ranAs } from "./evaluation.ts";
+import { GeneratedEnv } from "./generated-env.ts";
 
 export interface RolloutEvaluationOptions extends EvaluationOptions {
   /** Default 0: greedy. */
@@ -40,6 +40,6 @@ export abstract class RolloutEvaluation extends Evaluation<readonly [prompt: str
       { name: "correct", fn: ({ completion, answer }) => onlyScore(this.score([String(answer)], [this.clean(written(completion))])) },
     ]);
     const evalDataset = this.rows(([prompt, answer]) => ({ prompt: [{ role: "text", content: prompt }], answer }), options);
-    return ranAs(new SingleTurnEnv({ evalDataset, rubric, samplingArgs: { temperature, top_p: topP, max_tokens: this.maxNewTokens() } }), options);
+    return ranAs(new GeneratedEnv({ evalDataset, rubric, samplingArgs: { temperature, top_p: topP, max_tokens: this.maxNewTokens() } }), options);
   }
 }

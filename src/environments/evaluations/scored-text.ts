@@ -1,5 +1,5 @@
 import { continuationTokens } from "../../clients/scoring/continuation.ts";
-import type { PromptScore } from "../../rollouts/types.ts";
+import type { PromptScore, TokenLogprobs } from "../../rollouts/types.ts";
 
 /** A text whose tokens a model gave log-probabilities, or the part of it that counts. Plain data: a rollout's state keeps it. */
 export type ScoredText = {
@@ -31,6 +31,20 @@ export function scoredText(score: PromptScore, prefixLength = 0): ScoredText {
     count: counted.length,
     bytes: unscored === 0 ? bytes : encoder.encode(score.text.slice(counted[0]?.offset ?? score.text.length)).byteLength,
     straddles,
+  };
+}
+
+/** An answer of a model: all its tokens count that have a log-probability. */
+export function writtenText({ tokens, token_logprobs }: TokenLogprobs): ScoredText {
+  const given = token_logprobs.filter((logprob) => logprob !== null);
+  return {
+    tokens,
+    logprobs: token_logprobs,
+    mask: token_logprobs.map((logprob) => (logprob === null ? 0 : 1)),
+    nll: -given.reduce((sum, logprob) => sum + logprob, 0),
+    count: given.length,
+    bytes: encoder.encode(tokens.filter((_, at) => token_logprobs[at] !== null).join("")).byteLength,
+    straddles: false,
   };
 }
 

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { withProvider } from "../../config/endpoints/providers.ts";
 import { evaluationRun } from "../../config/plan/evaluation-run.ts";
-import type { GivenOptions } from "../../config/options/options.ts";
-import type { JsonObject } from "../../config/plan/run-config.ts";
+import { type GivenOptions, OPTIONS } from "../../config/options/options.ts";
+import type { ClientType, Json, JsonObject } from "../../config/plan/run-config.ts";
 import { SCORED } from "../../environments/evaluations/likelihood-env.ts";
 import { checkedReduction, type Reduction } from "../../environments/evaluations/reduce.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -46,7 +46,7 @@ export interface Trainer {
 export interface EvaluateOptions {
   /** Default `mean`. */
   readonly reduce?: Reduction;
-  /** Default false. */
+  /** Default false. Of texts that were scored, and of answers where the server gives the log-probabilities of what it writes. */
   readonly returnIntermediates?: boolean;
   // Over what the configuration says, of every evaluation.
   readonly temperature?: number;
@@ -60,7 +60,7 @@ export interface EvaluateOptions {
 export interface Evaluated<Score = number | number[]> {
   /** By name. */
   readonly scores: Readonly<Record<string, Score>>;
-  /** By name, one of each sample; only where they were asked for. */
+  /** By name, one of each sample; only where they were asked for. Null where the server gave none. */
   readonly intermediates?: Readonly<Record<string, readonly unknown[]>>;
   /** Rollouts without a score, by name, that the model is to blame for. */
   readonly unscored: Readonly<Record<string, number>>;
@@ -68,6 +68,9 @@ export interface Evaluated<Score = number | number[]> {
 
 /** An evaluator is called to run it. */
 export type CallableEvaluator = Evaluator & (() => Promise<StoredResults>);
+
+/** How answers are asked for with the log-probabilities of their tokens, by the kinds of client that have a word for it. */
+const WITH_LOGPROBS: { readonly [Type in ClientType]?: Json } = { openai_chat_completions: true, openai_chat_completions_token: true, openai_completions: 1 };
 
 /** Made by `fromCheckpoint` or `fromTrainer`. */
 export class Evaluator {
@@ -169,20 +172,21 @@ export class Evaluator {
   #request({ name, ...own }: ConfiguredEvaluation, options: EvaluateOptions): EvaluationRequest {
     const { model, provider, api_base_url, api_key_var, api_client_type, max_concurrent } = this.config;
     const { provider: _named, ...endpoint } = withProvider({ model, provider, api_base_url, api_key_var, api_client_type });
+    const run = evaluationRun({
+      args: own.args,
+      length: options.length ?? own.length,
+      samples_per_prompt: options.samplesPerPrompt ?? own.samples_per_prompt,
+      temperature: options.temperature ?? own.temperature,
+      top_p: options.topP ?? own.top_p,
+      chunk_size: options.chunkSize ?? own.chunk_size,
+    });
+    const logprobs = WITH_LOGPROBS[endpoint.api_client_type ?? OPTIONS.api_client_type.default];
+    const kept =
+      options.returnIntermediates === true
+        ? { state_columns: [SCORED], sampling_args: { ...run.sampling_args, ...(logprobs === undefined ? {} : { logprobs }) } }
+        : {};
     const given = Object.fromEntries(
-      Object.entries({
-        ...endpoint,
-        max_concurrent,
-        ...evaluationRun({
-          args: own.args,
-          length: options.length ?? own.length,
-          samples_per_prompt: options.samplesPerPrompt ?? own.samples_per_prompt,
-          temperature: options.temperature ?? own.temperature,
-          top_p: options.topP ?? own.top_p,
-          chunk_size: options.chunkSize ?? own.chunk_size,
-        }),
-        state_columns: options.returnIntermediates === true ? [SCORED] : undefined,
-      }).filter(([, value]) => value !== undefined),
+      Object.entries({ ...endpoint, max_concurrent, ...run, ...kept }).filter(([, value]) => value !== undefined),
     ) as GivenOptions;
     const key = `${this.#id} ${name} ${digestOf(given as JsonObject)}`;
     return { environment: name, options: given, key };

@@ -12,7 +12,7 @@ export type EndedRun = Pick<EvaluationResult, "runId" | "status" | "errors" | "f
 export interface ReducedRun {
   readonly runId: string;
   readonly score: number | number[];
-  /** Of each sample: tokens, log-probabilities and mask; a list of them where a sample has several texts; null where none was scored. Empty unless asked for. */
+  /** Of each sample: tokens, log-probabilities and mask; a list of them where a sample has several texts; of what the model wrote, all of it counts. Null where the server gave none. Empty unless asked for. */
   readonly intermediates: readonly unknown[];
   /** Rollouts without a score, by the model's own doing: they are in no number. */
   readonly unscored: number;

@@ -88,6 +88,8 @@ describe("reductions", () => {
     const each = reducePerplexity(nll, counts, "none") as number[];
     expect(each[0]).toBeCloseTo(7.3891, 4);
     expect(each[1]).toBeCloseTo(1.6487, 4);
+    // That of the corpus is not the mean of these, which is another number.
+    expect(reduceScores(each, "mean")).toBeCloseTo(4.5189, 4);
     expect(reducePerplexity([0], [0], "mean")).toBe(1);
   });
 
@@ -132,6 +134,29 @@ describe("an evaluation by generation", () => {
     expect(model.requests[0]?.sampling_args).toMatchObject({ temperature: 0, top_p: 1, max_tokens: 12 });
     expect(state).toMatchObject({ reward: 1, metrics: { correct: 1 } });
     expect((await runExample(new Capitals().environment({ temperature: 0.5, topP: 0.9 }), { answers: ["no"] })).state.reward).toBe(0);
+  });
+
+  it("keeps what the server gave the tokens of its answer where that was asked for, and asks without where it refuses", async () => {
+    const logprobs = { tokens: ["city", " 3"], token_logprobs: [-0.5, -0.25] };
+    const asked = { samplingArgs: { logprobs: true, top_logprobs: 2 }, example: 3 };
+    const { state } = await runExample(new Capitals().environment(), { answers: [{ content: "city 3", logprobs }], ...asked });
+    const scored = { tokens: ["city", " 3"], logprobs: [-0.5, -0.25], mask: [1, 1], nll: 0.75, count: 2, bytes: 6, straddles: false };
+    expect(state).toMatchObject({ reward: 1, scored });
+    expect((await runExample(new Capitals().environment(), { answers: [{ content: "city 0", logprobs }] })).state.scored).toBeUndefined();
+    const refused = await logLevel("silent", () =>
+      runExample(new Capitals().environment(), {
+        answers: [{ error: "bad_request", message: "'logprobs' is not supported with this model" }, "city 3"],
+        ...asked,
+      }),
+    );
+    expect(refused.state).toMatchObject({ error: null, reward: 1 });
+    expect(refused.state.scored).toBeUndefined();
+    expect(refused.model.requests.map(({ sampling_args: { max_tokens, logprobs: wanted, top_logprobs } }) => [max_tokens, wanted, top_logprobs])).toEqual([
+      [12, true, 2],
+      [12, undefined, undefined],
+    ]);
+    const other = await runExample(new Capitals().environment(), { answers: [{ error: "bad_request", message: "no such model" }], ...asked });
+    expect(other.state.error).toMatchObject({ code: "bad_request" });
   });
 
   it("must say how long answers may be", () => {

@@ -82,9 +82,12 @@ describe("an evaluator", () => {
       num_examples: -1,
       rollouts_per_example: 2,
       env_args: { max_chars: 100, chunk_size: 3 },
-      sampling_args: { temperature: 0.5, top_p: 0.9 },
+      sampling_args: { temperature: 0.5, top_p: 0.9, logprobs: true },
       state_columns: ["scored"],
     });
+    const messages = Evaluator.fromCheckpoint("m", { config: config({ job: "k", provider: "anthropic" }), engine });
+    await messages.evaluate({ returnIntermediates: true });
+    expect(engine.asked.at(-1)?.options.sampling_args).toEqual({});
     expect((await evaluator.evaluate({ reduce: "sum" })).scores).toEqual({ sst2: 3, tinystories_ppl: expect.closeTo(3.7937, 4) });
     await expect(evaluator.evaluate({ reduce: "max" as "mean" })).rejects.toThrow("it can be mean, sum, none");
   });

@@ -14,6 +14,9 @@ export interface DatasetSpec {
   readonly columns: Readonly<Record<string, string>>;
 }
 
+/** The branch of a Hub repository into which the Hub converts it; what a script makes is converted no more, and stays there as it was. */
+export const CONVERTED_REVISION = "refs/convert/parquet";
+
 const name = z.string().min(1).max(200);
 
 /** The arguments of every environment that say where its rows come from. */

@@ -4,7 +4,7 @@ import type { ByteSource, DatasetHost } from "../host.ts";
 import { hubHeaders, hubJson, hubRefusal } from "./hub-request.ts";
 import { chooseSplit, type HubSplit } from "./hub-split.ts";
 import { isDataFileName } from "../reference.ts";
-import type { DatasetSpec } from "../spec.ts";
+import { CONVERTED_REVISION, type DatasetSpec } from "../spec.ts";
 import { webSource } from "../web.ts";
 
 const repositoryAnswer = z.object({ sha: z.string(), siblings: z.array(z.object({ rfilename: z.string() })) });
@@ -18,7 +18,8 @@ export async function filesOfSplit(host: DatasetHost, id: string, revision: stri
   const repository = await hubJson(host, `${hub.endpoint}/api/datasets/${id}/revision/${encodeURIComponent(revision)}`, repositoryAnswer, id);
   if (!repository.ok) throw repository.refusal;
   const { sha, siblings } = repository.value;
-  const tables = siblings.flatMap(({ rfilename }) => tableOf(rfilename) ?? []);
+  const read = revision === CONVERTED_REVISION ? convertedTableOf : tableOf;
+  const tables = siblings.flatMap(({ rfilename }) => read(rfilename) ?? []);
   if (tables.length === 0) throw new EdgewiseError("dataset_unreadable", `The data set ${id} has no Parquet, JSONL or CSV file at revision ${revision}.`);
   const { config, split } = chooseSplit(id, tables, spec);
   host.note(`Data set ${id} (${config}, ${split}) at revision ${sha}.`);
@@ -27,6 +28,12 @@ export async function filesOfSplit(host: DatasetHost, id: string, revision: stri
     const url = `${hub.endpoint}/datasets/${id}/resolve/${sha}/${path.split("/").map(encodeURIComponent).join("/")}`;
     return webSource(host, url, hubHeaders(hub, url), ({ status }) => hubRefusal(hub, id, status, null));
   });
+}
+
+/** Of the branch of what the Hub converted: `config/split/0000.parquet`. */
+function convertedTableOf(path: string): (HubSplit & { readonly path: string }) | null {
+  const [, config, split] = /^([^/]+)\/([^/]+)\/\d+\.parquet$/.exec(path) ?? [];
+  return config === undefined || split === undefined ? null : { config, split, path };
 }
 
 /** The words of the Hub for a split, in folder and file names. */

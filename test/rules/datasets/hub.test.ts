@@ -84,6 +84,15 @@ describe("a data set of the Hub", () => {
     await expect(read({ tables: [], files }, { dataset_revision: "v9" })).rejects.toMatchObject({ code: "dataset_unreadable" });
   });
 
+  it("is read from what the Hub once converted, at the branch that it keeps that in", async () => {
+    const files = { "v1.0/labelled_dev/0000.jsonl": "", "v1.0/labelled_dev/0000.parquet": '{"question": "a"}', "v1.0/train/0000.parquet": '{"question": "t"}' };
+    const chosen = { dataset_revision: "refs/convert/parquet", dataset_config: "v1.0", dataset_split: "labelled_dev" };
+    expect((await read({ tables: [], files }, chosen)).rows).toEqual([{ question: "a" }]);
+    await expect(read({ tables: [], files }, { ...chosen, dataset_split: "dev" })).rejects.toMatchObject({
+      message: expect.stringContaining("labelled_dev, train"),
+    });
+  });
+
   it("says what it means that the platform gives no connection and no reason, and what needs none", async () => {
     const { host } = scriptedHub({ id: ID, tables: [] });
     const unreached = { ...host, fetch: () => Promise.reject(new Error("internal error; reference = sjcra109vdao")) };

@@ -58,7 +58,7 @@ function answer(script: HubScript, url: URL, headers: Headers): Response {
   if (url.origin === STORAGE) return fileAnswer(script, url, headers);
   if (!authorised) return json({ error: "The dataset is gated." }, 401);
   if (url.origin === VIEWER) return viewerAnswer(script, url);
-  if (url.pathname === `/api/datasets/${script.id}/revision/v1.0`)
+  if (["v1.0", "refs%2Fconvert%2Fparquet"].some((revision) => url.pathname === `/api/datasets/${script.id}/revision/${revision}`))
     return json({ sha: COMMIT, siblings: Object.keys(script.files ?? {}).map((rfilename) => ({ rfilename })) });
   if (url.pathname.startsWith(`/datasets/${script.id}/resolve/`))
     return new Response(null, { status: 302, headers: { location: `${STORAGE}${url.pathname}` } });

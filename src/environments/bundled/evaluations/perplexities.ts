@@ -70,5 +70,6 @@ function perplexity(id: string, description: string, dataset?: DatasetDefaults):
 export const PERPLEXITIES: readonly EnvironmentDefinition[] = [
   perplexity("perplexity", "Perplexity of any column of texts."),
   perplexity("tinystories_ppl", "Perplexity of short stories for children.", { dataset: "roneneldan/TinyStories", split: "validation" }),
-  perplexity("pes2o_ppl", "Perplexity of scientific papers.", { dataset: "allenai/peS2o", config: "v2", split: "validation" }),
+  // The Hub converts no set that is made by a script: its files are read as they are.
+  perplexity("pes2o_ppl", "Perplexity of scientific papers.", { dataset: "allenai/peS2o", config: "v2", split: "validation", revision: "main" }),
 ];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../config/plan/run-config.ts";
-import type { DatasetDefaults } from "../../../datasets/spec.ts";
+import { CONVERTED_REVISION, type DatasetDefaults } from "../../../datasets/spec.ts";
 import type { EnvironmentDefinition } from "../../definition/definition.ts";
 import type { RowSource } from "../../definition/examples.ts";
 import { defineEvaluation } from "../../evaluations/define-evaluation.ts";
@@ -11,12 +11,16 @@ type Sample = readonly [prompt: string, expected: string];
 /** How an evaluation asks, and what of an answer counts. */
 interface Question {
   readonly id: string;
+  /** Default 1.0.0. */
+  readonly version?: string;
   readonly description: string;
   readonly dataset: DatasetDefaults;
   readonly maxNewTokens: number;
   readonly sample: (row: JsonObject, index: number) => Sample;
   /** Default: the first character that is no space, in upper case. */
   readonly clean?: (yHat: string) => string;
+  /** Column of which rows in a row that have the same value are one sample. */
+  readonly once?: string;
   /** Default: equal. */
   readonly check?: (y: string, yHat: string) => boolean;
 }
@@ -42,7 +46,7 @@ class RowQuestions extends RolloutEvaluation {
   }
 
   override samples(): AsyncGenerator<Sample> {
-    return samplesOf(this.#rows, this.#question.sample);
+    return samplesOf(this.#rows, this.#question.sample, this.#question.once);
   }
 
   override maxNewTokens(): number {
@@ -111,7 +115,7 @@ const QUESTIONS: readonly Question[] = [
   {
     id: "siqa",
     description: "Social IQa: what people do and feel, three choices; the reward is 1 for the right letter.",
-    dataset: { dataset: "allenai/social_i_qa", split: "validation" },
+    dataset: { dataset: "allenai/social_i_qa", split: "validation", revision: CONVERTED_REVISION },
     maxNewTokens: 10,
     sample(row, index) {
       const texts = ["answerA", "answerB", "answerC"].map((column) => textIn(row, column, index));
@@ -157,8 +161,11 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     id: "fever",
+    version: "1.1.0",
     description: "FEVER: whether a claim is supported (S), refuted (R) or neither (N), by the first character of the answer.",
-    dataset: { dataset: "fever/fever", config: "v1.0", split: "labelled_dev" },
+    // Made by a script, as siqa is: the Hub reads it no more, and has what it once converted. One row for each piece of evidence: a claim has as many rows, one after another, as it has pieces.
+    dataset: { dataset: "fever/fever", config: "v1.0", split: "labelled_dev", revision: CONVERTED_REVISION },
+    once: "id",
     maxNewTokens: 10,
     sample(row, index) {
       const letter = textIn(row, "label", index)[0]?.toUpperCase() ?? "";
@@ -181,7 +188,7 @@ const QUESTIONS: readonly Question[] = [
 export const QUESTION_EVALUATIONS: readonly EnvironmentDefinition[] = QUESTIONS.map((question) =>
   defineEvaluation({
     id: question.id,
-    version: "1.0.0",
+    version: question.version ?? "1.0.0",
     description: question.description,
     dataset: question.dataset,
     load: (_, { dataset }) => new RowQuestions(question, dataset),

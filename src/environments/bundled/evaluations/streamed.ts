@@ -2,10 +2,20 @@ import type { JsonObject } from "../../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import type { RowSource } from "../../definition/examples.ts";
 
-/** Rows of a data set as samples, one after another: an evaluation of a whole corpus holds one row of it. */
-export async function* samplesOf<Sample>(rows: RowSource, read: (row: JsonObject, index: number) => Sample): AsyncGenerator<Sample> {
-  let index = 0;
-  for await (const row of rows(-1)) yield read(row, index++);
+/**
+ * Rows of a data set as samples, one after another: an evaluation of a whole corpus holds one row of it. `once`: a column of which rows that follow each other with the same value
+ * are one sample.
+ */
+export async function* samplesOf<Sample>(rows: RowSource, read: (row: JsonObject, index: number) => Sample, once?: string): AsyncGenerator<Sample> {
+  let index = -1;
+  let before: unknown;
+  for await (const row of rows(-1)) {
+    index += 1;
+    const value = once === undefined ? undefined : row[once];
+    if (value !== undefined && value === before) continue;
+    before = value;
+    yield read(row, index);
+  }
 }
 
 /** For evaluations whose samples come from a stream. */

@@ -41,6 +41,17 @@ describe("evaluations by generation", () => {
     await expect(environment.getEvalDataset()).rejects.toMatchObject({ code: "dataset_unreadable", message: expect.stringContaining("row 0") });
   });
 
+  it("ask a claim of fever once, however many pieces of evidence it has a row for", async () => {
+    const evidence = (id: number, claim: string, evidence_id: number) => ({ id, claim, label: "SUPPORTS", evidence_id });
+    const rows = [evidence(1, "Water is wet.", 7), evidence(1, "Water is wet.", 8), evidence(2, "Water is wet.", 9), evidence(3, "Ice is cold.", 1)];
+    const inputs = await testEnvironment(definition("fever"), { rows }).getEvalDataset();
+    expect(inputs.map(({ prompt, info }) => [String(prompt[0]?.content).split("\n")[0], info?.index])).toEqual([
+      ["Claim: Water is wet.", 0],
+      ["Claim: Water is wet.", 1],
+      ["Claim: Ice is cold.", 2],
+    ]);
+  });
+
   it("leave arithmetic to the environment of that name", () => {
     expect(EVALUATIONS.map(({ id }) => id)).not.toContain("arithmetic");
     expect(findEnvironment("arithmetic")?.description).toContain("three levels");

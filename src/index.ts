@@ -24,6 +24,7 @@ export type { CleanupHandler, HandlerOptions, StopHandler, TeardownHandler } fro
 export { ensureKeys, type KeyLookup, MissingKeyError } from "./environments/definition/keys.ts";
 export type { RowSource } from "./environments/definition/examples.ts";
 export { type ArgumentFacts, describeEnvironment, type EnvironmentFacts } from "./environments/definition/describe.ts";
+export { type BenchmarkDefinition, defineBenchmark } from "./environments/bundled/benchmark/benchmark.ts";
 export { environmentOf } from "./environments/definition/environment-of.ts";
 export { environmentDigest, findEnvironment, listEnvironments, loadEnvironment } from "./environments/definition/load.ts";
 export { findAccumulationSteps } from "./environments/evaluations/accumulation-steps.ts";

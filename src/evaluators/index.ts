@@ -1,5 +1,6 @@
 /** Evaluators for code in Node: what `import … from "edgewise/evaluators"` gives. Starts or reaches a service; the library itself is in `"edgewise"`. */
 export { BenchmarkEvaluator, type BenchmarkScores, type BenchmarkEvaluateOptions } from "./benchmark/benchmark-evaluator.ts";
+export { type BenchmarkRegistry, BENCHMARKS } from "./benchmark/benchmark-registry.ts";
 export type { BenchmarkEvaluatorOptions, ChatTemplate, Sampler } from "./benchmark/benchmark-options.ts";
 export type { EvalRecord, EvalStore, PredictionRecord } from "./benchmark/store.ts";
 export { isDue, reportedStep } from "./due.ts";

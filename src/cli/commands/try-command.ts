@@ -11,6 +11,7 @@ const FLAGS: readonly OptionName[] = [
   "env_args",
   "extra_env_kwargs",
   "env_dir_path",
+  "benchmarks_path",
   "provider",
   "model",
   "endpoint_id",

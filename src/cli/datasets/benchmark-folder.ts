@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type BenchmarkMetadata, readBenchmarkMetadata } from "../../benchmarks/benchmark-metadata.ts";
 import { EdgewiseError } from "../../errors/result.ts";
-import { absolute, holdsEnvironment, isPath } from "../environments/find-environment.ts";
+import { absolute } from "../environments/find-environment.ts";
 import { usageError } from "../terminal/cli-error.ts";
 import { harborTasks, harborTasksFile } from "./harbor-folder.ts";
 
@@ -47,20 +47,3 @@ function metadataOf(path: string): BenchmarkMetadata {
 /** The tasks of the benchmark that the argument `path` of an environment names; null where it names none. Throws usage errors. */
 export const benchmarkTasks = (path: unknown, cwd: string): string | null =>
   typeof path !== "string" || path === "" ? null : (benchmarkAt(path, cwd)?.tasks ?? null);
-
-/** A benchmark that was named in the place of an environment. */
-export interface NamedBenchmark {
-  readonly name: string;
-  /** As it was named. */
-  readonly path: string;
-}
-
-/**
- * The benchmark that `named` is the path of; null where it is something else. A folder with a module of an environment is that environment, whatever data lies
- * beside it. Throws a usage error for one that cannot be played.
- */
-export function namedBenchmark(named: string, cwd: string): NamedBenchmark | null {
-  if (!isPath(named) || holdsEnvironment(absolute(named, cwd))) return null;
-  const found = benchmarkAt(named, cwd);
-  return found === null ? null : { name: found.name, path: named };
-}

@@ -17,7 +17,9 @@ import { checkHubToken, type EndedRun, pushEnded } from "../push/push-ended.ts";
 import { Preflight } from "./start/preflight.ts";
 import { readEarly } from "./early-rows.ts";
 import { withKeptEndpoints } from "./start/kept-endpoints.ts";
+import { placesOf } from "./wish/played-benchmark.ts";
 import { agreedFolder } from "./wish/unnamed-places.ts";
+import { benchmarkHints } from "../datasets/benchmarks-by-id.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
 import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
@@ -145,14 +147,16 @@ async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<
 }
 
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
-function checkEnvironments({ evals, environments, env }: EvalCommand): void {
+function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
   const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId));
   const [first] = missing;
   if (first === undefined) return;
+  const given = evals.find(({ envId }) => envId === first)?.given ?? {};
   throw usageError(
     `there is no environment ${missing.map((envId) => JSON.stringify(envId)).join(", ")}`,
     ...environmentHints({ envId: first, environments: ids }),
+    ...benchmarkHints(first, placesOf(given, cwd)),
   );
 }
 

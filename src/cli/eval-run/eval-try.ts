@@ -18,6 +18,8 @@ import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import type { EvalCommand, EvalWish } from "./wish/eval-wish.ts";
+import { placesOf } from "./wish/played-benchmark.ts";
+import { benchmarkHints } from "../datasets/benchmarks-by-id.ts";
 import { placesOfWish } from "./wish/eval-wishes.ts";
 import { failureLines } from "./last-words.ts";
 import { Preflight } from "./start/preflight.ts";
@@ -40,6 +42,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
     throw usageError(
       `there is no environment ${JSON.stringify(asked.envId)}`,
       ...environmentHints({ envId: asked.envId, environments: environments.map(({ id }) => id) }),
+      ...benchmarkHints(asked.envId, placesOf(asked.given, cwd)),
     );
   }
   const wish = onlyOne(asked);

@@ -302,6 +302,14 @@ export const OPTIONS = {
     value: "DIR",
     help: "folder of your own environments: NAME is looked for in its folder NAME first",
   }),
+  benchmarks_path: option({
+    kind: "path",
+    schema: z.string().min(1),
+    default: "./benchmarks",
+    http: null,
+    value: "DIR",
+    help: "folder of benchmarks: NAME that is no environment is looked for in it, by the name of a folder, or the id or name in its metadata.yaml",
+  }),
   output_dir: option({
     kind: "path",
     short: "o",

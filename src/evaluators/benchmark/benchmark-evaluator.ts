@@ -1,4 +1,4 @@
-import { METRICS, type MetricEstimate, TASK_COUNT } from "../../metrics/named/metric-registry.ts";
+import { METRICS, type MetricEstimate, NOT_RUN_COUNT, TASK_COUNT } from "../../metrics/named/metric-registry.ts";
 import { bucketEstimates } from "../../metrics/named/breakdown-names.ts";
 import { type TaskOfRows, TaskTable } from "../../metrics/named/task-table.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -7,6 +7,9 @@ import { contentText } from "../../rollouts/messages.ts";
 import { connectEngine } from "../engine/connect-engine.ts";
 import { Engine } from "../engine/engine.ts";
 import { digestOf } from "../engine/evaluation-request.ts";
+import type { EvaluationRequest } from "../engine/evaluation-request.ts";
+import { benchmarkIds } from "../../cli/datasets/benchmarks-by-id.ts";
+import { BENCHMARKS } from "./benchmark-registry.ts";
 import type { EvaluationResult } from "../engine/evaluation-result.ts";
 import { isDue, reportedStep } from "../due.ts";
 import { type BenchmarkEvaluatorOptions, folderOf, isHarbor, requestOf, type Sampler, wholeLimit } from "./benchmark-options.ts";
@@ -32,9 +35,6 @@ export interface BenchmarkScores {
   /** Tasks of the benchmark that were not run: beyond `limit`, or that nothing here can verify. Null where the environment does not count its tasks. */
   readonly notRun: number | null;
 }
-
-/** Beside the metrics: tasks that were not run, where they were counted. */
-const NOT_RUN = "n_not_run";
 
 /** Scores a benchmark against a model that a server has, by a run of the engine; in a training loop each time it is due. */
 export class BenchmarkEvaluator {
@@ -78,7 +78,7 @@ export class BenchmarkEvaluator {
     if (isHarbor(this.options, modelPath) && (user_template !== undefined || enable_thinking !== undefined))
       this.#warn("with the engine harbor the chat template's system_prompt alone is used");
     const key = step === null ? {} : { key: JSON.stringify([this.name, step, modelPath, digestOf({ ...request })]) };
-    const result = await engine.runEvaluation({ ...request, ...key, ...(signal === undefined ? {} : { signal }) });
+    const result = await this.#run(engine, { ...request, ...key, ...(signal === undefined ? {} : { signal }) });
     if (result.failure !== null) throw result.failure;
     const table = new TaskTable(metadataOf);
     let number = 0;
@@ -86,6 +86,22 @@ export class BenchmarkEvaluator {
     const told = this.#told(result, table.tasks);
     await this.#upload(result, told, step, engine.cwd);
     return told;
+  }
+
+  /** What is neither an environment nor a benchmark is told with the benchmarks that there are. */
+  async #run(engine: Engine, request: EvaluationRequest): Promise<EvaluationResult> {
+    try {
+      return await engine.runEvaluation(request);
+    } catch (error) {
+      if (!(error instanceof EdgewiseError) || error.code !== "environment_not_found") throw error;
+      const { benchmark, benchmarksDir: dir } = this.options;
+      const ids = [...BENCHMARKS.ids, ...benchmarkIds({ cwd: engine.cwd, dir })];
+      const benchmarks = ids.length === 0 ? "there are no benchmarks" : `benchmarks: ${ids.join(", ")}`;
+      throw new EdgewiseError("environment_not_found", `evaluator ${this.name}: ${JSON.stringify(benchmark)} is neither a benchmark nor an environment`, {
+        hint: [error.hint, benchmarks].filter((text) => text !== undefined).join("; "),
+        cause: error,
+      });
+    }
   }
 
   #told(result: EvaluationResult | null, all: readonly TaskOfRows[]): Record<string, number> {
@@ -105,7 +121,7 @@ export class BenchmarkEvaluator {
     const notRun = result?.notRun ?? null;
     this.scores = { estimates: named, runId: result?.runId ?? null, errored, tasks: scored.length, notRun };
     const numbers = Object.fromEntries([...named].map(([name, { value }]) => [name, value]));
-    return { ...numbers, [TASK_COUNT]: scored.length, ...(notRun === null ? {} : { [NOT_RUN]: notRun }) };
+    return { ...numbers, [TASK_COUNT]: scored.length, ...(notRun === null ? {} : { [NOT_RUN_COUNT]: notRun }) };
   }
 
   async #upload(result: EvaluationResult, metrics: Readonly<Record<string, number>>, step: number | null, cwd: string): Promise<void> {

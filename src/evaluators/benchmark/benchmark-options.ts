@@ -1,5 +1,6 @@
 /** The fields of a `BenchmarkEvaluator`, and the run that they ask for. */
 import { benchmarkAt, type BenchmarkFolder } from "../../cli/datasets/benchmark-folder.ts";
+import { benchmarkById } from "../../cli/datasets/benchmarks-by-id.ts";
 import type { GivenOptions } from "../../config/options/options.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -7,6 +8,8 @@ import { engineError } from "../engine/engine-errors.ts";
 import type { EngineOptions } from "../engine/connect-engine.ts";
 import type { Engine } from "../engine/engine.ts";
 import { benchmarkRun, type ChatTemplate } from "../../config/plan/benchmark-run.ts";
+import { findEnvironment } from "../../environments/definition/load.ts";
+import { BENCHMARKS } from "./benchmark-registry.ts";
 import type { EvalStore } from "./store.ts";
 
 export type { ChatTemplate };
@@ -14,8 +17,10 @@ export type { ChatTemplate };
 /** The seed's fields by their names here; files and HTTP have them in snake_case. */
 export interface BenchmarkEvaluatorOptions {
   readonly name: string;
-  /** A benchmark folder (a path), or the id or file of an environment: `"gsm8k"`. */
+  /** A benchmark: its folder (a path), the id that it is registered by (`BENCHMARKS`), or its name in `benchmarksDir`; or the id or file of an environment: `"gsm8k"`. */
   readonly benchmark: string;
+  /** A folder of benchmarks; absent = `./benchmarks`. */
+  readonly benchmarksDir?: string;
   /** Evaluate each so many steps; 0 = never in the loop (`isDue`). */
   readonly runEvery?: number;
   readonly maxTokens?: number;
@@ -62,10 +67,26 @@ export const isHarbor = ({ engine = "", modelName }: BenchmarkEvaluatorOptions, 
 
 export const wholeLimit = (limit: number | null | undefined): number | null => (limit == null ? null : Math.max(0, Math.trunc(limit)));
 
-/** The folder of a benchmark; null where it is an environment. Throws `invalid_request` for one that cannot be played. */
-export function folderOf({ benchmark }: Pick<BenchmarkEvaluatorOptions, "benchmark">, cwd: string): BenchmarkFolder | null {
+/** A benchmark with the path by which it is found. */
+export interface PlacedBenchmark extends BenchmarkFolder {
+  readonly path: string;
+}
+
+/** The folder of a benchmark; null where it is an environment. Throws `invalid_request` for one that is registered and not there, or cannot be played. */
+export function folderOf(
+  { benchmark, benchmarksDir: dir }: Pick<BenchmarkEvaluatorOptions, "benchmark" | "benchmarksDir">,
+  cwd: string,
+): PlacedBenchmark | null {
+  const registered = BENCHMARKS.find(benchmark);
   try {
-    return benchmarkAt(benchmark, cwd);
+    const here = registered === null ? benchmarkAt(benchmark, cwd) : null;
+    if (here !== null) return { ...here, path: benchmark };
+    const byId = findEnvironment(benchmark) === null ? benchmarkById(benchmark, { cwd, dir }) : null;
+    const path = registered ?? byId;
+    if (path === null) return null;
+    const found = benchmarkAt(path, cwd);
+    if (found === null) throw new EdgewiseError("invalid_request", `benchmark ${benchmark}: there are no tasks in ${path}`);
+    return { ...found, path };
   } catch (error) {
     throw engineError(error, null);
   }
@@ -88,9 +109,9 @@ export function requestOf(
     throw new EdgewiseError("invalid_request", `evaluator ${options.name}: numSamples must be a whole number from 1 on, not ${numSamples}`);
   const harbor = isHarbor(options, modelPath);
   const { system_prompt = "", user_template, enable_thinking } = chatTemplate;
-  const folder = folderOf(options, cwd) !== null;
+  const folder = folderOf(options, cwd);
   const template = harbor ? undefined : user_template;
-  if (template !== undefined && !folder)
+  if (template !== undefined && folder === null)
     throw new EdgewiseError("invalid_request", `evaluator ${options.name}: user_template is of benchmark folders, and ${benchmark} makes its own prompts`);
   const run = benchmarkRun({
     max_tokens: maxTokens,
@@ -100,9 +121,9 @@ export function requestOf(
     n_concurrent: nConcurrent,
     chat_template: { system_prompt, user_template: template, enable_thinking: harbor ? undefined : enable_thinking },
   });
-  const args: JsonObject = { ...(folder ? { path: benchmark } : {}), ...run.env_args, ...envArgs };
+  const args: JsonObject = { ...(folder === null ? {} : { path: folder.path }), ...run.env_args, ...envArgs };
   return {
-    environment: folder ? "benchmark" : benchmark,
+    environment: folder === null ? benchmark : "benchmark",
     options: {
       model,
       api_base_url: sampler.url,

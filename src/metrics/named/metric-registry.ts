@@ -13,6 +13,8 @@ export type MetricEstimate = Pick<Estimate, "n" | "stderr" | "ci95"> & { readonl
 export const DEFAULT_METRICS: readonly string[] = ["mean_reward", "pass_rate"];
 /** How many tasks there were; stands beside whatever is asked for. */
 export const TASK_COUNT = "n_tasks";
+/** How many tasks of the data set there were beside those, where somebody counted them. */
+export const NOT_RUN_COUNT = "n_not_run";
 
 export interface NamedMetrics {
   /** By name, in the order in which they were asked for. */
@@ -39,7 +41,8 @@ export class MetricRegistry {
   /** Throws `invalid_request` for a name that is taken. */
   register(name: string, metric: TaskMetric | MetricFunction): void {
     if (name === "") throw new EdgewiseError("invalid_request", "a metric needs a name");
-    if (this.#metrics.has(name) || name === TASK_COUNT) throw new EdgewiseError("invalid_request", `a metric is called ${JSON.stringify(name)} already`);
+    if (this.#metrics.has(name) || [TASK_COUNT, NOT_RUN_COUNT].includes(name))
+      throw new EdgewiseError("invalid_request", `a metric is called ${JSON.stringify(name)} already`);
     this.#metrics.set(name, metric);
   }
 

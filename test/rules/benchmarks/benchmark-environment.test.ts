@@ -1,12 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
-import { benchmark } from "../../../src/environments/bundled/benchmark/benchmark.ts";
+import { benchmark, defineBenchmark } from "../../../src/environments/bundled/benchmark/benchmark.ts";
 import { runExample, scriptedModel, testEnvironment } from "../../../src/testing/index.ts";
 
 const task = (task_id: string, verifier: JsonObject, more: JsonObject = {}): JsonObject => ({ task_id, instruction: `Task ${task_id}?`, verifier, ...more });
 const contains = (expected: string): JsonObject => ({ kind: "in_process", function: "contains", expected });
 const JUDGED = task("j", { kind: "llm_judge", rubric: "Is it kind?", expected: "Hello!" });
 const JUDGE: JsonObject = { judge_base_url: "https://judge.example/v1", judge_api_key_var: "JUDGE_API_KEY" };
+
+describe("a benchmark that is defined as an environment", () => {
+  it("is one of its own id, with its own tasks", async () => {
+    const capitals = defineBenchmark({ id: "capitals", version: "1", description: "", dataset: { dataset: "https://example.com/tasks.jsonl" } });
+    expect(capitals).toMatchObject({ id: "capitals", defaults: { num_examples: -1, rollouts_per_example: 1 } });
+    expect(() => testEnvironment(capitals)).not.toThrow();
+    const { state } = await runExample(testEnvironment(capitals, { rows: [task("a", contains("!"))] }), { answers: ["Hello!"] });
+    expect(state).toMatchObject({ reward: 1, task: "capitals" });
+    expect(() => testEnvironment(capitals, { args: { user_template: "" } })).toThrow(/environment capitals: user_template/);
+  });
+});
 
 describe("the environment benchmark", () => {
   it("asks a task as its template says, behind the task's own system prompt or the one of the run", async () => {

@@ -6,6 +6,8 @@ import type { KnownEnvironment } from "../../environments/local-environments.ts"
 import { CliError, usageError } from "../../terminal/cli-error.ts";
 import { checkDataset, datasetPath } from "../../datasets/dataset-upload.ts";
 import type { EvalWish } from "./eval-wish.ts";
+import { placesOf } from "./played-benchmark.ts";
+import { benchmarkHints } from "../../datasets/benchmarks-by-id.ts";
 
 export class WishProblems {
   readonly #named: string;
@@ -40,7 +42,11 @@ export class WishProblems {
     const environment = environments?.find(({ id }) => id === envId);
     if (environments !== null && environment === undefined) {
       const ids = environments.map(({ id }) => id);
-      this.add(at(place, `there is no environment ${JSON.stringify(envId)}${didYouMean(envId, ids)}`), `Available: ${ids.join(", ")}.`);
+      this.add(
+        at(place, `there is no environment ${JSON.stringify(envId)}${didYouMean(envId, ids)}`),
+        `Available: ${ids.join(", ")}.`,
+        ...benchmarkHints(envId, placesOf(given, cwd)),
+      );
     }
     if (environment !== undefined) for (const problem of argumentProblems(environment, envArgs)) this.add(at(place, problem));
     const dataset = datasetPath(envArgs, cwd);

@@ -6,7 +6,8 @@ import { EdgewiseError } from "../../../errors/result.ts";
 import { type JudgeObjects, JudgeRubric } from "../../../rubrics/judge-rubric.ts";
 import type { RewardContext } from "../../../rubrics/reward-function.ts";
 import { Rubric } from "../../../rubrics/rubric.ts";
-import { defineEnvironment } from "../../definition/definition.ts";
+import { type Defaults, defineEnvironment, type EnvironmentDefinition, type LoaderContext } from "../../definition/definition.ts";
+import type { DatasetDefaults } from "../../../datasets/spec.ts";
 import type { RowSource } from "../../definition/examples.ts";
 import { SingleTurnEnv } from "../../kinds/single-turn-env.ts";
 
@@ -74,45 +75,68 @@ async function verifier_reward({ completion, info, prompt, answer, state, ...obj
   throw new Error(`the judge said neither yes nor no: ${said.slice(0, 80)}`);
 }
 
-/** The tasks of a benchmark folder, each asked once and verified by its own verifier. */
-export const benchmark = defineEnvironment({
+const ARGS = z.object({
+  path: z.string().default("").describe("the benchmark's folder, as the command line names it; what is read is its tasks.jsonl"),
+  system_prompt: z.string().default("").describe("what stands before every task; empty for none"),
+  user_template: z.string().default(PLACE).describe("what a task is asked in, with one place {prompt}"),
+  not_run: z.enum(["refuse", "skip"]).default("refuse").describe("tasks that nothing here can verify: refuse the run, or leave them out"),
+  judge_base_url: z.string().default("").describe("where the judge of llm_judge is; empty for none"),
+  judge_api_key_var: z.string().default("").describe("the variable that holds the judge's key"),
+  judge_model: z.string().default("gpt-4.1-nano").describe("the judge, whatever model tasks name"),
+});
+
+function loaded(
+  id: string,
+  { path, system_prompt, user_template, not_run, judge_base_url, judge_api_key_var, judge_model }: z.infer<typeof ARGS>,
+  { dataset, client }: LoaderContext<DatasetDefaults | undefined>,
+): SingleTurnEnv {
+  if (dataset === null) {
+    const why = path === "" ? "it needs the argument `path`" : `${path} is no folder with a tasks.jsonl that was uploaded`;
+    throw new EdgewiseError("invalid_request", `environment ${id}: ${why}`, {
+      hint: 'On the command line: -a \'{"path": "./my-benchmark"}\'; elsewhere the argument `dataset` names the tasks.jsonl itself.',
+    });
+  }
+  if (user_template.split(PLACE).length !== 2)
+    throw new EdgewiseError("invalid_request", `environment ${id}: user_template must have one place ${PLACE}, not ${user_template.split(PLACE).length - 1}`);
+  const judged = judge_base_url !== "";
+  if (judged && judge_api_key_var === "") throw new EdgewiseError("invalid_request", `environment ${id}: judge_base_url needs judge_api_key_var`);
+  const rubric = judged
+    ? new JudgeRubric([verifier_reward], { judgeClient: client({ base_url: judge_base_url, api_key_var: judge_api_key_var }), judgeModel: judge_model })
+    : new Rubric([verifier_reward]);
+  const environment: SingleTurnEnv = new SingleTurnEnv({
+    dataset: tasksOf(dataset, { user_template, not_run, judged }, (tasks) => {
+      environment.datasetSize = tasks;
+    }),
+    ...(system_prompt === "" ? {} : { systemPrompt: system_prompt }),
+    rubric,
+  });
+  return environment;
+}
+
+export interface BenchmarkDefinition {
+  readonly id: string;
+  readonly version: string;
+  readonly description: string;
+  /** The `tasks.jsonl`: an https URL, or a data set of the Hub or of the service. Absent = each run names one. */
+  readonly dataset?: DatasetDefaults;
+  readonly defaults?: Defaults;
+}
+
+/** Tasks in the form of a benchmark as an environment of an id of its own, for a service or a file of this machine: each asked once and verified by its own verifier. */
+export const defineBenchmark = ({ id, version, description, dataset: tasks, defaults = {} }: BenchmarkDefinition): EnvironmentDefinition =>
+  defineEnvironment<typeof ARGS, DatasetDefaults | undefined>({
+    id,
+    version,
+    description,
+    ...(tasks === undefined ? {} : { dataset: tasks }),
+    args: ARGS,
+    defaults: { num_examples: -1, rollouts_per_example: 1, ...defaults },
+    load: (args, context) => loaded(id, args, context),
+  });
+
+/** The tasks of a benchmark folder. */
+export const benchmark = defineBenchmark({
   id: "benchmark",
   version: "1.0.0",
   description: "Tasks of a benchmark folder (tasks.jsonl): exact_match, contains, regex_match, tool_calls_match or a judge; the reward is 1 for what passes.",
-  args: z.object({
-    path: z.string().default("").describe("the benchmark's folder, as the command line names it; what is read is its tasks.jsonl"),
-    system_prompt: z.string().default("").describe("what stands before every task; empty for none"),
-    user_template: z.string().default(PLACE).describe("what a task is asked in, with one place {prompt}"),
-    not_run: z.enum(["refuse", "skip"]).default("refuse").describe("tasks that nothing here can verify: refuse the run, or leave them out"),
-    judge_base_url: z.string().default("").describe("where the judge of llm_judge is; empty for none"),
-    judge_api_key_var: z.string().default("").describe("the variable that holds the judge's key"),
-    judge_model: z.string().default("gpt-4.1-nano").describe("the judge, whatever model tasks name"),
-  }),
-  defaults: { num_examples: -1, rollouts_per_example: 1 },
-  load({ path, system_prompt, user_template, not_run, judge_base_url, judge_api_key_var, judge_model }, { dataset, client }) {
-    if (dataset === null) {
-      const why = path === "" ? "it needs the argument `path`" : `${path} is no folder with a tasks.jsonl that was uploaded`;
-      throw new EdgewiseError("invalid_request", `environment benchmark: ${why}`, {
-        hint: 'On the command line: -a \'{"path": "./my-benchmark"}\'; elsewhere the argument `dataset` names the tasks.jsonl itself.',
-      });
-    }
-    if (user_template.split(PLACE).length !== 2)
-      throw new EdgewiseError(
-        "invalid_request",
-        `environment benchmark: user_template must have one place ${PLACE}, not ${user_template.split(PLACE).length - 1}`,
-      );
-    const judged = judge_base_url !== "";
-    if (judged && judge_api_key_var === "") throw new EdgewiseError("invalid_request", "environment benchmark: judge_base_url needs judge_api_key_var");
-    const rubric = judged
-      ? new JudgeRubric([verifier_reward], { judgeClient: client({ base_url: judge_base_url, api_key_var: judge_api_key_var }), judgeModel: judge_model })
-      : new Rubric([verifier_reward]);
-    const environment: SingleTurnEnv = new SingleTurnEnv({
-      dataset: tasksOf(dataset, { user_template, not_run, judged }, (tasks) => {
-        environment.datasetSize = tasks;
-      }),
-      ...(system_prompt === "" ? {} : { systemPrompt: system_prompt }),
-      rubric,
-    });
-    return environment;
-  },
 });

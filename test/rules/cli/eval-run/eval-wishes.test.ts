@@ -75,6 +75,24 @@ describe("a benchmark folder in the place of an environment", () => {
     });
   });
 
+  it("may be named by what it is called in the folder of benchmarks; who names none is told of them", async () => {
+    write("benchmarks/capitals/tasks.jsonl", task);
+    write("benchmarks/capitals/metadata.yaml", "id: caps");
+    write("benchmarks/gsm8k/tasks.jsonl", task);
+    write("suite/words/tasks.jsonl", task);
+    expect((await wishes("caps")).evals[0]).toMatchObject({
+      named: "caps",
+      envId: "benchmark",
+      label: "capitals",
+      given: { env_args: { path: "benchmarks/capitals" } },
+    });
+    expect((await wishes("words", { benchmarks_path: "./suite" })).evals[0]).toMatchObject({ given: { env_args: { path: "suite/words" } } });
+    expect((await wishes("gsm8k")).evals[0]?.envId).toBe("gsm8k");
+    write("evals.toml", 'model = "m"\n[[eval]]\nenv_id = "capital"\n');
+    const { hints } = await refusal(wishes("evals.toml"));
+    expect(hints).toContainEqual("Benchmarks in ./benchmarks: capitals, gsm8k. Did you mean capitals?");
+  });
+
   it("is an environment where it has the module of one", async () => {
     write("both/tasks.jsonl", task);
     write(

@@ -1,23 +1,29 @@
 /**
  * `npm run keep:state`: stores a finished run, an interrupted one and one whose service is killed with this build (`npm run build` first),
  * and keeps the state for the test that opens it with every later one (test/e2e/faults/stored-state.test.ts). Schedules have a file of their own
- * (stored-schedules.ts), which comes first where it is not there.
+ * (stored-schedules.ts), and so have alerts, monitors and evaluators (stored-serving.ts); what is not there comes first.
  */
 import { existsSync } from "node:fs";
 import { Workplace } from "../test/support/cli/cli-process.ts";
 import { startModelServer } from "../test/support/model-server/model-server.ts";
 import { Served } from "../test/support/cli/served.ts";
 import { CURRENT_SCHEDULES } from "../test/support/results/stored-schedules.ts";
+import { CURRENT_SERVING } from "../test/support/results/stored-serving.ts";
 import { CURRENT_STATE, packState, type StoredRun } from "../test/support/results/stored-state.ts";
 import { keepSchedules } from "./stored-schedules.ts";
+import { keepServing } from "./stored-serving.ts";
 
 const isThere = (name: string): boolean => existsSync(new URL(`../test/fixtures/stored-state/${name}`, import.meta.url));
-if (!isThere(`schedules/${CURRENT_SCHEDULES}`)) {
-  console.log(`${CURRENT_SCHEDULES}: ${await keepSchedules()} bytes`);
-  process.exit();
-}
+const others: readonly (readonly [string, () => Promise<number>])[] = [
+  [`schedules/${CURRENT_SCHEDULES}`, keepSchedules],
+  [`serving/${CURRENT_SERVING}`, keepServing],
+];
+const lacking = others.filter(([name]) => !isThere(name));
+for (const [name, keep] of lacking) console.log(`${name}: ${await keep()} bytes`);
+if (lacking.length > 0) process.exit();
 if (isThere(CURRENT_STATE)) {
-  throw new Error(`${CURRENT_STATE} and ${CURRENT_SCHEDULES} are there already: they show what was stored then, so they are not made again`);
+  const names = [CURRENT_STATE, ...others.map(([name]) => name)].join(", ");
+  throw new Error(`${names} are there already: they show what was stored then, so they are not made again`);
 }
 const place = new Workplace();
 const model = await startModelServer({ latency_ms: 60 });

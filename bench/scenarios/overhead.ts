@@ -9,6 +9,7 @@ import { Rubric } from "../../src/rubrics/rubric.ts";
 import type { RewardContext } from "../../src/rubrics/reward-function.ts";
 import { type Measure, median } from "../measure.ts";
 import type { Scenario } from "../scenario.ts";
+import { inProcess } from "../../src/environments/hosted/in-process.ts";
 
 const CALLS = 4_000;
 const ROUNDS = 7;
@@ -70,7 +71,7 @@ async function callDirectly(client: Client): Promise<void> {
 
 const correct = ({ parser, completion, answer }: RewardContext): boolean => parser.parseAnswer(completion) === answer;
 const parser = new MaybeThinkParser(extractBoxedAnswer);
-const environment = new SingleTurnEnv({ dataset: async function* () {}, parser, rubric: new Rubric([correct], { parser }) });
+const environment = inProcess(new SingleTurnEnv({ dataset: async function* () {}, parser, rubric: new Rubric([correct], { parser }) }));
 const { signal } = new AbortController();
 
 async function play(client: Client): Promise<void> {

@@ -130,7 +130,7 @@ function portsIn(env: Env, team: string): AppPorts {
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: findOffered,
-    envDigest: (run) => digestOfRun(run, deploymentOf(env)),
+    envDigest: (run) => digestOfRun(findOffered(run.env_id), run, deploymentOf(env)),
     environmentIds: listOffered().map(({ id }) => id),
     now: steadyNow,
   };

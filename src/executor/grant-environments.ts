@@ -2,8 +2,8 @@ import type { Grant } from "../../durable-objects/run/protocol.ts";
 import { placesOf } from "../config/plan/run-config.ts";
 import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
 import type { BoundEndpoint } from "../environments/definition/definition.ts";
-import type { Environment } from "../environments/kinds/environment.ts";
-import { findOffered, loadEnvironment } from "../environments/definition/load.ts";
+import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
+import { findOffered } from "../environments/definition/load.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { JudgeMeter } from "../rollouts/state/judge-usage.ts";
@@ -20,7 +20,7 @@ import { teamPorts } from "./team-ports.ts";
 
 /** An environment as a grant has it, and what counts the models that it calls itself. */
 export interface Loaded {
-  readonly environment: Environment;
+  readonly environment: HostedEnvironment;
   /** Tears it down, once, and sends what it printed. */
   readonly end: () => Promise<void>;
   readonly judges: JudgeMeter;
@@ -101,6 +101,8 @@ export class GrantEnvironments {
     const judges = new JudgeMeter();
     const { given } = secrets;
     try {
+      const offered = findOffered(config.env_id);
+      if (offered === null) throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(config.env_id)}`);
       const context = {
         datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
@@ -110,12 +112,12 @@ export class GrantEnvironments {
         client:
           config.rescored_from !== undefined && grant.task.kind === "prepare"
             ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)
-            : this.#endpoints.bound(grant, notes, judges, findOffered(config.env_id)?.keys, secrets),
+            : this.#endpoints.bound(grant, notes, judges, offered.keys, secrets),
         ...(config.rescored_from?.rubric === undefined ? {} : { rubric: config.rescored_from.rubric }),
       };
-      const environment = await loadEnvironment(config.env_id, config.env_args, context, config.extra_env_kwargs);
+      const environment = await offered.load(config.env_args, context, config.extra_env_kwargs);
       // Its code may be another than at the creation.
-      const denied = accessProblem(environment, allowedAccess(config));
+      const denied = accessProblem(environment.traits, allowedAccess(config));
       if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
       return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest, secrets };
     } catch (thrown) {
@@ -132,7 +134,7 @@ export class GrantEnvironments {
   }
 
   /** What is printed last must be sent under the ticket, so this comes before it is given back. */
-  #ending(runId: string, environment: Environment, prints: EnvironmentLog): Loaded["end"] {
+  #ending(runId: string, environment: HostedEnvironment, prints: EnvironmentLog): Loaded["end"] {
     let ended: Promise<void> | null = null;
     const end = async (): Promise<void> => {
       await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));

@@ -40,9 +40,9 @@ interface Known extends OfferedEnvironment {
   readonly definition: EnvironmentDefinition | null;
 }
 
-const isOffer = (environment: EnvironmentDefinition | OfferedEnvironment): environment is OfferedEnvironment => "open" in environment;
+const isDefinition = (environment: EnvironmentDefinition | OfferedEnvironment): environment is EnvironmentDefinition => "argsSchema" in environment;
 const knownAs = (environment: EnvironmentDefinition | OfferedEnvironment): Known =>
-  isOffer(environment) ? { ...environment, definition: null } : { ...offeredDefinition(environment), definition: environment };
+  isDefinition(environment) ? { ...offeredDefinition(environment), definition: environment } : { ...environment, definition: null };
 const byId = (all: readonly (EnvironmentDefinition | OfferedEnvironment)[]): ReadonlyMap<string, Known> =>
   new Map(all.map((environment) => [environment.id, knownAs(environment)]));
 
@@ -62,13 +62,13 @@ export const listEnvironments = (): readonly EnvironmentDefinition[] => [...know
 /** An environment whose code is at hand; null when there is none of that id, or its code is not loaded before a run names it. */
 export const findEnvironment = (id: string): EnvironmentDefinition | null => known.get(id)?.definition ?? null;
 
-/** Everything that this host has. */
+/** Everything that was put together with this host. */
 export const listOffered = (): readonly OfferedEnvironment[] => [...known.values()];
 
 export const findOffered = (id: string): OfferedEnvironment | null => known.get(id) ?? null;
 
 /**
- * An environment by id; `extra` are options set after loading (`{"max_turns": 20}`). Without a `context` it stands on its own: data
+ * An environment whose code is at hand, by id; `extra` are options set after loading (`{"max_turns": 20}`). Without a `context` it stands on its own: data
  * sets are fetched, keys come from the variables of the process. Throws `environment_not_found`, `invalid_request` (naming the
  * argument or the option), `MissingKeyError` or `environment_failed`. No data is read before `examples` is.
  */
@@ -78,13 +78,15 @@ export async function loadEnvironment(
   context: LoadContext = standaloneContext(),
   extra: JsonObject = {},
 ): Promise<Environment> {
-  const offered = findOffered(id);
-  if (offered === null) {
+  const definition = findEnvironment(id);
+  if (definition === null) {
     throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(id)}`, {
-      hint: `this service has: ${[...known.keys()].join(", ")}`,
+      hint: `this service has: ${listEnvironments()
+        .map((known) => known.id)
+        .join(", ")}`,
     });
   }
-  return (await offered.open()).load(args, context, extra);
+  return definition.load(args, context, extra);
 }
 
 /**
@@ -95,22 +97,29 @@ export async function loadEnvironment(
  * stands for it: two deployments then never have the same code.
  */
 export async function environmentDigest(
-  definition: EnvironmentDefinition,
+  environment: EnvironmentDefinition | OfferedEnvironment,
   args: JsonObject,
   extra: JsonObject = {},
   deployment = "",
   rubric?: string,
 ): Promise<string> {
-  const { id, version, source } = definition;
-  const library = BUNDLED.includes(definition) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
+  const { id, version, source } = environment;
+  const library = isBundled(environment) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
   const code = { source: source === version && library !== null ? `${version} ${deployment}` : source, library };
-  return envDigestOf(
-    await sha256Hex(canonicalJson({ id, version, code, args: definition.resolveArgs(args), extra, ...(rubric === undefined ? {} : { rubric }) })),
-  );
+  const resolved = await environment.resolveArgs(args);
+  return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: resolved, extra, ...(rubric === undefined ? {} : { rubric }) })));
 }
 
-/** The digest of a run's environment as this host has it; null when there is none of that name. Throws `environment_failed`, and `invalid_request` for its arguments. */
-export async function digestOfRun({ env_id, env_args, extra_env_kwargs, rescored_from }: EnvironmentOfRun, deployment?: string): Promise<string | null> {
-  const offered = findOffered(env_id);
-  return offered === null ? null : await environmentDigest(await offered.open(), env_args, extra_env_kwargs, deployment, rescored_from?.rubric);
+function isBundled(environment: EnvironmentDefinition | OfferedEnvironment): boolean {
+  const definition = isDefinition(environment) ? environment : known.get(environment.id) === environment ? findEnvironment(environment.id) : null;
+  return definition !== null && BUNDLED.includes(definition);
+}
+
+/** The digest of a run's environment as it is offered here; null when there is none. Throws `environment_failed`, and `invalid_request` for its arguments. */
+export async function digestOfRun(
+  offered: OfferedEnvironment | null,
+  { env_args, extra_env_kwargs, rescored_from }: EnvironmentOfRun,
+  deployment?: string,
+): Promise<string | null> {
+  return offered === null ? null : await environmentDigest(offered, env_args, extra_env_kwargs, deployment, rescored_from?.rubric);
 }

@@ -1,5 +1,8 @@
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
+import { inProcess } from "../hosted/in-process.ts";
 import type { EnvironmentFacts } from "./describe.ts";
-import type { EnvironmentDefinition, EnvironmentProblem, EnvironmentRequest } from "./definition.ts";
+import type { EnvironmentDefinition, EnvironmentProblem, EnvironmentRequest, LoadContext } from "./definition.ts";
 import { environmentOf, type ModuleSources } from "./environment-of.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import type { KeyLookup } from "./keys.ts";
@@ -9,21 +12,26 @@ export interface OfferedFacts extends Omit<EnvironmentFacts, "args"> {
   readonly source: string;
 }
 
-/** An environment of this host: known by its facts, and loaded when a run names it. */
+/** An environment that runs may name: known by its facts, and loaded when one does, wherever its code runs then. */
 export interface OfferedEnvironment extends OfferedFacts {
-  /** Throws `environment_failed` when its code breaks while it is loaded. */
-  open(): Promise<EnvironmentDefinition>;
-  /** As `EnvironmentDefinition.check`. */
+  /** As `EnvironmentDefinition.resolveArgs`. Throws `environment_failed` when its code breaks while it is loaded. */
+  resolveArgs(args: JsonObject): Promise<JsonObject>;
+  /** As `EnvironmentDefinition.check`, and throws as `resolveArgs`. */
   check(request: EnvironmentRequest, key?: KeyLookup): Promise<EnvironmentProblem | null>;
+  /** As `EnvironmentDefinition.load`; whoever calls it calls `teardown` of what it gives. */
+  load(args: JsonObject, context: LoadContext, extra?: JsonObject): Promise<HostedEnvironment>;
 }
 
 /** An environment whose code is at hand. */
-export function offeredDefinition(definition: EnvironmentDefinition): OfferedEnvironment {
-  const { id, version, description, defaults, keys, source } = definition;
+export const offeredDefinition = (definition: EnvironmentDefinition): OfferedEnvironment => offeredBy(definition, async () => definition);
+
+/** One whose code runs in this isolate; `open` gives it. */
+function offeredBy({ id, version, description, defaults, keys, source }: OfferedFacts, open: () => Promise<EnvironmentDefinition>): OfferedEnvironment {
   return {
     ...{ id, version, description, defaults, keys, source },
-    open: async () => definition,
-    check: async (request, key) => definition.check(request, key),
+    resolveArgs: async (args) => (await open()).resolveArgs(args),
+    check: async (request, key) => (await open()).check(request, key),
+    load: async (args, context, extra) => inProcess((await open()).load(args, context, extra)),
   };
 }
 
@@ -44,7 +52,7 @@ export function offerEnvironment(facts: OfferedFacts, load: () => Promise<Loaded
     opened ??= kept(facts, await definitionOf(facts, load));
     return opened;
   };
-  return { ...facts, open, check: async (request, key) => (await open()).check(request, key) };
+  return offeredBy(facts, open);
 }
 
 async function definitionOf({ id, source }: OfferedFacts, load: () => Promise<LoadedModule>): Promise<EnvironmentDefinition> {

@@ -28,6 +28,7 @@ import {
   type StopHandler,
   type TeardownHandler,
 } from "../../rollouts/state/handlers.ts";
+import { mergeSamplingArgs } from "../hosted/traits.ts";
 import { makeDataset } from "../definition/make-dataset.ts";
 import type { Playable, RolloutContext, StateRequest } from "../unit/playable.ts";
 import { rowTool } from "../../rollouts/rows/row.ts";
@@ -188,7 +189,7 @@ export abstract class Environment implements Playable {
 
   /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. */
   mergeSamplingArgs(run: JsonObject): JsonObject {
-    return { ...this.samplingArgs, ...run };
+    return mergeSamplingArgs(this, run);
   }
 
   // Examples

@@ -11,6 +11,7 @@ import { type GenerateMetadata, generateMetadata } from "./generate-metadata.ts"
 import { FirstAnswer } from "./first-answer.ts";
 import { type PlayOptions, playUnit } from "./play-unit.ts";
 import type { Playable } from "./playable.ts";
+import { inProcess } from "../hosted/in-process.ts";
 import { type Row, reservedMetricNames } from "../../rollouts/rows/row.ts";
 import { runUnit } from "./run-unit.ts";
 import { scriptHint } from "./script-hint.ts";
@@ -101,14 +102,15 @@ async function generateGroups(
   options: GenerateOptions,
 ): Promise<GenerateOutputs> {
   const begin = scriptNow();
-  const reserved = reservedMetricNames(environment.metricNames());
+  const hosted = inProcess(environment);
+  const reserved = reservedMetricNames(hosted.traits.metricNames);
   if (reserved.length > 0) throw new EdgewiseError("metric_name_reserved", `metric ${reserved.join(", ")} would overwrite a standard field of every row`);
   const rows: Row[][] = groups.map(() => []);
   await underOneSignal(options.signal, async (signal) => {
     const first = new FirstAnswer();
     const play = playOptions(connected(client, first), model, options, signal);
     await inLanes(groups, lanesOf(options), async ({ input, count }, index) => {
-      const outcome = await runUnit(environment, input, {
+      const outcome = await runUnit(hosted, input, {
         ...play,
         unit: index,
         rollouts: Array.from({ length: count }, (_, rollout) => rollout),

@@ -5,6 +5,7 @@ import type { Failure } from "../../errors/result.ts";
 import { failureOfRollout } from "../../rollouts/failure.ts";
 import type { KeptTurn, OpenedState } from "../../rollouts/kept/kept-state.ts";
 import { isLeft, isNotResumed } from "../../rollouts/kept/left.ts";
+import { isScoredAlone } from "../hosted/traits.ts";
 import type { Playable, RolloutContext } from "./playable.ts";
 import { type KeptRollout, type Stored, storedOf } from "./stored-rollout.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
@@ -91,7 +92,7 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
     if (options.part !== undefined) return played;
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     if (scope.cancelled) return { states: null, fatal: null, aborted: true };
-    if (!isScoredAlone(environment, options)) {
+    if (!isScoredAlone({ scoresAlone: scoresAlone(environment) }, options)) {
       options.onScoring?.(null);
       await scoreStates(environment, states, options, scope);
     } else {
@@ -123,7 +124,7 @@ async function playAll(
   scope: UnitScope,
 ): Promise<State[] | null> {
   const { part = { scores: options.scoringTurn === undefined } } = options;
-  const atOnce = part.scores && isScoredAlone(environment, options);
+  const atOnce = part.scores && isScoredAlone({ scoresAlone: scoresAlone(environment) }, options);
   const settled = await Promise.allSettled(
     indices.map(async (index) => {
       const known = options.generated?.get(index);
@@ -145,8 +146,7 @@ async function playAll(
 }
 
 /** Whether nothing judges the rollouts of an example together. A rubric that was bundled with a library of before does not say. */
-export const isScoredAlone = ({ rubric }: Pick<Playable, "rubric">, { independent }: Pick<PlayOptions, "independent">): boolean =>
-  independent || (rubric.scoresAlone as boolean | undefined) === true;
+export const scoresAlone = ({ rubric }: Pick<Playable, "rubric">): boolean => (rubric.scoresAlone as boolean | undefined) === true;
 
 async function scoreAlone(environment: Playable, index: number, state: State, options: PlayOptions, scope: UnitScope): Promise<void> {
   if (options.scored?.has(index) === true) return;

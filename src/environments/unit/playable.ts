@@ -4,6 +4,7 @@ import type { Failure } from "../../errors/result.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
 import type { Parser } from "../../parsers/parser.ts";
 import type { Rubric } from "../../rubrics/rubric.ts";
+import type { Access } from "../definition/access.ts";
 import type { KeptTurn } from "../../rollouts/kept/kept-state.ts";
 import type { Client, RolloutInput, State, Tool } from "../../rollouts/types.ts";
 
@@ -40,6 +41,10 @@ export interface Playable {
   readonly id: string;
   readonly version: string;
   readonly args: JsonObject;
+  /** What the data set is called that its loader was given; null where it was given none, or an upload. */
+  readonly datasetName: string | null;
+  /** Tasks that the data set has in all, where who reads it has counted them by the time of its last example; null = nobody counted. */
+  readonly datasetSize: number | null;
   readonly parser: Parser;
   readonly rubric: Rubric;
   readonly passThreshold: number;
@@ -49,10 +54,18 @@ export interface Playable {
   /** Whether a rollout can be gone on with from its state, by another instance elsewhere. */
   readonly resumable: boolean;
   readonly toolDefs: readonly Tool[];
+  readonly samplingArgs: JsonObject;
+  /** Examples open at once in a whole run; null = as many as its requests need. */
+  readonly concurrency: number | null;
+  /** What it asks for beyond models and data. */
+  readonly access: readonly Access[];
+  /** The tools that every rollout has, as rows show them; null where there are none or they differ. */
+  sharedTools(): JsonObject[] | null;
   metricNames(): string[];
   scoringProblem(independent: boolean): Failure | null;
   mergeSamplingArgs(run: JsonObject): JsonObject;
   examples(count: number): AsyncIterable<RolloutInput>;
   initState(input: RolloutInput, request: StateRequest): State;
   rollout(state: State, context: RolloutContext): Promise<State>;
+  teardown(): Promise<void>;
 }

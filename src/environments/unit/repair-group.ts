@@ -1,5 +1,4 @@
-import type { Playable } from "./playable.ts";
-import { playUnit } from "./play-unit.ts";
+import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import { firstErrorsOf, freshRow, inOrder, runUnit, type UnitOptions, type UnitOutcome } from "./run-unit.ts";
 import type { KeptRollout, Stored } from "./stored-rollout.ts";
 import { rescored } from "./score-again.ts";
@@ -12,10 +11,10 @@ import type { RolloutInput, State } from "../../rollouts/types.ts";
  * was generated stays byte for byte. What a function wants of a rollout and its row does not hold cannot be had so: then the rollouts that
  * lack it are generated again too.
  */
-export async function repairGroup(environment: Playable, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
+export async function repairGroup(environment: HostedEnvironment, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
   const { client, judges, rolloutsPerExample, generated = new Map<number, State>() } = options;
   const indices = Array.from({ length: rolloutsPerExample }, (_, index) => index);
-  const base = { input, tools: environment.toolDefs };
+  const base = { input, tools: environment.traits.toolDefs };
   const keeps = new Set(options.kept.map(({ index }) => index));
   const fresh = new Map([...generated].filter(([index]) => !keeps.has(index)));
   const unscored = new Map<number, StateSnapshot>();
@@ -24,7 +23,7 @@ export async function repairGroup(environment: Playable, input: RolloutInput, op
     stored = new Map<number, Stored>(),
     fatal,
     aborted,
-  } = await playUnit(environment, input, indices, {
+  } = await environment.play(input, indices, {
     ...options,
     generated: new Map(fresh),
     stored: { rows: options.kept, stateColumns: options.stateColumns },

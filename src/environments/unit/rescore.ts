@@ -5,10 +5,9 @@ import { rolloutFailure } from "../../rollouts/failure.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES } from "../../rollouts/rows/row.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
-import type { Playable } from "./playable.ts";
+import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
 import type { ScoreAgainOptions } from "./score-again.ts";
-import { scoreStored } from "./score-stored.ts";
 import type { KeptRollout, Stored } from "./stored-rollout.ts";
 
 /** What an earlier judge said is no word of this one. */
@@ -36,8 +35,8 @@ export interface Rescored {
  * New rows of rollouts of one example by another rubric than gave them their scores: nothing of the old scores stays. What the rollout ended in stays;
  * such a rollout is scored like in any run, as far as its row goes, and nothing that it lacks is held against it. Rejects as `scoreAgain`.
  */
-export async function rescore(environment: Playable, input: RolloutInput, rows: readonly KeptRollout[], options: RescoreOptions): Promise<Rescored> {
-  const all = await scoreStored(environment, input, rows, { ...options, forgets: FORGOTTEN, countsAnswers: true });
+export async function rescore(environment: HostedEnvironment, input: RolloutInput, rows: readonly KeptRollout[], options: RescoreOptions): Promise<Rescored> {
+  const all = await environment.scoreStored(input, rows, { ...options, forgets: FORGOTTEN, countsAnswers: true });
   if (all === null) return { rows: [], lacks: [], aborted: true, changed: false, firstErrors: [] };
   const lacks = [...new Set(all.flatMap(({ hadError, lacks: own }) => (hadError ? [] : [...own])))];
   if (lacks.length > 0) return { rows: [], lacks, aborted: false, changed: false, firstErrors: [] };

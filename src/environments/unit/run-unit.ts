@@ -2,8 +2,9 @@ import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { RolloutSummary, Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { failureOfRollout, rolloutFailure } from "../../rollouts/failure.ts";
-import { playUnit, type PlayOptions } from "./play-unit.ts";
-import type { Playable } from "./playable.ts";
+import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
+import { type EnvironmentTraits, mergeSamplingArgs } from "../hosted/traits.ts";
+import type { PlayOptions } from "./play-unit.ts";
 import type { KeptRollout } from "./stored-rollout.ts";
 import { type RowOptions, rowOf, summariseRow } from "../../rollouts/rows/row.ts";
 import { createState } from "../../rollouts/state/state.ts";
@@ -57,12 +58,13 @@ const NO_ROWS = { lines: [], summaries: [], firstErrors: [] };
  * Runs the rollouts of one example together, scores them and renders their rows. Whatever goes wrong in a rollout is in its row;
  * rejects only for a fault of this library.
  */
-export async function runUnit(environment: Playable, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
-  const indices = environment.hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
-  const { states, fatal, aborted } = await playUnit(environment, input, indices, options);
+export async function runUnit(environment: HostedEnvironment, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
+  const { hasGroupRewards } = environment.traits;
+  const indices = hasGroupRewards ? allIndices(options.rolloutsPerExample) : options.rollouts;
+  const { states, fatal, aborted } = await environment.play(input, indices, options);
   if (states === null) return { ...NO_ROWS, fatal, aborted };
   const fresh = states.map((state, at) => freshRow(state, input, indices[at] ?? 0, options));
-  const kept = environment.hasGroupRewards ? [] : options.kept;
+  const kept = hasGroupRewards ? [] : options.kept;
   return { ...inOrder([...kept, ...fresh], options.rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrorsOf(states) };
 }
 
@@ -126,7 +128,7 @@ export interface ErrorLineOptions {
 }
 
 /** Rows of a unit that is not run: every rollout of which there is no row with the same error, reward 0 and no metrics. */
-export function errorLines(environment: Playable, input: RolloutInput, options: ErrorLineOptions): UnitRows {
+export function errorLines(traits: Pick<EnvironmentTraits, "samplingArgs" | "toolDefs">, input: RolloutInput, options: ErrorLineOptions): UnitRows {
   const { code, message, model, sampling_args, now, kept = [] } = options;
   const held = new Set(kept.map(({ index }) => index));
   const missing = allIndices(options.rolloutsPerExample).filter((index) => !held.has(index));
@@ -134,8 +136,8 @@ export function errorLines(environment: Playable, input: RolloutInput, options: 
     const state = createState(input, {
       client: null,
       model,
-      samplingArgs: environment.mergeSamplingArgs(sampling_args),
-      tools: environment.toolDefs,
+      samplingArgs: mergeSamplingArgs(traits, sampling_args),
+      tools: traits.toolDefs,
       now: now(),
     });
     Object.assign(state, { completion: [], is_completed: true, stop_condition: "has_error", error: rolloutFailure(code, message) });

@@ -1,12 +1,13 @@
 import type { Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import type { Playable } from "./playable.ts";
+import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
+import type { EnvironmentTraits } from "../hosted/traits.ts";
 import { type JudgeMeter, NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { addJudges } from "../../metrics/totals.ts";
 import { type RescoredOptions, rescoredLine } from "../../rollouts/rows/rescored-row.ts";
 import { exceeds, MAX_RESULT_ROW_BYTES, summariseRow } from "../../rollouts/rows/row.ts";
 import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
-import { scoreStored, type ScoreStoredOptions } from "./score-stored.ts";
+import type { ScoreStoredOptions } from "./score-stored.ts";
 import type { KeptRollout, Stored } from "./stored-rollout.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
@@ -33,19 +34,26 @@ export interface ScoredAgain {
 }
 
 /** Whether the rollouts of an example can only be scored together: a group function judges them, or a column says how they compare. */
-export const scoresTogether = (environment: Playable, { independent, stateColumns }: Pick<ScoreAgainOptions, "independent" | "stateColumns">): boolean =>
-  environment.hasGroupRewards || (!independent && stateColumns.includes("advantage"));
+export const scoresTogether = (
+  { hasGroupRewards }: Pick<EnvironmentTraits, "hasGroupRewards">,
+  { independent, stateColumns }: Pick<ScoreAgainOptions, "independent" | "stateColumns">,
+): boolean => hasGroupRewards || (!independent && stateColumns.includes("advantage"));
 
 /**
  * Scores rollouts of one example from their stored rows: what the model said stays byte for byte, what it is worth is new. A row from
  * which a reward function wants what it does not hold stays as it was, with its error (where rollouts are scored together, all of
  * them). Rejects only for a fault of this library, and for rows that are none.
  */
-export async function scoreAgain(environment: Playable, input: RolloutInput, rows: readonly KeptRollout[], options: ScoreAgainOptions): Promise<ScoredAgain> {
-  const all = await scoreStored(environment, input, rows, options);
+export async function scoreAgain(
+  environment: HostedEnvironment,
+  input: RolloutInput,
+  rows: readonly KeptRollout[],
+  options: ScoreAgainOptions,
+): Promise<ScoredAgain> {
+  const all = await environment.scoreStored(input, rows, options);
   if (all === null) return { rows: [], unscored: null, aborted: true, firstErrors: [] };
   const lacking = all.filter(({ lacks }) => lacks.size > 0);
-  const none = lacking.length > 0 && scoresTogether(environment, options);
+  const none = lacking.length > 0 && scoresTogether(environment.traits, options);
   const scored = all.map((stored) =>
     none || stored.lacks.size > 0 ? null : rescored(stored, { ...options, judges: options.judges?.take(stored.state) ?? NO_JUDGES }),
   );

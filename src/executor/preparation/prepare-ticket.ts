@@ -1,5 +1,5 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
-import type { Environment } from "../../environments/kinds/environment.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import { MAX_WHOLE_ORDER_BYTES, PERMUTED_BYTES, PREPARE_BYTES } from "../../limits.ts";
 import { briefly } from "../briefly.ts";
 import type { EnvironmentLog } from "../hosting/environment-log.ts";
@@ -13,7 +13,7 @@ export interface Preparing {
   readonly ports: ExecutorPorts;
   readonly grant: Grant;
   readonly task: PrepareTask;
-  readonly environment: Environment;
+  readonly environment: HostedEnvironment;
   /** Tears the environment down, once. */
   readonly end: () => Promise<void>;
   readonly prints: EnvironmentLog;

@@ -2,7 +2,8 @@ import type { FolderSource, Grant, PreparedRequest, TicketTask } from "../../../
 import { unitsOutside } from "../../../r2-layout/folder-manifest.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { drawnExamples } from "../../environments/definition/dataset-source.ts";
-import type { Environment } from "../../environments/kinds/environment.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
+import { type EnvironmentTraits, scoringProblem } from "../../environments/hosted/traits.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { reservedMetricNames } from "../../rollouts/rows/row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
@@ -36,21 +37,21 @@ const MAX_KEPT_BYTES = 16 * KIB;
 const small = <T>(value: T): T | null => (new TextEncoder().encode(JSON.stringify(value)).byteLength > MAX_KEPT_BYTES ? null : value);
 
 /** What would go wrong with every rollout is found before the first model call. */
-function checkMetrics(environment: Environment, independent: boolean): void {
-  const names = environment.metricNames();
+function checkMetrics(traits: EnvironmentTraits, independent: boolean): void {
+  const { id, metricNames: names } = traits;
   const reserved = reservedMetricNames(names);
   if (reserved.length > 0) {
     throw new EdgewiseError(
       "metric_name_reserved",
-      `Environment ${environment.id} has a metric named ${reserved.join(", ")}, which would overwrite a standard field of every row.`,
+      `Environment ${id} has a metric named ${reserved.join(", ")}, which would overwrite a standard field of every row.`,
       {
         hint: "Rename the reward function.",
       },
     );
   }
   if (names.length > MAX_METRICS)
-    throw new EdgewiseError("environment_failed", `Environment ${environment.id} has ${names.length} metrics; at most ${MAX_METRICS} are supported.`);
-  const problem = environment.scoringProblem(independent);
+    throw new EdgewiseError("environment_failed", `Environment ${id} has ${names.length} metrics; at most ${MAX_METRICS} are supported.`);
+  const problem = scoringProblem(traits, independent);
   if (problem !== null) throw new EdgewiseError(problem.code, problem.message, problem.hint === undefined ? {} : { hint: problem.hint });
 }
 
@@ -66,7 +67,7 @@ async function* paced(rows: AsyncIterable<RolloutInput>, signal: AbortSignal): A
 
 /** What breaks inside the environment is the environment's failure; what breaks around it (storage, the Run) is not. */
 async function* examplesOf(
-  environment: Environment,
+  environment: HostedEnvironment,
   { num_examples, shuffle_seed }: Pick<RunConfig, "num_examples" | "shuffle_seed">,
   signal: AbortSignal,
 ): AsyncGenerator<RolloutInput> {
@@ -75,7 +76,7 @@ async function* examplesOf(
     yield* shuffle_seed === undefined ? read(num_examples) : drawnExamples(read, num_examples, shuffle_seed);
   } catch (thrown) {
     if (thrown instanceof EdgewiseError || signal.aborted) throw thrown;
-    throw environmentFailed(`Environment ${environment.id} could not make its examples`, thrown);
+    throw environmentFailed(`Environment ${environment.traits.id} could not make its examples`, thrown);
   }
 }
 
@@ -118,17 +119,18 @@ export async function prepareRun(
   ports: ExecutorPorts,
   grant: Grant,
   task: PrepareTask,
-  environment: Environment,
+  environment: HostedEnvironment,
   signal: AbortSignal,
   { beforeLast, onOpen }: PrepareHooks = { beforeLast: async () => undefined, onOpen: () => undefined },
 ): Promise<void> {
   const { config } = grant;
-  checkMetrics(environment, config.independent_scoring);
+  const { traits } = environment;
+  checkMetrics(traits, config.independent_scoring);
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
   const clusterKey = new ClusterKey(config);
-  checkRule(config, environment.rewardRange);
-  const baseline = await Baseline.of(ports, config, environment.rewardRange, signal);
+  checkRule(config, traits.rewardRange);
+  const baseline = await Baseline.of(ports, config, traits.rewardRange, signal);
   const chunks = new ChunkWriter(ports, config.run_id, pinned);
   // Rows of a folder are found by the order of its examples, which the data set's is.
   const writer: InputWriter =
@@ -148,6 +150,7 @@ export async function prepareRun(
     const rowsDigest = await digest.value();
     envDigest ??= await ports.envDigest(config);
     if (envDigest === null) throw new EdgewiseError("environment_not_found", `There is no environment ${JSON.stringify(config.env_id)}.`);
+    const datasetSize = await environment.datasetSize();
     return {
       ...ticketOf(grant),
       attempt: task.attempt,
@@ -156,14 +159,14 @@ export async function prepareRun(
       count,
       digest: rowsDigest,
       env_digest: envDigest,
-      dataset_name: environment.datasetName,
-      ...(environment.datasetSize === null ? {} : { n_not_run: Math.max(0, environment.datasetSize - count) }),
-      pass_threshold: environment.passThreshold,
-      reward_range: environment.rewardRange,
-      reward_weights: small(environment.rubric.rewardWeights()) ?? {},
-      env_sampling_args: environment.samplingArgs,
-      concurrency: environment.concurrency,
-      tools: ownTools ? null : small(environment.sharedTools()),
+      dataset_name: traits.datasetName,
+      ...(datasetSize === null ? {} : { n_not_run: Math.max(0, datasetSize - count) }),
+      pass_threshold: traits.passThreshold,
+      reward_range: traits.rewardRange,
+      reward_weights: small(traits.rewardWeights) ?? {},
+      env_sampling_args: traits.samplingArgs,
+      concurrency: traits.concurrency,
+      tools: ownTools ? null : small(traits.sharedTools),
       ...(baseline === null ? {} : { baseline: baseline.scores(rowsDigest, permuted, config.order_seed) }),
     };
   };
@@ -214,7 +217,7 @@ async function lacksOf(ports: ExecutorPorts, source: FolderSource, ids: readonly
 }
 
 /** A folder may come from a smaller run of the same data: then some first rows have its digest. */
-async function checkAdopted(environment: Environment, wanted: string, config: RunConfig, signal: AbortSignal): Promise<void> {
+async function checkAdopted(environment: HostedEnvironment, wanted: string, config: RunConfig, signal: AbortSignal): Promise<void> {
   const digest = new InputDigest();
   for await (const input of examplesOf(environment, config, signal)) {
     await digest.add(JSON.stringify(input));

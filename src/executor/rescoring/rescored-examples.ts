@@ -3,7 +3,7 @@ import { sourceKey } from "../../../r2-layout/keys.ts";
 import { SegmentBuffer } from "../../../r2-layout/segment.ts";
 import type { Grant, RescoredSource } from "../../../durable-objects/run/protocol.ts";
 import type { RescoredFrom } from "../../config/plan/rescored-from.ts";
-import type { Environment } from "../../environments/kinds/environment.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -40,7 +40,7 @@ interface Joined {
 export class RescoredExamples {
   readonly #ports: ExecutorPorts;
   readonly #grant: Grant;
-  readonly #environment: Environment;
+  readonly #environment: HostedEnvironment;
   readonly #source: RescoredFrom;
   readonly #signal: AbortSignal;
   readonly #tried = new Set<string>();
@@ -49,7 +49,7 @@ export class RescoredExamples {
   #bytes = 0;
   #scored = 0;
 
-  constructor(ports: ExecutorPorts, grant: Grant, environment: Environment, source: RescoredFrom, signal: AbortSignal) {
+  constructor(ports: ExecutorPorts, grant: Grant, environment: HostedEnvironment, source: RescoredFrom, signal: AbortSignal) {
     this.#ports = ports;
     this.#grant = grant;
     this.#environment = environment;
@@ -106,7 +106,7 @@ export class RescoredExamples {
     try {
       for await (const example of sourceExamples(store, config, this.#source)) {
         this.#signal.throwIfAborted();
-        const input = join === null ? exampleInRows(example, this.#environment.id) : await join.of(example);
+        const input = join === null ? exampleInRows(example, this.#environment.traits.id) : await join.of(example);
         yield { input, rows: this.#rowsOf(example, join === null ? null : input) };
       }
     } finally {

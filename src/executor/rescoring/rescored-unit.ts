@@ -33,7 +33,7 @@ export async function rescoredUnit(
   const rows = await rowsAtPlace(ports.store, config, place);
   const settings = { independent: config.independent_scoring, stateColumns: config.state_columns, clusterBy: config.cluster_by };
   const owed = rowsToScore(source, rows);
-  const asked = owed.length > 0 && scoresTogether(environment, settings) ? rows : owed;
+  const asked = owed.length > 0 && scoresTogether(environment.traits, settings) ? rows : owed;
   if (asked.length === 0) return inOrder(rows, config.rollouts_per_example);
   watch.onScoring(null);
   const again = await rescore(environment, input, asked, {

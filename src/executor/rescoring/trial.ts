@@ -1,6 +1,6 @@
 import type { RescoredFrom } from "../../config/plan/rescored-from.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
-import type { Environment } from "../../environments/kinds/environment.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import { rescore } from "../../environments/unit/rescore.ts";
 import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -27,7 +27,7 @@ export async function tryScorer(
   { now, sleep }: Pick<ExecutorPorts, "now" | "sleep">,
   config: RunConfig,
   source: RescoredFrom,
-  environment: Environment,
+  environment: HostedEnvironment,
   input: RolloutInput,
   rows: readonly KeptRollout[],
   signal: AbortSignal,

@@ -2,7 +2,7 @@ import type { Block, Redo } from "../../../durable-objects/run/protocol.ts";
 import { segmentKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
-import type { Playable } from "../../environments/unit/playable.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import { summariseRow } from "../../rollouts/rows/row.ts";
 import type { UnitRows } from "../../environments/unit/run-unit.ts";
@@ -14,7 +14,7 @@ import type { ExecutorPorts } from "../ports.ts";
 
 /** A unit of which some rows stay. */
 export interface KeptUnit {
-  readonly environment: Playable;
+  readonly environment: HostedEnvironment;
   /** Of its code, where rows are to carry it. */
   readonly envDigest: string | undefined;
   readonly judges: JudgeMeter;
@@ -37,7 +37,7 @@ export async function keptRows(ports: ExecutorPorts, config: RunConfig, unit: Ke
   const rows = await storedRows(ports, config, redo);
   const settings = { independent: config.independent_scoring, stateColumns: config.state_columns, clusterBy: config.cluster_by };
   const owed = redo.score ?? [];
-  const asked = owed.length > 0 && scoresTogether(environment, settings) ? rows : rows.filter(({ index }) => owed.includes(index));
+  const asked = owed.length > 0 && scoresTogether(environment.traits, settings) ? rows : rows.filter(({ index }) => owed.includes(index));
   if (asked.length === 0) return { rows, unscored: null, aborted: false, firstErrors: [] };
   const again = await scoreAgain(environment, input, asked, {
     ...settings,

@@ -12,7 +12,7 @@ export function poisonedRows(
   input: RolloutInput,
   kept: ScoredAgain["rows"],
 ): UnitRows {
-  return errorLines(environment, input, {
+  return errorLines(environment.traits, input, {
     rolloutsPerExample: config.rollouts_per_example,
     code: "poisoned",
     message: "this unit was being run in five executors that died, in three of them alone; it is not tried again",
@@ -22,7 +22,7 @@ export function poisonedRows(
     clusterBy: config.cluster_by,
     shape: config.results_shape,
     envDigest,
-    ...(saysScoredAnew(environment, config) ? { scoredAnew: false } : {}),
+    ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: false } : {}),
     judges,
     now: ports.now,
     kept,

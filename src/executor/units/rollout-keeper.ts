@@ -1,6 +1,6 @@
 import type { SegmentBuffer, SegmentContents } from "../../../r2-layout/segment.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
-import { isScoredAlone } from "../../environments/unit/play-unit.ts";
+import { isScoredAlone } from "../../environments/hosted/traits.ts";
 import { isInfrastructureError, ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import { type JsonProblem, TOO_LARGE } from "../../rollouts/kept/json-problem.ts";
 import { type KeptTurn, StateSnapshot } from "../../rollouts/kept/kept-state.ts";
@@ -48,7 +48,7 @@ export class RolloutKeeper {
     this.#loose = new LooseRollouts(host.ports.bytes);
     this.#cannot = cannot;
     this.#postponed = config.no_interleave_scoring === true;
-    this.#alone = !this.#postponed && isScoredAlone(host.environment, { independent: config.independent_scoring });
+    this.#alone = !this.#postponed && isScoredAlone(host.environment.traits, { independent: config.independent_scoring });
     this.#feed = feed;
   }
 

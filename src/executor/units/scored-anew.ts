@@ -3,12 +3,12 @@
  * together: a key that others of the file lack makes readers refuse it (docs/decisions/scored-anew-in-rows.md).
  */
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
-import type { Playable } from "../../environments/unit/playable.ts";
+import type { EnvironmentTraits } from "../../environments/hosted/traits.ts";
 import type { KeptRollout } from "../../environments/unit/stored-rollout.ts";
 
 /** Whether rows of the run have the key. */
 export const saysScoredAnew = (
-  { hasGroupRewards }: Pick<Playable, "hasGroupRewards">,
+  { hasGroupRewards }: Pick<EnvironmentTraits, "hasGroupRewards">,
   { rollouts_per_example: r }: Pick<RunConfig, "rollouts_per_example">,
 ): boolean => hasGroupRewards && r > 1;
 

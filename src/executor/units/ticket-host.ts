@@ -1,5 +1,5 @@
 import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
-import type { Environment } from "../../environments/kinds/environment.ts";
+import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
 import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";
@@ -15,7 +15,7 @@ export interface TicketHost {
   readonly ports: ExecutorPorts;
   readonly budget: ExecutorBudget;
   readonly slice: Slice;
-  readonly environment: Environment;
+  readonly environment: HostedEnvironment;
   /** Of its code, where rows are to carry it. */
   readonly envDigest: string | undefined;
   readonly judges: JudgeMeter;

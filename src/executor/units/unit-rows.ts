@@ -34,7 +34,7 @@ export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, wor
   if (source !== undefined && place !== null && redo === undefined) return rescoredUnit(host, grant, source, work, { input, place }, watch);
   const nothingRuns = redo?.keep.length === r;
   // Rollouts that are judged together are, once the others are there.
-  const scores = nothingRuns || !environment.hasGroupRewards;
+  const scores = nothingRuns || !environment.traits.hasGroupRewards;
   const kept = redo === undefined ? NOTHING_KEPT : await keptOf(host, grant, scores ? redo : { ...redo, score: [] }, work, input, watch);
   if (kept.aborted) return null;
   for (const { code, message } of kept.firstErrors) host.noteFirst(code, message);
@@ -68,7 +68,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
   watch.onPlay(rollouts.length - missing, missing, rollouts.length - scored.size);
   slice.startRollouts(missing);
   if (slice.isOver) watch.onFull();
-  const isScoredAnew = environment.hasGroupRewards && kept.rows.length > 0;
+  const isScoredAnew = environment.traits.hasGroupRewards && kept.rows.length > 0;
   if (isScoredAnew) note("INFO", SCORED_ANEW);
   const run = isScoredAnew ? repairGroup : runUnit;
   const outcome = await run(environment, input, {
@@ -82,7 +82,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     clusterBy: config.cluster_by,
     shape: config.results_shape,
     envDigest: host.envDigest,
-    ...(saysScoredAnew(environment, config) ? { scoredAnew: isScoredAnew } : {}),
+    ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: isScoredAnew } : {}),
     judges,
   });
   return isScoredAnew && !wereScoredAnew(kept.rows) ? { ...outcome, firstScoredAnew: true } : outcome;
@@ -91,7 +91,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
 /** What kept states of the run's rollouts are written and read with. */
 export const baseOf = (host: TicketHost, grant: Grant, input: RolloutInput): KeptBase => ({
   input,
-  tools: host.environment.toolDefs,
+  tools: host.environment.traits.toolDefs,
   code: host.envDigest ?? grant.env_digest,
 });
 

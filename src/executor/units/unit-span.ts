@@ -1,5 +1,4 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
-import { playUnit } from "../../environments/unit/play-unit.ts";
 import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
 import type { State } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";
@@ -35,7 +34,7 @@ export async function playSpan(host: TicketHost, grant: Grant, inputs: Inputs, {
   slice.startRollouts(rollouts.filter((rollout) => !states.generated.has(rollout)).length);
   if (slice.isOver) watch.onFull();
   const options = playOptions(host, grant, unit, states, base, watch);
-  const played = await playUnit(environment, input, rollouts, { ...options, part: { scores: grant.config.no_interleave_scoring !== true } });
+  const played = await environment.play(input, rollouts, { ...options, part: { scores: grant.config.no_interleave_scoring !== true } });
   if (played.fatal !== null) await watch.refused(played.fatal);
   if (played.states === null) return false;
   for (const [at, state] of played.states.entries()) watch.onEnd(rollouts[at] ?? 0, state, base);

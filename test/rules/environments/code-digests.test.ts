@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeVerdict, coversCode, envDigestOf } from "../../../src/config/env-digest.ts";
+import type { EnvironmentOfRun } from "../../../src/config/plan/run-config.ts";
 import type { BuiltCode } from "../../../src/environments/definition/built-code.ts";
-import { digestOfRun, environmentDigest, FAMILIES, findEnvironment, listEnvironments } from "../../../src/environments/definition/load.ts";
+import { digestOfRun, environmentDigest, FAMILIES, findEnvironment, findOffered, listEnvironments } from "../../../src/environments/definition/load.ts";
 import { codeDigests } from "../../../tools/code-digests.ts";
 
 const ROOT = `${resolve(import.meta.dirname, "../../..")}/`;
@@ -74,14 +75,16 @@ describe("the digests of the code that the build makes", { timeout: 60_000 }, ()
 });
 
 describe("the digest of a run's environment", () => {
+  const digestOf = (run: EnvironmentOfRun): Promise<string | null> => digestOfRun(findOffered(run.env_id), run);
+
   it("is of its arguments and options too, and of none that a service does not have", async () => {
     const run = { env_id: "arithmetic", env_args: {} };
-    const plain = (await digestOfRun(run)) ?? "";
+    const plain = (await digestOf(run)) ?? "";
     expect(coversCode(plain)).toBe(true);
-    expect(await digestOfRun({ ...run, extra_env_kwargs: {} })).toBe(plain);
-    expect(await digestOfRun({ ...run, env_args: { difficulty: "hard" } })).not.toBe(plain);
-    expect(await digestOfRun({ ...run, extra_env_kwargs: { max_turns: 2 } })).not.toBe(plain);
-    expect(await digestOfRun({ ...run, env_id: "nowhere" })).toBeNull();
+    expect(await digestOf({ ...run, extra_env_kwargs: {} })).toBe(plain);
+    expect(await digestOf({ ...run, env_args: { difficulty: "hard" } })).not.toBe(plain);
+    expect(await digestOf({ ...run, extra_env_kwargs: { max_turns: 2 } })).not.toBe(plain);
+    expect(await digestOf({ ...run, env_id: "nowhere" })).toBeNull();
   });
 
   it("is another in every deployment where nobody said what its code is", async () => {

@@ -10,6 +10,7 @@ import type { KeptRollout } from "../../../src/environments/unit/stored-rollout.
 import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
 import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 type Scores = ConstructorParameters<typeof Rubric>[0];
 type Columns = RewardContext & Readonly<Record<string, unknown>>;
@@ -32,7 +33,7 @@ const scored = (functions: Scores, row: object = ROW, rowOnly = true) =>
   scoredBy(new SingleTurnEnv({ dataset: async function* () {}, rubric: new Rubric(functions) }), row, rowOnly);
 
 const scoredBy = (environment: Environment, row: object, rowOnly: boolean) =>
-  rescore(environment, { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" }, [keptOf(row)], {
+  rescore(inProcess(environment), { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" }, [keptOf(row)], {
     client: null,
     model: "m",
     sampling_args: {},

@@ -11,6 +11,7 @@ import { summariseRow } from "../../../src/rollouts/rows/row.ts";
 import type { Client, RolloutInput } from "../../../src/rollouts/types.ts";
 import { type GroupRewardContext, groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 const input: RolloutInput = { example_id: 4, prompt: [{ role: "user", content: "a number" }], task: "t" };
 const numbers = ({ completions }: GroupRewardContext): number[] => completions.map((completion) => Number(completion[0]?.content ?? 0));
@@ -64,7 +65,7 @@ const rowsOf = (lines: readonly string[]): JsonObject[] => lines.map((line) => J
 
 /** A run of three of which the second failed; the rows of the others. */
 async function failed(environment: SingleTurnEnv): Promise<{ lines: readonly string[]; kept: KeptRollout[] }> {
-  const { lines } = await runUnit(environment, input, options(model("3", null, "9")));
+  const { lines } = await runUnit(inProcess(environment), input, options(model("3", null, "9")));
   const kept = [0, 2].map((index) => {
     const line = lines[index] ?? "";
     return { index, line, summary: summariseRow(JSON.parse(line) as JsonObject) };
@@ -79,7 +80,7 @@ describe("an example whose rollouts are judged together", () => {
     const { lines: before, kept } = await failed(env(ahead));
     expect(rowsOf(before).map(({ reward }) => reward)).toEqual([-1, -4, 5]);
     const client = model("6");
-    const { lines, summaries, fatal } = await repairGroup(env(ahead), input, options(client, { rollouts: [1], kept, scoredAnew: true }));
+    const { lines, summaries, fatal } = await repairGroup(inProcess(env(ahead)), input, options(client, { rollouts: [1], kept, scoredAnew: true }));
     expect(rowsOf(lines).map(({ scored_anew }) => scored_anew)).toEqual([true, true, true]);
     expect([client.calls, fatal]).toEqual([1, null]);
     expect(rowsOf(lines).map(({ rollout_index, reward, error }) => [rollout_index, reward, error])).toEqual([
@@ -99,19 +100,19 @@ describe("an example whose rollouts are judged together", () => {
     const client = model("6");
     const states = new Map();
     await runUnit(
-      env(ahead),
+      inProcess(env(ahead)),
       input,
       options(client, { rolloutsPerExample: 1, rollouts: [0], onRollout: (_, state) => states.set(1, structuredClone({ ...state })) }),
     );
     states.get(1).client = null;
-    const { lines } = await repairGroup(env(ahead), input, options(client, { rollouts: [1], kept, generated: states }));
+    const { lines } = await repairGroup(inProcess(env(ahead)), input, options(client, { rollouts: [1], kept, generated: states }));
     expect([client.calls, rowsOf(lines).map(({ reward }) => reward)]).toEqual([1, [-3, 0, 3]]);
   });
 
   it("has those drawn again too of which a function wants what no row holds, and none of what was generated for it twice", async () => {
     const { kept } = await failed(env(byCalls));
     const client = model("6", "1", "2");
-    const { lines } = await repairGroup(env(byCalls), input, options(client, { rollouts: [1], kept }));
+    const { lines } = await repairGroup(inProcess(env(byCalls)), input, options(client, { rollouts: [1], kept }));
     expect(client.calls).toBe(3);
     expect(rowsOf(lines).map(({ reward, error }) => [reward, error])).toEqual([
       [1, null],

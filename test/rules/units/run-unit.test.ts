@@ -14,6 +14,7 @@ import { Rubric } from "../../../src/rubrics/rubric.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { completion, cutMidBody, json, neverAnswers, refuses, says, scriptedEndpoint, testClient } from "../../support/clients/scripted-endpoint.ts";
 import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 const input: RolloutInput = { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" };
 
@@ -82,7 +83,7 @@ const all = (count: number): Pick<UnitOptions, "rollouts" | "rolloutsPerExample"
 describe("a unit", () => {
   it("ends in one row per rollout, in rollout order, with summaries that say what the rows say", async () => {
     const client = clientOf((call) => (call % 2 === 0 ? "4" : "5"));
-    const outcome = await runUnit(environment(), input, options(client, { ...all(3), unit: 9 }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { ...all(3), unit: 9 }));
     expect(outcome).toMatchObject({ fatal: null, aborted: false, firstErrors: [] });
     expect(rowsOf(outcome).map(({ rollout_index, reward, example_id }) => [rollout_index, reward, example_id])).toEqual([
       [0, 1, 4],
@@ -103,7 +104,7 @@ describe("a unit", () => {
   it("that is done again in part keeps the other rows to the letter", async () => {
     const kept = { index: 1, line: '{"kept":  true}', summary: { reward: 0.5, error: null, input_tokens: 0, output_tokens: 0, truncated: false, metrics: {} } };
     const client = clientOf(() => "4");
-    const outcome = await runUnit(environment(), input, options(client, { rollouts: [0, 2], rolloutsPerExample: 3, kept: [kept] }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { rollouts: [0, 2], rolloutsPerExample: 3, kept: [kept] }));
     expect(client.calls).toBe(2);
     expect([outcome.lines[1], outcome.summaries[1]]).toEqual([kept.line, kept.summary]);
     expect([0, 2].map((at) => (JSON.parse(outcome.lines[at] ?? "") as JsonObject).rollout_index)).toEqual([0, 2]);
@@ -114,9 +115,9 @@ describe("a unit", () => {
     const judged = environment({ rubric: new Rubric([rank]) });
     const client = clientOf(() => "4");
     const kept = { index: 0, line: "{}", summary: { reward: 0, error: null, input_tokens: 0, output_tokens: 0, truncated: false, metrics: {} } };
-    const outcome = await runUnit(judged, input, options(client, { rollouts: [1], rolloutsPerExample: 2, kept: [kept] }));
+    const outcome = await runUnit(inProcess(judged), input, options(client, { rollouts: [1], rolloutsPerExample: 2, kept: [kept] }));
     expect([client.calls, rowsOf(outcome).map(({ reward }) => reward)]).toEqual([2, [0, 1]]);
-    expect(await runUnit(judged, input, options(client, { independent: true }))).toMatchObject({ fatal: { code: "environment_failed" }, lines: [] });
+    expect(await runUnit(inProcess(judged), input, options(client, { independent: true }))).toMatchObject({ fatal: { code: "environment_failed" }, lines: [] });
     expect(client.calls).toBe(2);
   });
 
@@ -136,7 +137,7 @@ describe("a unit", () => {
       },
     };
     let first = true;
-    const done = runUnit(environment({ rubric: noted }), input, options(client, { ...all(2), independent: true }));
+    const done = runUnit(inProcess(environment({ rubric: noted })), input, options(client, { ...all(2), independent: true }));
     await vi.waitFor(() => expect(scored).toEqual([1]));
     gate.resolve();
     expect(rowsOf(await done).map(({ noted }) => noted)).toEqual([1, 2]);
@@ -148,7 +149,7 @@ describe("rollout retries", () => {
 
   it.each(retryable)("of %s are what the catalogue says", async (code) => {
     const client = clientOf((call) => (call < 2 ? refused(code) : "4"));
-    const outcome = await runUnit(environment(), input, options(client, { maxRetries: 2 }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { maxRetries: 2 }));
     expect(client.calls).toBe(ROLLOUT_ERRORS[code].rollout ? 3 : 1);
     expect(outcome.summaries[0]?.error).toBe(ROLLOUT_ERRORS[code].rollout ? null : code);
     expect(outcome.firstErrors).toEqual(ROLLOUT_ERRORS[code].rollout ? [] : [{ code, message: `refused: ${code}`, hint: "do this" }]);
@@ -157,7 +158,7 @@ describe("rollout retries", () => {
   it("wait longer each time, run only the rollout that failed, and end with the last error", async () => {
     const waits: number[] = [];
     const client = clientOf((call) => (call === 0 ? "4" : refused("empty_response")));
-    const outcome = await runUnit(environment(), input, options(client, { ...all(2), maxRetries: 3, sleep: async (ms) => void waits.push(ms) }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { ...all(2), maxRetries: 3, sleep: async (ms) => void waits.push(ms) }));
     expect(waits).toEqual([1_500, 2_500, 4_500]);
     expect(client.calls).toBe(5);
     expect(outcome.summaries.map(({ error }) => error)).toEqual([null, "empty_response"]);
@@ -166,7 +167,7 @@ describe("rollout retries", () => {
 
   it("are none by default", async () => {
     const client = clientOf(() => refused("rate_limited"));
-    await runUnit(environment(), input, options(client));
+    await runUnit(inProcess(environment()), input, options(client));
     expect(client.calls).toBe(1);
   });
 });
@@ -174,7 +175,7 @@ describe("rollout retries", () => {
 describe("a refusal for good", () => {
   it("ends the unit without rows, and what is still open of it", async () => {
     const client = clientOf((call) => (call === 1 ? refused("auth_failed") : never));
-    const outcome = await runUnit(environment(), input, options(client, { ...all(3), maxRetries: 5 }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { ...all(3), maxRetries: 5 }));
     expect(outcome).toEqual({
       lines: [],
       summaries: [],
@@ -191,7 +192,7 @@ describe("an abort", () => {
     for (const broken of [environment(), environment({ rubric: new Rubric([{ name: "endless", fn: () => never }]) })]) {
       const controller = new AbortController();
       const client = clientOf(() => (broken.metricNames().includes("endless") ? "4" : never));
-      const outcome = runUnit(broken, input, options(client, { signal: controller.signal }));
+      const outcome = runUnit(inProcess(broken), input, options(client, { signal: controller.signal }));
       await vi.waitFor(() => expect(client.calls).toBe(1));
       const begin = performance.now();
       controller.abort(new Error("fenced"));
@@ -202,7 +203,7 @@ describe("an abort", () => {
 
   it("before the unit runs nothing", async () => {
     const client = clientOf(() => "4");
-    expect((await runUnit(environment(), input, options(client, { signal: AbortSignal.abort() }))).aborted).toBe(true);
+    expect((await runUnit(inProcess(environment()), input, options(client, { signal: AbortSignal.abort() }))).aborted).toBe(true);
     expect(client.calls).toBe(0);
   });
 
@@ -214,7 +215,7 @@ describe("an abort", () => {
     }
     const controller = new AbortController();
     const outcome = runUnit(
-      new Deaf({ dataset: async function* () {} }),
+      inProcess(new Deaf({ dataset: async function* () {} })),
       input,
       options(
         clientOf(() => "4"),
@@ -229,7 +230,7 @@ describe("an abort", () => {
 describe("the deadline of a unit", () => {
   it("makes timeout rows of what is not done, and scores the rest", async () => {
     const client = clientOf((call) => (call === 0 ? "4" : never));
-    const outcome = await runUnit(environment(), input, options(client, { ...all(2), deadlineMs: 50, sleep, maxRetries: 3 }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { ...all(2), deadlineMs: 50, sleep, maxRetries: 3 }));
     expect(outcome.summaries.map(({ error, reward }) => [error, reward])).toEqual([
       [null, 1],
       ["timeout", 0],
@@ -240,7 +241,7 @@ describe("the deadline of a unit", () => {
 
   it("keeps the error of an attempt that was waiting for its retry", async () => {
     const client = clientOf(() => refused("rate_limited"));
-    const outcome = await runUnit(environment(), input, options(client, { deadlineMs: 50, sleep, maxRetries: 3 }));
+    const outcome = await runUnit(inProcess(environment()), input, options(client, { deadlineMs: 50, sleep, maxRetries: 3 }));
     expect(outcome.summaries[0]?.error).toBe("rate_limited");
   });
 
@@ -251,7 +252,7 @@ describe("the deadline of a unit", () => {
       return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
     };
     await runUnit(
-      environment(),
+      inProcess(environment()),
       input,
       options(
         clientOf(() => "4"),
@@ -275,7 +276,7 @@ describe("what an environment does wrong", () => {
     const run = async (example_id: number, stateColumns: string[] = []) =>
       rowsOf(
         await runUnit(
-          broken,
+          inProcess(broken),
           { ...input, example_id },
           options(
             clientOf(() => "4"),
@@ -305,7 +306,7 @@ describe("what an environment does wrong", () => {
       ]),
     });
     const outcome = await runUnit(
-      failing,
+      inProcess(failing),
       input,
       options(
         clientOf(() => "4"),
@@ -327,7 +328,7 @@ describe("what an environment does wrong", () => {
     }
     const before = structuredClone(input);
     await runUnit(
-      new Greedy({ dataset: async function* () {} }),
+      inProcess(new Greedy({ dataset: async function* () {} })),
       input,
       options(
         clientOf(() => "4"),
@@ -386,7 +387,7 @@ describe("against a model server", () => {
     const reverse = await loadEnvironment("reverse-text", {}, { datasets: memoryDatasets() });
     const [example] = await Array.fromAsync(reverse.examples(1));
     if (example === undefined) throw new Error("no example");
-    const outcome = await runUnit(reverse, example, options(client, { maxRetries: 1 }));
+    const outcome = await runUnit(inProcess(reverse), example, options(client, { maxRetries: 1 }));
     expect([outcome.summaries[0]?.error, outcome.fatal, gate.inFlight]).toEqual([code, null, 0]);
     expect(rowsOf(outcome)[0]).toMatchObject({ example_id: 0, task: "reverse-text", error: code === null ? null : { code } });
   });

@@ -11,6 +11,7 @@ import type { Client, RolloutInput, State } from "../../../src/rollouts/types.ts
 import { JudgeRubric } from "../../../src/rubrics/judge-rubric.ts";
 import { groupReward, type RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 const input: RolloutInput = { example_id: 4, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4", info: { level: 1 }, difficulty: "easy" };
 const textOf = ({ completion }: RewardContext): string => String(completion.at(-1)?.content);
@@ -62,11 +63,11 @@ async function stored(env: SingleTurnEnv, answers: string[], options: Partial<Pa
   const count = answers.length;
   const rollouts = answers.map((_, index) => index);
   const played = { ...common, unit: 0, rollouts, kept: [], rolloutsPerExample: count, client: model(...answers), maxRetries: 0, random: () => 0.5, ...options };
-  const { lines } = await runUnit(env, input, played);
+  const { lines } = await runUnit(inProcess(env), input, played);
   return lines.map((line, index) => ({ index, line, summary: summariseRow(JSON.parse(line) as JsonObject) }));
 }
 const again = (env: SingleTurnEnv, rows: readonly KeptRollout[], options: Partial<ScoreAgainOptions> = {}) =>
-  scoreAgain(env, input, rows, { ...common, client: model(), ...options });
+  scoreAgain(inProcess(env), input, rows, { ...common, client: model(), ...options });
 const parsed = ({ line }: KeptRollout): JsonObject => JSON.parse(line) as JsonObject;
 
 const SCORES = ["reward", "error", "metrics", "correct", "timing", "error_chain", "long_error_chain"];

@@ -5,6 +5,7 @@ import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.t
 import type { Client } from "../../../src/rollouts/types.ts";
 import type { RewardContext } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 const never = new Promise<never>(() => undefined);
 
@@ -27,7 +28,7 @@ function unit(
   const rubric = new Rubric([{ name: "judged", fn: ({ signal }: RewardContext) => judged(signal) }]);
   const environment = new SingleTurnEnv({ dataset: async function* () {}, rubric });
   return runUnit(
-    environment,
+    inProcess(environment),
     { example_id: 0, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
     {
       unit: 0,

@@ -4,6 +4,7 @@ import { sleep } from "../../../src/clients/transport/sleep.ts";
 import { runUnit, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { Client } from "../../../src/rollouts/types.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -27,7 +28,7 @@ const model = (gate: Gate, ms: number): Client => ({
 
 function unit(client: Client, rollouts: number, environment = new SingleTurnEnv({ dataset: async function* () {} })): Promise<UnitOutcome> {
   return runUnit(
-    environment,
+    inProcess(environment),
     { example_id: 0, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
     {
       unit: 0,

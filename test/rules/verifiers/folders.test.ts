@@ -14,6 +14,7 @@ import { summaryOfRow } from "../../../src/metrics/row-summary.ts";
 import { PlainReport } from "../../../src/report/plain-report.ts";
 import { grantFor } from "../../support/run/executor-ports.ts";
 import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 /** Folders that Python's verifiers wrote (tools/verifiers-round-trip.ts): of a run that was interrupted, and of one of ours that it finished. */
 const FOLDERS = join(import.meta.dirname, "../../fixtures/verifiers-folders");
@@ -247,7 +248,7 @@ async function freshRow(shape: ResultsShape): Promise<JsonObject> {
   if (input === undefined) throw new Error("no example");
   const message = { role: "assistant", content: "no", finish_reason: "stop", is_truncated: false, tokens: null } as const;
   const usage = { prompt_tokens: 20, completion_tokens: 10, reasoning_tokens: 0, total_tokens: 30 };
-  const { lines } = await runUnit(environment, input, {
+  const { lines } = await runUnit(inProcess(environment), input, {
     unit: 0,
     rollouts: [0],
     kept: [],

@@ -6,6 +6,7 @@ import type { ExecutorPorts, ExecutorStore, RunStub } from "../../../src/executo
 import { prepareRun } from "../../../src/executor/preparation/prepare.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { CONFIG } from "../door/fake-ports.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 type Task = Extract<Grant["task"], { kind: "prepare" }>;
 
@@ -63,7 +64,7 @@ export async function prepared(
   const task: Task = { kind: "prepare", attempt: 1, pinned, adopt, ...(inParts ? { in_parts: true } : {}), ...(whole ? { whole_order: true } : {}) };
   const config = { ...CONFIG, num_examples: count, independent_scoring: independent, ...more };
   const grant: Grant = { kind: "grant", protocol: PROTOCOL, ticket: 1, epoch: 1, task, config, lanes: 1, requests: 0, lease_ms: 1_000, beat_ms: 100 };
-  await prepareRun(ports, grant, task, environment, new AbortController().signal);
+  await prepareRun(ports, grant, task, inProcess(environment), new AbortController().signal);
   const report = reports.at(-1);
   if (report === undefined) throw new Error("nothing was reported");
   return { report, reports, objects };

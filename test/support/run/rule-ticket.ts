@@ -14,6 +14,7 @@ import { EdgewiseError, ok } from "../../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../../src/executor/ports.ts";
 import { SavedRows } from "../../../src/executor/units/saved-rows.ts";
 import { Slice } from "../../../src/executor/slice.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 import { UnitTimes } from "../../../src/executor/session/unit-times.ts";
 import { StorageOutage } from "../../../src/executor/units/storage-outage.ts";
 import { UnitsTicket } from "../../../src/executor/units/units-ticket.ts";
@@ -155,7 +156,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       ports,
       budget,
       slice: new Slice(budget, ports.now),
-      environment,
+      environment: inProcess(environment),
       envDigest: given.envDigest,
       judges: new JudgeMeter(),
       clientOf: () => client,

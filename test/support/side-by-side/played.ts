@@ -6,6 +6,7 @@ import type { Row } from "../../../src/rollouts/rows/row.ts";
 import { Aggregator } from "../../../src/metrics/aggregates.ts";
 import { buildMetadata, metadataText } from "../../../src/report/metadata.ts";
 import { ENVIRONMENTS, settingsOf } from "./environments.ts";
+import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 
 /** What an evaluation left: the lines of `results.jsonl` and the text of `metadata.json`. */
 export interface Folder {
@@ -27,7 +28,7 @@ export async function playedHere(name: string, url: string): Promise<Folder> {
   const rows: string[] = [];
   let unit = 0;
   for await (const input of environment.examples(-1)) {
-    const { lines, summaries, fatal } = await runUnit(environment, input, {
+    const { lines, summaries, fatal } = await runUnit(inProcess(environment), input, {
       unit: unit++,
       rollouts: Array.from({ length: rollouts_per_example }, (_, index) => index),
       kept: [],

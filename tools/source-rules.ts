@@ -60,7 +60,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/walled/", "src/environment-session/"],
   ["src/published/"],
   ["durable-objects/", "src/worker-options.ts"],
-  ["src/alerting/", "src/exporting/"],
+  ["src/alerting/", "src/exporting/", "src/offering/"],
   ["src/pushing/"],
   ["src/api/", "src/executor/", "src/embedded-api/", "src/upkeep/"],
   ["src/create-worker.ts", "src/foreign-code.ts"],

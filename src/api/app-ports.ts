@@ -11,7 +11,7 @@ import type { ScheduleControl } from "../../durable-objects/schedule/schedule-co
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
-import type { EnvironmentOfRun } from "../config/plan/run-config.ts";
+import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
 import type { KeySource } from "../config/endpoints/secrets.ts";
 import type { ExportState } from "../exporting/export-state.ts";
 import type { Result } from "../errors/result.ts";
@@ -131,9 +131,13 @@ export interface AppPorts {
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */
   readonly embedded: { fetch(request: Request): Promise<Response> } | null;
-  findEnvironment(id: string): EnvironmentFacts | null;
+  /** What a request names: `name` or `owner/name`, without our own owner in front, and the version if it says one. Null where there is none. */
+  findEnvironment(name: string, version?: string): Promise<EnvironmentFacts | null>;
+  /** The environment that a run was made with; null where there is none any more. */
+  offered(run: EnvironmentName): Promise<EnvironmentFacts | null>;
   /** Digest of an environment as this service has it; null when it has none of that name. */
   envDigest(run: EnvironmentOfRun): Promise<string | null>;
+  /** Of those that every team has. */
   readonly environmentIds: readonly string[];
   /** Unix milliseconds. */
   now(): number;

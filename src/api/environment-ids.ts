@@ -13,9 +13,9 @@ export function bareName(reference: string): string {
 }
 
 /** An environment by its bare name, with the owner in front, or with its version behind; the id the lookup gives is the bare name. */
-export function findByReference(ports: Pick<AppPorts, "findEnvironment" | "environmentIds">, reference: string): Result<EnvironmentFacts> {
+export async function findByReference(ports: Pick<AppPorts, "findEnvironment" | "environmentIds">, reference: string): Promise<Result<EnvironmentFacts>> {
   const [, version] = reference.split("@");
-  const environment = ports.findEnvironment(bareName(reference));
+  const environment = await ports.findEnvironment(bareName(reference), version);
   const shown = JSON.stringify(reference.slice(0, 200));
   if (environment === null) return fail("environment_not_found", `There is no environment ${shown}.`, `This service has ${ports.environmentIds.join(", ")}.`);
   if (version === undefined || version === environment.version) return ok(environment);

@@ -3,8 +3,8 @@ import type { AlertBookControl } from "../../durable-objects/alert-book/alert-bo
 import type { EvaluatorControl } from "../../durable-objects/evaluator/evaluator-control.ts";
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import { numberVar, runTiming } from "../../durable-objects/timing.ts";
-import { bootOf, deploymentOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
-import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
+import { bootOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
+import { listOffered } from "../environments/definition/load.ts";
 import {
   alertBookStub,
   directoryStub,
@@ -21,6 +21,7 @@ import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
 import { exportsQueue } from "../exporting/export-task.ts";
+import { environmentNamed, offeredTo, digestIn } from "../offering/offered-environments.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -129,8 +130,9 @@ function portsIn(env: Env, team: string): AppPorts {
     evaluators: evaluatorsIn(env, team),
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
-    findEnvironment: findOffered,
-    envDigest: (run) => digestOfRun(findOffered(run.env_id), run, deploymentOf(env)),
+    findEnvironment: (name, version) => environmentNamed(env, team, { name, ...(version === undefined ? {} : { version }) }),
+    offered: (run) => offeredTo(env, { ...run, ...teamField(team) }),
+    envDigest: (run) => digestIn(env, { ...run, ...teamField(team) }),
     environmentIds: listOffered().map(({ id }) => id),
     now: steadyNow,
   };

@@ -1,9 +1,7 @@
 import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
 import { timerOf } from "../clients/transport/timer.ts";
-import { findOffered } from "../environments/definition/load.ts";
 import { failureOf } from "../errors/result.ts";
-import { placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { asksForStream } from "../config/options/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
@@ -37,12 +35,6 @@ const AFTER_FAILURE_MS = 1_000;
 const SILENCE_MS = 30_000;
 /** Joins in vain after which rows that could not be committed are given up: the run has other executors, or waits for somebody. */
 const LOOKS_WITH_ROWS = 20;
-
-/** Variables whose values a run's environment is not to print: the keys of its endpoints, and those that it declares. */
-const keyNamesOf = (config: RunConfig): readonly string[] => [
-  ...placesOf(config).map(({ api_key_var }) => api_key_var),
-  ...(findOffered(config.env_id)?.keys ?? []),
-];
 
 /**
  * One executor: joins the runs that the Dispatcher names, works on what they grant, and ends when its slice is over or nothing is
@@ -224,7 +216,6 @@ export class Executor {
     notes.ticket = ticketOf(answer);
     notes.verbose = answer.config.verbose === true;
     prints.verbose = notes.verbose;
-    prints.mask = this.#ports.mask(keyNamesOf(answer.config));
     if (!(await this.#work(answer, sentAt, service, said))) return "refused";
     service.requests = free;
     return "worked";

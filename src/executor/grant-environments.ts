@@ -3,7 +3,7 @@ import { placesOf } from "../config/plan/run-config.ts";
 import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
 import type { BoundEndpoint } from "../environments/definition/definition.ts";
 import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
-import { findOffered } from "../environments/definition/load.ts";
+import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { JudgeMeter } from "../rollouts/state/judge-usage.ts";
@@ -30,7 +30,7 @@ export interface Loaded {
   readonly secrets: RunSecrets;
 }
 
-/** What an executor tells of a run, and what the run's environment says itself. */
+/** What an executor tells of a run, and what the run's environment says itself: not the keys of its endpoints, nor those that it declares. */
 export interface Said {
   readonly notes: RunNotes;
   readonly prints: EnvironmentLog;
@@ -51,14 +51,18 @@ export class GrantEnvironments {
    * granted it next. False when the run wants other code than this executor has.
    */
   async within(grant: Grant, said: Said, work: (loaded: Loaded) => Promise<void>): Promise<boolean> {
+    const found = await this.#find(grant);
+    if (found === null) return true;
+    const { offered } = found;
+    said.prints.mask = this.#ports.mask([...placesOf(grant.config).map(({ api_key_var }) => api_key_var), ...(offered?.keys ?? [])]);
     const code = await this.#codeOf(grant);
     if (code === null) return false;
     if (code === "broken") return true;
-    const secrets = await this.#secretsOf(grant);
+    const secrets = await this.#secretsOf(grant, offered);
     if (secrets === null) return true;
     const printing = (inside: () => Promise<void>) => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, inside));
     await printing(async () => {
-      const loaded = await this.#load(grant, said, code.envDigest, secrets);
+      const loaded = await this.#load(grant, said, offered, code.envDigest, secrets);
       if (loaded === null) return;
       try {
         await work(loaded);
@@ -67,6 +71,16 @@ export class GrantEnvironments {
       }
     });
     return true;
+  }
+
+  /** Null where it cannot be looked up, which the run is told. */
+  async #find(grant: Grant): Promise<{ readonly offered: OfferedEnvironment | null } | null> {
+    try {
+      return { offered: await this.#ports.offered(grant.config) };
+    } catch (thrown) {
+      await this.#cannotLoad(grant, thrown);
+      return null;
+    }
   }
 
   /** Null when this executor has other code than the run is pinned to, `broken` when its code cannot be loaded. */
@@ -85,23 +99,28 @@ export class GrantEnvironments {
   }
 
   /** Null when the run is told that it lacks one. */
-  async #secretsOf(grant: Grant): Promise<RunSecrets | null> {
+  async #secretsOf(grant: Grant, offered: OfferedEnvironment | null): Promise<RunSecrets | null> {
     const { config } = grant;
     if (config.secrets === undefined || config.secrets.length === 0) return RunSecrets.NONE;
     try {
-      return await this.#ports.secretsOf(config, findOffered(config.env_id)?.keys ?? []);
+      return await this.#ports.secretsOf(config, offered?.keys ?? []);
     } catch (thrown) {
       await this.#cannotLoad(grant, thrown);
       return null;
     }
   }
 
-  async #load(grant: Grant, { notes, prints }: Said, envDigest: string | undefined, secrets: RunSecrets): Promise<Loaded | null> {
+  async #load(
+    grant: Grant,
+    { notes, prints }: Said,
+    offered: OfferedEnvironment | null,
+    envDigest: string | undefined,
+    secrets: RunSecrets,
+  ): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
     const { given } = secrets;
     try {
-      const offered = findOffered(config.env_id);
       if (offered === null) throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(config.env_id)}`);
       const context = {
         datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),

@@ -5,7 +5,8 @@ import type { IntakeExecution } from "../../durable-objects/run/pushed/pushed-pr
 import type { RunExecution } from "../../durable-objects/run/protocol.ts";
 import type { AiBinding } from "../clients/client.ts";
 import type { EndpointKey, KeySource } from "../config/endpoints/secrets.ts";
-import type { EnvironmentOfRun, RunConfig } from "../config/plan/run-config.ts";
+import type { EnvironmentName, EnvironmentOfRun, RunConfig } from "../config/plan/run-config.ts";
+import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
@@ -51,6 +52,8 @@ export interface ExecutorPorts {
   /** True in the local service: no connection limit, no unit deadline, data only from uploads and https. */
   readonly local: boolean;
   readonly dispatcher: () => DispatcherControl;
+  /** The environment that a run was made with; null when this executor has none of that name. Rejects where it cannot be looked up now. */
+  readonly offered: (run: EnvironmentName) => Promise<OfferedEnvironment | null>;
   /** Digest of an environment as this executor has it; null when it has none of that name. Throws `invalid_request` for arguments it cannot take. */
   readonly envDigest: (run: EnvironmentOfRun) => Promise<string | null>;
   /** A fresh stub per call: after an exception the old one stays broken. */

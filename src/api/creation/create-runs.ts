@@ -140,7 +140,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
   const configs: UnnamedConfig[] = [];
   checkHeartbeat(facts, body.eval_config.heartbeat_url, ["body", "eval_config"]);
   for (const [index, reference] of body.environment_ids.entries()) {
-    const found = findByReference(ports, reference);
+    const found = await findByReference(ports, reference);
     if (!found.ok) throw refused({ ...found.error, message: `environment_ids.${index}: ${found.error.message}` });
     const resolution = resolveRun(requestOf(body), { environment: found.value, attended, baseUrl: facts.baseUrl, keyVar: facts.keyVar });
     if (!resolution.ok) throw new InvalidRequest(resolution.issues);

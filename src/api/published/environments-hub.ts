@@ -31,19 +31,19 @@ environmentsHub.get("/", async (c) => c.json(await listEnvironments(c.var.ports,
 environmentsHub.get(`/:owner/:name/${VERSION}`, async (c) => {
   const wanted = c.req.param("version").slice(1);
   const published = await publishedOf(c);
-  if (published === null) return c.json(twice(await shownOwn(ownOf(c, wanted))));
+  if (published === null) return c.json(twice(await shownOwn(await ownOf(c, wanted))));
   const version = versionOf(published, wanted);
   return c.json(twice(shownVersion(published, version, await manifestOf(published.ports, pinOf(published, version)))));
 });
 
 environmentsHub.get("/:owner/:name/status", async (c) => {
   const published = await publishedOf(c);
-  return c.json({ data: published === null ? await ownStatus(ownOf(c, "latest")) : shownStatus(published) });
+  return c.json({ data: published === null ? await ownStatus(await ownOf(c, "latest")) : shownStatus(published) });
 });
 
 environmentsHub.get("/:owner/:name/versions", async (c) => {
   const published = await publishedOf(c);
-  return c.json({ data: published === null ? await ownVersions(ownOf(c, "latest")) : shownVersions(published) });
+  return c.json({ data: published === null ? await ownVersions(await ownOf(c, "latest")) : shownVersions(published) });
 });
 
 environmentsHub.get(`/:owner/:name/${VERSION}/module`, (c) => sendFile(c, "module.js", "text/javascript; charset=utf-8"));
@@ -104,8 +104,8 @@ const pinOf = ({ owner, environment: { name } }: FoundEnvironment, { version, di
 });
 
 /** The service's own environment of the path. Throws `environment_not_found`. */
-const ownOf = (c: Context<AppContext>, version: string): EnvironmentFacts =>
-  unwrap(findByReference(c.var.ports, `${publishedId(nameOf(c))}${version === "latest" ? "" : `@${version}`}`));
+const ownOf = async (c: Context<AppContext>, version: string): Promise<EnvironmentFacts> =>
+  unwrap(await findByReference(c.var.ports, `${publishedId(nameOf(c))}${version === "latest" ? "" : `@${version}`}`));
 
 /** The published environment of the path; null where there is none that the caller may see. */
 async function publishedOf(c: Context<AppContext>): Promise<FoundEnvironment | null> {

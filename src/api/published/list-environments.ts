@@ -15,7 +15,9 @@ const AT_ONCE = 20;
 
 /** What a caller may run: what the service has, what their teams published, and what others did for everybody. */
 export async function listEnvironments(ports: AppPorts, caller: Caller, query: z.infer<typeof hubListQuery>) {
-  const own = query.mine_only === true ? [] : ports.environmentIds.flatMap((id) => ports.findEnvironment(id) ?? []).map(listedOwn);
+  const own = (query.mine_only === true ? [] : await Promise.all(ports.environmentIds.map((id) => ports.findEnvironment(id)))).flatMap((known) =>
+    known === null ? [] : [listedOwn(known)],
+  );
   const all = [...own, ...(await publishedFor(ports, caller, query.mine_only === true))].filter((each) => matches(each, query));
   const sorted = all.sort((a, b) => compare(a, b, query));
   const { offset, limit } = query;

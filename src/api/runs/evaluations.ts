@@ -96,7 +96,7 @@ evaluations.post("/:id/resume", async (c) => {
     num_examples: body.num_examples ?? null,
     keep_errors: body.keep_errors ?? false,
     // A run made with another version of its environment is another evaluation, whatever the caller believes.
-    expect: { env_version: c.var.ports.findEnvironment(view.config.env_id)?.version, ...body.expect },
+    expect: { env_version: (await ports.offered(view.config))?.version, ...body.expect },
     base_url: baseUrl,
     api_key_var: body.api_key_var ?? null,
     max_concurrent: body.max_concurrent ?? null,
@@ -143,7 +143,7 @@ evaluations.delete("/:id", async (c) => {
 
 /** A run without a row may be resumed with other arguments of its environment: they are checked as at its creation. */
 async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody, has: SecretsOfRun): Promise<void> {
-  const definition = ports.findEnvironment(config.env_id);
+  const definition = await ports.offered(config);
   if (totals.rollouts > 0 || definition === null || (expect.env_args === undefined && expect.extra_env_kwargs === undefined)) return;
   const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = expect;
   const wanted = {

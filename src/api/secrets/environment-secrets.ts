@@ -31,7 +31,7 @@ async function about(c: Context<AppContext>): Promise<About> {
   const { teamId } = check(teamIdQuery, c.req.query(), "query");
   const ports = await portsFor(c, teamId);
   const named = c.req.param("environment") ?? "";
-  const found = findByReference(ports, named);
+  const found = await findByReference(ports, named);
   // Where a command starts the local service for this alone, environments of one's own are not loaded.
   if (!found.ok && ports.facts.local && ENVIRONMENT_ID.test(named)) return { ports, environment: bareName(named) };
   return { ports, environment: unwrap(found).id };

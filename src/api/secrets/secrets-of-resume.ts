@@ -8,7 +8,7 @@ import type { CustomSecrets } from "./custom-secrets.ts";
 import { type SecretsOfRun, secretsOfRun } from "./secrets-of-run.ts";
 
 /** What the run may have when it goes on. */
-export function secretsOfResume(
+export async function secretsOfResume(
   ports: AppPorts,
   { config }: RunView,
   { custom_secrets: custom = {}, expect }: ResumeBody,
@@ -17,7 +17,7 @@ export function secretsOfResume(
   return secretsOfRun(ports, {
     environment: config.env_id,
     run: config.run_id,
-    declared: ports.findEnvironment(config.env_id)?.keys ?? [],
+    declared: (await ports.offered(config))?.keys ?? [],
     modelKeys: places.map((place) => place.api_key_var),
     named: [config.env_args, config.extra_env_kwargs, expect.env_args, expect.extra_env_kwargs],
     custom,

@@ -134,8 +134,11 @@ export interface RunConfig {
   readonly created_at: number;
 }
 
+/** What of a run says which environment it is of. */
+export type EnvironmentName = Pick<RunConfig, "env_id" | "team">;
+
 /** What of a run its `env_digest` is made of, beside the code. */
-export type EnvironmentOfRun = Pick<RunConfig, "env_id" | "env_args" | "extra_env_kwargs" | "rescored_from">;
+export type EnvironmentOfRun = EnvironmentName & Pick<RunConfig, "env_args" | "extra_env_kwargs" | "rescored_from">;
 
 /** The places a run's model is called at: one, or its replicas. */
 export const placesOf = ({ replicas, base_url, api_key_var }: Pick<RunConfig, "replicas" | "base_url" | "api_key_var">): readonly Replica[] =>

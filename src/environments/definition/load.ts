@@ -104,13 +104,14 @@ export async function environmentDigest(
   rubric?: string,
 ): Promise<string> {
   const { id, version, source } = environment;
-  const library = isBundled(environment) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
+  const library = isOfPackage(environment) && BUILT_CODE !== null ? null : (BUILT_CODE?.library ?? deployment);
   const code = { source: source === version && library !== null ? `${version} ${deployment}` : source, library };
   const resolved = await environment.resolveArgs(args);
   return envDigestOf(await sha256Hex(canonicalJson({ id, version, code, args: resolved, extra, ...(rubric === undefined ? {} : { rubric }) })));
 }
 
-function isBundled(environment: EnvironmentDefinition | OfferedEnvironment): boolean {
+/** Whether its code comes with the package. */
+function isOfPackage(environment: EnvironmentDefinition | OfferedEnvironment): boolean {
   const definition = isDefinition(environment) ? environment : known.get(environment.id) === environment ? findEnvironment(environment.id) : null;
   return definition !== null && BUNDLED.includes(definition);
 }

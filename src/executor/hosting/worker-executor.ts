@@ -6,8 +6,8 @@ import { calledAddressProblem, calledPlaceProblem } from "../../config/endpoints
 import { isEmbeddedUrl } from "../../config/endpoints/providers.ts";
 import { lookUpSecret, resolveKey, secretValues } from "../../config/endpoints/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../../datasets/host.ts";
-import { bootOf, deploymentOf, type Env, isLocal, keyPlacesOf, runtimeOf } from "../../env.ts";
-import { digestOfRun, findOffered } from "../../environments/definition/load.ts";
+import { bootOf, type Env, isLocal, keyPlacesOf, runtimeOf } from "../../env.ts";
+import { digestIn, offeredTo } from "../../offering/offered-environments.ts";
 import { readLevel, setupLogging } from "../../logging/logger.ts";
 import {
   CONSUMER_WALL_MS,
@@ -73,7 +73,8 @@ export function portsOf(env: Env): ExecutorPorts {
     isolate: ISOLATE,
     local: isLocal(env),
     dispatcher: (): DispatcherControl => dispatcherStub(env),
-    envDigest: (run) => digestOfRun(findOffered(run.env_id), run, deploymentOf(env)),
+    offered: (run) => offeredTo(env, run),
+    envDigest: (run) => digestIn(env, run),
     run: (runId) => maskedRun(runStub(env, runId)),
     store: bucketStore(env.BUCKET),
     bytes: (isLocal(env) ? UNBOUNDED : BYTES).open({ now: steadyNow, sleep }),

@@ -109,6 +109,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     isolate: new Isolate(Date.now),
     local: true,
     dispatcher: () => ({ offer: async () => undefined, next: async () => ({ runs: [], yield: null, wanted: 0 }) }),
+    offered: async () => null,
     envDigest: async () => null,
     run: () => stub,
     store,

@@ -1,0 +1,30 @@
+/**
+ * The environments that runs of a service may name, and where they are found: the one place that executors and the HTTP door ask. What is found may be asked
+ * for several times in one grant or request, so whatever takes longer than a look into a table is kept by whoever makes it.
+ */
+import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
+import { deploymentOf, type Env } from "../env.ts";
+import { digestOfRun, findOffered } from "../environments/definition/load.ts";
+import type { OfferedEnvironment } from "../environments/definition/offered.ts";
+
+/** The environment that a run was made with; null where there is none. Rejects, with an error that may pass, where it cannot be looked up now. */
+export async function offeredTo(_env: Env, { env_id }: EnvironmentName): Promise<OfferedEnvironment | null> {
+  return findOffered(env_id);
+}
+
+/**
+ * The environment that somebody of `team` names: `name` or `owner/name`, without our own owner in front, and the version if one was said. Null where there is
+ * none. Of what this service was put together with there is one version: whoever asked looks whether it is the right one.
+ */
+export async function environmentNamed(
+  _env: Env,
+  _team: string,
+  { name }: { readonly name: string; readonly version?: string },
+): Promise<OfferedEnvironment | null> {
+  return findOffered(name);
+}
+
+/** Digest of a run's environment as this service has it; null when it has none. Throws `environment_failed`, and `invalid_request` for its arguments. */
+export async function digestIn(env: Env, run: EnvironmentOfRun): Promise<string | null> {
+  return digestOfRun(await offeredTo(env, run), run, deploymentOf(env));
+}

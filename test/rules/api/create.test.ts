@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
-import { COMMAND_SECRET, DIGEST_OF_CODE, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
+import { COMMAND_SECRET, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
+import { DIGEST_OF_CODE } from "../../support/door/fake-environments.ts";
 
 /** What `prime eval run gsm8k --hosted` sends when no flag is given. */
 const PRIME: JsonObject = {

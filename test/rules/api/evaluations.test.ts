@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail } from "../../../src/errors/result.ts";
-import { COMMAND_SECRET, CONFIG, type Door, openDoor, viewFor, DIGEST_OF_CODE } from "../../support/door/fake-ports.ts";
+import { COMMAND_SECRET, CONFIG, type Door, openDoor, viewFor } from "../../support/door/fake-ports.ts";
+import { DIGEST_OF_CODE } from "../../support/door/fake-environments.ts";
 
 const ID = CONFIG.run_id;
 

@@ -25,7 +25,6 @@ import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import { createApp } from "../../../src/api/app.ts";
 import type { AccessDoor } from "../../../src/api/access/cloudflare-access.ts";
 import type { AppFacts, AppPorts } from "../../../src/api/app-ports.ts";
-import { envDigestOf } from "../../../src/config/env-digest.ts";
 import { DEFAULT_KEY_VARS } from "../../../src/config/endpoints/key-vars.ts";
 import type { EnvironmentFacts } from "../../../src/api/creation/resolve.ts";
 import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
@@ -38,6 +37,7 @@ import { MemoryStore } from "../run/memory-store.ts";
 import { FakePushes } from "./fake-pushes.ts";
 import { FakePublished } from "./fake-published.ts";
 import { FakeDirectory } from "./fake-directory.ts";
+import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
 
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
@@ -296,17 +296,6 @@ export class FakeRegistry extends FakePublished implements RegistryControl {
   async markUploads(): Promise<void> {}
 }
 
-const ENVIRONMENT: EnvironmentFacts = {
-  id: "gsm8k",
-  version: "0.1.0",
-  description: "Sums",
-  source: "0.1.0",
-  defaults: {},
-  check: ({ env_args }) => (env_args.bad === undefined ? null : { option: "env_args", message: "bad is not an argument" }),
-};
-
-const ENVIRONMENTS = [ENVIRONMENT, { ...ENVIRONMENT, id: "reverse-text", version: "0.2.0" }];
-
 export interface Door {
   readonly runs: Map<string, FakeRun>;
   readonly registry: FakeRegistry;
@@ -318,9 +307,6 @@ export interface Door {
   /** Path below `/api/v1` unless it starts with a double slash, or is a whole URL. */
   call(method: string, path: string, body?: JsonObject | string | Uint8Array, headers?: Record<string, string>): Promise<Response>;
 }
-
-/** Of every environment of a door, until a test says otherwise. */
-export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
 
 /** What a command at a terminal sends as `X-Edgewise-Attended`. */
 export const COMMAND_SECRET = "secret-of-this-boot";
@@ -383,10 +369,7 @@ export function openDoor(
     ...NOTHING_BY_THE_CLOCK,
     embedded: null,
     run: (id) => stubOf(run(id)),
-    findEnvironment: async (name) => environments.find(({ id }) => id === name) ?? null,
-    offered: async ({ env_id }) => environments.find(({ id }) => id === env_id) ?? null,
-    envDigest: async ({ env_id }) => (environments.some(({ id }) => id === env_id) ? codes.digest : null),
-    environmentIds: environments.map(({ id }) => id),
+    ...environmentPorts(environments, codes),
     now: Date.now,
   };
   const app = createApp(() => ports);

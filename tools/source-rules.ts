@@ -71,7 +71,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
   inCli("applying/"),
-  inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
+  inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/", "published/"),
   inCli("schedules/"),
   inCli("push/", "comparison/"),
   inCli("datasets/"),

@@ -33,6 +33,8 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
   };
   const program = new Command("edgewise").description("Evaluate language models: runs that survive any crash and end in verifiers-compatible files.");
   program.version(VERSION, "-V, --version");
+  // Behind a command --version is that command's own.
+  program.enablePositionalOptions();
   for (const make of [
     evalCommand,
     envCommand,

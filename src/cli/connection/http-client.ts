@@ -41,6 +41,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** JSON as it is sent, in place of `body`. */
   readonly text?: string;
+  /** A body of several parts, in place of both. */
+  readonly form?: FormData;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Until the headers, and for JSON the body, are there. */
@@ -53,7 +55,7 @@ const TIMEOUT_MS = 30_000;
 const HEALTH_MS = 10_000;
 /** A page of long rows is read from many places. */
 const SAMPLES_MS = 120_000;
-const UPLOAD_MS = 15 * 60_000;
+export const UPLOAD_MS = 15 * 60_000;
 /** A download that stands still for so long is broken. */
 const IDLE_MS = 60_000;
 const HALF_WAY = "the answer stopped half way";
@@ -217,7 +219,7 @@ export class ServiceClient {
     }
   }
 
-  private async once(method: string, url: string, { body, text: json, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
+  private async once(method: string, url: string, { body, text: json, form, headers, signal, timeoutMs = TIMEOUT_MS }: CallOptions): Promise<Response> {
     const sent = json ?? (body === undefined ? undefined : JSON.stringify(body));
     const given = new AbortController();
     let response: Response;
@@ -225,7 +227,7 @@ export class ServiceClient {
       const answer = fetch(url, {
         method,
         headers: { ...this.headers, ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
-        ...(sent === undefined ? {} : { body: sent }),
+        ...(form === undefined ? (sent === undefined ? {} : { body: sent }) : { body: form }),
         signal: signal ? AbortSignal.any([signal, given.signal]) : given.signal,
         // Followed, it would carry the token to another place.
         redirect: "manual",

@@ -1,0 +1,68 @@
+/** `edgewise env list`: what can be run here, with arguments and defaults, and what is published where the service has it. */
+import { DATASET_ARGS } from "../../datasets/spec.ts";
+import { singleLine } from "../../report/text/printable.ts";
+import { shortPath } from "../command-line/typed-commands.ts";
+import { argumentLine } from "../environments/argument-line.ts";
+import { type KnownEnvironment, servedEnvironments } from "../environments/local-environments.ts";
+import { askService, hasState } from "../runs/ask-service.ts";
+import type { CommandContext } from "../service/command-context.ts";
+import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";
+import type { ListedEnvironment } from "./published-answers.ts";
+
+export interface EnvListOptions {
+  readonly envDir: string;
+  readonly output: "table" | "json";
+}
+
+export async function envList(context: CommandContext, { envDir, output }: EnvListOptions): Promise<ExitCode> {
+  const { cwd, terminal } = context;
+  const { environments } = await servedEnvironments([], cwd, envDir);
+  const published = await publishedHere(context);
+  if (output === "json") {
+    const own = environments.map(({ file, ...facts }) => ({ ...facts, path: file?.entry ?? null }));
+    const others = published.map(({ owner, name, latest_version: version, description, visibility, updated_at }) => ({
+      ...{ id: `${owner.name}/${name}`, version, description, path: null, published: { visibility, updated_at } },
+    }));
+    terminal.print(JSON.stringify([...own, ...others]));
+    return EXIT.completed;
+  }
+  for (const environment of environments) for (const line of linesOf(environment, cwd)) terminal.print(line);
+  for (const environment of published) for (const line of publishedLines(environment)) terminal.print(line);
+  terminal.print(`Every environment also takes ${Object.keys(DATASET_ARGS).join(", ")}.`);
+  return EXIT.completed;
+}
+
+const LISTED = 1_000;
+
+/** What is published at the service of this folder, if there ever was one. A service that cannot be asked keeps nobody from seeing the others. */
+async function publishedHere(context: CommandContext): Promise<readonly ListedEnvironment[]> {
+  if (!hasState(context)) return [];
+  const path = `/environmentshub/?limit=${LISTED}&sort_by=name&sort_order=asc`;
+  const ask = askService(context, "edgewise env list", ({ client }) => client.json<{ data: readonly ListedEnvironment[] }>("GET", path, { retries: 2 }));
+  try {
+    return (await ask).data.filter(({ bundled }) => !bundled);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    context.terminal.tell(`Published environments are not shown: ${error.message}`);
+    return [];
+  }
+}
+
+const publishedLines = ({ owner, name, latest_version, visibility, description }: ListedEnvironment): readonly string[] => [
+  `${singleLine(`${owner.name}/${name}`)} ${singleLine(latest_version)} (published, ${visibility === "PUBLIC" ? "for everybody" : "for its team"})`,
+  `  ${singleLine(description)}`,
+  "",
+];
+
+function linesOf({ id, version, description, defaults, keys, args, file }: KnownEnvironment, cwd: string): readonly string[] {
+  const { num_examples, rollouts_per_example } = defaults;
+  const usual = [...(num_examples === undefined ? [] : [`-n ${num_examples}`]), ...(rollouts_per_example === undefined ? [] : [`-r ${rollouts_per_example}`])];
+  return [
+    `${id} ${version}${file === null ? "" : ` (${shortPath(file.entry, cwd)})`}`,
+    `  ${singleLine(description)}`,
+    ...(usual.length === 0 ? [] : [`  by default ${usual.join(" ")}`]),
+    ...(keys.length === 0 ? [] : [`  needs ${keys.join(", ")}`]),
+    ...args.map(argumentLine),
+    "",
+  ];
+}

@@ -1,7 +1,7 @@
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { Creator } from "../../src/schedules/state.ts";
 import type { EvaluatorDefinition, MlflowTarget } from "../../src/training/definition.ts";
-import type { Posting, PostedStep, ReadRewards, StepOrder, StepRecord } from "../../src/training/state.ts";
+import type { AwaitedNumbers, Posting, PostedStep, ReadRewards, StepOrder, StepRecord } from "../../src/training/state.ts";
 
 /** What crosses the border between an evaluator's object and the door, the watchdog, and whoever creates its runs or posts its points. Times are Unix milliseconds. */
 
@@ -76,8 +76,8 @@ export interface EvaluatorControl {
   order(name: StepName): Promise<StepOrder | null>;
   created(request: StepName & { readonly run_id: string }): Promise<void>;
   refused(request: StepName & { readonly failure: Failure; readonly passing: boolean }): Promise<void>;
-  /** Metrics that a run that is at work is to give; null where nobody waits for it, any more. */
-  awaited(run_id: string): Promise<readonly string[] | null>;
+  /** What a run that is at work is to give; null where nobody waits for it, any more. */
+  awaited(run_id: string): Promise<AwaitedNumbers | null>;
   /** What is made of the rewards of a run: with its other numbers it ends its step. Of a run the first telling counts. */
   counted(request: { readonly run_id: string; readonly read: ReadRewards }): Promise<void>;
   /** Those with a `seq` above `after`; null where there is no evaluator. */

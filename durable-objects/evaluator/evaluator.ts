@@ -9,7 +9,7 @@ import type { MlflowTarget } from "../../src/training/definition.ts";
 import { dueAt, type EvaluatorEvent, newEvaluator, step } from "../../src/training/policy.ts";
 import { hasNumbers } from "../../src/training/run-end.ts";
 import { needRewards, valuesOfRun } from "../../src/training/run-values.ts";
-import type { Action, PostedStep, ReadRewards, SeenRun, StepOrder } from "../../src/training/state.ts";
+import type { AwaitedNumbers, Action, PostedStep, ReadRewards, SeenRun, StepOrder } from "../../src/training/state.ts";
 import type { RunView } from "../run/control.ts";
 import { evaluatorIndexStub, runStub } from "../stubs.ts";
 import { attempt, type Debtor } from "../owed-work.ts";
@@ -78,15 +78,18 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     await this.#happened({ ...request, type: "refused" });
   }
 
-  async awaited(run_id: string): Promise<readonly string[] | null> {
-    return this.#known()?.state.open.find((each) => each.run_id === run_id)?.order.evaluation.metrics ?? null;
+  async awaited(run_id: string): Promise<AwaitedNumbers | null> {
+    const open = this.#known()?.state.open.find((each) => each.run_id === run_id);
+    if (open === undefined) return null;
+    const { metrics, breakdown_keys } = open.order.evaluation;
+    return { metrics, ...(breakdown_keys === undefined ? {} : { breakdown_keys }) };
   }
   async counted({ run_id, read }: { readonly run_id: string; readonly read: ReadRewards }): Promise<void> {
     const head = this.#known();
-    const metrics = await this.awaited(run_id);
-    if (head === null || metrics === null) return;
+    const awaited = await this.awaited(run_id);
+    if (head === null || awaited === null) return;
     const view = await runStub(this.env, runName({ run_id, ...teamField(head.team) })).view();
-    await this.#happened({ type: "looked", run_id, seen: view === null ? null : seenOf(view, metrics, read) });
+    await this.#happened({ type: "looked", run_id, seen: view === null ? null : seenOf(view, awaited.metrics, read) });
   }
 
   async finished(after: number, most: number): Promise<RecordPage | null> {
@@ -225,5 +228,5 @@ const seenOf = (view: RunView, metrics: readonly string[], read: ReadRewards = {
   rollouts: view.totals.rollouts,
   errored: erroredRollouts(view.totals),
   values: valuesOfRun(view, metrics, read.ok ? read.values : {}),
-  ...(read.ok ? {} : { unread: read.failure }),
+  ...(read.ok ? (read.breakdown === undefined ? {} : { breakdown: read.breakdown }) : { unread: read.failure }),
 });

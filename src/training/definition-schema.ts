@@ -4,12 +4,13 @@ import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
 import { type BenchmarkFields, benchmarkRun } from "../config/plan/benchmark-run.ts";
 import { evaluationFields, type EvaluationFields, evaluationRun } from "../config/plan/evaluation-run.ts";
-import { isUnknownPass, UNKNOWN_PASS } from "./run-values.ts";
+import { isUnknownPass, needRewards, UNKNOWN_PASS } from "./run-values.ts";
 
 /** An evaluator as a file or a request says it. One definition for both: what it lacks is filled in by `definitionOf`. */
 
 export const MOST_EVALUATIONS = 20;
 const MOST_METRICS = 50;
+const MOST_KEYS = 5;
 /** Characters of an evaluation's table: each step that is not finished holds a copy. */
 const MOST_TABLE = 16_000;
 
@@ -34,6 +35,14 @@ const evaluation = z.strictObject({
     .optional()
     .describe(
       "mean_reward (avg), pass_rate, pass@1, pass@3, pass^3, pass_at_<k>, pass_all_<k>, perplexity, bits_per_byte, or the name of a metric of the environment; without it mean_reward and pass_rate.",
+    ),
+  breakdown_keys: z
+    .array(plainText(100).min(1))
+    .min(1)
+    .max(MOST_KEYS)
+    .optional()
+    .describe(
+      "Dotted paths into tasks' metadata, of other environments into `info`: metrics over rewards are taken for each value too, as <metric>[<key>=<value>].",
     ),
   benchmark: plainText(300)
     .min(1)
@@ -143,6 +152,8 @@ export const definitionSchema = fields.superRefine((given, context) => {
     if (asked.length > 0 && Object.hasOwn(own, "env_id")) problem([...at, "eval", "env_id"], `is said by \`${asked[0]}\``);
     if (each.chat_template?.user_template !== undefined && each.benchmark !== "benchmark")
       problem([...at, "chat_template", "user_template"], `is of the environment benchmark, and ${each.benchmark} makes its own prompts`);
+    if (each.breakdown_keys !== undefined && !needRewards(each.metrics ?? USUAL_METRICS))
+      problem([...at, "breakdown_keys"], "need a metric that is made of rewards, such as mean_reward");
     if (typeof env_id !== "string") problem([...at, "eval", "env_id"], "must name one environment");
     for (const key of OF_THE_STEP) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "comes with each step");
     for (const key of OF_A_RUN) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "is of one run: evaluations are called by `name` beside `eval`");
@@ -176,6 +187,7 @@ export function definitionOf({
       name: each.name ?? defaultName(merged.env_id),
       run_every: each.run_every ?? run_every,
       metrics: [...new Set(each.metrics ?? USUAL_METRICS)],
+      ...(each.breakdown_keys === undefined ? {} : { breakdown_keys: [...new Set(each.breakdown_keys)] }),
       eval: merged,
     };
   });

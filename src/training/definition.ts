@@ -18,6 +18,8 @@ export interface Evaluation {
   readonly run_every: number;
   /** Names of what is taken from its runs. */
   readonly metrics: readonly string[];
+  /** Dotted paths into tasks' metadata: those of the metrics that are made of rewards are taken for each value too. Absent = none. */
+  readonly breakdown_keys?: readonly string[];
   /** A table of a config file as `eval run FILE.toml` reads it, for one evaluation, without the model. */
   readonly eval: JsonObject;
 }

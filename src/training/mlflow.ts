@@ -17,11 +17,19 @@ export interface MlflowBatch {
   readonly metrics: readonly { readonly key: string; readonly value: number; readonly timestamp: number; readonly step: number }[];
 }
 
+/** The end of a bucket's name, whose key and value may have escaped characters (breakdown-names.ts). */
+const BUCKET = /\[((?:[^\\\]=[]|\\.)*)=((?:[^\\\]=[]|\\.)*)\]$/;
+
+/** Each character that MLflow does not take by its number, so that no two values become one. */
+const written = (text: string): string =>
+  text.replaceAll(/\\(.)/g, "$1").replaceAll(/[^\w.-]/gu, (character) => `_x${(character.codePointAt(0) ?? 0).toString(16)}_`);
+
 /** MLflow takes letters, digits and `_ - . /` in names, in all versions; what else stands in one is written out or becomes `_`. `pass_at_3` is another metric than `pass@3`. */
 export const mlflowKey = (name: string): string =>
   name
     .replaceAll("pass@", "pass_at_first_")
     .replaceAll("pass^", "pass_all_first_")
+    .replace(BUCKET, (_, key: string, value: string) => `/${written(key)}/${written(value)}`)
     .replaceAll(/[^\w./-]/g, "_")
     .slice(0, 250);
 

@@ -8,11 +8,12 @@ export function endOf({ order, replaced_by }: Pick<Open, "order" | "replaced_by"
   if (seen !== null && hasNumbers(seen)) {
     if (seen.unread !== undefined) return { kind: "failed", failure: seen.unread };
     const { metrics } = order.evaluation;
+    const { values: buckets = {}, missing: wide = [] } = seen.breakdown ?? {};
     const values = Object.fromEntries(metrics.flatMap((name) => (seen.values[name] === undefined ? [] : [[name, seen.values[name]]])));
     return {
       kind: "evaluated",
-      values,
-      missing: metrics.filter((name) => seen.values[name] === undefined),
+      values: { ...values, ...buckets },
+      missing: [...metrics.filter((name) => seen.values[name] === undefined), ...wide],
       rollouts: seen.rollouts,
       errored: seen.errored,
     };

@@ -32,7 +32,7 @@ const known = (value: number | null | undefined, interval?: readonly [number, nu
 const REWARD = ["mean_reward", "avg"];
 
 /** Metrics by name, which are computed from the rewards of attempts in their order. */
-const isNamed = (name: string): boolean => METRICS.names.includes(name);
+export const isNamed = (name: string): boolean => METRICS.names.includes(name);
 /** Whether any of them is computed from rewards, so that rows have to be read. */
 export const needRewards = (names: readonly string[]): boolean => names.some(isNamed);
 

@@ -70,6 +70,17 @@ export interface Value {
   readonly ci95?: readonly [number, number];
 }
 
+/** What an evaluation takes from its run. */
+export type AwaitedNumbers = Pick<Evaluation, "metrics" | "breakdown_keys">;
+
+/** Metrics of the tasks that share a value. */
+export interface Breakdown {
+  /** By name. */
+  readonly values: Readonly<Record<string, Value>>;
+  /** `<metric>[<key>]` for keys with more values, or longer ones, than a step keeps numbers of: there is no number of them. */
+  readonly missing: readonly string[];
+}
+
 /** What is seen of a run. */
 export interface SeenRun {
   /** It has settled, or nothing will happen in it until somebody resumes it. */
@@ -82,12 +93,16 @@ export interface SeenRun {
   readonly errored: number;
   /** By name, as far as the run has them. */
   readonly values: Readonly<Record<string, Value>>;
+  /** Of its tasks by what they share; absent = nobody asked. */
+  readonly breakdown?: Breakdown;
   /** Its rewards were to be read, and cannot be: absent = they were, or nobody asked for them. */
   readonly unread?: Failure;
 }
 
 /** What the rewards of a run came to, or why they will never be read. */
-export type ReadRewards = { readonly ok: true; readonly values: Readonly<Record<string, Value>> } | { readonly ok: false; readonly failure: Failure };
+export type ReadRewards =
+  | { readonly ok: true; readonly values: Readonly<Record<string, Value>>; readonly breakdown?: Breakdown }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** What became of an evaluation of a step. Numbers are of `evaluated` alone. */
 export type StepEnd =

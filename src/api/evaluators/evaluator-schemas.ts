@@ -42,7 +42,9 @@ const failure = z.strictObject({ code: text, message: text, hint: text.optional(
 const interval = z.tuple([z.number(), z.number()]).optional();
 const value = z.strictObject({ value: z.number(), ci95: interval });
 const definition = z.strictObject({
-  evaluations: z.array(z.strictObject({ name: text, run_every: z.int(), metrics: z.array(text), eval: z.record(text, z.json()) })),
+  evaluations: z.array(
+    z.strictObject({ name: text, run_every: z.int(), metrics: z.array(text), breakdown_keys: z.array(text).optional(), eval: z.record(text, z.json()) }),
+  ),
   on_older: z.enum(ON_OLDER),
   early_stopping: z.strictObject({ metric: text, mode: z.enum(MODES), min_delta: z.number(), patience: z.int().optional() }),
   mlflow: z.strictObject({ tracking_uri: text, run_id: text, token_var: text.optional() }).optional(),

@@ -1,8 +1,9 @@
 import { EdgewiseError } from "../../errors/result.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts";
 import { TaskTable } from "../../metrics/named/task-table.ts";
+import { breakdownOf, metadataOfKeys } from "../../training/breakdown-values.ts";
 import { valuesOfRewards } from "../../training/run-values.ts";
-import type { ReadRewards } from "../../training/state.ts";
+import type { AwaitedNumbers, ReadRewards } from "../../training/state.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { addScores, lastingFailure, settledRun } from "../comparisons/settled-run.ts";
 
@@ -16,21 +17,23 @@ const tooLarge = (message: string): EdgewiseError => new EdgewiseError("limit_re
 export async function readRewards(ports: AppPorts, name: string, run_id: string): Promise<void> {
   const { evaluators } = ports;
   if (evaluators === null) return;
-  const metrics = await evaluators.of(name).awaited(run_id);
-  if (metrics === null) return;
-  await evaluators.of(name).counted({ run_id, read: await readOf(ports, run_id, metrics) });
+  const awaited = await evaluators.of(name).awaited(run_id);
+  if (awaited === null) return;
+  await evaluators.of(name).counted({ run_id, read: await readOf(ports, run_id, awaited) });
 }
 
-async function readOf(ports: AppPorts, run_id: string, metrics: readonly string[]): Promise<ReadRewards> {
+async function readOf(ports: AppPorts, run_id: string, { metrics, breakdown_keys }: AwaitedNumbers): Promise<ReadRewards> {
   try {
     const run = await settledRun(ports, run_id);
     if (run.bytes > MAX_COMPARED_BYTES) throw tooLarge(`Run ${run_id} has more than ${MAX_COMPARED_BYTES / MIB} MiB of rows.`);
-    const table = new TaskTable();
+    const table = new TaskTable(breakdown_keys === undefined ? undefined : metadataOfKeys(breakdown_keys));
     await addScores(ports, run, table, MAX_COMPARED_EXAMPLES, () => tooLarge(`Run ${run_id} has more than ${MAX_COMPARED_EXAMPLES} examples.`));
     const rewards = table.tasks.map((task) => task.rewards);
     if (!rewards.some(({ length }) => length > 0)) throw new EdgewiseError("all_rollouts_failed", `No row of run ${run_id} has a score.`);
     const { cluster_by, stopped_early } = run.facts;
-    return { ok: true, values: valuesOfRewards(metrics, rewards, cluster_by === undefined && stopped_early === null) };
+    const independent = cluster_by === undefined && stopped_early === null;
+    const values = valuesOfRewards(metrics, rewards, independent);
+    return { ok: true, values, ...(breakdown_keys === undefined ? {} : { breakdown: breakdownOf(metrics, breakdown_keys, table.tasks, independent) }) };
   } catch (thrown) {
     return { ok: false, failure: lastingFailure(thrown) };
   }

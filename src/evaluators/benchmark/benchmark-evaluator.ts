@@ -1,5 +1,6 @@
 import { METRICS, type MetricEstimate, NOT_RUN_COUNT, TASK_COUNT } from "../../metrics/named/metric-registry.ts";
 import { bucketEstimates } from "../../metrics/named/breakdown-names.ts";
+import { metadataOfRow } from "../../metrics/named/task-metadata.ts";
 import { type TaskOfRows, TaskTable } from "../../metrics/named/task-table.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { fieldsOfInfo } from "../../metrics/one-run/row-key.ts";
@@ -80,7 +81,7 @@ export class BenchmarkEvaluator {
     const key = step === null ? {} : { key: JSON.stringify([this.name, step, modelPath, digestOf({ ...request })]) };
     const result = await this.#run(engine, { ...request, ...key, ...(signal === undefined ? {} : { signal }) });
     if (result.failure !== null) throw result.failure;
-    const table = new TaskTable(metadataOf);
+    const table = new TaskTable(metadataOfRow);
     let number = 0;
     for await (const row of result.rows()) table.add(row, ++number);
     const told = this.#told(result, table.tasks);
@@ -144,12 +145,6 @@ export class BenchmarkEvaluator {
   }
 }
 
-/** Of a task of a benchmark folder its metadata; of any other environment what its rows have as `info`. */
-function metadataOf({ info }: { readonly info?: unknown }): Readonly<Record<string, unknown>> {
-  const fields = fieldsOfInfo(info);
-  return typeof fields.task_id === "string" && "verifier" in fields ? fieldsOfInfo(fields.metadata) : fields;
-}
-
 async function* predictions(result: EvaluationResult, eval_id: string, step: number | null): AsyncGenerator<PredictionRecord> {
   const seen = new Map<string, number>();
   for await (const row of result.rows()) {
@@ -169,7 +164,7 @@ async function* predictions(result: EvaluationResult, eval_id: string, step: num
       expected: row.answer ?? null,
       reward: row.reward,
       completion_token_ids: null,
-      metadata: { ...metadataOf(row), latency_ms: row.timing?.generation_ms ?? null, ...row.token_usage },
+      metadata: { ...metadataOfRow(row), latency_ms: row.timing?.generation_ms ?? null, ...row.token_usage },
     };
   }
 }

@@ -15,6 +15,9 @@ export interface TaskResult {
 /** The name of a bucket's metric; `\`, `[`, `]` and `=` of a key or a value are escaped by a `\`, so that no two buckets share a name. */
 export const bucketName = (metric: string, key: string, value: string): string => `${metric}[${escaped(key)}=${escaped(value)}]`;
 
+/** All buckets of a key. */
+export const keyName = (metric: string, key: string): string => `${metric}[${escaped(key)}]`;
+
 const escaped = (text: string): string => text.replace(/[\\[\]=]/g, (character) => `\\${character}`);
 
 /**

@@ -300,7 +300,7 @@ describe("a definition", () => {
     [{ evaluations: [{ benchmark: "gsm8k", length: 2 }] }, "length"],
     [{ evaluations: [{ evaluation: "mmlu", length: -2 }] }, "length"],
     [{ evaluations: [{ evaluation: "mmlu", eval: { env_id: "gsm8k" } }] }, "is said by `evaluation`"],
-    [{ evaluations: [{ benchmark: "gsm8k", breakdown_keys: ["level"] }] }, "breakdown_keys"],
+    [{ evaluations: [{ benchmark: "gsm8k", metrics: ["perplexity"], breakdown_keys: ["level"] }] }, "breakdown_keys"],
     [{ evaluations: [{ benchmark: "gsm8k", chat_template: { user_template: "{prompt}" } }] }, "user_template"],
     [{ evaluations: [{ max_tokens: 5, eval: { env_id: "gsm8k" } }] }, "max_tokens"],
     [{ evaluations: [] }, "evaluations"],

@@ -45,12 +45,12 @@ const object = () => {
 /** A settled run of four examples with as many rewards each as there are attempts, which a step of an evaluator waits for. */
 async function awaitedRun(attempts: number, error = "null"): Promise<string> {
   const lineOf = (unit: number, rollout: number): string =>
-    `{"example_id":${unit},"prompt":[{"role":"user","content":"${unit}?"}],"completion":[{"role":"assistant","content":"a"}],"reward":${REWARDS[unit]?.[rollout]},"error":${error},"metrics":{},"rollout_index":${rollout}}\n`;
+    `{"example_id":${unit},"prompt":[{"role":"user","content":"${unit}?"}],"completion":[{"role":"assistant","content":"a"}],"reward":${REWARDS[unit]?.[rollout]},"error":${error},"metrics":{},"info":{"half":${unit % 2}},"rollout_index":${rollout}}\n`;
   const { run_id } = await storedRun(REWARDS.length, { lineOf, rollouts: attempts });
   fleet ??= new Fleet({ model: new ScriptedModel() });
   await run(run_id).poke();
   await fleet.settled(run_id);
-  const evaluations = [{ name: "words", run_every: 5, metrics: METRICS, eval: { env_id: "reverse-text" } }];
+  const evaluations = [{ name: "words", run_every: 5, metrics: METRICS, breakdown_keys: ["half"], eval: { env_id: "reverse-text" } }];
   const early_stopping = { metric: "val/words/pass@3", mode: "max", min_delta: 0 } as const;
   const creator = { user: "owner", token: null, owner: true };
   await object().put({ team: "default", name: "loop", definition: { evaluations, on_older: "keep", early_stopping }, creator });
@@ -84,6 +84,8 @@ it("metrics over the first attempts are computed from the rows, again until the 
       "pass^3": { value: 0.25 },
       mean_reward: { value: expect.closeTo((1 / 3 + 1.6 / 3 + 0.5 + 1) / 4, 12) },
       pass_rate: { value: expect.closeTo(5 / 12, 12), ci95: expect.any(Array) },
+      "pass@3[half=0]": { value: 0.5 },
+      "pass@3[half=1]": { value: 1 },
     },
     missing: ["no_such"],
   });

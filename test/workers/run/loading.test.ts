@@ -1,8 +1,10 @@
 import { reset } from "cloudflare:test";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { envDigestOf } from "../../../src/config/env-digest.ts";
 import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
 import { registerEnvironments } from "../../../src/environments/definition/load.ts";
+import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { Fleet, type FleetOptions } from "../support/fleet.ts";
@@ -104,6 +106,20 @@ describe("an environment that cannot be loaded", () => {
       "Reading the examples failed and is tried again: environment fragile could not be loaded: Network connection lost.",
       "Loading the environment failed and is tried again: environment fragile could not be loaded: Network connection lost.",
     ]);
+  });
+
+  it("since it cannot be looked up is looked up again, whether or not the service was put together with it", async () => {
+    const published = offeredDefinition({ ...fragile, id: "published" });
+    let failures = 1;
+    const offered = async ({ env_id }: { readonly env_id: string }) => {
+      if (failures-- > 0) throw new Error("Network connection lost.");
+      return env_id === published.id ? published : null;
+    };
+    open({ offered, envDigest: envDigestOf("d".repeat(64)) });
+    const config = await createRun({ env_id: "published", num_examples: 4 });
+    expect(await fleet.settled(config.run_id)).toMatchObject({ status: "COMPLETED" });
+    await expectComplete(config);
+    expect((await messagesOf(config.run_id)).filter((text) => text.includes("tried again"))).toHaveLength(1);
   });
 
   it("for certain ends the run at once", async () => {

@@ -30,6 +30,8 @@ export interface FleetOptions {
   readonly onFetch?: Hook;
   /** By how much the waits of executors between requests (300 ms and longer) are shortened; default 1. */
   readonly haste?: number;
+  /** In place of the environments that the service was put together with. */
+  readonly offered?: ExecutorPorts["offered"];
   /** Digest of every environment, for an executor of another version. */
   readonly envDigest?: string;
   /** Memory that these executors share; default as much as they like. */
@@ -69,7 +71,7 @@ export class Invocation {
   }
 
   #ports(options: FleetOptions): ExecutorPorts {
-    const { model, onRun, onStore, onFetch, ai, envDigest, bytes, isolate, haste = 1 } = options;
+    const { model, onRun, onStore, onFetch, ai, offered, envDigest, bytes, isolate, haste = 1 } = options;
     const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
     ports.bytes.close();
     return {
@@ -77,6 +79,7 @@ export class Invocation {
       id: this.id,
       bytes: (bytes ?? new IsolateBytes(unlimited)).open({ now: ports.now, sleep: (ms, signal) => this.#alive(() => ports.sleep(ms, signal)) }),
       isolate: isolate?.() ?? new Isolate(ports.now),
+      ...(offered === undefined ? {} : { offered }),
       ...(envDigest === undefined ? {} : { envDigest: async () => envDigest }),
       dispatcher: () => this.#mortal(ports.dispatcher()),
       run: (runId) => this.#mortal(ports.run(runId), onRun),

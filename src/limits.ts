@@ -186,6 +186,19 @@ export const UNIT_DEADLINE_MS = 13 * 60_000;
 /** What scoring may take after that, and after the end of a run that reached a limit: the rollouts are there, only their worth is not known yet. */
 export const SCORING_GRACE_MS = 30_000;
 
+// Environments behind a wall (src/walled/).
+/** A unit with no call under way of which nothing is heard: less than `UNIT_DEADLINE_MS`, so that it ends as an error and not with its executor. */
+export const WALLED_SILENCE_MS = 10 * 60_000;
+/** What an environment may take to say what it is, to check arguments, to be loaded, and to end. */
+export const WALLED_OPENING_MS = 60_000;
+/** What a unit may take to end after it was told to, before its session is given up: a rollout has two seconds to let go of what it holds. */
+export const WALLED_ABORT_MS = 10_000;
+/** Characters of one request to a model, and of all that are under way in a session: less than what one message between isolates may have (32 MiB). */
+export const MAX_WALLED_CALL_CHARACTERS = 16 * MIB;
+export const MAX_WALLED_CALLS_CHARACTERS = 64 * MIB;
+/** Model calls of one rollout under way at once. */
+export const MAX_WALLED_CALLS = 64;
+
 // How long an endpoint may be gone.
 /** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */
 export const OUTAGE_MS = 120_000;

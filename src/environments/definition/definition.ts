@@ -6,6 +6,7 @@ import { datasetRows } from "../../datasets/rows.ts";
 import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetName, datasetSpec } from "../../datasets/spec.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../../errors/result.ts";
+import type { Printer } from "../../logging/environment-line.ts";
 import { type Access, accessProblem } from "./access.ts";
 import type { Environment } from "../kinds/environment.ts";
 import type { RowSource } from "./examples.ts";
@@ -27,6 +28,8 @@ export interface LoadContext {
   readonly variables?: Readonly<Record<string, string>>;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
   readonly client?: (endpoint: BoundEndpoint) => Client;
+  /** Takes what the environment's code prints, where that does not run in this isolate; default: it goes nowhere. */
+  readonly print?: Printer["print"];
   /** One of the rubrics that the environment offers (`rubrics`), to score by in place of its own; default: its own. */
   readonly rubric?: string;
 }
@@ -179,12 +182,8 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
 
   const check: EnvironmentDefinition["check"] = (request, key) => {
     const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed, rubric } = request;
-    const shared = keys.filter((name) => model_keys.includes(name));
-    if (shared.length > 0)
-      return {
-        option: "api_key_var",
-        message: `environment ${id} declares ${shared.join(", ")} as a key of its own; no environment gets a key of the model under evaluation`,
-      };
+    const shared = keyConflict({ id, keys }, model_keys);
+    if (shared !== null) return shared;
     const context: LoadContext = { ...UNREAD, secrets, variables, ...(key === undefined ? {} : { key }) };
     let environment: Environment;
     try {
@@ -222,6 +221,16 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     checkArgs: async (args) => check({ env_args: args }, () => "unread")?.message ?? null,
     check,
     load,
+  };
+}
+
+/** Why an environment may not run with models of those key variables; null when it may. */
+export function keyConflict({ id, keys }: Pick<EnvironmentDefinition, "id" | "keys">, modelKeys: readonly string[]): EnvironmentProblem | null {
+  const shared = keys.filter((name) => modelKeys.includes(name));
+  if (shared.length === 0) return null;
+  return {
+    option: "api_key_var",
+    message: `environment ${id} declares ${shared.join(", ")} as a key of its own; no environment gets a key of the model under evaluation`,
   };
 }
 

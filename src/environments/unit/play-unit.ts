@@ -37,6 +37,9 @@ export interface PlayOptions {
    * unit's time goes on. Absent = nobody keeps any.
    */
   readonly onTurn?: (index: number, state: State, turn: KeptTurn) => "kept" | "unkept" | "leave";
+  /** Keys of the states whose values rows will carry, and those whose values go with each request of the client, as headers; absent = none. */
+  readonly stateColumns?: readonly string[];
+  readonly stateKeys?: readonly string[];
   /** Waited for when all rollouts are generated, before the first of them is scored; absent = each is scored as soon as it can be. */
   readonly scoringTurn?: () => Promise<void>;
   /**

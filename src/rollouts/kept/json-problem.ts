@@ -23,9 +23,19 @@ export const keyPath = (key: string): string => (PLAIN_KEY.test(key) ? `.${key}`
  * state. A key whose value is `undefined` is no problem: it reads the same when it is not there.
  */
 export class JsonCheck {
-  #left = MAX_KEPT_STATE_BYTES;
+  #left: number;
   readonly #above = new Set<object>();
   #hasNegativeZero = false;
+
+  /** `bytes`: what all that is looked through may have, about. */
+  constructor(bytes = MAX_KEPT_STATE_BYTES) {
+    this.#left = bytes;
+  }
+
+  /** The characters of JSON that are left, about. */
+  get left(): number {
+    return this.#left;
+  }
 
   /** The first problem of `value`, which stands at `path`; null when it has none. Never throws. */
   problemOf(value: unknown, path: string): JsonProblem | null {

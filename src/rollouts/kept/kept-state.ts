@@ -94,6 +94,10 @@ const APART: ReadonlySet<string> = new Set([
   "tool_defs",
 ]);
 
+/** States that came from elsewhere, and cannot be kept here as they were there. */
+const unkept = new WeakMap<State, JsonProblem>();
+export const markUnkept = (state: State, problem: JsonProblem): void => void unkept.set(state, problem);
+
 const isShared = (own: readonly Tool[], shared: readonly Tool[]): boolean => own.length === shared.length && own.every((tool, index) => tool === shared[index]);
 
 /**
@@ -113,6 +117,8 @@ export class StateSnapshot {
   constructor(state: State, base: KeptBase, at: KeptTurn | "scored" | null = null) {
     const turn = at === "scored" ? null : at;
     this.#turn = turn;
+    this.#problem = unkept.get(state) ?? null;
+    if (this.#problem !== null) return;
     try {
       this.#said = saidIn(state);
       this.#rest = this.#copy(state, base) + (at === "scored" ? scoresOf(state, base) : "");

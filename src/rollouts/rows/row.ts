@@ -66,7 +66,7 @@ export interface RowOptions {
 
 /** Parts of a row that grow without bound. */
 type Part = "completion" | "prompt" | "info" | "tool_defs" | "answer" | "state columns";
-const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
+export const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
 
 const made = (value: Json): ColumnValue => ({ ok: true, value });
 
@@ -118,7 +118,8 @@ export function scoreFields({ reward, metrics, error }: Pick<State, "reward" | "
   return { reward: reward ?? 0, error: error === null ? null : rowError(error), metrics: { ...metrics }, ...rowChains(error), ...metrics };
 }
 
-function sizeFailure(without: readonly Part[]): RolloutFailure | null {
+/** What the row of a rollout says that was written without some of its parts; null where it has them all. */
+export function sizeFailure(without: readonly Part[]): RolloutFailure | null {
   if (without.length === 0) return null;
   return rolloutFailure("row_too_large", `the row is larger than ${MAX_RESULT_ROW_BYTES / KIB} KiB and was written without its ${without.join(", ")}`);
 }

@@ -7,6 +7,7 @@ import { OPTION_NAMES, OPTIONS } from "../../../src/config/options/options.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../../../src/errors/codes.ts";
 import * as limits from "../../../src/limits.ts";
 import { optionsPage } from "../../../tools/options-page.ts";
+import { protocolPage } from "../../../tools/protocol-page.ts";
 
 /** What the documents say of the code, looked up in the code. */
 const ROOT = join(import.meta.dirname, "../../..");
@@ -74,6 +75,12 @@ describe("README.md", () => {
 describe("docs/options.md", () => {
   it("is what `node tools/options-page.ts` makes of the table of options", () => {
     expect(readFileSync(join(ROOT, "docs/options.md"), "utf8")).toBe(optionsPage());
+  });
+});
+
+describe("docs/environment-protocol.md", () => {
+  it("is what `node tools/protocol-page.ts` makes of the messages", () => {
+    expect(readFileSync(join(ROOT, "docs/environment-protocol.md"), "utf8")).toBe(protocolPage());
   });
 });
 

@@ -1,0 +1,13 @@
+import type { Failure } from "../errors/result.ts";
+
+/** What brings messages to the other side and back, in batches and in their order. Neither side knows how. */
+export interface Channel {
+  /** Messages are JSON. Never throws: what cannot be sent is a broken channel. */
+  send(batch: readonly unknown[]): void;
+  /** Set once, before the first batch can come. */
+  onBatch: (batch: readonly unknown[]) => void;
+  /** The other side is gone: nothing comes any more. `sandbox_error` where that is nobody's fault, `environment_error` where the environment's. */
+  onBroken: (reason: Failure) => void;
+  /** Nobody waits for an answer any more. */
+  close(): void;
+}

@@ -1,0 +1,29 @@
+import type { EnvironmentTraits } from "../environments/hosted/traits.ts";
+import type { CrossedTraits } from "../environment-protocol/values.ts";
+
+/** Traits as this side has them, of `id` and `version` whatever they say. An `independent_problem` ends a run: its code is none of ours. */
+export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<EnvironmentTraits, "id" | "version">): EnvironmentTraits {
+  const [low, high] = crossed.reward_range;
+  const problem = crossed.independent_problem;
+  return {
+    id,
+    version,
+    args: crossed.args as EnvironmentTraits["args"],
+    datasetName: crossed.dataset_name,
+    passThreshold: crossed.pass_threshold,
+    rewardRange: [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY],
+    rewardWeights: crossed.reward_weights,
+    samplingArgs: crossed.sampling_args as EnvironmentTraits["samplingArgs"],
+    toolDefs: crossed.tool_defs as unknown as EnvironmentTraits["toolDefs"],
+    sharedTools: crossed.shared_tools as unknown as EnvironmentTraits["sharedTools"],
+    concurrency: crossed.concurrency,
+    metricNames: crossed.metric_names,
+    scoreRollouts: crossed.score_rollouts,
+    hasGroupRewards: crossed.has_group_rewards,
+    scoresAlone: crossed.scores_alone,
+    resumable: crossed.resumable,
+    access: crossed.access,
+    independentProblem:
+      problem === null ? null : { code: "environment_failed", message: problem.message, ...(problem.hint === undefined ? {} : { hint: problem.hint }) },
+  };
+}

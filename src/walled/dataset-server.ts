@@ -1,0 +1,89 @@
+import type { JsonObject } from "../config/plan/run-config.ts";
+import { datasetReference } from "../datasets/reference.ts";
+import { datasetRows } from "../datasets/rows.ts";
+import type { DatasetSpec } from "../datasets/spec.ts";
+import { crossing } from "../environment-protocol/crossed-error.ts";
+import type { Outbox } from "../environment-protocol/outbox.ts";
+import { nextPage } from "../environment-protocol/pages.ts";
+import type { LoadContext } from "../environments/definition/definition.ts";
+import { EdgewiseError } from "../errors/result.ts";
+
+/** Data sets that are read at once. */
+const MAX_READS = 8;
+
+interface Reading {
+  readonly rows: AsyncIterator<JsonObject>;
+  busy: boolean;
+}
+
+/** Reads data sets for an environment behind a wall. Uploads, and what our token for the Hub opens, it is given where the run's arguments name them. */
+export class DatasetServer {
+  readonly #outbox: Outbox;
+  readonly #context: Pick<LoadContext, "datasets" | "rows">;
+  readonly #named: unknown;
+  readonly #readings = new Map<number, Reading>();
+  #last = 0;
+
+  /** `args`: of the run. */
+  constructor(outbox: Outbox, context: Pick<LoadContext, "datasets" | "rows">, args: JsonObject) {
+    this.#outbox = outbox;
+    this.#context = context;
+    this.#named = args.dataset;
+  }
+
+  /** Pages are being read. */
+  get isReading(): boolean {
+    return [...this.#readings.values()].some(({ busy }) => busy);
+  }
+
+  /** Returns what is wrong with the number of the reading, if anything. */
+  begin(read: number, spec: DatasetSpec): string | null {
+    if (read <= this.#last) return `it gave the number ${read} to a second reading`;
+    this.#last = read;
+    try {
+      if (this.#readings.size >= MAX_READS) throw new EdgewiseError("dataset_unreadable", `${MAX_READS} data sets are being read already`);
+      this.#readings.set(read, { rows: this.#rowsOf(spec)[Symbol.asyncIterator](), busy: false });
+    } catch (thrown) {
+      this.#outbox.put({ type: "data_rows", read, rows: [], done: true, error: crossing(thrown) });
+      return null;
+    }
+    this.next(read);
+    return null;
+  }
+
+  next(read: number): void {
+    const reading = this.#readings.get(read);
+    if (reading === undefined || reading.busy) return;
+    reading.busy = true;
+    nextPage(reading.rows).then(
+      (page) => {
+        reading.busy = false;
+        if (page.done) this.#readings.delete(read);
+        this.#outbox.put({ type: "data_rows", read, ...page }, 1024 * 1024);
+      },
+      (thrown: unknown) => {
+        this.#readings.delete(read);
+        this.#outbox.put({ type: "data_rows", read, rows: [], done: true, error: crossing(thrown) });
+      },
+    );
+  }
+
+  end(read: number): void {
+    const reading = this.#readings.get(read);
+    this.#readings.delete(read);
+    reading?.rows.return?.().catch(() => undefined);
+  }
+
+  endAll(): void {
+    for (const read of [...this.#readings.keys()]) this.end(read);
+  }
+
+  #rowsOf(spec: DatasetSpec): AsyncIterable<JsonObject> {
+    const { rows, datasets } = this.#context;
+    const isNamed = spec.dataset === this.#named;
+    if (!isNamed && datasetReference(spec.dataset).kind === "digest")
+      throw new EdgewiseError("dataset_unreadable", "an upload is read where the run names it", { hint: 'name it: env_args {"dataset": "sha256:…"}' });
+    if (rows !== undefined) return rows(spec)(-1);
+    return datasetRows(spec, isNamed ? datasets : { ...datasets, hub: { ...datasets.hub, token: null } });
+  }
+}

@@ -1,0 +1,135 @@
+import type { ToEngine, ToEngineOf } from "../environment-protocol/to-engine.ts";
+import { thrownOf } from "../environment-protocol/crossed-error.ts";
+import type { EdgewiseError, Failure } from "../errors/result.ts";
+import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
+import { isRolloutErrorCode } from "../rollouts/failure.ts";
+import { MAX_WALLED_CALLS } from "../limits.ts";
+import type { Client } from "../rollouts/types.ts";
+import type { AskingUnit } from "./model-answers.ts";
+import { StandIns } from "./stand-ins.ts";
+
+/** What a unit may say to the other side. */
+export interface UnitLine {
+  readonly number: number;
+  readonly say: (message: object, characters?: number) => void;
+  readonly now: () => number;
+}
+
+export interface UnitTerms {
+  readonly client: Client | null;
+  readonly model: string;
+  readonly exampleId: number;
+  /** Rollouts, and attempts at each. */
+  readonly rollouts: number;
+  readonly attempts: number;
+  readonly scoringTurn: (() => Promise<void>) | undefined;
+}
+
+/** A unit as its conversation knows it. */
+export interface OpenUnit extends AskingUnit {
+  readonly isOver: boolean;
+  /** Milliseconds since it was heard of; 0 while it waits for this side. */
+  silence(now: number): number;
+  /** A message that names this unit. Never throws. */
+  take(message: ToEngine): void;
+  /** The environment broke: what is there of the unit, with an error for what is not. */
+  broken(code: RolloutErrorCode, problem: string): void;
+  /** It was ended from this side, and is not waited for any more. */
+  cut(): void;
+}
+
+/** A unit that is played behind the wall, on this side: what is common to rollouts that are played and rows that are scored. */
+export abstract class WalledUnit<Outcome> implements OpenUnit {
+  readonly client: Client | null;
+  readonly model: string;
+  readonly exampleId: number;
+  readonly mostCalls: number;
+  calls = 0;
+  /** When it was heard of last, by the line's clock. */
+  heardAt: number;
+  protected readonly line: UnitLine;
+  protected readonly standIns: StandIns;
+  /** What servers refused for good in this unit, by code. */
+  protected readonly refusals = new Map<RolloutErrorCode, Failure>();
+  readonly #scoringTurn: (() => Promise<void>) | undefined;
+  /** It waits for something of this side, and is not silent. */
+  #waits = 0;
+  readonly #outcome = Promise.withResolvers<Outcome>();
+  #isOver = false;
+
+  constructor(line: UnitLine, { client, model, exampleId, rollouts, attempts, scoringTurn }: UnitTerms) {
+    this.line = line;
+    this.client = client;
+    this.model = model;
+    this.exampleId = exampleId;
+    this.mostCalls = MAX_WALLED_CALLS * Math.max(1, rollouts);
+    this.heardAt = line.now();
+    this.standIns = new StandIns(exampleId, rollouts * attempts + 16);
+    this.#scoringTurn = scoringTurn;
+  }
+
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  silence(now: number): number {
+    return this.calls > 0 || this.#waits > 0 ? 0 : now - this.heardAt;
+  }
+
+  readonly standIn = (state: number): Readonly<Record<string, unknown>> => this.standIns.of(state);
+  readonly heard = (): void => {
+    this.heardAt = this.line.now();
+  };
+  readonly refused = ({ code, message, hint }: EdgewiseError): void => {
+    if (isRolloutErrorCode(code) && ROLLOUT_ERRORS[code].fatal) this.refusals.set(code, { code, message, ...(hint === undefined ? {} : { hint }) });
+  };
+
+  take(message: ToEngine): void {
+    if (this.#isOver) return;
+    this.heard();
+    try {
+      if (message.type === "generated_all") this.#awaitTurn();
+      else if (message.type === "unit_failed") this.#fault(message);
+      else this.said(message);
+    } catch (thrown) {
+      this.reject(thrown);
+    }
+  }
+
+  protected abstract said(message: ToEngine): void;
+  abstract broken(code: RolloutErrorCode, problem: string): void;
+  abstract cut(): void;
+
+  protected resolve(outcome: Outcome): void {
+    this.#isOver = true;
+    this.#outcome.resolve(outcome);
+  }
+
+  reject(thrown: unknown): void {
+    this.#isOver = true;
+    this.#outcome.reject(thrown);
+  }
+
+  #awaitTurn(): void {
+    const turn = this.#scoringTurn;
+    if (turn === undefined || this.#waits > 0) return;
+    this.#waits++;
+    turn().then(
+      () => {
+        this.#waits--;
+        this.heard();
+        this.line.say({ type: "scoring_turn", unit: this.line.number });
+      },
+      // Whoever ends the wait ends the unit.
+      () => undefined,
+    );
+  }
+
+  #fault({ error }: ToEngineOf<"unit_failed">): void {
+    this.broken("environment_error", `it could not play the example: ${thrownOf(error).message}`);
+  }
+}

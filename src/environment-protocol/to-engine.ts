@@ -26,7 +26,14 @@ export const TO_ENGINE = {
   opened: z.object({ type: type("opened"), traits }).describe("Answers `open`."),
   failed: z.object({ type: type("failed"), error: crossedError }).describe("Answers any of the four that begin, where that went wrong, and `close`."),
   examples: z
-    .object({ type: type("examples"), read: number, rows: z.array(example), done: z.boolean(), error: crossedError.optional() })
+    .object({
+      type: type("examples"),
+      read: number,
+      rows: z.array(example),
+      done: z.boolean(),
+      size: z.int().min(0).nullable().describe("tasks that the data set has in all, where that is known by now"),
+      error: crossedError.optional(),
+    })
     .describe("A page: at most 500 examples, at most about 1 MiB of them. With `error` it is the last."),
   call: z
     .object({

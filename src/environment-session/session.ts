@@ -204,10 +204,10 @@ class Session {
     try {
       const page = await nextPage(rows);
       if (page.done) this.#reads.delete(read);
-      this.#outbox.put({ type: "examples", read, ...page });
+      this.#outbox.put({ type: "examples", read, ...page, size: this.#units?.environment.datasetSize ?? null });
     } catch (thrown) {
       this.#reads.delete(read);
-      this.#outbox.put({ type: "examples", read, rows: [], done: true, error: crossing(thrown) });
+      this.#outbox.put({ type: "examples", read, rows: [], done: true, size: null, error: crossing(thrown) });
     }
   }
 

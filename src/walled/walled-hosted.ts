@@ -27,6 +27,7 @@ export class WalledHosted implements HostedEnvironment {
   readonly #open: Open;
   #current: Promise<Opened> | null = null;
   #isOver = false;
+  #size: number | null = null;
 
   private constructor(open: Open, traits: EnvironmentTraits) {
     this.#open = open;
@@ -73,6 +74,7 @@ export class WalledHosted implements HostedEnvironment {
       for (let first = true; ; first = false) {
         const page = await conversation.page(first ? { type: "read", count } : { type: "read_next" }, read);
         isOver = page.done || page.error !== undefined;
+        this.#size = page.size;
         for (const row of page.rows) {
           yield believedExample(row, given, this.traits.id);
           if (++given === count) return;
@@ -85,6 +87,10 @@ export class WalledHosted implements HostedEnvironment {
     } finally {
       if (!isOver) conversation.endRead(read);
     }
+  }
+
+  async datasetSize(): Promise<number | null> {
+    return this.#size;
   }
 
   #readFailure(thrown: Error): Error {

@@ -1,0 +1,406 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
+import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
+import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
+import type { Environment } from "../../../src/environments/kinds/environment.ts";
+import { MultiTurnEnv } from "../../../src/environments/kinds/multi-turn-env.ts";
+import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
+import { repairGroup } from "../../../src/environments/unit/repair-group.ts";
+import { rescore } from "../../../src/environments/unit/rescore.ts";
+import { runUnit, type UnitOptions, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
+import { EdgewiseError } from "../../../src/errors/result.ts";
+import { type KeptTurn, openKeptState, StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
+import { RolloutLeft } from "../../../src/rollouts/kept/left.ts";
+import type { Message, State } from "../../../src/rollouts/types.ts";
+import { groupReward } from "../../../src/rubrics/reward-function.ts";
+import { Rubric } from "../../../src/rubrics/rubric.ts";
+import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
+import { EXAMPLE, response, type Scripted, scripted, timelessLine, unitOptions } from "../../support/walled/units.ts";
+import { walled } from "../../support/walled/walled.ts";
+
+const dataset = [{ question: "2+2", answer: "4" }];
+const textOf = (messages: readonly Message[]): string => String(messages.at(-1)?.content ?? "");
+const right = { name: "right", fn: ({ completion, answer }: { completion: readonly Message[]; answer: unknown }) => textOf(completion) === answer };
+const context = { datasets: memoryDatasets("") };
+
+const define = (load: () => Environment) => defineEnvironment({ id: "env", version: "1", description: "", args: z.object({}), load });
+
+class Counting extends MultiTurnEnv {
+  constructor(rubric = new Rubric([right])) {
+    super({ dataset, rubric, maxTurns: 4 });
+  }
+  override async setupState(state: State): Promise<void> {
+    state.count = 0;
+  }
+  override envResponse(_: readonly Message[], state: State): Message[] {
+    state.count = (state.count as number) + 1;
+    return [{ role: "user", content: `turn ${String(state.count)}` }];
+  }
+}
+
+/** Both kinds of the same environment. */
+async function both(load: () => Environment): Promise<readonly [HostedEnvironment, HostedEnvironment]> {
+  const definition = define(load);
+  return [await offeredDefinition(definition).load({}, context), await walled(definition).offered.load({}, context)];
+}
+
+interface Told {
+  readonly events: string[];
+  readonly options: Pick<UnitOptions, "onRollout" | "onScoring" | "onScored" | "onTurn">;
+  readonly turns: { readonly index: number; readonly state: State; readonly turn: KeptTurn }[];
+}
+
+function listening(answer: (turns: number) => "kept" | "unkept" | "leave" = () => "kept"): Told {
+  const events: string[] = [];
+  const turns: { index: number; state: State; turn: KeptTurn }[] = [];
+  return {
+    events,
+    turns,
+    options: {
+      onRollout: (index, state) => void events.push(`generated ${index} ${state.trajectory.length}`),
+      onScoring: (index) => void events.push(`scoring ${index ?? "all"}`),
+      onScored: (index, state) => void events.push(`scored ${index} ${state.reward}`),
+      onTurn: (index, state, turn) => {
+        turns.push({ index, state, turn });
+        return answer(turns.length);
+      },
+    },
+  };
+}
+
+const run = (hosted: HostedEnvironment, client: Scripted, count: number, fields: Partial<UnitOptions>): Promise<UnitOutcome> =>
+  runUnit(hosted, EXAMPLE, unitOptions(client, count, fields));
+const lines = ({ lines: all }: Pick<UnitOutcome, "lines">): string[] => all.map(timelessLine);
+const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+/** Says how long the conversation is, after a while. */
+const slowly = (ms: number) => scripted(({ prompt }) => later(ms).then(() => response(`${prompt.length}`, {}, prompt.length)));
+
+describe("what is told of rollouts behind a wall", () => {
+  it("is that each was generated and scored, before its row is there", async () => {
+    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }))) {
+      const told = listening();
+      await run(
+        hosted,
+        scripted(() => response("4")),
+        3,
+        told.options,
+      );
+      expect([...told.events].sort()).toEqual(
+        [0, 1, 2]
+          .flatMap((index) => [`generated ${index} 1`])
+          .concat(
+            [0, 1, 2].map((index) => `scored ${index} 1`),
+            [0, 1, 2].map((index) => `scoring ${index}`),
+          )
+          .sort(),
+      );
+      for (const index of [0, 1, 2])
+        expect(told.events.filter((event) => event.split(" ")[1] === String(index)).map((event) => event.split(" ")[0])).toEqual([
+          "generated",
+          "scoring",
+          "scored",
+        ]);
+    }
+  });
+
+  it("comes once for rollouts that are over in a moment: one text per rollout crosses", async () => {
+    const one = walled(
+      define(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) })),
+      {},
+      {},
+      true,
+    );
+    const hosted = await one.offered.load({}, context);
+    await run(
+      hosted,
+      scripted(() => response("4")),
+      1,
+      listening().options,
+    );
+    await run(
+      hosted,
+      scripted(() => response("4")),
+      1,
+      listening().options,
+    );
+    const types = one.channels[0]?.crossed.messages.map(({ type }) => type);
+    expect(types).toEqual(["open", "opened", "play", "call", "answer", "ended", "played", "play", "call", "answer", "ended", "played"]);
+  });
+
+  it("comes while others are being generated, so that it can be kept", async () => {
+    const [, hosted] = await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }));
+    const told = listening();
+    let early: string[] = [];
+    const late = async () => {
+      await later(900);
+      early = [...told.events];
+      return response("5");
+    };
+    const client = scripted((_, call) => (call === 0 ? response("4") : late()));
+    await run(hosted, client, 2, told.options);
+    expect(early).toEqual(["generated 0 1", "scoring 0", "scored 0 1"]);
+  });
+
+  it("of a group is what was generated, before its scores are there", async () => {
+    const rubric = () =>
+      new Rubric([
+        groupReward(async function slow({ completions }) {
+          await later(700);
+          return completions.map(() => 1);
+        }),
+      ]);
+    const [, hosted] = await both(() => new SingleTurnEnv({ dataset, rubric: rubric() }));
+    const told = listening();
+    await run(
+      hosted,
+      scripted(() => response("4")),
+      2,
+      told.options,
+    );
+    expect(told.events).toEqual(["generated 0 1", "generated 1 1", "scoring all"]);
+  });
+});
+
+describe("turns of rollouts behind a wall", () => {
+  it("are told, and a rollout goes on from one elsewhere with the same row", async () => {
+    const definition = () => new Counting();
+    const [inside] = await both(definition);
+    const whole = await run(inside, slowly(0), 1, { stateColumns: ["count"] });
+    const [, first] = await both(definition);
+    const told = listening();
+    const end = new AbortController();
+    const stopped = run(
+      first,
+      scripted(({ prompt }) => (prompt.length > 4 ? new Promise<never>(() => undefined) : response(`${prompt.length}`, {}, prompt.length))),
+      1,
+      { ...told.options, signal: end.signal },
+    );
+    await expect.poll(() => told.turns.length, { timeout: 5_000 }).toBeGreaterThan(0);
+    end.abort(new RolloutLeft());
+    expect(await stopped).toMatchObject({ aborted: true, lines: [] });
+    const { state, turn } = told.turns.at(-1) as (typeof told.turns)[number];
+    const base = { input: EXAMPLE, tools: [] };
+    const kept = new StateSnapshot(state, base, turn).text();
+    if (!kept.ok) throw new Error(kept.problem);
+    for (const again of await both(definition)) {
+      const client = slowly(0);
+      const gone = await run(again, client, 1, { stateColumns: ["count"], begun: new Map([[0, openKeptState(kept.text, base, client)]]) });
+      expect(lines(gone)).toEqual(lines(whole));
+      expect(client.requests).toHaveLength(2);
+    }
+  });
+
+  it("are where rollouts stop that are to leave", async () => {
+    const [, hosted] = await both(() => new Counting());
+    const told = listening(() => "leave");
+    const outcome = await run(hosted, slowly(400), 1, told.options);
+    expect(outcome).toMatchObject({ aborted: true, fatal: null, lines: [] });
+    expect(told.turns.length).toBeGreaterThan(1);
+  });
+
+  it("of a state that is no JSON are not kept, and say which key", async () => {
+    const [, hosted] = await both(() =>
+      Object.assign(new Counting(), { setupState: async (state: State) => void Object.assign(state, { count: 0, map: new Map() }) }),
+    );
+    const told = listening(() => "unkept");
+    const outcome = await run(hosted, slowly(0), 2, told.options);
+    expect(outcome.lines).toHaveLength(2);
+    expect(told.turns).toHaveLength(1);
+    expect(new StateSnapshot(told.turns[0]?.state as State, { input: EXAMPLE, tools: [] }, told.turns[0]?.turn).problem).toEqual({
+      path: "state.map",
+      problem: "is a Map",
+    });
+  });
+
+  it("make the time of a unit begin anew where they are kept", async () => {
+    for (const hosted of await both(() => new Counting())) {
+      const kept = await run(hosted, slowly(120), 1, { ...listening().options, deadlineMs: 300 });
+      expect(JSON.parse(kept.lines[0] ?? "")).toMatchObject({ error: null, num_turns: 4 });
+      const unkept = await run(hosted, slowly(120), 1, { ...listening(() => "unkept").options, onTurn: () => "unkept", deadlineMs: 300 });
+      expect(JSON.parse(unkept.lines[0] ?? "")).toMatchObject({ error: { code: "timeout" } });
+    }
+  });
+});
+
+describe("what ends a unit behind a wall", () => {
+  it("is the signal, without rows, and its calls end", async () => {
+    for (const hosted of await both(() => new Counting())) {
+      const end = new AbortController();
+      const client = scripted(() => new Promise<never>(() => undefined));
+      const outcome = run(hosted, client, 3, { signal: end.signal });
+      await expect.poll(() => client.requests.length).toBe(3);
+      end.abort(new Error("enough"));
+      expect(await outcome).toMatchObject({ aborted: true, fatal: null });
+      expect(client.requests.every(({ signal }) => signal?.aborted === true)).toBe(true);
+    }
+  });
+
+  it("is the end of generation: what is generated is scored where all of it is", async () => {
+    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }))) {
+      const end = new AbortController();
+      const told = listening();
+      const scoring = Promise.withResolvers<void>();
+      const outcome = run(
+        hosted,
+        scripted(() => response("4")),
+        2,
+        { ...told.options, generation: end.signal, scoringTurn: () => scoring.promise },
+      );
+      await later(50);
+      end.abort(new Error("the run has ended"));
+      scoring.resolve();
+      expect((await outcome).summaries.map(({ reward }) => reward)).toEqual([1, 1]);
+      const none = run(
+        hosted,
+        scripted(() => new Promise<never>(() => undefined)),
+        2,
+        { generation: end.signal },
+      );
+      expect(await none).toMatchObject({ aborted: true });
+    }
+  });
+
+  it("is its deadline, with rows that say so", async () => {
+    const outcomes: UnitOutcome[] = [];
+    for (const hosted of await both(() => new Counting()))
+      outcomes.push(
+        await run(
+          hosted,
+          scripted(() => new Promise<never>(() => undefined)),
+          2,
+          { deadlineMs: 100 },
+        ),
+      );
+    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
+    expect(JSON.parse(outcomes[1]?.lines[0] ?? "")).toMatchObject({ error: { code: "timeout" } });
+  });
+
+  it("is the deadline of one rollout, whose server has not answered", async () => {
+    const outcomes: UnitOutcome[] = [];
+    const environment = () => Object.assign(new Counting(), { timeoutSeconds: 0.1 });
+    for (const hosted of await both(environment))
+      outcomes.push(
+        await run(
+          hosted,
+          scripted(() => new Promise<never>(() => undefined)),
+          1,
+          {},
+        ),
+      );
+    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
+  });
+});
+
+describe("rows behind a wall", () => {
+  const rubric = () =>
+    new Rubric([
+      right,
+      groupReward(function longest({ completions }) {
+        const lengths = completions.map((completion) => textOf(completion as Message[]).length);
+        return lengths.map((length) => length === Math.max(...lengths));
+      }),
+    ]);
+  const load = () => new SingleTurnEnv({ dataset, rubric: rubric() });
+
+  it("of a group are scored anew with the rollouts that are drawn again", async () => {
+    const outcomes: UnitOutcome[] = [];
+    for (const hosted of await both(load)) {
+      const first = await run(
+        hosted,
+        scripted((_, call) => (call === 1 ? new EdgewiseError("provider_error", "500") : response("4".repeat(call + 1)))),
+        3,
+        {},
+      );
+      const kept = [0, 2].map((index) => ({ index, line: first.lines[index] as string, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
+      outcomes.push(
+        await repairGroup(
+          hosted,
+          EXAMPLE,
+          unitOptions(
+            scripted(() => response("44444")),
+            3,
+            { kept, scoredAnew: true },
+          ),
+        ),
+      );
+    }
+    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
+    expect(outcomes[1]?.summaries.map(({ reward }) => reward)).toEqual([1, 1, 0]);
+  });
+
+  it("of a group that lack what a function asks for are drawn again with it", async () => {
+    const asking = () =>
+      new Rubric([
+        groupReward(function steps({ states }) {
+          return states.map(({ trajectory }) => trajectory[0]?.completion.length ?? 0);
+        }),
+      ]);
+    const outcomes: UnitOutcome[] = [];
+    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: asking() }))) {
+      const first = await run(
+        hosted,
+        scripted((_, call) => (call === 1 ? new EdgewiseError("provider_error", "500") : response("4"))),
+        3,
+        {},
+      );
+      const kept = [0, 2].map((index) => ({ index, line: first.lines[index] as string, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
+      const client = scripted(() => response("5"));
+      outcomes.push(await repairGroup(hosted, EXAMPLE, unitOptions(client, 3, { kept })));
+      expect(client.requests).toHaveLength(3);
+    }
+    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
+  });
+
+  it("are scored again by another rubric, but for what they lack", async () => {
+    const first = await run(
+      (await both(load))[0],
+      scripted(() => response("4")),
+      2,
+      {},
+    );
+    const rows = first.lines.map((line, index) => ({ index, line, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
+    const options = {
+      ...unitOptions(
+        scripted(() => response("")),
+        2,
+      ),
+      client: null,
+      rowOnly: false,
+    };
+    const again: string[][] = [];
+    for (const hosted of await both(
+      () => new SingleTurnEnv({ dataset, rubric: new Rubric([{ name: "other", fn: ({ completion }) => textOf(completion as Message[]).length / 2 }]) }),
+    )) {
+      const scored = await rescore(hosted, EXAMPLE, rows, options);
+      expect(scored).toMatchObject({ lacks: [], aborted: false, changed: true });
+      again.push(scored.rows.map(({ line }) => timelessLine(line)));
+    }
+    expect(again[1]).toEqual(again[0]);
+    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([{ name: "other", fn: ({ state }) => Number(state.board) }]) })))
+      expect(await rescore(hosted, EXAMPLE, rows, options)).toMatchObject({ rows: [], lacks: ["board"] });
+  });
+});
+
+describe("a span behind a wall", () => {
+  it("is played and scored in part, and never together", async () => {
+    for (const scores of [true, false])
+      for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }))) {
+        const told = listening();
+        const client = scripted(() => response("4"));
+        const { states } = await hosted.play(EXAMPLE, [3, 4], { ...unitOptions(client, 2, told.options), part: { scores } });
+        expect(states?.map(({ reward, completion }) => [reward, textOf(completion ?? [])])).toEqual(
+          scores
+            ? [
+                [1, "4"],
+                [1, "4"],
+              ]
+            : [
+                [null, "4"],
+                [null, "4"],
+              ],
+        );
+        expect(told.events.some((event) => event.startsWith("scor"))).toBe(scores);
+      }
+  });
+});

@@ -1,91 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import type { Channel } from "../../../src/environment-protocol/channel.ts";
-import { openSession } from "../../../src/environment-session/session.ts";
-import { defineEnvironment, type LoadContext } from "../../../src/environments/definition/definition.ts";
-import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
-import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
-import { runUnit, type UnitOptions, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
+import { runUnit } from "../../../src/environments/unit/run-unit.ts";
 import { MIB } from "../../../src/limits.ts";
-import type { Client, RolloutInput } from "../../../src/rollouts/types.ts";
-import { Rubric } from "../../../src/rubrics/rubric.ts";
-import type { WalledOptions } from "../../../src/walled/walled-environment.ts";
+import type { RolloutInput } from "../../../src/rollouts/types.ts";
 import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
+import { changing, definition, errorsOf, lying, opened, type Said, withState } from "../../support/walled/lying.ts";
 import { EXAMPLE, response, scripted, unitOptions } from "../../support/walled/units.ts";
-import { type Walled, walledBy } from "../../support/walled/walled.ts";
-
-type Said = Record<string, unknown> & { type: string };
-
-const definition = defineEnvironment({
-  id: "hostile",
-  version: "1",
-  description: "",
-  args: z.object({}),
-  load: () => new SingleTurnEnv({ dataset: [{ question: "2+2" }], rubric: new Rubric([{ name: "right", fn: () => 1 }]) }),
-});
-
-/** An honest session whose words are changed on their way: one message becomes any number of them. */
-function lying(
-  change: (message: Said, send: (...messages: unknown[]) => void) => readonly unknown[] | undefined,
-  hear: (message: Said) => readonly unknown[] | undefined = () => undefined,
-) {
-  return (channel: Channel): void => {
-    const between: Channel = {
-      send: (batch) => {
-        const changed = (batch as readonly Said[]).flatMap((message) => change(message, (...messages) => channel.send(messages)) ?? [message]);
-        if (changed.length > 0) channel.send(changed);
-      },
-      onBatch: () => undefined,
-      onBroken: () => undefined,
-      close: () => channel.close(),
-    };
-    openSession(() => definition, between);
-    channel.onBatch = (batch) => {
-      const answers = (batch as readonly Said[]).flatMap((message) => hear(message) ?? []);
-      if (answers.length > 0) channel.send(answers);
-      between.onBatch(batch);
-    };
-    channel.onBroken = (reason) => between.onBroken(reason);
-  };
-}
-
-/** Changes messages of one type. */
-const changing = (type: string, change: (message: Said) => readonly unknown[]) => lying((message) => (message.type === type ? change(message) : undefined));
-
-interface Opened extends Walled {
-  readonly hosted: HostedEnvironment;
-  readonly run: (fields?: Partial<UnitOptions>, client?: Client, count?: number) => Promise<UnitOutcome>;
-}
-
-async function opened(session: (channel: Channel) => void, patience: WalledOptions = {}, context: Partial<LoadContext> = {}): Promise<Opened> {
-  const all = walledBy(definition, session, patience);
-  const hosted = await all.offered.load({}, { datasets: memoryDatasets(""), ...context });
-  const run: Opened["run"] = (fields = {}, client = scripted(() => response("4")), count = 1) => runUnit(hosted, EXAMPLE, unitOptions(client, count, fields));
-  return { ...all, hosted, run };
-}
-
-const errorsOf = ({ lines }: UnitOutcome) =>
-  lines.map((line) => {
-    const { error, reward, example_id, rollout_index } = JSON.parse(line) as {
-      error: { code: string; error_chain_repr: string } | null;
-      reward: number;
-      example_id: number;
-      rollout_index: number;
-    };
-    expect(example_id).toBe(EXAMPLE.example_id);
-    return { rollout_index, reward, code: error?.code ?? null, message: error?.error_chain_repr ?? "" };
-  });
-
-/** The text of a state with some of it changed. */
-function withState(
-  message: Said,
-  change: (kept: { state: Record<string, unknown>; input: { set: Record<string, unknown> } } & Record<string, unknown>) => void,
-): Said {
-  const kept = JSON.parse(String(message.text));
-  change(kept);
-  return { ...message, text: JSON.stringify(kept) };
-}
+import { walledBy } from "../../support/walled/walled.ts";
 
 describe("a message that is none ends what is open of its environment, and nothing else", () => {
   const CASES: readonly (readonly [string, unknown, RegExp])[] = [
@@ -137,89 +58,6 @@ describe("a message that is none ends what is open of its environment, and nothi
   it("a number that was given before", async () => {
     const { run } = await opened(changing("call", (message) => [message, message]));
     expect(errorsOf(await run())[0]?.message).toMatch(/gave the number 1 to a second call/);
-  });
-});
-
-describe("a state that is none is its rollout's error, and no reward of 0", () => {
-  const ended = (change: (message: Said) => unknown) => changing("ended", (message) => (message.rollout === 1 ? [change(message)] : [message]));
-  const set = (values: Record<string, unknown>) => ended((message) => withState(message, ({ state }) => void Object.assign(state, values)));
-  const CASES: readonly (readonly [string, (channel: Channel) => void, RegExp])[] = [
-    ["a text that is no JSON", ended((message) => ({ ...message, text: "{" })), /is none/],
-    ["JSON that is no state", ended((message) => ({ ...message, text: "[1,2]" })), /is none/],
-    ["deep JSON", ended((message) => ({ ...message, text: "[".repeat(200_000) })), /is none/],
-    ["another version", ended((message) => withState(message, (kept) => void Object.assign(kept, { v: 9 }))), /is none/],
-    ["a text without end", ended((message) => ({ ...message, text: " ".repeat(20 * MIB) })), /more than 3 MiB/],
-    ["a reward that is a text", set({ reward: "1" }), /has as reward a string/],
-    [
-      "a reward without end",
-      ended((message) => ({ ...message, text: String(message.text).replace('"reward":1', '"reward":1e999') })),
-      /has as reward Infinity/,
-    ],
-    ["metrics that are texts", set({ metrics: { right: "1" } }), /metrics that are no numbers/],
-    ["a metric that overwrites the row", set({ metrics: { example_id: 7 } }), /metric called example_id/],
-    ["many metrics", set({ metrics: Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`m${index}`, 1])) }), /too many metrics/],
-    ["times that are texts", set({ timing: { generation_ms: "1" } }), /has no times/],
-    ["usage that is a text", set({ usage: "many" }), /no tokens/],
-    ["an error that is none", set({ error: "bad" }), /an error that is none/],
-    ["an error of a code that there is not", set({ error: { code: "bad", message: "m", chain: [] } }), /an error that is none/],
-    ["tools that are none", set({ tool_defs: [7] }), /tools that are none/],
-    [
-      "a model call without its answer",
-      ended((message) => withState(message, (kept) => void Object.assign(kept, { steps: [{ step: { a: 1 }, as: [] }] }))),
-      /model call without its answer/,
-    ],
-    ["an example without its messages", ended((message) => withState(message, ({ input }) => void Object.assign(input.set, { prompt: 7 }))), /is none/],
-    [
-      "a rollout that goes on",
-      ended((message) => withState(message, (kept) => void Object.assign(kept, { turn: { prompt: null, elapsed_ms: 1 } }))),
-      /not over/,
-    ],
-    ["a rollout of which nothing is said", changing("ended", (message) => (message.rollout === 1 ? [] : [message])), /not what became of it/],
-    ["a rollout that there is not", ended((message) => ({ ...message, rollout: 7 })), /not what became of it/],
-  ];
-  it.each(CASES)("%s", async (_, session, said) => {
-    const { run } = await opened(session);
-    const [first, second, third] = errorsOf(await run({}, undefined, 3));
-    expect([first, third].map((row) => [row?.reward, row?.code])).toEqual([
-      [1, null],
-      [1, null],
-    ]);
-    expect(second).toMatchObject({ rollout_index: 1, code: "environment_error", reward: 0 });
-    expect(second?.message).toMatch(said);
-  });
-
-  const OWN: readonly (readonly [string, Record<string, Record<string, unknown>>])[] = [
-    ["another example", { input: { set: { example_id: 99 }, gone: [] } }],
-    ["a client", { state: { client: { type: "own" } } }],
-    ["a prototype", JSON.parse('{"state": {"__proto__": {"reward": 5}}}') as Record<string, Record<string, unknown>>],
-  ];
-  it.each(OWN)("%s of its own changes nothing", async (_, values) => {
-    const { hosted } = await opened(
-      changing("ended", (message) => [
-        withState(message, (kept) => {
-          for (const [part, own] of Object.entries(values))
-            for (const key of Object.keys(own)) Object.defineProperty(kept[part], key, { value: own[key], enumerable: true, configurable: true });
-        }),
-      ]),
-    );
-    const client = scripted(() => response("4"));
-    const [state] = (await hosted.play(EXAMPLE, [0], unitOptions(client, 1))).states ?? [];
-    expect([state?.example_id, state?.client, state?.reward, Object.keys(state ?? {}).includes("client")]).toEqual([EXAMPLE.example_id, client, 1, false]);
-  });
-
-  it("a second word of it is not heard", async () => {
-    const { run } = await opened(changing("ended", (message) => [message, withState(message, ({ state }) => void Object.assign(state, { reward: 99 }))]));
-    expect(errorsOf(await run())).toMatchObject([{ reward: 1 }]);
-  });
-
-  it("words after the end are not heard", async () => {
-    const { run, channels } = await opened(
-      lying((message, send) => void (message.type === "played" && setTimeout(() => send(message, { ...message, type: "scoring", rollout: null }), 5))),
-    );
-    expect(errorsOf(await run())).toMatchObject([{ reward: 1 }]);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(errorsOf(await run())).toMatchObject([{ reward: 1 }]);
-    expect(channels).toHaveLength(1);
   });
 });
 
@@ -394,8 +232,9 @@ describe("silence", () => {
   });
 
   it("after it was told to end gives the session up", async () => {
+    let silent = true;
     const { run, channels } = await opened(
-      changing("played", () => []),
+      changing("played", (message) => (silent ? [] : [message])),
       { abortMs: 100 },
     );
     const end = new AbortController();

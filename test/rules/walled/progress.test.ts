@@ -1,30 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
-import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
-import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
-import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
-import type { Environment } from "../../../src/environments/kinds/environment.ts";
 import { MultiTurnEnv } from "../../../src/environments/kinds/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
-import { repairGroup } from "../../../src/environments/unit/repair-group.ts";
-import { rescore } from "../../../src/environments/unit/rescore.ts";
-import { runUnit, type UnitOptions, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
-import { EdgewiseError } from "../../../src/errors/result.ts";
-import { type KeptTurn, openKeptState, StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
+import type { UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
+import { openKeptState, StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
 import { RolloutLeft } from "../../../src/rollouts/kept/left.ts";
 import type { Message, State } from "../../../src/rollouts/types.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
-import { memoryDatasets } from "../../support/environments/memory-datasets.ts";
-import { EXAMPLE, response, type Scripted, scripted, timelessLine, unitOptions } from "../../support/walled/units.ts";
+import { EXAMPLE, response, scripted } from "../../support/walled/units.ts";
+import { listening } from "../../support/walled/listening.ts";
 import { walled } from "../../support/walled/walled.ts";
-
-const dataset = [{ question: "2+2", answer: "4" }];
-const textOf = (messages: readonly Message[]): string => String(messages.at(-1)?.content ?? "");
-const right = { name: "right", fn: ({ completion, answer }: { completion: readonly Message[]; answer: unknown }) => textOf(completion) === answer };
-const context = { datasets: memoryDatasets("") };
-
-const define = (load: () => Environment) => defineEnvironment({ id: "env", version: "1", description: "", args: z.object({}), load });
+import { both, context, dataset, define, lines, right, run } from "../../support/walled/both.ts";
 
 class Counting extends MultiTurnEnv {
   constructor(rubric = new Rubric([right])) {
@@ -39,39 +25,6 @@ class Counting extends MultiTurnEnv {
   }
 }
 
-/** Both kinds of the same environment. */
-async function both(load: () => Environment): Promise<readonly [HostedEnvironment, HostedEnvironment]> {
-  const definition = define(load);
-  return [await offeredDefinition(definition).load({}, context), await walled(definition).offered.load({}, context)];
-}
-
-interface Told {
-  readonly events: string[];
-  readonly options: Pick<UnitOptions, "onRollout" | "onScoring" | "onScored" | "onTurn">;
-  readonly turns: { readonly index: number; readonly state: State; readonly turn: KeptTurn }[];
-}
-
-function listening(answer: (turns: number) => "kept" | "unkept" | "leave" = () => "kept"): Told {
-  const events: string[] = [];
-  const turns: { index: number; state: State; turn: KeptTurn }[] = [];
-  return {
-    events,
-    turns,
-    options: {
-      onRollout: (index, state) => void events.push(`generated ${index} ${state.trajectory.length}`),
-      onScoring: (index) => void events.push(`scoring ${index ?? "all"}`),
-      onScored: (index, state) => void events.push(`scored ${index} ${state.reward}`),
-      onTurn: (index, state, turn) => {
-        turns.push({ index, state, turn });
-        return answer(turns.length);
-      },
-    },
-  };
-}
-
-const run = (hosted: HostedEnvironment, client: Scripted, count: number, fields: Partial<UnitOptions>): Promise<UnitOutcome> =>
-  runUnit(hosted, EXAMPLE, unitOptions(client, count, fields));
-const lines = ({ lines: all }: Pick<UnitOutcome, "lines">): string[] => all.map(timelessLine);
 const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 /** Says how long the conversation is, after a while. */
 const slowly = (ms: number) => scripted(({ prompt }) => later(ms).then(() => response(`${prompt.length}`, {}, prompt.length)));
@@ -289,118 +242,5 @@ describe("what ends a unit behind a wall", () => {
         ),
       );
     expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
-  });
-});
-
-describe("rows behind a wall", () => {
-  const rubric = () =>
-    new Rubric([
-      right,
-      groupReward(function longest({ completions }) {
-        const lengths = completions.map((completion) => textOf(completion as Message[]).length);
-        return lengths.map((length) => length === Math.max(...lengths));
-      }),
-    ]);
-  const load = () => new SingleTurnEnv({ dataset, rubric: rubric() });
-
-  it("of a group are scored anew with the rollouts that are drawn again", async () => {
-    const outcomes: UnitOutcome[] = [];
-    for (const hosted of await both(load)) {
-      const first = await run(
-        hosted,
-        scripted((_, call) => (call === 1 ? new EdgewiseError("provider_error", "500") : response("4".repeat(call + 1)))),
-        3,
-        {},
-      );
-      const kept = [0, 2].map((index) => ({ index, line: first.lines[index] as string, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
-      outcomes.push(
-        await repairGroup(
-          hosted,
-          EXAMPLE,
-          unitOptions(
-            scripted(() => response("44444")),
-            3,
-            { kept, scoredAnew: true },
-          ),
-        ),
-      );
-    }
-    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
-    expect(outcomes[1]?.summaries.map(({ reward }) => reward)).toEqual([1, 1, 0]);
-  });
-
-  it("of a group that lack what a function asks for are drawn again with it", async () => {
-    const asking = () =>
-      new Rubric([
-        groupReward(function steps({ states }) {
-          return states.map(({ trajectory }) => trajectory[0]?.completion.length ?? 0);
-        }),
-      ]);
-    const outcomes: UnitOutcome[] = [];
-    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: asking() }))) {
-      const first = await run(
-        hosted,
-        scripted((_, call) => (call === 1 ? new EdgewiseError("provider_error", "500") : response("4"))),
-        3,
-        {},
-      );
-      const kept = [0, 2].map((index) => ({ index, line: first.lines[index] as string, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
-      const client = scripted(() => response("5"));
-      outcomes.push(await repairGroup(hosted, EXAMPLE, unitOptions(client, 3, { kept })));
-      expect(client.requests).toHaveLength(3);
-    }
-    expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
-  });
-
-  it("are scored again by another rubric, but for what they lack", async () => {
-    const first = await run(
-      (await both(load))[0],
-      scripted(() => response("4")),
-      2,
-      {},
-    );
-    const rows = first.lines.map((line, index) => ({ index, line, summary: first.summaries[index] as UnitOutcome["summaries"][number] }));
-    const options = {
-      ...unitOptions(
-        scripted(() => response("")),
-        2,
-      ),
-      client: null,
-      rowOnly: false,
-    };
-    const again: string[][] = [];
-    for (const hosted of await both(
-      () => new SingleTurnEnv({ dataset, rubric: new Rubric([{ name: "other", fn: ({ completion }) => textOf(completion as Message[]).length / 2 }]) }),
-    )) {
-      const scored = await rescore(hosted, EXAMPLE, rows, options);
-      expect(scored).toMatchObject({ lacks: [], aborted: false, changed: true });
-      again.push(scored.rows.map(({ line }) => timelessLine(line)));
-    }
-    expect(again[1]).toEqual(again[0]);
-    for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([{ name: "other", fn: ({ state }) => Number(state.board) }]) })))
-      expect(await rescore(hosted, EXAMPLE, rows, options)).toMatchObject({ rows: [], lacks: ["board"] });
-  });
-});
-
-describe("a span behind a wall", () => {
-  it("is played and scored in part, and never together", async () => {
-    for (const scores of [true, false])
-      for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }))) {
-        const told = listening();
-        const client = scripted(() => response("4"));
-        const { states } = await hosted.play(EXAMPLE, [3, 4], { ...unitOptions(client, 2, told.options), part: { scores } });
-        expect(states?.map(({ reward, completion }) => [reward, textOf(completion ?? [])])).toEqual(
-          scores
-            ? [
-                [1, "4"],
-                [1, "4"],
-              ]
-            : [
-                [null, "4"],
-                [null, "4"],
-              ],
-        );
-        expect(told.events.some((event) => event.startsWith("scor"))).toBe(scores);
-      }
   });
 });

@@ -1,6 +1,7 @@
 import type { RunStatus } from "../config/run-status.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
+import { mergedSampling } from "../config/plan/merged-sampling.ts";
 import type { RescoredFrom } from "../config/plan/rescored-from.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { floatText, jsonWithFloats } from "../rollouts/rows/float-text.ts";
@@ -171,7 +172,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       .join(","),
     num_examples: input.num_examples,
     rollouts_per_example: config.rollouts_per_example,
-    sampling_args: { n: 1, extra_body: {}, ...input.env_sampling_args, ...config.sampling_args },
+    sampling_args: { n: 1, extra_body: {}, ...mergedSampling(input.env_sampling_args, config.sampling_args) },
     ...(config.results_shape === "0.1.14" ? { time: input.time_ms / 1_000 } : { time_ms: input.time_ms }),
     avg_reward: aggregates.avg_reward,
     avg_metrics: aggregates.avg_metrics,

@@ -1,3 +1,4 @@
+import { mergedSampling } from "../../config/plan/merged-sampling.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
@@ -39,8 +40,8 @@ export interface EnvironmentTraits {
   readonly independentProblem: Failure | null;
 }
 
-/** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. */
-export const mergeSamplingArgs = ({ samplingArgs }: Pick<EnvironmentTraits, "samplingArgs">, run: JsonObject): JsonObject => ({ ...samplingArgs, ...run });
+/** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. Its own `max_tokens` stands where the run's is null. */
+export const mergeSamplingArgs = ({ samplingArgs }: Pick<EnvironmentTraits, "samplingArgs">, run: JsonObject): JsonObject => mergedSampling(samplingArgs, run);
 
 /** Why these settings cannot be scored; null when they can. */
 export const scoringProblem = ({ independentProblem }: Pick<EnvironmentTraits, "independentProblem">, independent: boolean): Failure | null =>

@@ -187,7 +187,7 @@ export abstract class Environment implements Playable {
     return { code: "environment_failed", message, hint: "leave out --independent-scoring (independent_scoring: false)" };
   }
 
-  /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. */
+  /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. Its own `max_tokens` stands where the run's is null. */
   mergeSamplingArgs(run: JsonObject): JsonObject {
     return mergeSamplingArgs(this, run);
   }

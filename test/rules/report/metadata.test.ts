@@ -145,6 +145,10 @@ describe("metadata.json", () => {
       config: { ...CONFIG, sampling_args: { temperature: 0, max_tokens: null } },
     });
     expect(JSON.stringify(sampling_args)).toBe('{"n":1,"extra_body":{"min_p":0.1},"temperature":0,"top_p":0.9,"max_tokens":null}');
+    const bounded = (run: object) =>
+      metadataOf(UNITS, { env_sampling_args: { max_tokens: 10 }, config: { ...CONFIG, sampling_args: run as typeof CONFIG.sampling_args } }).sampling_args
+        .max_tokens;
+    expect([bounded({ max_tokens: null }), bounded({ max_tokens: 5 }), bounded({ max_tokens: null, max_completion_tokens: 7 })]).toEqual([10, 5, null]);
   });
 
   it("has no usage when no row reported any", () => {

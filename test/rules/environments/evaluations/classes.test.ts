@@ -159,6 +159,14 @@ describe("an evaluation by generation", () => {
     expect(other.state.error).toMatchObject({ code: "bad_request" });
   });
 
+  it("has its own bound of tokens in a run that says none", async () => {
+    const bound = async (samplingArgs: JsonObject) => {
+      const { model } = await runExample(new Capitals().environment(), { answers: ["x"], samplingArgs });
+      return model.requests[0]?.sampling_args.max_tokens;
+    };
+    expect([await bound({ max_tokens: null }), await bound({ max_tokens: 5 })]).toEqual([12, 5]);
+  });
+
   it("must say how long answers may be", () => {
     class Endless extends Capitals {
       override maxNewTokens(): number {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,6 +35,7 @@ beforeAll(async () => {
   const lines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   writeFileSync(join(place.folder, "pairs.jsonl"), lines(PAIRS.map(([UID, sentence_good, sentence_bad]) => ({ UID, sentence_good, sentence_bad }))));
   writeFileSync(join(place.folder, "texts.jsonl"), lines(TEXTS.map((body) => ({ body }))));
+  writeFileSync(join(place.folder, "sums.jsonl"), lines([{ context: "what is 1 + 1?", completion: " 2" }]));
   mkdirSync(join(place.folder, "environments/sums"), { recursive: true });
   writeFileSync(join(place.folder, "environments/sums/index.ts"), OWN);
   place.start(["serve", "--port", "0"]);
@@ -44,10 +46,14 @@ afterAll(() => place.remove());
 
 /** What the route itself gives each token of a text, asked for here and one by one. */
 async function logprobsOf(prompt: string): Promise<number[]> {
+  return (await echoOf(prompt)).token_logprobs.filter((logprob) => logprob !== null);
+}
+
+async function echoOf(prompt: string): Promise<{ readonly tokens: readonly string[]; readonly token_logprobs: readonly (number | null)[] }> {
   const request = { model: "edgewise/tiny", prompt, max_tokens: 0, echo: true, logprobs: 0 };
   const answer = await fetch(`${url}/completions`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(request) });
-  const { choices } = (await answer.json()) as { choices: { logprobs: { token_logprobs: (number | null)[] } }[] };
-  return (choices[0]?.logprobs.token_logprobs ?? []).filter((logprob) => logprob !== null);
+  const { choices } = (await answer.json()) as { choices: { logprobs: Awaited<ReturnType<typeof echoOf>> }[] };
+  return choices[0]?.logprobs ?? { tokens: [], token_logprobs: [] };
 }
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -76,11 +82,14 @@ describe("an evaluator", () => {
       "const misspelt = [{ name: 'perplexity', args: { dataset: 'texts.jsonl', column: 'body' } }, { name: 'blimpp' }];",
       "const refused = await Evaluator.fromCheckpoint('m', { config: { provider: 'embedded', results: 'other', evaluation: misspelt }, engine })().catch(String);",
       "const { total } = await (await fetch(engine.url + '/api/v1/evaluations/')).json();",
+      "const sums = { provider: 'embedded', results: 'other', evaluation: [{ name: 'arithmetic_integers', args: { dataset: 'sums.jsonl' } }] };",
+      "const { intermediates } = await Evaluator.fromCheckpoint('edgewise/tiny', { config: sums, engine }).evaluate({ returnIntermediates: true });",
+      "const [written] = intermediates.arithmetic_integers;",
       'const evaluator = Evaluator.fromCheckpoint("edgewise/tiny", { config: "evals.toml", engine, resume: true });',
       "const before = evaluator.done;",
       "const stored = await evaluator();",
       'const each = await evaluator.evaluate({ reduce: "none" });',
-      "console.log(JSON.stringify({ refused, total, before, after: evaluator.done, stored, each: each.scores.perplexity.length }));",
+      "console.log(JSON.stringify({ refused, total, written, before, after: evaluator.done, stored, each: each.scores.perplexity.length }));",
     ];
     const program = join(place.folder, "evaluate.mjs");
     writeFileSync(program, lines.join("\n"));
@@ -96,13 +105,62 @@ describe("an evaluator", () => {
     const first = await evaluate();
     expect(first).toMatchObject({ total: 0, before: false, after: true, each: TEXTS.length });
     expect(first.refused).toMatch(/evaluation blimpp: .*There is no environment "blimpp"/);
-    expect(await evaluate()).toEqual({ ...first, total: 2, before: true });
+    const { tokens, logprobs } = first.written as { readonly tokens: readonly string[]; readonly logprobs: readonly number[] };
+    expect(tokens.length).toBeGreaterThan(0);
+    expect(tokens.length).toBeLessThanOrEqual(10);
+    expect(logprobs.map((logprob) => logprob <= 0)).toEqual(tokens.map(() => true));
+    expect(await evaluate()).toEqual({ ...first, total: 3, before: true });
     const direct = (await Promise.all(TEXTS.map(logprobsOf))).flat();
     const { results } = JSON.parse(readFileSync(join(place.folder, "results/general/default/edgewise--tiny/results.json"), "utf8")) as {
       results: Record<string, number>;
     };
     expect(results.perplexity).toBeCloseTo(Math.exp(-sum(direct) / direct.length), 4);
     expect(results.blimp).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe("an evaluator of the service", () => {
+  it("has of a step the corpus's numbers, which are those of the server's tokens", async () => {
+    const service = url.replace("/embedded/v1", "/api/v1");
+    const asked = async (method: string, path: string, body?: BodyInit, type = "application/json"): Promise<unknown> => {
+      const answer = await fetch(service + path, { method, ...(body === undefined ? {} : { body, headers: { "content-type": type } }) });
+      const text = await answer.text();
+      expect(answer.ok, text).toBe(true);
+      return JSON.parse(text);
+    };
+    const texts = readFileSync(join(place.folder, "texts.jsonl"));
+    const digest = createHash("sha256").update(texts).digest("hex");
+    await asked("PUT", `/datasets/${digest}`, texts, "application/octet-stream");
+    const perplexity = {
+      evaluation: "perplexity",
+      args: { dataset: `sha256:${digest}`, column: "body" },
+      metrics: ["perplexity", "bits_per_byte"],
+      eval: { provider: "embedded" },
+    };
+    const early_stopping = { metric: "val/perplexity/perplexity", mode: "min" };
+    await asked("PUT", "/evaluators/loop", JSON.stringify({ run_every: 2, evaluations: [perplexity], early_stopping }));
+    expect(await asked("POST", "/evaluators/loop/steps", '{"step": 1, "model": "edgewise/tiny"}')).toMatchObject({ data: { due: ["perplexity"] } });
+    interface Shown {
+      readonly data: {
+        readonly series: Record<string, readonly { readonly step: number; readonly value: number; readonly ci95?: readonly number[] }[]>;
+        readonly records: readonly { readonly outcome: string }[];
+      };
+    }
+    let shown: Shown | null = null;
+    await until(async () => {
+      shown = (await asked("GET", "/evaluators/loop")) as Shown;
+      return shown.data.records.some(({ outcome }) => outcome !== "open");
+    }, 30_000);
+    const direct = (await Promise.all(TEXTS.map(logprobsOf))).flat();
+    // The first token of a text has nothing before it, and counts neither as a token nor in bytes.
+    const counted = await Promise.all(TEXTS.map(async (text) => text.slice((await echoOf(text)).tokens[0]?.length ?? 0)));
+    const bytes = sum(counted.map((text) => new TextEncoder().encode(text).byteLength));
+    const { series, records } = (shown as Shown | null)?.data ?? { series: {}, records: [] };
+    expect(records).toMatchObject([{ step: 2, outcome: "evaluated", rollouts: TEXTS.length, errored: 0, missing: [] }]);
+    const [ppl] = series["val/perplexity/perplexity"] ?? [];
+    expect(ppl?.value).toBeCloseTo(Math.exp(-sum(direct) / direct.length), 4);
+    expect(ppl?.ci95).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(series["val/perplexity/bits_per_byte"]?.[0]?.value).toBeCloseTo(-sum(direct) / (Math.LN2 * bytes), 4);
   });
 });
 

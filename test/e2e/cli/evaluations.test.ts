@@ -122,7 +122,7 @@ describe("an evaluator", () => {
 describe("an evaluator of the service", () => {
   it("has of a step the corpus's numbers, which are those of the server's tokens", async () => {
     const service = url.replace("/embedded/v1", "/api/v1");
-    const asked = async (method: string, path: string, body?: BodyInit, type = "application/json"): Promise<unknown> => {
+    const asked = async (method: string, path: string, body?: string | Buffer<ArrayBuffer>, type = "application/json"): Promise<unknown> => {
       const answer = await fetch(service + path, { method, ...(body === undefined ? {} : { body, headers: { "content-type": type } }) });
       const text = await answer.text();
       expect(answer.ok, text).toBe(true);

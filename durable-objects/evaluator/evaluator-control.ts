@@ -80,6 +80,8 @@ export interface EvaluatorControl {
   awaited(run_id: string): Promise<AwaitedNumbers | null>;
   /** What is made of the rewards of a run: with its other numbers it ends its step. Of a run the first telling counts. */
   counted(request: { readonly run_id: string; readonly read: ReadRewards }): Promise<void>;
+  /** Something that may pass keeps the numbers of a run from being known; it is tried again. */
+  hindered(request: { readonly run_id: string; readonly failure: Failure }): Promise<void>;
   /** Those with a `seq` above `after`; null where there is no evaluator. */
   finished(after: number, most: number): Promise<RecordPage | null>;
   /** What is to be posted next; null where nothing is. */

@@ -92,6 +92,10 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     await this.#happened({ type: "looked", run_id, seen: view === null ? null : seenOf(view, awaited.metrics, read) });
   }
 
+  async hindered(request: { readonly run_id: string; readonly failure: Failure }): Promise<void> {
+    await this.#happened({ ...request, type: "hindered" });
+  }
+
   async finished(after: number, most: number): Promise<RecordPage | null> {
     return this.#known() === null ? null : this.#store.finished(after, most);
   }
@@ -180,7 +184,11 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     // Rows are read where other work of the queue is done; each look sends for it again until it is told.
     if (seen?.over && hasNumbers(seen) && needRewards(action.metrics))
       return await sendEvaluatorTask(this.env, { team, evaluator: name, create: null, read: action.run_id });
-    if (seen === null || seen.over) await this.#happened({ type: "looked", run_id: action.run_id, seen });
+    const { run_id } = action;
+    if (seen === null || seen.over) return void (await this.#happened({ type: "looked", run_id, seen }));
+    const failure = view?.writing_failure ?? null;
+    const known = this.#known()?.state.open.find((each) => each.run_id === run_id)?.failure ?? null;
+    if (failure?.message !== known?.message) await this.#happened({ type: "hindered", run_id, failure });
   }
 
   async #project(): Promise<void> {

@@ -110,6 +110,8 @@ export interface RunView {
   readonly dataset_name?: string | null;
   /** Tasks of the data set that are in no example; absent = nobody counted them. */
   readonly n_not_run?: number;
+  /** What kept the final files from being written when it was last tried, which it is again; absent = nothing did. */
+  readonly writing_failure?: Failure;
   /** Of the final files; absent until they are written. */
   readonly scores?: RunScores;
   readonly pass_threshold: number;

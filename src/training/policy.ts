@@ -20,6 +20,8 @@ export type EvaluatorEvent =
   | { readonly type: "refused"; readonly step: number; readonly evaluation: string; readonly failure: Failure; readonly passing: boolean }
   /** Null: there is no such run. */
   | { readonly type: "looked"; readonly run_id: string; readonly seen: SeenRun | null }
+  /** Its numbers are not known yet, since something that may pass is in the way; null: nothing is. */
+  | { readonly type: "hindered"; readonly run_id: string; readonly failure: Failure | null }
   /** Points have arrived where they are posted to. `all`: none is left. */
   | { readonly type: "delivered"; readonly all: boolean }
   | { readonly type: "undelivered"; readonly failure: Failure };
@@ -80,6 +82,7 @@ class Deciding {
     else if (event.type === "created") this.#created(event.step, event.evaluation, event.run_id);
     else if (event.type === "refused") this.#refused(event.step, event.evaluation, event.failure, event.passing);
     else if (event.type === "looked") this.#looked(event.run_id, event.seen);
+    else if (event.type === "hindered") this.#hindered(event.run_id, event.failure);
     else if (event.type === "delivered") this.#change({ posting: event.all || this.state.posting === null ? null : this.#postNow() });
     else if (event.type === "undelivered" && this.state.posting !== null) this.#change({ posting: { ...this.state.posting, failure: event.failure } });
   }
@@ -203,6 +206,13 @@ class Deciding {
       return this.#replace(open, { ...open, failure, retry_at: this.#now + Math.min(wait, CREATE_WAITS.last) });
     }
     this.#end(open, { kind: "failed", failure });
+  }
+
+  #hindered(run_id: string, failure: Failure | null): void {
+    const open = this.state.open.find((each) => each.run_id === run_id);
+    if (open === undefined) return;
+    const { failure: _, ...rest } = open;
+    this.#replace(open, failure === null ? rest : { ...rest, failure });
   }
 
   #looked(run_id: string, seen: SeenRun | null): void {

@@ -37,7 +37,7 @@ export interface Open {
   readonly retry_at: number;
   /** The step that takes its place: its run is to end. */
   readonly replaced_by?: number;
-  /** Of the last attempt. */
+  /** Of the last attempt to create it, or what keeps its run's numbers from being known. */
   readonly failure?: Failure;
 }
 

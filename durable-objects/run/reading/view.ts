@@ -52,6 +52,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.response_models === undefined ? {} : { response_models: head.response_models }),
     ...(waiting === null ? {} : { waiting_for: waiting }),
     ...(head.loading === undefined || head.loading.retry_at === 0 ? {} : { loading: loadingOf(head.loading) }),
+    ...(head.phase === "finalising" && head.finalise.failed?.failure ? { writing_failure: head.finalise.failed.failure } : {}),
     dataset_digest: head.dataset_digest,
     dataset_name: datasetNameOf(config, head),
     ...(head.n_not_run === undefined ? {} : { n_not_run: head.n_not_run }),

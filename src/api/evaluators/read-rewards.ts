@@ -1,4 +1,4 @@
-import { EdgewiseError } from "../../errors/result.ts";
+import { EdgewiseError, failureOf } from "../../errors/result.ts";
 import { MAX_COMPARED_BYTES, MAX_COMPARED_EXAMPLES, MIB } from "../../limits.ts";
 import { TaskTable } from "../../metrics/named/task-table.ts";
 import { breakdownOf, metadataOfKeys } from "../../training/breakdown-values.ts";
@@ -11,15 +11,22 @@ const tooLarge = (message: string): EdgewiseError => new EdgewiseError("limit_re
 
 /**
  * Computes the metrics of a step that are made of rewards from the rows of its run, and tells its evaluator what came of it. Safe to repeat: it is computed from
- * rows, and the first telling ends the step. Nothing happens where the evaluator does not want it any more; what may go well later is thrown, and the evaluator
- * sends for it again.
+ * rows, and the first telling ends the step. Nothing happens where the evaluator does not want it any more; what may go well later is thrown, shown
+ * as what the step waits for, and the evaluator sends for it again.
  */
 export async function readRewards(ports: AppPorts, name: string, run_id: string): Promise<void> {
   const { evaluators } = ports;
   if (evaluators === null) return;
   const awaited = await evaluators.of(name).awaited(run_id);
   if (awaited === null) return;
-  await evaluators.of(name).counted({ run_id, read: await readOf(ports, run_id, awaited) });
+  let read: ReadRewards;
+  try {
+    read = await readOf(ports, run_id, awaited);
+  } catch (thrown) {
+    await evaluators.of(name).hindered({ run_id, failure: failureOf(thrown) });
+    throw thrown;
+  }
+  await evaluators.of(name).counted({ run_id, read });
 }
 
 async function readOf(ports: AppPorts, run_id: string, { metrics, breakdown_keys }: AwaitedNumbers): Promise<ReadRewards> {

@@ -41,6 +41,12 @@ export interface ListedEvaluator {
 }
 
 export interface ShownEvaluator extends ListedEvaluator {
+  readonly at_work: readonly {
+    readonly step: number;
+    readonly evaluation: string;
+    readonly queued: boolean;
+    readonly failure: { readonly message: string } | null;
+  }[];
   readonly records: readonly ListedRecord[];
   readonly series: Readonly<Record<string, readonly ListedPoint[]>>;
   readonly advice: {

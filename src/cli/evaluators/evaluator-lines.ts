@@ -51,7 +51,12 @@ function adviceText({ advice: { best, since_best, stop, stop_at }, definition: {
 }
 
 export function evaluatorLines(evaluator: ShownEvaluator, width: number): readonly string[] {
-  const { definition, records, series, posting } = evaluator;
+  const { definition, records, series, posting, at_work } = evaluator;
+  const openText = (record: ListedRecord): string => {
+    const open = at_work.find(({ step, evaluation }) => step === record.step && evaluation === record.evaluation);
+    const stands = open?.queued ? "waits for older steps" : cameTo(record);
+    return open === undefined || open.failure === null ? stands : `${stands}: ${open.failure.message}`;
+  };
   const fields = [
     ["Evaluator", evaluator.name],
     ["Due", cadence(evaluator)],
@@ -75,7 +80,7 @@ export function evaluatorLines(evaluator: ShownEvaluator, width: number): readon
       ? ["No step was due."]
       : columnLines(
           [{ title: "STEP" }, { title: "EVALUATION" }, { title: "RUN" }, { title: "CAME TO", flexible: true }],
-          shown.map((each) => [String(each.step), each.evaluation, each.run_id ?? "-", singleLine(cameTo(each))]),
+          shown.map((each) => [String(each.step), each.evaluation, each.run_id ?? "-", singleLine(each.outcome === "open" ? openText(each) : cameTo(each))]),
           width,
         )),
   ];

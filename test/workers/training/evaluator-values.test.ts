@@ -2,12 +2,14 @@ import { abortAllDurableObjects, reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { EvaluatorTask } from "../../../durable-objects/evaluator/evaluator-task.ts";
 import { evaluatorStub } from "../../../durable-objects/stubs.ts";
+import { outputKey } from "../../../r2-layout/keys.ts";
 import type { AppPorts } from "../../../src/api/app-ports.ts";
 import { readRewards } from "../../../src/api/evaluators/read-rewards.ts";
 import { portsOf } from "../../../src/api/ports.ts";
+import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { Fleet } from "../support/fleet.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
-import { restoreClock, run, service, setVars, skip, STEADY } from "../support/service.ts";
+import { restoreClock, run, service, setVars, skip, STEADY, until } from "../support/service.ts";
 import { storedRun } from "../support/stored-run.ts";
 
 /** What a step of an evaluator takes from the rows of its run, in real objects. */
@@ -42,14 +44,15 @@ const object = () => {
   return stub;
 };
 
-/** A settled run of four examples with as many rewards each as there are attempts, which a step of an evaluator waits for. */
-async function awaitedRun(attempts: number, error = "null"): Promise<string> {
+/** A run of four examples with as many rewards each as there are attempts. */
+async function runOf(attempts: number, error = "null"): Promise<RunConfig> {
   const lineOf = (unit: number, rollout: number): string =>
     `{"example_id":${unit},"prompt":[{"role":"user","content":"${unit}?"}],"completion":[{"role":"assistant","content":"a"}],"reward":${REWARDS[unit]?.[rollout]},"error":${error},"metrics":{},"info":{"half":${unit % 2}},"rollout_index":${rollout}}\n`;
-  const { run_id } = await storedRun(REWARDS.length, { lineOf, rollouts: attempts });
-  fleet ??= new Fleet({ model: new ScriptedModel() });
-  await run(run_id).poke();
-  await fleet.settled(run_id);
+  return storedRun(REWARDS.length, { lineOf, rollouts: attempts });
+}
+
+/** A step of an evaluator waits for it. */
+async function awaitRun(run_id: string): Promise<void> {
   const evaluations = [{ name: "words", run_every: 5, metrics: METRICS, breakdown_keys: ["half"], eval: { env_id: "reverse-text" } }];
   const early_stopping = { metric: "val/words/pass@3", mode: "max", min_delta: 0 } as const;
   const creator = { user: "owner", token: null, owner: true };
@@ -57,11 +60,23 @@ async function awaitedRun(attempts: number, error = "null"): Promise<string> {
   await object().post({ posted: { step: 4, model: "ckpt-5" }, creator });
   sent.length = 0;
   await object().created({ step: 4, evaluation: "words", run_id });
-  skip(10_000);
+  await look();
+}
+const look = async (): Promise<void> => {
+  skip(120_000);
   await object().poke();
+};
+
+async function awaitedRun(attempts: number, error = "null"): Promise<string> {
+  const { run_id } = await runOf(attempts, error);
+  fleet ??= new Fleet({ model: new ScriptedModel() });
+  await run(run_id).poke();
+  await fleet.settled(run_id);
+  await awaitRun(run_id);
   expect(sent.splice(0)).toEqual([{ protocol: 1, team: "default", evaluator: "loop", create: null, read: run_id }]);
   return run_id;
 }
+const waitsFor = async (): Promise<string | undefined> => (await object().view(10))?.at_work[0]?.failure?.message;
 const endOf = async () => (await object().view(10))?.records[0]?.end;
 
 it("metrics over the first attempts are computed from the rows, again until the evaluator is told, and count once", { timeout: 60_000 }, async () => {
@@ -97,4 +112,38 @@ it("one attempt has them too, and a run whose rows cannot be counted is a reason
   await object().remove();
   await readRewards(portsOf(service), "loop", await awaitedRun(1, '{"error":"ModelError","code":"timeout"}'));
   expect(await endOf()).toMatchObject({ kind: "failed", failure: { code: "all_rollouts_failed" } });
+});
+
+it("a step says what keeps its run's files from being written or its rows from being read, and has its numbers when that is over", {
+  timeout: 60_000,
+}, async () => {
+  const { run_id, env_id, model } = await runOf(3);
+  let away = true;
+  fleet = new Fleet({
+    model: new ScriptedModel(),
+    onStore: (call) => {
+      if (away && call.method === "put" && String(call.args[0]).endsWith("/results.jsonl")) throw new Error("R2 is busy");
+      return call.send();
+    },
+  });
+  await run(run_id).poke();
+  await until("an attempt to write that fails", async () => (await run(run_id).view())?.writing_failure !== undefined);
+  await awaitRun(run_id);
+  expect(await waitsFor()).toContain("R2 is busy");
+  expect(await endOf()).toBeNull();
+  away = false;
+  await run(run_id).poke();
+  await fleet.settled(run_id);
+  await look();
+  expect(sent).toMatchObject([{ read: run_id }]);
+
+  const key = outputKey(env_id, model, run_id, "metadata.json");
+  const metadata = await (await service.BUCKET.get(key))?.arrayBuffer();
+  await service.BUCKET.delete(key);
+  await expect(readRewards(portsOf(service), "loop", run_id)).rejects.toThrow("missing in storage");
+  expect(await waitsFor()).toContain("missing in storage");
+  await service.BUCKET.put(key, metadata ?? "");
+  await look();
+  await readRewards(portsOf(service), "loop", run_id);
+  expect(await endOf()).toMatchObject({ kind: "evaluated", values: { "pass@1": { value: 0.5 } } });
 });

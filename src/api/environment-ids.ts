@@ -1,19 +1,38 @@
 import type { EnvironmentFacts } from "./creation/resolve.ts";
+import { isBundled } from "../environments/definition/load.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
+import { isPublishedName, ownerOf, publishedId, publishedReference, type PublishedReference } from "../published/published-name.ts";
 import { OWNER } from "../teams/caller.ts";
 import type { AppPorts } from "./app-ports.ts";
+import { publishedFor } from "./published/find-published.ts";
 
-/** What may stand in an environment id: `name`, `owner/name`, `owner/name@version`. */
-export const ENVIRONMENT_ID = /^[A-Za-z0-9][\w.-]*(?:\/[A-Za-z0-9][\w.-]*)?(?:@[\w.+-]+)?$/;
+/** What may stand in an environment id: `name`, `owner/name`, `owner/name@version`; `owner~name` is the second as one part of an address. */
+export const ENVIRONMENT_ID = /^[A-Za-z0-9][\w.-]*(?:[/~][A-Za-z0-9][\w.-]*)?(?:@[\w.+-]+)?$/;
 
-/** The id of a run's environment, whichever way it was asked for: without our owner in front and the version behind. */
+/** The id of a run's environment, whichever way it was asked for: without the owner of bundled ones in front and the version behind. */
 export function bareName(reference: string): string {
   const [path = ""] = reference.split("@");
   return path.startsWith(`${OWNER}/`) ? path.slice(OWNER.length + 1) : path;
 }
 
-/** An environment by its bare name, with the owner in front, or with its version behind; the id the lookup gives is the bare name. */
-export async function findByReference(ports: Pick<AppPorts, "findEnvironment" | "environmentIds">, reference: string): Promise<Result<EnvironmentFacts>> {
+/**
+ * The environment that somebody of a team names, as they may run it: one that the service was put together with, by its bare name, with the owner of bundled ones in
+ * front, or its version behind; or a published one. With an owner in front a published one goes first, without one the service's own.
+ */
+export async function findByReference(ports: AppPorts, reference: string): Promise<Result<EnvironmentFacts>> {
+  const named = publishedReference(reference);
+  if (named !== null && !isBundled(named.name)) {
+    const published = await publishedBy(ports, named);
+    if (published !== null) return published;
+  }
+  const own = await findOwn(ports, reference);
+  if (own.ok || named !== null || !isPublishedName(bareName(reference))) return own;
+  const mine = publishedReference(`${ownerOf(ports.team)}/${reference}`);
+  return (mine === null ? null : await publishedBy(ports, mine)) ?? own;
+}
+
+/** What of that the service was put together with. */
+export async function findOwn(ports: Pick<AppPorts, "findEnvironment" | "environmentIds">, reference: string): Promise<Result<EnvironmentFacts>> {
   const [, version] = reference.split("@");
   const environment = await ports.findEnvironment(bareName(reference), version);
   const shown = JSON.stringify(reference.slice(0, 200));
@@ -24,4 +43,14 @@ export async function findByReference(ports: Pick<AppPorts, "findEnvironment" | 
     `There is no environment ${shown}: this service has ${environment.id}@${environment.version}.`,
     "Leave the version out.",
   );
+}
+
+/** Null where nothing of that name is published for the team. */
+async function publishedBy(ports: AppPorts, { owner, name, version }: PublishedReference): Promise<Result<EnvironmentFacts> | null> {
+  const found = await publishedFor(ports, { owner, name }, version);
+  if (found === null || !found.ok) return found;
+  const published = found.value;
+  const environment = await ports.offered({ env_id: publishedId(published), published });
+  if (environment !== null) return ok({ ...environment, published });
+  return fail("storage_damaged", `The code of ${publishedId(published)}@${published.version} is gone from storage.`, "Push it again.");
 }

@@ -131,7 +131,10 @@ function portsIn(env: Env, team: string): AppPorts {
     parquet: (view) => askExport(env, view),
     embedded: env.EMBEDDED ?? null,
     findEnvironment: (name, version) => environmentNamed(env, team, { name, ...(version === undefined ? {} : { version }) }),
-    offered: (run) => offeredTo(env, { ...run, ...teamField(team) }),
+    offered: async (run) => {
+      const found = await offeredTo(env, { ...run, ...teamField(team) });
+      return found === null || run.published === undefined ? found : { ...found, published: run.published };
+    },
     envDigest: (run) => digestIn(env, { ...run, ...teamField(team) }),
     environmentIds: listOffered().map(({ id }) => id),
     now: steadyNow,

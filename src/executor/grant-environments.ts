@@ -1,5 +1,5 @@
 import type { Grant } from "../../durable-objects/run/protocol.ts";
-import { placesOf } from "../config/plan/run-config.ts";
+import { placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
 import type { BoundEndpoint } from "../environments/definition/definition.ts";
 import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
@@ -11,6 +11,7 @@ import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import type { EnvironmentLog } from "./hosting/environment-log.ts";
+import { type KeySources, keySources } from "../published/keys-of-published.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
 import { ticketOf } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
@@ -103,11 +104,16 @@ export class GrantEnvironments {
     const { config } = grant;
     if (config.secrets === undefined || config.secrets.length === 0) return RunSecrets.NONE;
     try {
-      return await this.#ports.secretsOf(config, offered?.keys ?? []);
+      return await this.#ports.secretsOf(config, this.#sources(config).team ? (offered?.keys ?? []) : []);
     } catch (thrown) {
       await this.#cannotLoad(grant, thrown);
       return null;
     }
+  }
+
+  /** Where values of what the run's environment declares may come from. */
+  #sources({ published, team }: RunConfig): KeySources {
+    return keySources(published, team, this.#ports.local);
   }
 
   async #load(
@@ -120,18 +126,20 @@ export class GrantEnvironments {
     const { config } = grant;
     const judges = new JudgeMeter();
     const { given } = secrets;
+    const { service } = this.#sources(config);
     try {
       if (offered === null) throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(config.env_id)}`);
       const context = {
         datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
-        key: (name: string) => (placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? this.#ports.secret(name))),
+        key: (name: string) =>
+          placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? (service ? this.#ports.secret(name) : null)),
         secrets: given,
         variables: config.env_variables ?? {},
         client:
           config.rescored_from !== undefined && grant.task.kind === "prepare"
             ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)
-            : this.#endpoints.bound(grant, notes, judges, offered.keys, secrets),
+            : this.#endpoints.bound(grant, notes, judges, service ? offered.keys : Object.keys(given), secrets),
         ...(config.rescored_from?.rubric === undefined ? {} : { rubric: config.rescored_from.rubric }),
       };
       const environment = await offered.load(config.env_args, context, config.extra_env_kwargs);

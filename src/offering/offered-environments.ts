@@ -6,10 +6,11 @@ import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-confi
 import { deploymentOf, type Env } from "../env.ts";
 import { digestOfRun, findOffered } from "../environments/definition/load.ts";
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
+import { publishedOffer } from "./published-offer.ts";
 
 /** The environment that a run was made with; null where there is none. Rejects, with an error that may pass, where it cannot be looked up now. */
-export async function offeredTo(_env: Env, { env_id }: EnvironmentName): Promise<OfferedEnvironment | null> {
-  return findOffered(env_id);
+export async function offeredTo(env: Env, { env_id, published }: EnvironmentName): Promise<OfferedEnvironment | null> {
+  return published === undefined ? findOffered(env_id) : publishedOffer(env, published);
 }
 
 /**

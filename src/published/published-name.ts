@@ -27,13 +27,6 @@ export interface PublishedName {
   readonly name: string;
 }
 
-/** What a run is pinned to: the version, and the code that it had. */
-export interface PublishedPin extends PublishedName {
-  readonly version: string;
-  /** sha256 of the module, in hex. */
-  readonly digest: string;
-}
-
 export interface PublishedReference extends PublishedName {
   /** Null = the latest. */
   readonly version: string | null;

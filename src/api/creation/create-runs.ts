@@ -21,7 +21,7 @@ import { findByReference } from "../environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
 import { type CustomSecrets, keeperOf, secretFields } from "../secrets/custom-secrets.ts";
-import { checkedEnvironment, keyOfPlace, secretsOfRun } from "../secrets/secrets-of-run.ts";
+import { checkedEnvironment, declaredBy, keyOfPlace, secretsOfRun } from "../secrets/secrets-of-run.ts";
 import { ineffective, problemAt, type Rescoring, rescoringOf } from "./rescore-source.ts";
 import { randomIds, SPARE_IDS } from "./run-ids.ts";
 import { stopBaselineOf } from "./stop-baseline.ts";
@@ -150,7 +150,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;
     const places = placesOf(config);
     const model_keys = places.map((each) => each.api_key_var);
-    const needs = { environment: config.env_id, declared: found.value.keys ?? [], modelKeys: model_keys, named: [env_args, extra_env_kwargs], custom };
+    const needs = { environment: config.env_id, declared: declaredBy(ports, found.value), modelKeys: model_keys, named: [env_args, extra_env_kwargs], custom };
     const has = await secretsOfRun(ports, needs);
     const { secrets, variables } = has;
     if (!attended && rescoring === null) {

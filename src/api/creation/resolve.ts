@@ -6,6 +6,7 @@ import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/option
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
+import type { PublishedPin } from "../../config/plan/published-pin.ts";
 import { foldSamplingArgs } from "../../config/options/sampling.ts";
 
 /** What the resolution needs to know of an environment; its definition has more. */
@@ -15,6 +16,8 @@ export interface EnvironmentFacts {
   readonly description: string;
   /** What its code was made from. */
   readonly source: string;
+  /** Of one that a team published; absent = the service was put together with it. */
+  readonly published?: PublishedPin;
   /** Variables whose values it declares that it needs; absent = none. */
   readonly keys?: readonly string[];
   /** Used where the request says nothing. */
@@ -75,6 +78,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     name: blankToNull(request.name),
     env_id: environment.id,
     env_version: environment.version,
+    ...(environment.published === undefined ? {} : { published: environment.published }),
     env_args: request.env_args ?? {},
     model,
     ...placesFor(request, { baseUrl, keyVar }),

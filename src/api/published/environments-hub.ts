@@ -8,7 +8,7 @@ import { OWNER } from "../../teams/caller.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
-import { findByReference } from "../environment-ids.ts";
+import { findOwn } from "../environment-ids.ts";
 import { invalid, unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
 import type { EnvironmentFacts } from "../creation/resolve.ts";
@@ -105,7 +105,7 @@ const pinOf = ({ owner, environment: { name } }: FoundEnvironment, { version, di
 
 /** The service's own environment of the path. Throws `environment_not_found`. */
 const ownOf = async (c: Context<AppContext>, version: string): Promise<EnvironmentFacts> =>
-  unwrap(await findByReference(c.var.ports, `${publishedId(nameOf(c))}${version === "latest" ? "" : `@${version}`}`));
+  unwrap(await findOwn(c.var.ports, `${publishedId(nameOf(c))}${version === "latest" ? "" : `@${version}`}`));
 
 /** The published environment of the path; null where there is none that the caller may see. */
 async function publishedOf(c: Context<AppContext>): Promise<FoundEnvironment | null> {

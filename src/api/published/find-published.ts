@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { PublishedEnvironment, PublishedVersion } from "../../../durable-objects/registry/published/published-control.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import type { PublishedPin } from "../../config/plan/published-pin.ts";
+import { EdgewiseError, fail, ok, type Result } from "../../errors/result.ts";
 import { isPublishedName, ownerOf, publishedId, type PublishedName, teamOfOwner } from "../../published/published-name.ts";
 import { latestOf } from "../../published/published-version.ts";
 import type { Caller } from "../../teams/caller.ts";
@@ -57,6 +58,30 @@ export async function findPublished(c: Context<AppContext>, name: PublishedName)
   const found = await publishedBy(c.var.ports, name);
   if (found === null || !sees(c.var.caller, found.ports.team, found.environment) || living(found.environment).length === 0) return null;
   return { ...found, owner: ownerOf(found.ports.team) };
+}
+
+/**
+ * The version that a run of this team would be of: `version`, or the latest. Null where nothing of the name is published for it; fails with `environment_not_found`
+ * where that has no such version any more.
+ */
+export async function publishedFor(ports: AppPorts, name: PublishedName, version: string | null): Promise<Result<PublishedPin> | null> {
+  const found = await publishedBy(ports, name);
+  if (found === null || !(found.environment.visibility === "PUBLIC" || found.ports.team === ports.team)) return null;
+  const { environment } = found;
+  const there = living(environment);
+  const chosen = version === null ? latestOf(there) : (there.find((each) => each.version === version) ?? null);
+  const owner = ownerOf(found.ports.team);
+  if (chosen !== null) return ok({ owner, name: environment.name, version: chosen.version, digest: chosen.digest });
+  const latest = latestOf(there)?.version;
+  // To others what was never there, and what all of was deleted, is the same.
+  if (latest === undefined) return null;
+  const id = publishedId({ owner, name: environment.name });
+  const wasThere = environment.versions.some((each) => each.version === version);
+  return fail(
+    "environment_not_found",
+    wasThere ? `${id}@${version} is deleted: no new run begins with it.` : `There is no environment ${JSON.stringify(`${id}@${version}`)}.`,
+    `The latest is ${id}@${latest}; \`npx edgewise env versions ${id}\` shows all of them.`,
+  );
 }
 
 /** Characters of a digest that are enough to name a version by it, as the `prime` client does. */

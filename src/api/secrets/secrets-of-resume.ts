@@ -5,7 +5,7 @@ import type { RunSecrets } from "../../secrets/run-secrets.ts";
 import type { AppPorts } from "../app-ports.ts";
 import type { ResumeBody } from "../schemas.ts";
 import type { CustomSecrets } from "./custom-secrets.ts";
-import { type SecretsOfRun, secretsOfRun } from "./secrets-of-run.ts";
+import { declaredBy, type SecretsOfRun, secretsOfRun } from "./secrets-of-run.ts";
 
 /** What the run may have when it goes on. */
 export async function secretsOfResume(
@@ -17,7 +17,7 @@ export async function secretsOfResume(
   return secretsOfRun(ports, {
     environment: config.env_id,
     run: config.run_id,
-    declared: (await ports.offered(config))?.keys ?? [],
+    declared: declaredBy(ports, (await ports.offered(config)) ?? {}),
     modelKeys: places.map((place) => place.api_key_var),
     named: [config.env_args, config.extra_env_kwargs, expect.env_args, expect.extra_env_kwargs],
     custom,

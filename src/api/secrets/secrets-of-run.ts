@@ -4,6 +4,7 @@ import { lookUpSecret, resolveKey, type EndpointKey } from "../../config/endpoin
 import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
 import { mask } from "../../errors/masking.ts";
 import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
+import { keySources } from "../../published/keys-of-published.ts";
 import { namesIn, openSecrets, RunSecrets, type SecretNeeds } from "../../secrets/run-secrets.ts";
 import type { AppPorts } from "../app-ports.ts";
 import type { EnvironmentFacts } from "../creation/resolve.ts";
@@ -57,6 +58,12 @@ export async function modelSecretsIn(ports: AppPorts, named: readonly JsonObject
 export const keyOfPlace = (ports: AppPorts, secrets: RunSecrets, name: string, baseUrl: string): Result<EndpointKey> =>
   secrets.keyOf(ports.keys, name, baseUrl) ?? resolveKey(ports.keys, name, baseUrl);
 
+/** Keys whose values the environment is given of what its run's team keeps. */
+export const declaredBy = (
+  ports: Pick<AppPorts, "team" | "facts">,
+  { keys = [], published }: Pick<EnvironmentFacts, "keys" | "published">,
+): readonly string[] => (keySources(published, ports.team, ports.facts.local).team ? keys : []);
+
 /** What keeps a run from using an environment, which is loaded for this with what it would get. Nothing of that is in what is said. Throws as `EnvironmentFacts.check`. */
 export function checkedEnvironment(
   ports: AppPorts,
@@ -69,7 +76,8 @@ export function checkedEnvironment(
     if (withheld !== null) throw new EdgewiseError("missing_key", `${withheld}.`);
   }
   const { given } = secrets;
-  const lookUp = (name: string): string | null => given[name] ?? lookUpSecret(ports.keys, name);
+  const { service } = keySources(environment.published, ports.team, ports.facts.local);
+  const lookUp = (name: string): string | null => given[name] ?? (service ? lookUpSecret(ports.keys, name) : null);
   return ports.hiding(secrets.values, async () => {
     try {
       const problem = await environment.check({ ...request, secrets: given, variables }, lookUp);

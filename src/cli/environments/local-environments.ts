@@ -1,6 +1,7 @@
 /** The environments that a command works with: those of this package, and those of this machine that it names. */
 import { basename } from "node:path";
 import { bareName } from "../../api/environment-ids.ts";
+import { publishedId, publishedReference } from "../../published/published-name.ts";
 import { describeEnvironment, type EnvironmentFacts } from "../../environments/definition/describe.ts";
 import { listEnvironments } from "../../environments/definition/load.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
@@ -84,7 +85,7 @@ export async function wantedEnvironments(names: readonly EnvironmentName[], surr
   const built = await localEnvironments(distinct);
   const wanted = names.map(({ name }, index): NamedEnvironment => {
     const entry = files[index]?.entry;
-    if (entry === undefined) return { named: name, reference: name, envId: bareName(name) };
+    if (entry === undefined) return { named: name, reference: name, envId: idOf(name) };
     const envId = built.environments.find(({ file }) => file?.entry === entry)?.id ?? name;
     return { named: name, reference: envId, envId };
   });
@@ -97,6 +98,15 @@ export async function wantedEnvironments(names: readonly EnvironmentName[], surr
     );
   return { ...built, wanted, bundled, replaced: built.environments.flatMap((own) => replacement(own, surroundings.cwd) ?? []) };
 }
+
+/** The id that runs of what is named so have, where it is no file of this machine. */
+function idOf(name: string): string {
+  const published = publishedReference(name);
+  return published === null || isBundled(published.name) ? bareName(name) : publishedId(published);
+}
+
+/** Whether only the service can know an environment of this id. */
+export const mayBePublished = (id: string): boolean => publishedReference(id) !== null;
 
 const isBundled = (id: string): boolean => listEnvironments().some((bundled) => bundled.id === id);
 

@@ -1,4 +1,5 @@
 /** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
+import { mayBePublished } from "../environments/local-environments.ts";
 import { placesOfWish } from "./wish/eval-wishes.ts";
 import { fairShares, limitsOf } from "../../config/shares.ts";
 import { printable } from "../../report/text/printable.ts";
@@ -149,7 +150,7 @@ async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
 function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
-  const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId));
+  const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId) && !mayBePublished(envId));
   const [first] = missing;
   if (first === undefined) return;
   const given = evals.find(({ envId }) => envId === first)?.given ?? {};

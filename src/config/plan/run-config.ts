@@ -1,3 +1,4 @@
+import type { PublishedPin } from "./published-pin.ts";
 import type { RescoredFrom } from "./rescored-from.ts";
 
 /**
@@ -117,6 +118,8 @@ export interface RunConfig {
   readonly schedule?: { readonly name: string; readonly due_at: number; readonly dataset_digest?: string };
   /** The evaluator of a training loop that made it, the step that it is reported by, and which of its evaluations it is. Absent = nobody's. */
   readonly evaluator?: { readonly name: string; readonly step: number; readonly evaluation: string };
+  /** The published environment that it is of: this version and code for as long as it lives. Absent = `env_id` is one that the service was put together with. */
+  readonly published?: PublishedPin;
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";
   /** It scores the rollouts of another run again and makes none; absent = it makes its own. */
@@ -135,7 +138,7 @@ export interface RunConfig {
 }
 
 /** What of a run says which environment it is of. */
-export type EnvironmentName = Pick<RunConfig, "env_id" | "team">;
+export type EnvironmentName = Pick<RunConfig, "env_id" | "team" | "published">;
 
 /** What of a run its `env_digest` is made of, beside the code. */
 export type EnvironmentOfRun = EnvironmentName & Pick<RunConfig, "env_args" | "extra_env_kwargs" | "rescored_from">;
@@ -196,6 +199,7 @@ const FIELD_ROLES = {
   hub_push: "command",
   schedule: "identity",
   evaluator: "identity",
+  published: "identity",
   origin: "identity",
   rescored_from: "measured",
   verbose: "command",

@@ -2,7 +2,7 @@
 import { didYouMean } from "../../../config/nearest.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { argumentProblems } from "../../environments/check-arguments.ts";
-import type { KnownEnvironment } from "../../environments/local-environments.ts";
+import { type KnownEnvironment, mayBePublished } from "../../environments/local-environments.ts";
 import { CliError, usageError } from "../../terminal/cli-error.ts";
 import { checkDataset, datasetPath } from "../../datasets/dataset-upload.ts";
 import type { EvalWish } from "./eval-wish.ts";
@@ -40,7 +40,7 @@ export class WishProblems {
   look({ envId, given, place }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
     const envArgs = given.env_args ?? {};
     const environment = environments?.find(({ id }) => id === envId);
-    if (environments !== null && environment === undefined) {
+    if (environments !== null && environment === undefined && !mayBePublished(envId)) {
       const ids = environments.map(({ id }) => id);
       this.add(
         at(place, `there is no environment ${JSON.stringify(envId)}${didYouMean(envId, ids)}`),

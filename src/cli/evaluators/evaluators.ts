@@ -112,6 +112,7 @@ export async function evaluatorFollow(
   };
   const into = sink === undefined ? printed : new JsonlSink(resolve(context.cwd, sink), sink);
   await askService(context, "edgewise evaluator follow", async ({ client }) => {
+    unserved(context, [(await client.json<Answer>("GET", evaluatorPath(name, team, "", { limit: "1" }), { retries: 2 })).data]);
     let seen = { after: 0, open: 1 };
     for (;;) {
       seen = await postAll(client, { name, team }, into, seen.after);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { CallOptions, PrimeClient } from "./client.ts";
+import { ENVIRONMENT_CHECKS } from "./environment-checks.ts";
 import { type Check, idsIn, says } from "./expectations.ts";
 import { PUSH_CHECKS } from "./push-checks.ts";
 import { TEAM_CHECKS } from "./team-checks.ts";
@@ -358,4 +359,4 @@ const accessChecks: readonly Check[] = [
   },
 ];
 
-export const CHECKS: readonly Check[] = [...runChecks, ...configChecks, ...readChecks, ...accessChecks, ...TEAM_CHECKS, ...PUSH_CHECKS];
+export const CHECKS: readonly Check[] = [...runChecks, ...configChecks, ...readChecks, ...accessChecks, ...ENVIRONMENT_CHECKS, ...TEAM_CHECKS, ...PUSH_CHECKS];

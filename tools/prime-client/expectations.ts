@@ -5,6 +5,8 @@ import type { PrimeClient, Said } from "./client.ts";
 export interface Check {
   /** Name of its recording. */
   readonly name: string;
+  /** What it needs is not made by the client: nothing of it is played again. */
+  readonly unrecorded?: true;
   readonly run: (client: PrimeClient) => Promise<void>;
 }
 

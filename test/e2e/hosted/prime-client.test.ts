@@ -45,6 +45,7 @@ describe("the prime client, as recorded", () => {
       "stop",
       "wrong-key",
       "run-missing",
+      "env-bundled",
       "sdk-create",
       "sdk-cancel",
       "push",

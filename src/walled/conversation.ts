@@ -111,7 +111,7 @@ export class Conversation {
   /** The unit is over on this side: what it asked for goes unanswered. */
   finish(unit: OpenUnit, number: number): void {
     this.#units.delete(number);
-    this.#calls.endAll(new Error("the unit is over"), unit);
+    if (unit.calls > 0) this.#calls.endAll(new Error("the unit is over"), unit);
   }
 
   /** The number of `signal`, for messages: when it aborts, the other side is told. */

@@ -9,7 +9,7 @@ import { PROTOCOL_VERSION } from "../src/environment-protocol/values.ts";
 const HEAD = `# Environments elsewhere
 
 How an engine and an environment speak that are not in one place: an isolate of its own, a process, another machine. One protocol for all of them, version
-${PROTOCOL_VERSION}. This page is made from the schemas of the messages by \`node tools/protocol-page.ts\`; what is said of them is in their rooms,
+${PROTOCOL_VERSION}. This page is made from the schemas of the messages by \`node tools/protocol-page.ts\`; its rooms are
 \`src/environment-protocol/\` (messages), \`src/environment-session/\` (the environment's side, with the library) and \`src/walled/\` (the engine's).
 
 ## How it goes

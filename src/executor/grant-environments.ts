@@ -1,7 +1,7 @@
 import type { Grant } from "../../durable-objects/run/protocol.ts";
 import { placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { accessProblem, allowedAccess } from "../environments/definition/access.ts";
-import type { BoundEndpoint } from "../environments/definition/definition.ts";
+import type { BoundEndpoint, LoadContext } from "../environments/definition/definition.ts";
 import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import { isPassing } from "../errors/passing.ts";
@@ -61,9 +61,9 @@ export class GrantEnvironments {
     if (code === "broken") return true;
     const secrets = await this.#secretsOf(grant, offered);
     if (secrets === null) return true;
-    const printing = (inside: () => Promise<void>) => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, inside));
-    await printing(async () => {
-      const loaded = await this.#load(grant, said, offered, code.envDigest, secrets);
+    const inside = <T>(work: () => T): T => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, work));
+    await inside(async () => {
+      const loaded = await this.#load(grant, said, offered, code.envDigest, { secrets, inside });
       if (loaded === null) return;
       try {
         await work(loaded);
@@ -121,7 +121,7 @@ export class GrantEnvironments {
     { notes, prints }: Said,
     offered: OfferedEnvironment | null,
     envDigest: string | undefined,
-    secrets: RunSecrets,
+    { secrets, inside }: { readonly secrets: RunSecrets; readonly inside: NonNullable<LoadContext["inside"]> },
   ): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
@@ -129,13 +129,15 @@ export class GrantEnvironments {
     const { service } = this.#sources(config);
     try {
       if (offered === null) throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(config.env_id)}`);
-      const context = {
+      const context: LoadContext = {
         datasets: datasetHost(teamPorts(this.#ports, config), (message) => notes.info(message)),
         // The key of the model under evaluation is no environment's, whatever it declares.
         key: (name: string) =>
           placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? (service ? this.#ports.secret(name) : null)),
         secrets: given,
         variables: config.env_variables ?? {},
+        print: (level, text) => prints.print(level, text),
+        inside,
         client:
           config.rescored_from !== undefined && grant.task.kind === "prepare"
             ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)

@@ -10,18 +10,18 @@ import type { StandIns } from "./stand-ins.ts";
 export interface ScoresWith {
   /** State columns of the rows. */
   readonly columns: readonly string[];
-  readonly refusals: ReadonlySet<RolloutErrorCode>;
+  readonly wasRefused: (code: RolloutErrorCode) => boolean;
   readonly standIns: StandIns;
 }
 
 /** Gives the state of a row the scores that an environment behind a wall has made of it. Throws `NotBelieved`. */
-export function applyScores(stored: Stored, scores: ToEngineOf<"rescored">["scores"], { columns, refusals, standIns }: ScoresWith): void {
+export function applyScores(stored: Stored, scores: ToEngineOf<"rescored">["scores"], { columns, wasRefused, standIns }: ScoresWith): void {
   const { own, state } = stored;
   const { timing, scoring, lacks, state: number } = scores;
   checkTiming(timing);
   const { reward, metrics, advantage } = scores;
   const believed = { reward, metrics, advantage, error: scores.error as RolloutFailure | null };
-  checkScores(believed, refusals);
+  checkScores(believed, wasRefused);
   Object.assign(own, believed, { timing: { ...own.timing, scoring_ms: timing.scoring_ms, total_ms: timing.total_ms } });
   for (const name of columns) if (Object.hasOwn(scores.columns, name) && !Object.hasOwn(FIXED, name)) own[name] = scores.columns[name];
   marksOf(state).scoring = scoring;

@@ -27,7 +27,7 @@ export interface BelievedWith {
   readonly base: KeptBase;
   readonly client: Client | null;
   /** Error codes that end a run, which a model's server said in this unit: no others are an environment's to say. */
-  readonly refusals: ReadonlySet<RolloutErrorCode>;
+  readonly wasRefused: (code: RolloutErrorCode) => boolean;
   /** What judges took for this rollout: what the text says of that is nobody's word. */
   readonly judges: (said: JudgeUsage | null) => JudgeUsage | null;
 }
@@ -36,7 +36,7 @@ export interface BelievedWith {
  * The state that an environment behind a wall gives of a rollout. Numbers are numbers, an error is one that environments have, and whose
  * rollout it is this side says. Throws `NotBelieved`.
  */
-export function believedState(text: string, { base, client, refusals, judges }: BelievedWith): OpenedState {
+export function believedState(text: string, { base, client, wasRefused, judges }: BelievedWith): OpenedState {
   if (text.length > MAX_KEPT_STATE_BYTES) no(`has ${text.length} characters, more than ${MAX_KEPT_STATE_BYTES / MIB} MiB`);
   let opened: OpenedState;
   try {
@@ -48,7 +48,7 @@ export function believedState(text: string, { base, client, refusals, judges }: 
   state.input.example_id = base.input.example_id;
   Object.defineProperty(state, "client", { value: client, writable: true, configurable: true, enumerable: false });
   checkRollout(state);
-  checkScores(state, refusals);
+  checkScores(state, wasRefused);
   if (turn !== null && !(isReal(turn.elapsed_ms) && (turn.retries === undefined || (Number.isSafeInteger(turn.retries) && turn.retries >= 0))))
     no("says no time that the rollout has taken");
   const said = judgeUsageOf(state);
@@ -90,7 +90,7 @@ export function checkTiming(timing: unknown): asserts timing is Timing {
 }
 
 /** What a rollout is worth and what it ended in. An error that is not an environment's to say becomes its own. */
-export function checkScores(state: Pick<State, "reward" | "metrics" | "advantage" | "error">, refusals: ReadonlySet<RolloutErrorCode>): void {
+export function checkScores(state: Pick<State, "reward" | "metrics" | "advantage" | "error">, wasRefused: (code: RolloutErrorCode) => boolean): void {
   const { reward, metrics, advantage } = state;
   if (reward !== null && !isReal(reward)) no(`has as reward ${typeof reward === "number" ? String(reward) : `a ${typeof reward}`}`);
   if (advantage !== null && !isReal(advantage)) no("has an advantage that is no number");
@@ -101,14 +101,14 @@ export function checkScores(state: Pick<State, "reward" | "metrics" | "advantage
     const [reserved] = reservedMetricNames(names);
     if (reserved !== undefined) no(`has a metric called ${reserved}, which would overwrite a field of the row`);
   }
-  if (state.error !== null) state.error = believedError(state.error, refusals);
+  if (state.error !== null) state.error = believedError(state.error, wasRefused);
 }
 
-function believedError(error: unknown, refusals: ReadonlySet<RolloutErrorCode>): RolloutFailure {
+function believedError(error: unknown, wasRefused: (code: RolloutErrorCode) => boolean): RolloutFailure {
   if (!isRecord(error) || typeof error.message !== "string" || !isRolloutErrorCode(error.code) || !isChain(error.chain)) return no("has an error that is none");
   const { code, message, chain, hint } = error;
   const { fatal, category } = ROLLOUT_ERRORS[code];
-  if ((fatal && !refusals.has(code)) || category === "executor")
+  if ((fatal && !wasRefused(code)) || category === "executor")
     return rolloutFailure("environment_error", `the environment ended the rollout in ${code}, which is not its to say: ${message}`);
   return { code, message: message.slice(0, MAX_MESSAGE), chain, ...(typeof hint === "string" ? { hint: hint.slice(0, MAX_MESSAGE) } : {}) };
 }

@@ -25,7 +25,7 @@ export interface Patience {
 export interface ConversationWith extends Patience {
   /** Of the environment, for messages. */
   readonly id: string;
-  readonly context: Pick<LoadContext, "datasets" | "rows" | "client" | "print">;
+  readonly context: Pick<LoadContext, "datasets" | "rows" | "client" | "print" | "inside">;
   /** Of the run. */
   readonly args: JsonObject;
   readonly now: () => number;
@@ -71,8 +71,9 @@ export class Conversation {
     this.#calls = new ModelAnswers(this.#outbox, { client: context.client, now });
     this.#data = new DatasetServer(this.#outbox, context, args);
     this.#heardAt = now();
-    channel.onBatch = (batch) => this.#hear(batch);
-    channel.onBroken = (reason) => this.end(reason);
+    const { inside = (work) => work() } = context;
+    channel.onBatch = (batch) => inside(() => this.#hear(batch));
+    channel.onBroken = (reason) => inside(() => this.end(reason));
   }
 
   /** Why nothing more comes; null while it does. */

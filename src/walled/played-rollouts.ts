@@ -84,7 +84,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
       return believedState(text, {
         base: this.#base,
         client: options.client,
-        refusals: new Set(this.refusals.keys()),
+        wasRefused: this.wasRefused,
         judges: (said) => this.standIns.usageOf(state, said === null || before === undefined ? null : judgeUsageOf(before)),
       });
     } catch (thrown) {
@@ -162,7 +162,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     const stored = this.#stored.get(rollout);
     if (stored === undefined || this.#rescored.has(rollout)) return;
     try {
-      applyScores(stored, scores, { columns: this.#of.options.stored?.stateColumns ?? [], refusals: new Set(this.refusals.keys()), standIns: this.standIns });
+      applyScores(stored, scores, { columns: this.#of.options.stored?.stateColumns ?? [], wasRefused: this.wasRefused, standIns: this.standIns });
       this.#rescored.add(rollout);
     } catch (thrown) {
       if (!(thrown instanceof NotBelieved)) throw thrown;
@@ -173,7 +173,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   #finish({ fatal, aborted }: ToEngineOf<"played">): void {
     const { signal, generation = signal } = this.#of.options;
     if (fatal !== null) {
-      const own = isRolloutErrorCode(fatal.code) ? this.refusals.get(fatal.code) : undefined;
+      const own = isRolloutErrorCode(fatal.code) ? this.refusalOf(fatal.code) : undefined;
       if (own !== undefined) return this.resolve({ states: null, fatal: own, aborted: false });
       return this.broken("environment_error", `it said that the run cannot go on (${fatal.code.slice(0, 40)}), which is not its to say`);
     }

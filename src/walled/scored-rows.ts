@@ -44,8 +44,7 @@ export class ScoredRows extends WalledUnit<readonly Stored[] | null> {
       const stored = this.#stored.get(message.rollout);
       if (stored === undefined || this.#scored.has(message.rollout)) return;
       try {
-        const refusals = new Set(this.refusals.keys());
-        applyScores(stored, message.scores, { columns: this.#of.options.stateColumns, refusals, standIns: this.standIns });
+        applyScores(stored, message.scores, { columns: this.#of.options.stateColumns, wasRefused: this.wasRefused, standIns: this.standIns });
         this.#scored.add(message.rollout);
       } catch (thrown) {
         if (!(thrown instanceof NotBelieved)) throw thrown;

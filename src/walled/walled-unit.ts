@@ -1,4 +1,5 @@
 import type { ToEngine, ToEngineOf } from "../environment-protocol/to-engine.ts";
+import { noScores } from "../clients/scoring/score-texts.ts";
 import { thrownOf } from "../environment-protocol/crossed-error.ts";
 import type { EdgewiseError, Failure } from "../errors/result.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
@@ -49,8 +50,7 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
   heardAt: number;
   protected readonly line: UnitLine;
   protected readonly standIns: StandIns;
-  /** What servers refused for good in this unit, by code. */
-  protected readonly refusals = new Map<RolloutErrorCode, Failure>();
+  readonly #refusals = new Map<RolloutErrorCode, Failure>();
   readonly #scoringTurn: (() => Promise<void>) | undefined;
   /** It waits for something of this side, and is not silent. */
   #waits = 0;
@@ -85,8 +85,17 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
     this.heardAt = this.line.now();
   };
   readonly refused = ({ code, message, hint }: EdgewiseError): void => {
-    if (isRolloutErrorCode(code) && ROLLOUT_ERRORS[code].fatal) this.refusals.set(code, { code, message, ...(hint === undefined ? {} : { hint }) });
+    if (isRolloutErrorCode(code) && ROLLOUT_ERRORS[code].fatal) this.#refusals.set(code, { code, message, ...(hint === undefined ? {} : { hint }) });
   };
+
+  /** What a server refused for good in this unit, under that code. */
+  protected refusalOf(code: RolloutErrorCode): Failure | undefined {
+    // The other side knows it of such a client, and does not ask.
+    if (code === "prompt_logprobs_unsupported" && this.client !== null && this.client.score === undefined) this.refused(noScores(this.client));
+    return this.#refusals.get(code);
+  }
+
+  protected readonly wasRefused = (code: RolloutErrorCode): boolean => this.refusalOf(code) !== undefined;
 
   take(message: ToEngine): void {
     if (this.#isOver) return;

@@ -30,6 +30,8 @@ export interface LoadContext {
   readonly client?: (endpoint: BoundEndpoint) => Client;
   /** Takes what the environment's code prints, where that does not run in this isolate; default: it goes nowhere. */
   readonly print?: Printer["print"];
+  /** Does work that something outside of the host has begun, a message, as the host's own: what is hidden in its texts is hidden there too. */
+  readonly inside?: <T>(work: () => T) => T;
   /** One of the rubrics that the environment offers (`rubrics`), to score by in place of its own; default: its own. */
   readonly rubric?: string;
 }

@@ -119,6 +119,7 @@ export function playOptions({ ports, budget, clientOf }: TicketHost, { config }:
     client: clientOf(unit),
     model: config.model,
     sampling_args: config.sampling_args,
+    ...(config.headers_from_state === undefined ? {} : { stateKeys: Object.values(config.headers_from_state) }),
     maxRetries: config.max_retries,
     onRollout: (rollout, state) => watch.onRollout(rollout, state, base),
     onScoring: watch.onScoring,

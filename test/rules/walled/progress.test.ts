@@ -166,13 +166,19 @@ describe("turns of rollouts behind a wall", () => {
     });
   });
 
-  it("make the time of a unit begin anew where they are kept", async () => {
-    for (const hosted of await both(() => new Counting())) {
-      const kept = await run(hosted, slowly(120), 1, { ...listening().options, deadlineMs: 300 });
-      expect(JSON.parse(kept.lines[0] ?? "")).toMatchObject({ error: null, num_turns: 4 });
-      const unkept = await run(hosted, slowly(120), 1, { ...listening(() => "unkept").options, onTurn: () => "unkept", deadlineMs: 300 });
-      expect(JSON.parse(unkept.lines[0] ?? "")).toMatchObject({ error: { code: "timeout" } });
-    }
+  it("make the time of a unit begin anew where they are kept, and nowhere else once that is known", async () => {
+    const outcomes = await Promise.all(
+      (await both(() => new Counting())).map(async (hosted) => {
+        const kept = await run(hosted, slowly(250), 1, { ...listening().options, deadlineMs: 900 });
+        await run(hosted, slowly(250), 1, listening(() => "unkept").options);
+        const unkept = await run(hosted, slowly(250), 1, { ...listening(() => "unkept").options, deadlineMs: 900 });
+        return [kept, unkept].map(({ lines: [line = ""] }) => (JSON.parse(line) as { error: { code: string } | null }).error?.code ?? null);
+      }),
+    );
+    expect(outcomes).toEqual([
+      [null, "timeout"],
+      [null, "timeout"],
+    ]);
   });
 });
 

@@ -2,6 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { shared } from "./tools/bundle-options.ts";
+import { buildIsolateLibrary } from "./tools/isolate-library.ts";
+
+const root = fileURLToPath(new URL(".", import.meta.url));
 
 /**
  * wrangler.toml but for two flags: the test runner itself imports the bindings, which no other code of the Worker may; and it sends a module
@@ -9,7 +13,6 @@ import { defineConfig } from "vitest/config";
  * deployment, so that a test can say what an environment's digest is.
  */
 function testConfiguration(): string {
-  const root = fileURLToPath(new URL(".", import.meta.url));
   const folder = `${root}node_modules/.cache/edgewise`;
   mkdirSync(folder, { recursive: true });
   const text = readFileSync(`${root}wrangler.toml`, "utf8")
@@ -26,6 +29,8 @@ const asked = (names: readonly string[]): Record<string, string> =>
 
 /** Durable Objects, queue consumer and HTTP door in real workerd, with the bindings of wrangler.toml. Storage is fresh per file. */
 export default defineConfig({
+  // As the build does: made of the sources as they are.
+  define: { EDGEWISE_ISOLATE_LIBRARY: JSON.stringify(await buildIsolateLibrary(root, shared(root, { version: "0.0.0", code: null }))) },
   plugins: [cloudflareTest({ wrangler: { configPath: testConfiguration() }, miniflare: { bindings: asked(["EDGEWISE_ISOLATION", "EDGEWISE_TEST_SEED"]) } })],
   test: {
     name: "workers",

@@ -117,6 +117,20 @@ export const UNKNOWN_ROW_BYTES = 128 * KIB;
 /** What a task that makes Parquet files holds: a row group as values and once more as bytes (2 MiB of text, some eight times), and a part on its way. */
 export const EXPORT_BYTES = 24 * MIB;
 
+// Isolates that the code of environments runs in (docs/decisions/isolates.md).
+/** D dynamic-workers/platform/limits: distinct ones in flight in one request, and so in one executor. */
+export const ISOLATES_AT_ONCE = 4;
+/** Processor time of a session: what its executor has of its own (wrangler.toml, `limits.cpu_ms`; D workers/platform/limits: at most that). Locally nobody counts it. */
+export const ISOLATE_CPU_MS = 300_000;
+/** Requests that leave it in a session, as many as an executor's own. */
+export const ISOLATE_SUBREQUESTS = MAX_SUBREQUESTS;
+/** Isolates of one process that nobody works in and that are kept, where no platform ends them: 9 MiB each. */
+export const IDLE_ISOLATES = 12;
+/** Of one request of an environment's code, and of its answer: what `MAX_BODY_BYTES` is to ours, small enough for the memory of an isolate. */
+export const MAX_OUTBOUND_BYTES = 16 * MIB;
+/** Messages that cross at once: below the 32 MiB of one call (S src/workerd/api/worker-rpc.c++), though a character may take two bytes. */
+export const MAX_BATCH_CHARACTERS = 12 * MIB;
+
 // Budgets of an executor: at most 16 MiB in all, and within what its isolate has left.
 export const SEGMENT_BYTES = 4 * MIB;
 export const SEGMENT_ROWS = 512;

@@ -1,5 +1,5 @@
 /**
- * What a project deploys its own environments with: `import { AlertBook, createWorker, Directory, Dispatcher, Evaluator, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { AlertBook, createWorker, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
 import { AlertBook as AlertBookClass } from "../durable-objects/alert-book/alert-book.ts";
@@ -11,6 +11,7 @@ import { Registry as RegistryClass } from "../durable-objects/registry/registry.
 import { Run as RunClass } from "../durable-objects/run/run.ts";
 import { Schedule as ScheduleClass } from "../durable-objects/schedule/schedule.ts";
 import { createWorker as create } from "./create-worker.ts";
+import { EnvironmentOutbound as EnvironmentOutboundClass } from "./isolates/environment-outbound.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 export { environmentOf } from "./environments/definition/environment-of.ts";
@@ -36,6 +37,9 @@ export const Evaluator: DurableObjectClass = EvaluatorClass;
 export const Registry: DurableObjectClass = RegistryClass;
 export const Run: DurableObjectClass = RunClass;
 export const Schedule: DurableObjectClass = ScheduleClass;
+
+/** What requests of environments in isolates of their own go through. */
+export const EnvironmentOutbound: DurableObjectClass = EnvironmentOutboundClass;
 
 /** The handlers of a service with environments of one's own beside the bundled ones. Throws `TypeError` for two environments of one id. */
 export const createWorker: (options?: WorkerOptions) => WorkerHandlers = create;

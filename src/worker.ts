@@ -8,6 +8,7 @@ export { Evaluator } from "../durable-objects/evaluator/evaluator.ts";
 export { Registry } from "../durable-objects/registry/registry.ts";
 export { Run } from "../durable-objects/run/run.ts";
 export { Schedule } from "../durable-objects/schedule/schedule.ts";
+export { EnvironmentOutbound } from "./isolates/environment-outbound.ts";
 
 /** The Worker with the bundled environments alone. */
 export default createWorker();

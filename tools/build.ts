@@ -6,8 +6,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import type { BuiltCode } from "../src/environments/definition/built-code.ts";
+import { inWorkerd, shared } from "./bundle-options.ts";
 import { codeDigests } from "./code-digests.ts";
+import { buildIsolateLibrary } from "./isolate-library.ts";
 import { keptNames } from "./kept-names.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,14 +18,6 @@ interface Entry {
   readonly output: string;
   readonly options: BuildOptions;
 }
-
-const inWorkerd: BuildOptions = {
-  target: "es2024",
-  platform: "browser",
-  conditions: ["workerd", "worker", "browser"],
-  external: ["cloudflare:*", "node:*"],
-  plugins: [keptNames("es2024")],
-};
 
 const inNode: BuildOptions = {
   target: "node20.19",
@@ -66,28 +59,19 @@ const library: Readonly<Record<string, string>> = {
   zod: "src/zod.ts",
 };
 
-const shared = (version: string, code: BuiltCode): BuildOptions => ({
-  absWorkingDir: root,
-  bundle: true,
-  format: "esm",
-  // Readable stacks are worth more than bytes here.
-  minify: false,
-  logLevel: "warning",
-  define: { EDGEWISE_VERSION: JSON.stringify(version), EDGEWISE_CODE: JSON.stringify(code), "process.env.NODE_ENV": '"production"' },
-});
-
 /** Writes `dist/`. Each file appears whole, so that a command that starts meanwhile reads the old one or the new one. */
 export async function buildPackage(): Promise<void> {
   const { version } = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string };
   const code = await codeDigests(root);
+  const isolates = await buildIsolateLibrary(root, shared(root, { version, code }));
   const written = new Set<string>();
   for (const { source, output, options } of entries) {
     if (!existsSync(root + source)) continue;
-    const { outputFiles } = await build({ ...shared(version, code), ...options, entryPoints: [source], write: false });
+    const { outputFiles } = await build({ ...shared(root, { version, code, isolates }), ...options, entryPoints: [source], write: false });
     for (const file of outputFiles) replaceFile(root + output, file.contents);
   }
   const { outputFiles } = await build({
-    ...shared(version, code),
+    ...shared(root, { version, code, isolates }),
     ...inWorkerd,
     entryPoints: library,
     splitting: true,

@@ -59,6 +59,8 @@ const FLOORS: readonly (readonly string[])[] = [
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
   ["src/published/"],
+  // What brings messages to an isolate and back: in the Worker, and, below `inside/`, there.
+  ["src/isolates/"],
   ["durable-objects/", "src/worker-options.ts"],
   ["src/alerting/", "src/exporting/", "src/offering/"],
   ["src/pushing/"],
@@ -105,9 +107,15 @@ const inWorker = (path: string): boolean => isShipped(path) && !isNodeOnly(path)
 /** The Worker, and the one beside it that the local service starts for the embedded model. */
 const isEntry = (path: string): boolean => path === "src/worker.ts" || path === "src/embedded-worker.ts";
 
-/** A file that defines a Durable Object class or the handlers knows the platform; any other file is a rule file. */
-const isPlatform = ({ path, text }: SourceFile): boolean =>
-  isEntry(path) || path.startsWith("test/workers/") || (/^(durable-objects|tools\/smoke)\//.test(path) && /\bextends DurableObject\b/.test(text));
+/** What an isolate and its host call each other by, and what stands before the network of one. */
+const isIsolateBorder = ({ path, text }: SourceFile): boolean => path.startsWith("src/isolates/") && /\bextends (platform\.)?(RpcTarget|WorkerEntrypoint)\b/.test(text);
+
+/** A file that defines a Durable Object class, an entrypoint or the handlers knows the platform; any other file is a rule file. */
+const isPlatform = (file: SourceFile): boolean =>
+  isEntry(file.path) ||
+  file.path.startsWith("test/workers/") ||
+  isIsolateBorder(file) ||
+  (/^(durable-objects|tools\/smoke)\//.test(file.path) && /\bextends DurableObject\b/.test(file.text));
 
 /**
  * Files that use modules of Node which the Workers' runtime has built in: which work a print comes from only the runtime can say, and it alone has
@@ -138,7 +146,7 @@ function reasonsOf(file: SourceFile): readonly string[] {
 /** Why `file` may not import `target`; null when it may. */
 function refusal(file: SourceFile, target: string, value: boolean): string | null {
   const { path } = file;
-  if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only the Workers' entries and Durable Object classes know the platform";
+  if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only the Workers' entries, Durable Object classes and the borders of isolates know the platform";
   if (isShipped(path) && /^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
   if (!inWorker(path)) return upward(path, target);
   if (target.startsWith("node:") && value && !BUILT_IN.includes(path)) return "code of the Worker runs without Node's modules";

@@ -46,7 +46,7 @@ export function workerModules(environments: readonly DescribedModule[]): readonl
     'import * as library from "./lib/index.js";',
     'import * as testing from "./lib/testing.js";',
     "const locked = () => beforeForeignCode([library, testing]);",
-    `export { ${Object.values(OBJECT_CLASSES).join(", ")} } from "./lib/worker.js";`,
+    `export { ${[...Object.values(OBJECT_CLASSES), "EnvironmentOutbound"].join(", ")} } from "./lib/worker.js";`,
     `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
   ];
   return [

@@ -4,6 +4,7 @@ import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { DatasetHost } from "../../datasets/host.ts";
 import { datasetRows } from "../../datasets/rows.ts";
 import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetName, datasetSpec } from "../../datasets/spec.ts";
+import { declaredHostsProblem } from "../../config/endpoints/environment-hosts.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../../errors/result.ts";
 import type { Printer } from "../../logging/environment-line.ts";
@@ -100,6 +101,11 @@ export interface DefinitionOptions<Args extends z.ZodObject, Dataset extends Dat
   readonly dataset?: Dataset;
   /** Variables whose values the environment needs, beyond the model's key: `["SERPER_API_KEY"]`. A run without one is refused at creation. */
   readonly keys?: readonly string[];
+  /**
+   * Hosts that its code sends requests to itself, beside the models and data sets that are read for it: `["api.example.com"]`. Where its code has an isolate of
+   * its own it reaches no other, and those only where the service allows it. Default: none.
+   */
+  readonly hosts?: readonly string[];
   /** What it asks for where its `Environment` does not say so itself, as `SandboxEnv` does: `["instances"]`. A run that does not allow it is refused. */
   readonly access?: readonly Access[];
   readonly defaults?: Defaults;
@@ -115,6 +121,7 @@ export interface EnvironmentDefinition {
   readonly description: string;
   readonly defaults: Defaults;
   readonly keys: readonly string[];
+  readonly hosts: readonly string[];
   readonly source: string;
   /** Arguments by name, `dataset` included. */
   readonly argumentNames: readonly string[];
@@ -133,11 +140,13 @@ export interface EnvironmentDefinition {
 export function defineEnvironment<Args extends z.ZodObject, const Dataset extends DatasetDefaults | undefined = undefined>(
   options: DefinitionOptions<Args, Dataset>,
 ): EnvironmentDefinition {
-  const { id, version, description, defaults = {}, keys = [], source = version } = options;
+  const { id, version, description, defaults = {}, keys = [], hosts = [], source = version } = options;
   const schema = options.args.extend(DATASET_ARGS).strict();
   const argumentNames = Object.keys(schema.shape);
   const badKey = keys.find((key) => !isKeyVariable(key));
   if (badKey !== undefined) throw new TypeError(`environment ${id}: ${JSON.stringify(badKey)} cannot be the name of a key variable (capitals, digits and _)`);
+  const hostProblem = declaredHostsProblem(hosts);
+  if (hostProblem !== null) throw new TypeError(`environment ${id}: hosts ${hostProblem}`);
 
   const parse = (args: JsonObject): Record<string, unknown> => {
     const parsed = schema.safeParse(args);
@@ -216,6 +225,7 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     description,
     defaults,
     keys,
+    hosts,
     source,
     argumentNames,
     argsSchema: schema,

@@ -20,16 +20,18 @@ export interface EnvironmentFacts {
   readonly description: string;
   readonly defaults: Defaults;
   readonly keys: readonly string[];
+  /** Hosts that its code sends requests to itself; absent = none, and from environments of before. */
+  readonly hosts?: readonly string[];
   /** Its own arguments; those of data sets, which every environment takes, are `DATASET_ARGS`. */
   readonly args: readonly ArgumentFacts[];
 }
 
-export function describeEnvironment({ id, version, description, defaults, keys, argsSchema }: EnvironmentDefinition): EnvironmentFacts {
+export function describeEnvironment({ id, version, description, defaults, keys, hosts, argsSchema }: EnvironmentDefinition): EnvironmentFacts {
   const { properties = {}, required = [] } = z.toJSONSchema(argsSchema, { io: "input", unrepresentable: "any" });
   const args = Object.entries(properties)
     .filter(([name]) => !Object.hasOwn(DATASET_ARGS, name))
     .map(([name, property]) => argumentFacts(name, property as JsonObject, required.includes(name)));
-  return { id, version, description, defaults, keys: [...keys], args };
+  return { id, version, description, defaults, keys: [...keys], ...(hosts.length === 0 ? {} : { hosts: [...hosts] }), args };
 }
 
 function argumentFacts(name: string, property: JsonObject, required: boolean): ArgumentFacts {

@@ -1,0 +1,35 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+import { requestProblem } from "../config/endpoints/environment-hosts.ts";
+import { type Env, isLocal } from "../env.ts";
+import { MAX_OUTBOUND_BYTES } from "../limits.ts";
+import { boundedBody, statedTooLarge } from "./bounded-body.ts";
+import { refusalOf } from "./refusal.ts";
+
+/** What an isolate's way out is made with. */
+export interface OutboundProps {
+  readonly hosts: readonly string[];
+}
+
+/** Before code of environments is loaded, which may have another one. */
+const platformFetch = fetch;
+
+/**
+ * The one way out of an isolate whose environment declares hosts: every request that its code makes comes here, those of redirects too, since they are
+ * followed there. What may not be sent is an error of `fetch` there. The main module of a Worker exports it under its name.
+ */
+export class EnvironmentOutbound extends WorkerEntrypoint<Env, OutboundProps> {
+  override async fetch(request: Request): Promise<Response> {
+    const { NETWORK } = this.env;
+    const problem = requestProblem(request.url, { declared: this.ctx.props.hosts, local: isLocal(this.env) });
+    if (problem !== null) return refusalOf(`this environment may not send a request there: ${problem}`);
+    if (request.headers.has("upgrade")) return refusalOf("this environment may send requests and be sent answers, and open no connection of another kind");
+    const stated = statedTooLarge(request, MAX_OUTBOUND_BYTES);
+    if (stated !== null) return refusalOf(`the body of the request ${stated}`);
+    const sent = new Request(request, { redirect: "manual", body: boundedBody(request.body, MAX_OUTBOUND_BYTES) });
+    const answer = await (NETWORK === undefined ? platformFetch(sent) : NETWORK.fetch(sent));
+    const told = statedTooLarge(answer, MAX_OUTBOUND_BYTES);
+    if (told === null) return new Response(boundedBody(answer.body, MAX_OUTBOUND_BYTES), answer);
+    await answer.body?.cancel();
+    return refusalOf(`the answer ${told}`);
+  }
+}

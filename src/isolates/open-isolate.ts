@@ -1,0 +1,153 @@
+import { RpcTarget } from "cloudflare:workers";
+import type { Channel } from "../environment-protocol/channel.ts";
+import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
+import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS } from "../limits.ts";
+import { batchOf, textOf } from "./batch-text.ts";
+import type { IsolateLibrary } from "./built-library.ts";
+import { ENTRYPOINT, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
+import { type IsolateIdentity, type IsolateNames, identityDigest } from "./isolate-names.ts";
+
+/** What a Worker makes isolates with. */
+export interface IsolateHost {
+  readonly loader: WorkerLoader;
+  readonly library: IsolateLibrary;
+  readonly names: IsolateNames;
+  /** Where requests of an isolate go that may reach these hosts. */
+  readonly outbound: (hosts: readonly string[]) => Fetcher;
+  /** Isolates that nobody works in are ended here, and not by the platform. */
+  readonly dropsIdle: boolean;
+}
+
+/** Whose isolate it is, and what it has. */
+export interface IsolatePlan extends Pick<IsolateIdentity, "team" | "hosts" | "secrets"> {
+  readonly code: IsolateCode;
+}
+
+/** As the date and flags of the Worker itself are (wrangler.toml). */
+const COMPATIBILITY_DATE = "2026-11-01";
+const COMPATIBILITY_FLAGS = ["disallow_importable_env", "nodejs_compat_do_not_populate_process_env", "global_fetch_strictly_public"];
+
+interface SessionStub extends Disposable {
+  deliver(batch: string): Promise<void>;
+  over(): Promise<void>;
+}
+interface EntryStub extends Disposable {
+  begin(host: RpcTarget): Promise<SessionStub>;
+  drop(): Promise<void>;
+}
+
+/** A session with an isolate. `drop` ends the isolate with it: whoever comes next gets a new one. */
+export interface IsolateChannel extends Channel {
+  drop(): void;
+}
+
+/**
+ * Begins a session with the isolate of an environment, which is loaded where none of its identity is. For the request that asks: of what it opens nothing may be
+ * used by another. Throws `sandbox_error` for an isolate that does not begin.
+ */
+export async function openIsolate(host: IsolateHost, plan: IsolatePlan): Promise<IsolateChannel> {
+  const { team, hosts, secrets, code } = plan;
+  const name = host.names.enter(await identityDigest({ team, hosts, secrets, code: code.digest, library: host.library.digest }));
+  if (host.dropsIdle) for (const idle of host.names.retireIdle()) end(entryOf(host, idle, plan));
+  const entry = entryOf(host, name, plan);
+  const channel = new OpenChannel(host, name, entry);
+  try {
+    await channel.begin();
+  } catch (thrown) {
+    channel.close();
+    host.names.retire(name);
+    throw new EdgewiseError("sandbox_error", `the isolate of the environment could not be started: ${failureOf(thrown).message}`, { cause: thrown, passing: true });
+  }
+  return channel;
+}
+
+function entryOf({ loader, library, outbound }: IsolateHost, name: string, { code, hosts }: IsolatePlan): EntryStub {
+  const limits = { cpuMs: ISOLATE_CPU_MS, subRequests: ISOLATE_SUBREQUESTS };
+  const worker = loader.get(name, () => ({
+    compatibilityDate: COMPATIBILITY_DATE,
+    compatibilityFlags: COMPATIBILITY_FLAGS,
+    mainModule: MAIN_MODULE,
+    modules: isolateModules(code, library),
+    env: {},
+    globalOutbound: hosts.length === 0 ? null : outbound(hosts),
+    limits,
+  }));
+  return worker.getEntrypoint(ENTRYPOINT) as unknown as EntryStub;
+}
+
+/** Whether it hears that or not: nobody asks for it by its name any more. */
+const end = (entry: EntryStub): void => void entry.drop().catch(() => undefined);
+
+/** What an isolate knows of its host: one function. */
+class HostTarget extends RpcTarget {
+  readonly #heard: (batch: unknown) => void;
+
+  constructor(heard: (batch: unknown) => void) {
+    super();
+    this.#heard = heard;
+  }
+
+  deliver(batch: unknown): void {
+    this.#heard(batch);
+  }
+}
+
+class OpenChannel implements IsolateChannel {
+  onBatch: Channel["onBatch"] = () => undefined;
+  onBroken: Channel["onBroken"] = () => undefined;
+  readonly #host: IsolateHost;
+  readonly #name: string;
+  readonly #entry: EntryStub;
+  #session: SessionStub | null = null;
+  #closed = false;
+
+  constructor(host: IsolateHost, name: string, entry: EntryStub) {
+    this.#host = host;
+    this.#name = name;
+    this.#entry = entry;
+  }
+
+  async begin(): Promise<void> {
+    this.#session = await this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
+    this.#session.over().then(() => console.log("OVER ok"), (e) => console.log("OVER err", String(e)));
+  }
+
+  send(batch: readonly unknown[]): void {
+    if (this.#closed || this.#session === null) return;
+    this.#session.deliver(textOf(batch)).catch((thrown: unknown) => {
+      this.#break({ code: "sandbox_error", message: `the isolate of the environment has ended: ${failureOf(thrown).message}` });
+    });
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#session?.[Symbol.dispose]();
+    this.#host.names.leave(this.#name);
+  }
+
+  drop(): void {
+    this.#host.names.retire(this.#name);
+    end(this.#entry);
+    this.close();
+  }
+
+  #hear(batch: unknown): void {
+    if (this.#closed) return;
+    if (typeof batch === "string" && batch.length > MAX_BATCH_CHARACTERS)
+      return this.#break({ code: "environment_error", message: `the environment sent ${batch.length} characters at once; ${MAX_BATCH_CHARACTERS} are taken` });
+    let messages: readonly unknown[];
+    try {
+      messages = batchOf(batch);
+    } catch (thrown) {
+      return this.#break({ code: "environment_error", message: `the environment sent what is no batch of messages: ${failureOf(thrown).message}` });
+    }
+    this.onBatch(messages);
+  }
+
+  #break(reason: Failure): void {
+    if (this.#closed) return;
+    this.drop();
+    this.onBroken(reason);
+  }
+}

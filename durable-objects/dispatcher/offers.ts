@@ -1,3 +1,4 @@
+import { Walls } from "../../src/config/plan/walls.ts";
 import { RankedHeap } from "./ranked-heap.ts";
 
 /** Soft state of the Dispatcher and its rules; losing all of it loses nothing, because every Run announces itself again. */
@@ -8,6 +9,8 @@ export interface Offer {
   readonly weight: number;
   /** Executors that are to share them; absent = as many as they need. */
   readonly executors?: number;
+  /** The isolate that its environment needs (`wallOf`); absent = none of its own. */
+  readonly wall?: string;
   readonly seq: number;
   readonly changed_at: number;
   /** Lanes handed out so far, divided by weight: the round robin takes the smallest. */
@@ -46,6 +49,7 @@ export interface OfferMessage {
   readonly want: number;
   readonly weight: number;
   readonly executors?: number;
+  readonly wall?: string;
   /** Nobody works for the run; absent = somebody does, and from Runs of before. */
   readonly idle?: boolean;
   readonly seq: number;
@@ -65,13 +69,15 @@ export interface NextRequest {
   readonly free: number;
   /** Runs it holds tickets of. */
   readonly serving: readonly { readonly run: string; readonly requests: number }[];
+  /** Isolates that it has, or is about to have, for runs it serves; absent = none. */
+  readonly walls?: readonly string[];
   /** Runs whose units take longer than it has left; absent from executors of before. */
   readonly passes?: readonly string[];
   /** Offers it followed in vain (`none`, `closed`, `gone`): withdrawn unless a newer one came. */
   readonly refused: readonly { readonly run: string; readonly seq: number }[];
 }
 export interface NextAnswer {
-  readonly runs: readonly { readonly run: string; readonly want: number; readonly seq: number }[];
+  readonly runs: readonly { readonly run: string; readonly want: number; readonly seq: number; readonly wall?: string }[];
   /** Lanes that all runs together want and nobody has. */
   readonly wanted: number;
   /** A run of whose lanes the executor should give some to another, which has none; null = none. */
@@ -110,6 +116,7 @@ const isSame = (known: Standing, message: OfferMessage): boolean =>
   known.seq === message.seq &&
   known.want === message.want &&
   known.executors === message.executors &&
+  known.wall === message.wall &&
   known.weight === message.weight;
 
 /** Which runs want lanes: an index in memory over what is stored. Each call costs the logarithm of the runs known, not their number. */
@@ -162,8 +169,9 @@ export class OfferBook {
     if (request.free <= 0) return { runs: [], wanted, yield: this.#yieldOf(request, others, now), needy };
     const most = Math.ceil(request.free / REQUESTS_PER_RUN);
     const chosen: Standing[] = [];
+    const walls = new Walls(request.walls);
     for (const each of this.#standing.inOrder()) {
-      if (!others.has(each.run)) chosen.push(each);
+      if (!others.has(each.run) && walls.take(each.wall)) chosen.push(each);
       if (chosen.length === most) break;
     }
     for (const each of chosen) {
@@ -171,7 +179,8 @@ export class OfferBook {
       this.#change(each, { served: each.served + lanes / each.weight, nudged_at: now, backoff: FIRST_NUDGE_MS });
     }
     const more = chosen.length > 0 ? undefined : this.#moreOf(request);
-    return { runs: chosen.map(({ run, want, seq }) => ({ run, want, seq })), wanted, yield: null, needy, ...(more === undefined ? {} : { more }) };
+    const runs = chosen.map(({ run, want, seq, wall }) => ({ run, want, seq, ...(wall === undefined ? {} : { wall }) }));
+    return { runs, wanted, yield: null, needy, ...(more === undefined ? {} : { more }) };
   }
 
   /** Of the runs that an executor serves and could begin units of, the least served that wants more. */
@@ -180,15 +189,21 @@ export class OfferBook {
     return wanting.sort((a, b) => a.served - b.served)[0]?.run;
   }
 
-  /** Room is made for a run that has nothing, by one executor at a time, which gives of what it has most of. */
-  #yieldOf({ serving, yielding }: NextRequest, runs: ReadonlySet<string>, now: number): string | null {
-    const needy = this.#needy.first;
+  /** Room is made for a run that has nothing, by one executor at a time, which gives of what it has most of, and could take it. */
+  #yieldOf({ serving, yielding, walls }: NextRequest, runs: ReadonlySet<string>, now: number): string | null {
     const largest = [...serving].sort((a, b) => b.requests - a.requests)[0];
-    if (needy === undefined || largest === undefined || yielding === true || runs.has(needy.run)) return null;
+    if (largest === undefined || yielding === true) return null;
+    const needy = this.#firstNeedy(new Walls(walls));
+    if (needy === undefined || runs.has(needy.run)) return null;
     if (needy.promised_at > 0 && now - needy.promised_at < PROMISE_MS) return null;
     needy.promised_at = now;
     this.#needy.put(needy);
     return largest.run;
+  }
+
+  #firstNeedy(walls: Walls): Standing | undefined {
+    for (const each of this.#needy.inOrder()) if (walls.has(each.wall)) return each;
+    return undefined;
   }
 
   /** Offers to nudge for now, with how many wake-ups each: as many executors as its lanes need. Marks them nudged. */

@@ -76,7 +76,7 @@ export class Executor {
       this.#slice.lanesWanted = answer.wanted > 0;
       if (answer.slice_ms !== undefined) this.#slice.lasts(answer.slice_ms);
       const free = this.#free();
-      for (const [at, { run, seq }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length)));
+      for (const [at, { run, seq, wall }] of answer.runs.entries()) services.push(this.#serve(run, seq, shareAt(at, free, answer.runs.length), wall));
       if (answer.needy === false) this.#services.keepRest();
       // Where nothing ends the executor its queue has no other, and every run that it has asked for all there was.
       if (answer.more !== undefined && this.#slice.wall !== null) this.#services.enlarge(answer.more, free, this.#slice.left);
@@ -129,7 +129,7 @@ export class Executor {
     this.#refused = [];
     this.#slice.spend();
     try {
-      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, passes: this.#passes, refused };
+      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, walls: this.#services.walls.taken, passes: this.#passes, refused };
       return await this.#ports.dispatcher().next({ ...asks, ...changes, ...(this.#services.isMakingRoom ? { yielding: true } : {}) });
     } catch (thrown) {
       this.#refused.push(...refused);
@@ -148,12 +148,14 @@ export class Executor {
   }
 
   /** Works for a run for as long as it grants: preparation, units, final files, in whatever order it needs them. */
-  async #serve(runId: string, seq: number, free: number): Promise<void> {
+  async #serve(runId: string, seq: number, free: number, wall: string | undefined): Promise<void> {
+    // A Dispatcher that was told otherwise, or knows nothing of it: another executor has room.
+    if (!this.#services.walls.has(wall)) return;
     const { local } = this.#ports;
     const notes = new RunNotes(this.#ports, runId);
     const outage = new StorageOutage(this.#ports, runId, (message) => notes.warning(message, message));
     const begun = { requests: free, asked: free, streams: 1, yielding: false, enlarging: false, ticket: null };
-    const service: Service = { ...begun, saved: new SavedRows(this.#ports.bytes), outage };
+    const service: Service = { ...begun, wall, saved: new SavedRows(this.#ports.bytes), outage };
     this.#services.put(runId, service);
     const said = { notes, prints: this.#printsOf(notes) };
     const waits = new RetryWaits(this.#ports.random);
@@ -210,6 +212,10 @@ export class Executor {
       this.#beside.begin(answer, answer.task);
       return "worked";
     }
+    if (answer.task.kind !== "finalise" && !this.#takesWall(service, answer.config.wall)) {
+      await this.#ports.run(runId).leave(ticketOf(answer));
+      return "over";
+    }
     const { notes, prints } = said;
     service.streams = asksForStream(answer.config.sampling_args) ? this.#streams : 1;
     service.requests = Math.ceil(answer.requests / service.streams);
@@ -219,6 +225,13 @@ export class Executor {
     if (!(await this.#work(answer, sentAt, service, said))) return "refused";
     service.requests = free;
     return "worked";
+  }
+
+  /** False where the run needs an isolate beside as many as one executor may have: it was offered without a word of it. */
+  #takesWall(service: Service, wall: string | undefined): boolean {
+    if (service.wall !== wall && !this.#services.walls.has(wall)) return false;
+    service.wall = wall;
+    return true;
   }
 
   /** False when the run wants other code than this executor has. */

@@ -26,7 +26,7 @@ export async function announce(env: Env, config: RunConfig, outbox: Outbox, run:
   const name = runName(config);
   try {
     if (outbox.offer !== null) {
-      await dispatcherStub(env).offer({ run: name, weight: 1, ...outbox.offer });
+      await dispatcherStub(env).offer({ run: name, weight: 1, ...(config.wall === undefined ? {} : { wall: config.wall }), ...outbox.offer });
       run.offered(outbox.offer.seq);
     }
     if (outbox.projection !== null) {

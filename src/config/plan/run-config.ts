@@ -120,6 +120,8 @@ export interface RunConfig {
   readonly evaluator?: { readonly name: string; readonly step: number; readonly evaluation: string };
   /** The published environment that it is of: this version and code for as long as it lives. Absent = `env_id` is one that the service was put together with. */
   readonly published?: PublishedPin;
+  /** What it needs an isolate for, as `wallOf` names it: an executor opens few different ones. Absent = its environment has none of its own. */
+  readonly wall?: string;
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";
   /** It scores the rollouts of another run again and makes none; absent = it makes its own. */
@@ -200,6 +202,7 @@ const FIELD_ROLES = {
   schedule: "identity",
   evaluator: "identity",
   published: "identity",
+  wall: "identity",
   origin: "identity",
   rescored_from: "measured",
   verbose: "command",

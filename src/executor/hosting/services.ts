@@ -1,5 +1,6 @@
 import type { SavedRows } from "../units/saved-rows.ts";
 import type { StorageOutage } from "../units/storage-outage.ts";
+import { Walls } from "../../config/plan/walls.ts";
 import { UnitTimes, type Wall } from "../session/unit-times.ts";
 import type { UnitsTicket } from "../units/units-ticket.ts";
 
@@ -16,6 +17,8 @@ export interface Service {
   /** Its ticket ends so that it asks for all that is free by then. */
   enlarging: boolean;
   ticket: Pick<UnitsTicket, "holdings" | "stop" | "narrow" | "keep"> | null;
+  /** The isolate that its environment needs; absent = none of its own. */
+  wall?: string | undefined;
   readonly saved: SavedRows;
   readonly outage: StorageOutage;
 }
@@ -31,7 +34,7 @@ const ENLARGING_UNITS = 1;
 export const shareAt = (at: number, free: number, runs: number): number => Math.max(1, Math.floor(free / runs) + (at < free % runs ? 1 : 0));
 
 /** The runs that one executor works for, and what each takes of it. */
-export class Services<One extends Pick<Service, "requests" | "streams" | "yielding" | "asked" | "enlarging" | "ticket"> = Service> {
+export class Services<One extends Pick<Service, "requests" | "streams" | "yielding" | "asked" | "enlarging" | "ticket" | "wall"> = Service> {
   readonly #all = new Map<string, One>();
   readonly #times = new Map<string, UnitTimes>();
 
@@ -46,6 +49,11 @@ export class Services<One extends Pick<Service, "requests" | "streams" | "yieldi
   /** As the Dispatcher is told. */
   get serving(): { readonly run: string; readonly requests: number }[] {
     return [...this.#all].map(([run, service]) => ({ run, requests: takenBy(service) }));
+  }
+
+  /** Isolates of all services: those that it has, or is about to have. */
+  get walls(): Walls {
+    return new Walls([...this.#all.values()].flatMap(({ wall }) => wall ?? []));
   }
 
   get isMakingRoom(): boolean {

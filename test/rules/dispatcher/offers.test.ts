@@ -61,6 +61,49 @@ describe("an executor that has too little time left for the units of a run", () 
   });
 });
 
+describe("an executor that has isolates of environments", () => {
+  const four = ["w1", "w2", "w3", "w4"];
+  const offers = (book: OfferBook, walls: readonly (string | undefined)[], idle = false): void => {
+    for (const [at, wall] of walls.entries()) book.offer({ run: `r${at}`, want: 9, weight: 1, seq: 1, idle, ...(wall === undefined ? {} : { wall }) }, NOW);
+  };
+
+  it("is named runs that need four different ones, and every run beside that needs one of these or none", () => {
+    const book = new OfferBook();
+    offers(book, [...four, "w5", "w1", undefined]);
+    const { runs } = book.next({ ...request, free: 4_096 }, NOW);
+    expect(runs.map(({ run, wall }) => [run, wall])).toEqual([
+      ["r0", "w1"],
+      ["r1", "w2"],
+      ["r2", "w3"],
+      ["r3", "w4"],
+      ["r5", "w1"],
+      ["r6", undefined],
+    ]);
+    // The fifth stands for others.
+    expect(named(book, 1)).toEqual(["r4"]);
+  });
+
+  it("is named no fifth beside those that it says it has, and the next run in its place", () => {
+    const book = new OfferBook();
+    offers(book, ["w5", "w3", undefined]);
+    expect(book.next({ ...request, free: 6, walls: four }, NOW).runs.map(({ run }) => run)).toEqual(["r1", "r2"]);
+    expect(book.next({ ...request, free: 6, walls: four.slice(1) }, NOW).runs.map(({ run }) => run)).toEqual(["r0", "r1"]);
+  });
+
+  it("makes no room for a run whose isolate it could not have, and does for the next that has nothing", () => {
+    const full = { ...request, free: 0, serving: [{ run: "a", requests: 4 }], walls: four };
+    const book = new OfferBook();
+    offers(book, ["w5"], true);
+    expect(book.next(full, NOW).yield).toBeNull();
+    expect(book.next({ ...full, walls: ["w1"] }, NOW).yield).toBe("a");
+    const both = new OfferBook();
+    offers(both, ["w5", undefined], true);
+    expect(both.next(full, NOW).yield).toBe("a");
+    // It was made for the second: whoever could take the first is told as well.
+    expect(both.next({ ...full, serving: [{ run: "b", requests: 2 }], walls: [] }, NOW).yield).toBe("b");
+  });
+});
+
 describe("an executor that is full", () => {
   const full = {
     ...request,

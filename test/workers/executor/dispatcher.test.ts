@@ -90,6 +90,18 @@ describe("the Dispatcher", () => {
     expect(await runInDurableObject(raw(), (_, { storage }) => [...storage.kv.list()].length)).toBe(0);
   });
 
+  it("takes over the rows of the version before, which knew no isolates", async () => {
+    await dispatcher().offer(offerOf(1, { want: 3, seq: 4 }));
+    await runInDurableObject(raw(), (_, { storage }) => {
+      storage.sql.exec("ALTER TABLE offers DROP COLUMN wall; UPDATE schema_version SET version = 2");
+    });
+    await evictDurableObject(raw());
+    expect(await ask({ free: 1 })).toMatchObject({ runs: [{ run: idOf(1), want: 3, seq: 4 }], wanted: 3 });
+    await dispatcher().offer(offerOf(2, { wall: "w" }));
+    await evictDurableObject(raw());
+    expect(await ask({ serving: [{ run: idOf(1), requests: 1 }] })).toMatchObject({ runs: [{ run: idOf(2), wall: "w" }] });
+  });
+
   it("starts empty where a version that it does not know has stored something", async () => {
     await dispatcher().offer(offerOf(1));
     await runInDurableObject(raw(), (_, { storage }) => void storage.sql.exec("UPDATE schema_version SET version = 99"));

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { directNetwork } from "../src/cli/service/runtime-network.ts";
+import { directNetwork } from "../src/cli/service/runtime/network.ts";
 import type { ModelProcess } from "./model-process.ts";
 import { spanOf } from "./model-process.ts";
 import { processorSeconds, runtimeOfThisProcess } from "./processor-time.ts";

@@ -61,7 +61,7 @@ export interface Env extends Cloudflare.Env {
   readonly SPAN_ROLLOUTS?: string;
   /** The embedded model's routes (`src/embedded-worker.ts`). */
   readonly EMBEDDED?: Fetcher;
-  /** The network without what miniflare puts before it (`src/cli/service/runtime-network.ts`). */
+  /** The network without what miniflare puts before it (`src/cli/service/runtime/network.ts`). */
   readonly NETWORK?: Fetcher;
 }
 

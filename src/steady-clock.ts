@@ -2,7 +2,7 @@
  * Time for everything that lasts: leases, waits, limits. A machine's clock may be set ahead while runs work, or stand there after a sleep, and the
  * local runtime has no other: its `performance.now()` is that clock too. Only its timers go on as before. So while executors of the local service
  * work, timers count the time; where nobody counts it is the machine's clock, as it is deployed. One for the whole isolate, so that Runs and
- * executors agree on it whatever it is. (A clock that was set back stops the timers too: `src/cli/service/clock-watch.ts`.)
+ * executors agree on it whatever it is. (A clock that was set back stops the timers too: `src/cli/service/runtime/clock-watch.ts`.)
  */
 
 /** How often the time is counted. */

@@ -78,6 +78,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         attended: true,
         executors: Math.max(...evals.map(({ given }) => (typeof given.num_workers === "number" ? given.num_workers : 1))),
         onCrash: () => display.note(crashes.note()),
+        onHang: (environments) => display.note(crashes.hung(environments)),
       });
     const opening = open();
     const early = readEarly(evals, cwd, env);

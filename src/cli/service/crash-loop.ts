@@ -13,8 +13,21 @@ export class CrashLoop {
     return this.controller.signal;
   }
 
-  /** Notes one more and says how that is told. */
+  /** Notes one that ended by itself, and says how that is told. */
   note(): string {
+    const times = this.count();
+    return `warning: the local runtime ended unexpectedly and is started again${times > 1 ? ` (${times} times within a minute)` : ""}; the run goes on`;
+  }
+
+  /** Notes one that answered nobody any more and was ended. */
+  hung(environments: readonly string[]): string {
+    this.count();
+    const [one, ...others] = environments;
+    const whose = one === undefined ? "code that does not pause" : others.length === 0 ? `environment ${one}` : `one of the environments ${environments.join(", ")}`;
+    return `warning: the local runtime was held by ${whose}, which does not end or pause: it is ended and started again; the run goes on, and a unit that does so again is given up`;
+  }
+
+  private count(): number {
     const now = performance.now();
     this.crashes = [...this.crashes.filter((at) => now - at < WINDOW_MS), now];
     const { length } = this.crashes;
@@ -25,6 +38,6 @@ export class CrashLoop {
         }),
       );
     }
-    return `warning: the local runtime ended unexpectedly and is started again${length > 1 ? ` (${length} times within a minute)` : ""}; the run goes on`;
+    return length;
   }
 }

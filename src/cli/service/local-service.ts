@@ -10,13 +10,15 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
-import { watchClock } from "./clock-watch.ts";
+import { watchClock } from "./runtime/clock-watch.ts";
+import { EnvironmentsAtWork } from "./runtime/at-work.ts";
 import { openFrontDoor, type RuntimeAddress } from "./front-door.ts";
 import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
-import { guardedServers, ownRuntimeProcess } from "./runtime-process.ts";
+import { guardedServers, ownRuntimeProcess } from "./runtime/process.ts";
 import type { ServiceLog } from "./service-log.ts";
+import { type SilenceWatch, watchSilence } from "./runtime/silence-watch.ts";
 
-export interface LocalServiceOptions extends WorkerSettings {
+export interface LocalServiceOptions extends Omit<WorkerSettings, "atWork"> {
   /** Where Durable Objects and R2 are stored. */
   readonly persistTo: string;
   /** 0 = any free port. */
@@ -26,6 +28,10 @@ export interface LocalServiceOptions extends WorkerSettings {
   readonly onRuntime: (pid: number) => void;
   /** The runtime ended by itself and is being started again. */
   readonly onCrash: () => void;
+  /** It answers nobody any more, and is ended and started again; `environments`: those that were at work. */
+  readonly onHang: (environments: readonly string[]) => void;
+  /** How long it answers nobody before that, in milliseconds. */
+  readonly hangMs: number;
 }
 
 export interface LocalService {
@@ -73,19 +79,25 @@ export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, stri
   Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
-  const { log, onRuntime, onCrash, persistTo, port } = options;
+  const { log, onRuntime, onCrash, onHang, hangMs, persistTo, port } = options;
   let closing = false;
   let expected: ChildProcess | null = null;
   let running: ChildProcess | null = null;
   const socket = socketFor(persistTo);
   // Replaced when the runtime has a port, where there are no such sockets.
   let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
-  const door = await openFrontDoor(port, () => address).catch((error: unknown) => {
+  let silence: SilenceWatch | null = null;
+  // Who asks while the runtime is held is told so, rather than kept waiting.
+  const isHeld = (): boolean => silence !== null && silence.silence >= hangMs / 2;
+  const door = await openFrontDoor(port, () => (isHeld() ? null : address)).catch((error: unknown) => {
     throw startFailure(error, options);
   });
+  const atWork = new EnvironmentsAtWork();
   const restoreSpawn = ownRuntimeProcess(socket?.path ?? null, (child) => {
     if (child.pid !== undefined) onRuntime(child.pid);
     running = child;
+    atWork.forget();
+    silence?.reset();
     child.once("exit", () => {
       if (!closing && child !== expected) onCrash();
     });
@@ -95,10 +107,18 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     expected = running;
     running?.kill("SIGKILL");
   });
+  const endSilent = (): void => {
+    const { names } = atWork;
+    log.write("warn", `the runtime has answered nobody for ${hangMs / 1_000} s and is ended; at work: ${names.length === 0 ? "no environment" : names.join(", ")}`);
+    expected = running;
+    running?.kill("SIGKILL");
+    onHang(names);
+  };
   let runtime: Miniflare | null = null;
   const close = async (): Promise<void> => {
     closing = true;
     unwatch();
+    silence?.end();
     try {
       await door.close();
       await runtime?.dispose();
@@ -117,13 +137,14 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const watch = (): void => void callWatchdog(address, log, () => closing);
     const unguard = guardedServers();
     try {
-      const started = keepingSignals(() => new Miniflare(convertV4MiniflareOptions(runtimeOptions(options, new QuietLog(LogLevel.INFO), watch))));
+      const started = keepingSignals(() => new Miniflare(convertV4MiniflareOptions(runtimeOptions({ ...options, atWork }, new QuietLog(LogLevel.INFO), watch))));
       runtime = started;
       const url = await within(START_MS, started.ready);
       if (socket === null) address = { host: url.hostname, port: Number(url.port) };
     } finally {
       unguard();
     }
+    silence = watchSilence(hangMs, () => address, endSilent);
     const watchdog = setInterval(watch, WATCHDOG_MS);
     watchdog.unref();
     watch();
@@ -141,11 +162,11 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   }
 }
 
-function runtimeOptions(options: LocalServiceOptions, quiet: Log, onRestart: () => void): V4MiniflareOptions {
+function runtimeOptions(options: LocalServiceOptions & WorkerSettings, quiet: Log, onRestart: () => void): V4MiniflareOptions {
   const { log, persistTo } = options;
   return {
     host: "127.0.0.1",
-    // On a Unix socket (runtime-process.ts); where there are none, on a port that only the front door knows.
+    // On a Unix socket (runtime/process.ts); where there are none, on a port that only the front door knows.
     port: 0,
     // The watchdog's way in.
     unsafeTriggerHandlers: true,

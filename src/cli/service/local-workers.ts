@@ -2,9 +2,11 @@
 import { OBJECT_CLASSES } from "./object-classes.ts";
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
+import { AT_WORK_PATH } from "../../executor/hosting/at-work.ts";
 import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
+import type { EnvironmentsAtWork } from "./runtime/at-work.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
-import { directNetwork } from "./runtime-network.ts";
+import { directNetwork } from "./runtime/network.ts";
 import type { WorkerModule } from "./service.ts";
 
 export interface WorkerSettings {
@@ -20,6 +22,8 @@ export interface WorkerSettings {
   readonly commandSecret: string;
   /** What secrets are encrypted with, read anew each time: it may be replaced while the service runs. */
   readonly masterKeys: () => MasterKeyTexts;
+  /** Hears which environments are at work. */
+  readonly atWork: EnvironmentsAtWork;
   /** What callers must show; null = who is on this machine may call. */
   readonly token: string | null;
   /** Due times of schedules are begun: the service stays. */
@@ -43,6 +47,7 @@ const NUMBERS = {
 
 /** The first of the two, and so the one that is reached from outside. */
 export function serviceWorker({
+  atWork,
   bootId,
   commandSecret,
   executors,
@@ -56,7 +61,7 @@ export function serviceWorker({
 }: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
   // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
-  const parent = async (request: { readonly url: string }) => answerOfParent(request, bootId, masterKeys) as never;
+  const parent = async (request: AskedParent) => answerOfParent(request, { bootId, masterKeys, atWork }) as never;
   const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
   return {
     name: "edgewise",
@@ -96,9 +101,19 @@ export function serviceWorker({
   };
 }
 
-/** The Worker alone asks: the sign of life, and the keys of its secrets. */
-function answerOfParent({ url }: { readonly url: string }, bootId: string, masterKeys: () => MasterKeyTexts): Response {
-  if (new URL(url).pathname !== MASTER_KEYS_PATH) return new Response(bootId);
+interface AskedParent {
+  readonly url: string;
+  readonly method: string;
+}
+
+/** The Worker alone asks: the sign of life, the keys of its secrets; and it says which environments are at work. */
+function answerOfParent({ url, method }: AskedParent, { atWork, bootId, masterKeys }: Pick<WorkerSettings, "atWork" | "bootId" | "masterKeys">): Response {
+  const { pathname, searchParams } = new URL(url);
+  if (pathname === AT_WORK_PATH) {
+    atWork.hear(method, searchParams);
+    return new Response(null, { status: 204 });
+  }
+  if (pathname !== MASTER_KEYS_PATH) return new Response(bootId);
   try {
     return Response.json(masterKeys());
   } catch (error) {

@@ -8,6 +8,7 @@ import { ServiceClient, ServiceUnreachable } from "../connection/http-client.ts"
 import { racing } from "../connection/racing.ts";
 import { collectSecrets } from "./local-secrets.ts";
 import { builtWorker, executorCount, type LocalService, startLocalService, workerVars } from "./local-service.ts";
+import { hangMsOf } from "./runtime/silence-watch.ts";
 import { openRemoteService, serviceToken } from "./remote-service.ts";
 import type { Service, ServiceOptions } from "./service.ts";
 import { ServiceLog } from "./service-log.ts";
@@ -140,6 +141,8 @@ async function ownedService(folder: string, lock: HeldLock, options: ServiceOpti
       // At once and synchronously: from this moment on a kill of this process leaves that one behind.
       onRuntime: (pid) => lock.update({ workerd_pid: pid, workerd_started: markOf(pid).started }),
       onCrash,
+      onHang: options.onHang ?? onCrash,
+      hangMs: hangMsOf(env),
     });
   } catch (error) {
     lock.release();

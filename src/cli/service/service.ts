@@ -31,6 +31,8 @@ export interface ServiceOptions extends Surroundings {
   readonly bundled?: readonly string[];
   /** The runtime ended by itself and is being started again. */
   readonly onCrash: () => void;
+  /** It answered nobody any more, and was ended to be started again: whose code was at work there. Absent = that is told as a crash. */
+  readonly onHang?: (environments: readonly string[]) => void;
 }
 
 /** A module of a Worker; `path` is what others import it by, the first one is the main module. */

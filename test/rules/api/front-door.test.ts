@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApp } from "../../../src/api/app.ts";
 import { APP_PATHS, passing } from "../../../src/cli/service/door-rules.ts";
 import { type FrontDoor, openFrontDoor } from "../../../src/cli/service/front-door.ts";
-import { guardedServers } from "../../../src/cli/service/runtime-process.ts";
+import { guardedServers } from "../../../src/cli/service/runtime/process.ts";
 
 describe("what passes the door", () => {
   const asked = (target: string, method = "GET", ...headerNames: string[]) => passing({ method, target, headerNames });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { watchClock } from "../../../src/cli/service/clock-watch.ts";
+import { watchClock } from "../../../src/cli/service/runtime/clock-watch.ts";
 import { Waking } from "../../../durable-objects/waking.ts";
 import type * as SteadyClock from "../../../src/steady-clock.ts";
 

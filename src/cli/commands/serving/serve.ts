@@ -27,8 +27,9 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
   const onCrash = (): void => terminal.tell(crashes.note());
+  const onHang = (environments: readonly string[]): void => terminal.tell(crashes.hung(environments));
   try {
-    const service = await openService({ ...command, command: "edgewise serve", keyNames: [], attended: false, stays: true, worker, onCrash });
+    const service = await openService({ ...command, command: "edgewise serve", keyNames: [], attended: false, stays: true, worker, onCrash, onHang });
     if (service.role === "client") {
       await service.close();
       const { pid, command: other } = service.owner ?? { pid: 0, command: "" };

@@ -62,15 +62,20 @@ export class GrantEnvironments {
     const secrets = await this.#secretsOf(grant, offered);
     if (secrets === null) return true;
     const inside = <T>(work: () => T): T => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, work));
-    await inside(async () => {
-      const loaded = await this.#load(grant, said, offered, code.envDigest, { secrets, inside });
-      if (loaded === null) return;
-      try {
-        await work(loaded);
-      } finally {
-        await loaded.end();
-      }
-    });
+    const over = await this.#ports.atWork(grant.config.env_id);
+    try {
+      await inside(async () => {
+        const loaded = await this.#load(grant, said, offered, code.envDigest, { secrets, inside });
+        if (loaded === null) return;
+        try {
+          await work(loaded);
+        } finally {
+          await loaded.end();
+        }
+      });
+    } finally {
+      over();
+    }
     return true;
   }
 

@@ -83,6 +83,8 @@ export interface ExecutorPorts {
   readonly hub: HubAccess;
   /** Whether the process that started the local service lives; always true when deployed. */
   readonly parentLives: () => Promise<boolean>;
+  /** Says that code of this environment is about to run, where somebody watches whether it ever pauses; the answer says that it is over. */
+  readonly atWork: (environment: string) => Promise<() => void>;
   /** Milliseconds; the clock of leases, slices and rows. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal | null) => Promise<void>;

@@ -71,9 +71,9 @@ export function executorCount(env: NodeJS.ProcessEnv, wanted = 1): number {
 
 /**
  * Settings that a person may set in the environment: a mirror of the Hugging Face Hub, under the name that its own tools read,
- * which keys requests over HTTP may name, how long an endpoint or the code of a run may be away, how much the library's own log says.
+ * which keys requests over HTTP may name, which hosts environments may call, how long an endpoint or the code of a run may be away, how much the library's own log says.
  */
-const VARS = ["HF_ENDPOINT", "HF_DATASETS_SERVER", "KEY_VARS", "OUTAGE_MS", "CODE_WAIT_MS", "KEEP_TURNS_MS", "EDGEWISE_LOG_LEVEL", "VF_LOG_LEVEL"];
+const VARS = ["HF_ENDPOINT", "HF_DATASETS_SERVER", "KEY_VARS", "OUTAGE_MS", "CODE_WAIT_MS", "KEEP_TURNS_MS", "ENVIRONMENT_HOSTS", "EDGEWISE_LOG_LEVEL", "VF_LOG_LEVEL"];
 
 export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));

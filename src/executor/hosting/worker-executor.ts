@@ -25,6 +25,7 @@ import {
 import { dispatcherStub, runStub } from "../../../durable-objects/stubs.ts";
 import { blotter, mask } from "../../errors/masking.ts";
 import { countTime, steadyNow } from "../../steady-clock.ts";
+import { beginWork } from "./at-work.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
 import { IsolateBytes } from "../isolate-bytes.ts";
@@ -90,6 +91,7 @@ export function portsOf(env: Env): ExecutorPorts {
     placeProblem: (place) => calledPlaceProblem(keyPlacesOf(env), place),
     ai: env.AI ?? null,
     parentLives: () => parentLives(env),
+    atWork: (environment) => beginWork(env.PARENT, environment),
     now: steadyNow,
     sleep,
     random: Math.random,

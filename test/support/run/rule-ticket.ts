@@ -131,6 +131,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     random: () => 0.5,
     log: () => undefined,
     printsTo: (_printer, work) => work(),
+    atWork: async () => () => undefined,
     mask: () => (text) => text,
   };
   const budget = {

@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until, Workplace } from "../../support/cli/cli-process.ts";
+import { readLock } from "../../../src/cli/state/state-lock.ts";
+import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+
+let place: Workplace;
+let model: ModelServer;
+beforeEach(async () => {
+  place = new Workplace();
+  model = await startModelServer();
+});
+afterEach(async () => {
+  place.remove();
+  await model.close();
+});
+
+/** Its reward function never comes back from one of four examples. */
+const LOOPS = `
+import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+
+function endless({ answer }: { answer: string }): number {
+  while (answer === "three");
+  return 1;
+}
+
+export default defineEnvironment({
+  id: "loops", version: "1.0.0", description: "Hangs.", args: z.object({}),
+  load: () => new SingleTurnEnv({
+    dataset: async function* () { for (const answer of ["one", "two", "three", "four"]) yield { question: answer, answer }; },
+    rubric: new Rubric([endless]),
+  }),
+});
+`;
+
+describe("an environment that never gives the processor back", () => {
+  it("is named, and the runtime that it holds is ended and started again; until then who asks is told so", async () => {
+    mkdirSync(join(place.folder, "environments", "loops"), { recursive: true });
+    writeFileSync(join(place.folder, "environments", "loops", "loops.ts"), LOOPS);
+    const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: "4000" });
+    const refused = until(async () => (await health()) === 503, 40_000, () => "an answer of the front door while the runtime is held");
+    await cli.says("the local runtime was held by environment loops", 40_000);
+    await refused;
+    await until(async () => (await health()) === 200, 40_000, () => "an answer of the runtime that was started again");
+  });
+});
+
+/** Status of the front door's answer; null where there is none. */
+async function health(): Promise<number | null> {
+  const { port = null } = (readLock(place.state) ?? {}) as { readonly port?: number | null };
+  if (port === null) return null;
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(3_000) })).status;
+  } catch {
+    return null;
+  }
+}

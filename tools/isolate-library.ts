@@ -1,6 +1,6 @@
 /**
- * The library as isolates of environments have it: what such code imports, and what plays its rollouts, in one copy. Without what its host does for it:
- * the packages that speak to models, that read files and that write them.
+ * The library as isolates of environments have it: what such code imports, and what plays its rollouts, in one copy. Without what its host does for it (the
+ * packages that speak to models and that read files), and without other environments.
  */
 import { createHash } from "node:crypto";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -22,6 +22,12 @@ const ABSENT: Readonly<Record<string, string>> = {
   hyparquet: "an isolate reads no files: its host reads data sets for it",
   fflate: "an isolate reads no files: its host reads data sets for it",
   papaparse: "an isolate reads no files: its host reads data sets for it",
+};
+
+/** The environments that come with the package: an isolate has one, and it is another. */
+const noBundled: Plugin = {
+  name: "no-bundled-environments",
+  setup: ({ onLoad }) => onLoad({ filter: /[\\/]environments[\\/]bundled[\\/]all\.ts$/ }, () => ({ contents: "export const BUNDLED = [], FAMILIES = {};" })),
 };
 
 /** Each of these packages as one class which has itself by every name, so that what extends or asks for a part of it loads. Who makes one is told. */
@@ -49,7 +55,7 @@ export async function buildIsolateLibrary(root: string, options: BuildOptions): 
   const { outputFiles } = await build({
     ...options,
     ...inWorkerd,
-    plugins: [absentPackages, ...(inWorkerd.plugins ?? [])],
+    plugins: [absentPackages, noBundled, ...(inWorkerd.plugins ?? [])],
     entryPoints: ENTRIES,
     splitting: true,
     // A third of the bytes, and names stay as they are: reward functions are known by them, and so are the frames of stacks.

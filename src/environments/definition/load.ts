@@ -4,33 +4,11 @@ import type { EnvironmentOfRun, JsonObject } from "../../config/plan/run-config.
 import { sha256Hex } from "../../config/sha256.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { BUILT_CODE } from "./built-code.ts";
-import { alphabetSort } from "../bundled/alphabet-sort/alphabet-sort.ts";
-import { arithmetic } from "../bundled/arithmetic/arithmetic.ts";
-import { EVALUATIONS } from "../bundled/evaluations/evaluations.ts";
-import { benchmark } from "../bundled/benchmark/benchmark.ts";
-import { gsm8k } from "../bundled/gsm8k/gsm8k.ts";
-import { math500 } from "../bundled/math500/math500.ts";
-import { reverseText } from "../bundled/reverse-text/reverse-text.ts";
-import { toolTest } from "../bundled/tool-test/tool-test.ts";
-import { truthfulqaMc } from "../bundled/truthfulqa-mc/truthfulqa-mc.ts";
-import { wordle } from "../bundled/wordle/wordle.ts";
+import { BUNDLED } from "../bundled/all.ts";
 import type { EnvironmentDefinition, LoadContext } from "./definition.ts";
 import type { Environment } from "../kinds/environment.ts";
 import { offeredDefinition, type OfferedEnvironment } from "./offered.ts";
 import { standaloneContext } from "../unit/standalone-context.ts";
-
-const ALONE: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, benchmark, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
-
-/** Environments that are made of one room's code, by the room's name. */
-export const FAMILIES: Readonly<Record<string, readonly EnvironmentDefinition[]>> = { evaluations: EVALUATIONS };
-
-const madeOf = (definition: EnvironmentDefinition, room: string): EnvironmentDefinition =>
-  Object.freeze({ ...definition, source: BUILT_CODE?.bundled[room] ?? definition.source });
-
-const BUNDLED: readonly EnvironmentDefinition[] = [
-  ...ALONE.map((definition) => madeOf(definition, definition.id)),
-  ...Object.entries(FAMILIES).flatMap(([room, definitions]) => definitions.map((definition) => madeOf(definition, room))),
-].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** Whether this is the id of an environment that comes with the package, whatever this host has in its place. */
 export const isBundled = (id: string): boolean => BUNDLED.some((bundled) => bundled.id === id);

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, it } from "vitest";
 import { until, Workplace } from "../../support/cli/cli-process.ts";
 import { readLock } from "../../../src/cli/state/state-lock.ts";
 import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeVerdict, coversCode, envDigestOf } from "../../../src/config/env-digest.ts";
 import type { EnvironmentOfRun } from "../../../src/config/plan/run-config.ts";
 import type { BuiltCode } from "../../../src/environments/definition/built-code.ts";
-import { digestOfRun, environmentDigest, FAMILIES, findEnvironment, findOffered, listEnvironments } from "../../../src/environments/definition/load.ts";
+import { FAMILIES } from "../../../src/environments/bundled/all.ts";
+import { digestOfRun, environmentDigest, findEnvironment, findOffered, listEnvironments } from "../../../src/environments/definition/load.ts";
 import { codeDigests } from "../../../tools/code-digests.ts";
 
 const ROOT = `${resolve(import.meta.dirname, "../../..")}/`;

@@ -16,7 +16,12 @@ const PACKAGE = /^(?:.*\/)?node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 const ENGINE = "src/environments/unit/run-unit.ts";
 const LIBRARY = "src/index.ts";
 /** They say which code is there, not what it does. */
-const ABOUT_CODE = ["src/environments/bundled/all.ts", "src/environments/definition/built-code.ts", "src/environments/definition/load.ts", "src/environments/definition/offered.ts"];
+const ABOUT_CODE = [
+  "src/environments/bundled/all.ts",
+  "src/environments/definition/built-code.ts",
+  "src/environments/definition/load.ts",
+  "src/environments/definition/offered.ts",
+];
 
 /** `root` ends with `/`. Reads the sources as they are now. */
 export async function codeDigests(root: string): Promise<BuiltCode> {

@@ -108,7 +108,8 @@ const inWorker = (path: string): boolean => isShipped(path) && !isNodeOnly(path)
 const isEntry = (path: string): boolean => path === "src/worker.ts" || path === "src/embedded-worker.ts";
 
 /** What an isolate and its host call each other by, and what stands before the network of one. */
-const isIsolateBorder = ({ path, text }: SourceFile): boolean => path.startsWith("src/isolates/") && /\bextends (platform\.)?(RpcTarget|WorkerEntrypoint)\b/.test(text);
+const isIsolateBorder = ({ path, text }: SourceFile): boolean =>
+  path.startsWith("src/isolates/") && /\bextends (platform\.)?(RpcTarget|WorkerEntrypoint)\b/.test(text);
 
 /** A file that defines a Durable Object class, an entrypoint or the handlers knows the platform; any other file is a rule file. */
 const isPlatform = (file: SourceFile): boolean =>
@@ -146,7 +147,8 @@ function reasonsOf(file: SourceFile): readonly string[] {
 /** Why `file` may not import `target`; null when it may. */
 function refusal(file: SourceFile, target: string, value: boolean): string | null {
   const { path } = file;
-  if (target.startsWith("cloudflare:") && value && !isPlatform(file)) return "only the Workers' entries, Durable Object classes and the borders of isolates know the platform";
+  if (target.startsWith("cloudflare:") && value && !isPlatform(file))
+    return "only the Workers' entries, Durable Object classes and the borders of isolates know the platform";
   if (isShipped(path) && /^(test|tools|bench)\//.test(target)) return "shipped code does not depend on tests or tools";
   if (!inWorker(path)) return upward(path, target);
   if (target.startsWith("node:") && value && !BUILT_IN.includes(path)) return "code of the Worker runs without Node's modules";

@@ -10,4 +10,6 @@ export interface Channel {
   onBroken: (reason: Failure) => void;
   /** Nobody waits for an answer any more. */
   close(): void;
+  /** In place of `close`, where the other side did not do as it was told: nobody is to meet this copy of its code again. Absent = there is no such thing. */
+  drop?(): void;
 }

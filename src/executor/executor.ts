@@ -129,7 +129,15 @@ export class Executor {
     this.#refused = [];
     this.#slice.spend();
     try {
-      const asks = { executor: this.#ports.id, age_ms: this.#slice.age, free: this.#free(), serving: this.#services.serving, walls: this.#services.walls.taken, passes: this.#passes, refused };
+      const asks = {
+        executor: this.#ports.id,
+        age_ms: this.#slice.age,
+        free: this.#free(),
+        serving: this.#services.serving,
+        walls: this.#services.walls.taken,
+        passes: this.#passes,
+        refused,
+      };
       return await this.#ports.dispatcher().next({ ...asks, ...changes, ...(this.#services.isMakingRoom ? { yielding: true } : {}) });
     } catch (thrown) {
       this.#refused.push(...refused);

@@ -1,4 +1,4 @@
-import { WorkerEntrypoint } from "cloudflare:workers";
+import { exports, WorkerEntrypoint } from "cloudflare:workers";
 import { requestProblem } from "../config/endpoints/environment-hosts.ts";
 import { type Env, isLocal } from "../env.ts";
 import { MAX_OUTBOUND_BYTES } from "../limits.ts";
@@ -32,4 +32,10 @@ export class EnvironmentOutbound extends WorkerEntrypoint<Env, OutboundProps> {
     await answer.body?.cancel();
     return refusalOf(`the answer ${told}`);
   }
+}
+
+/** The entrypoint for isolates of one environment; null where the main module does not export it. */
+export function wayOut(props: OutboundProps): Fetcher | null {
+  const { EnvironmentOutbound: made } = exports as unknown as { EnvironmentOutbound?: (options: { props: OutboundProps }) => Fetcher };
+  return made === undefined ? null : made({ props });
 }

@@ -1,8 +1,7 @@
-import { exports } from "cloudflare:workers";
 import { type Env, isLocal, loaderOf } from "../env.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { BUILT_LIBRARY } from "./built-library.ts";
-import type { EnvironmentOutbound, OutboundProps } from "./environment-outbound.ts";
+import { wayOut } from "./environment-outbound.ts";
 import { IsolateNames } from "./isolate-names.ts";
 import type { IsolateHost } from "./open-isolate.ts";
 
@@ -13,7 +12,8 @@ const NAMES = new IsolateNames();
 export function isolateHostOf(env: Env): IsolateHost {
   const loader = loaderOf(env);
   if (loader === null) throw lacking("its wrangler.toml has no [[worker_loaders]] with the binding LOADER: add its two lines");
-  if (BUILT_LIBRARY === null) throw lacking("it is made of sources that nobody has built: deploy dist/worker.js (`npm run deploy`), or a module that imports edgewise/worker");
+  if (BUILT_LIBRARY === null)
+    throw lacking("it is made of sources that nobody has built: deploy dist/worker.js (`npm run deploy`), or a module that imports edgewise/worker");
   return { loader, library: BUILT_LIBRARY, names: NAMES, outbound, dropsIdle: isLocal(env) };
 }
 
@@ -21,7 +21,7 @@ const lacking = (what: string): EdgewiseError =>
   new EdgewiseError("environment_failed", `this deployment gives environments no isolates of their own: ${what}`);
 
 function outbound(hosts: readonly string[]): Fetcher {
-  const { EnvironmentOutbound: made } = exports as unknown as { EnvironmentOutbound?: (options: { props: OutboundProps }) => Fetcher<EnvironmentOutbound> };
-  if (made === undefined) throw lacking("its main module does not export EnvironmentOutbound of edgewise/worker, which the environment's requests go through");
-  return made({ props: { hosts } }) as unknown as Fetcher;
+  const made = wayOut({ hosts });
+  if (made === null) throw lacking("its main module does not export EnvironmentOutbound of edgewise/worker, which the environment's requests go through");
+  return made;
 }

@@ -13,21 +13,21 @@ export const MAIN_MODULE = "main.js";
 /** The class that the main module exports. */
 export const ENTRYPOINT = "Isolate";
 /** Where the environment's module stands: beside the library, which it imports from `./lib/`. */
-const ENVIRONMENT = "environment.js";
+export const ENVIRONMENT_MODULE = "environment.js";
 const MAP = "environment.map.txt";
 
 /** The environment's module is loaded when the first message needs it: what breaks in it is told in words, and not as an isolate that cannot start. */
-const mainOf = (digest: string): string => `import { isolateEntrypoint, openSession } from "./lib/runner.js";
+const mainOf = (digest: string): string => `import { isolateEntrypoint } from "./lib/runner.js";
 const code = {
   source: ${JSON.stringify(digest)},
-  script: "${ENVIRONMENT}",
-  module: () => import("./${ENVIRONMENT}"),
+  script: "${ENVIRONMENT_MODULE}",
+  module: () => import("./${ENVIRONMENT_MODULE}"),
   map: async () => (await import("./${MAP}")).default,
 };
-export const ${ENTRYPOINT} = isolateEntrypoint(code, openSession);
+export const ${ENTRYPOINT} = isolateEntrypoint(code);
 `;
 
 /** All modules of an isolate, by their names; the main one is `MAIN_MODULE`. */
 export function isolateModules({ digest, text, map }: IsolateCode, library: IsolateLibrary): Record<string, string | { readonly text: string }> {
-  return { [MAIN_MODULE]: mainOf(digest), [ENVIRONMENT]: text, [MAP]: { text: map }, ...library.modules };
+  return { [MAIN_MODULE]: mainOf(digest), [ENVIRONMENT_MODULE]: text, [MAP]: { text: map }, ...library.modules };
 }

@@ -4,7 +4,7 @@ import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS } from "../limits.ts";
 import { batchOf, textOf } from "./batch-text.ts";
 import type { IsolateLibrary } from "./built-library.ts";
-import { ENTRYPOINT, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
+import { ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
 import { type IsolateIdentity, type IsolateNames, identityDigest } from "./isolate-names.ts";
 
 /** What a Worker makes isolates with. */
@@ -37,9 +37,7 @@ interface EntryStub extends Disposable {
 }
 
 /** A session with an isolate. `drop` ends the isolate with it: whoever comes next gets a new one. */
-export interface IsolateChannel extends Channel {
-  drop(): void;
-}
+export type IsolateChannel = Channel & Required<Pick<Channel, "drop">>;
 
 /**
  * Begins a session with the isolate of an environment, which is loaded where none of its identity is. For the request that asks: of what it opens nothing may be
@@ -56,9 +54,20 @@ export async function openIsolate(host: IsolateHost, plan: IsolatePlan): Promise
   } catch (thrown) {
     channel.close();
     host.names.retire(name);
-    throw new EdgewiseError("sandbox_error", `the isolate of the environment could not be started: ${failureOf(thrown).message}`, { cause: thrown, passing: true });
+    throw startFailure(thrown);
   }
   return channel;
+}
+
+/** What is wrong in the environment's module is found when the isolate begins, and told with its place. All else may be otherwise the next time. */
+function startFailure(thrown: unknown): EdgewiseError {
+  const { message } = failureOf(thrown);
+  if (message.includes(`at ${ENVIRONMENT_MODULE}:`))
+    return new EdgewiseError(
+      "environment_failed",
+      `the environment could not be loaded: ${message.replace(/^Failed to start Worker:\s*(Uncaught )?/, "").replaceAll(/\s+/g, " ")}`,
+    );
+  return new EdgewiseError("sandbox_error", `the isolate of the environment could not be started: ${message}`, { cause: thrown, passing: true });
 }
 
 function entryOf({ loader, library, outbound }: IsolateHost, name: string, { code, hosts }: IsolatePlan): EntryStub {
@@ -109,14 +118,15 @@ class OpenChannel implements IsolateChannel {
 
   async begin(): Promise<void> {
     this.#session = await this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
-    this.#session.over().then(() => console.log("OVER ok"), (e) => console.log("OVER err", String(e)));
+    this.#session.over().then(
+      () => this.#end("it has ended"),
+      (thrown: unknown) => this.#end(failureOf(thrown).message),
+    );
   }
 
   send(batch: readonly unknown[]): void {
     if (this.#closed || this.#session === null) return;
-    this.#session.deliver(textOf(batch)).catch((thrown: unknown) => {
-      this.#break({ code: "sandbox_error", message: `the isolate of the environment has ended: ${failureOf(thrown).message}` });
-    });
+    this.#session.deliver(textOf(batch)).catch((thrown: unknown) => this.#end(failureOf(thrown).message));
   }
 
   close(): void {
@@ -143,6 +153,10 @@ class OpenChannel implements IsolateChannel {
       return this.#break({ code: "environment_error", message: `the environment sent what is no batch of messages: ${failureOf(thrown).message}` });
     }
     this.onBatch(messages);
+  }
+
+  #end(message: string): void {
+    this.#break({ code: "sandbox_error", message: `the isolate of the environment is gone: ${message}` });
   }
 
   #break(reason: Failure): void {

@@ -177,7 +177,8 @@ export class Conversation {
     this.#units.clear();
     for (const { letGo } of this.#signals.values()) letGo();
     this.#outbox.close();
-    this.#channel.close();
+    if (reason.code === "environment_error" && this.#channel.drop !== undefined) this.#channel.drop();
+    else this.#channel.close();
     this.#with.onEnd();
   }
 

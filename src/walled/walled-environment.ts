@@ -90,9 +90,10 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     return await WalledHosted.open(begin);
   };
 
-  const { version, description, defaults, source } = facts;
+  const { version, description, defaults, source, hosts } = facts;
   return {
     ...{ id, version, description, defaults, keys, source },
+    ...(hosts === undefined ? {} : { hosts }),
     resolveArgs: async (args) => (await asked({ type: "resolve_args", args }, "resolved")).args as JsonObject,
     check,
     load,

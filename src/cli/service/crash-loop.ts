@@ -23,7 +23,8 @@ export class CrashLoop {
   hung(environments: readonly string[]): string {
     this.count();
     const [one, ...others] = environments;
-    const whose = one === undefined ? "code that does not pause" : others.length === 0 ? `environment ${one}` : `one of the environments ${environments.join(", ")}`;
+    const whose =
+      one === undefined ? "code that does not pause" : others.length === 0 ? `environment ${one}` : `one of the environments ${environments.join(", ")}`;
     return `warning: the local runtime was held by ${whose}, which does not end or pause: it is ended and started again; the run goes on, and a unit that does so again is given up`;
   }
 

@@ -73,7 +73,17 @@ export function executorCount(env: NodeJS.ProcessEnv, wanted = 1): number {
  * Settings that a person may set in the environment: a mirror of the Hugging Face Hub, under the name that its own tools read,
  * which keys requests over HTTP may name, which hosts environments may call, how long an endpoint or the code of a run may be away, how much the library's own log says.
  */
-const VARS = ["HF_ENDPOINT", "HF_DATASETS_SERVER", "KEY_VARS", "OUTAGE_MS", "CODE_WAIT_MS", "KEEP_TURNS_MS", "ENVIRONMENT_HOSTS", "EDGEWISE_LOG_LEVEL", "VF_LOG_LEVEL"];
+const VARS = [
+  "HF_ENDPOINT",
+  "HF_DATASETS_SERVER",
+  "KEY_VARS",
+  "OUTAGE_MS",
+  "CODE_WAIT_MS",
+  "KEEP_TURNS_MS",
+  "ENVIRONMENT_HOSTS",
+  "EDGEWISE_LOG_LEVEL",
+  "VF_LOG_LEVEL",
+];
 
 export const workerVars = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(VARS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
@@ -109,7 +119,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   });
   const endSilent = (): void => {
     const { names } = atWork;
-    log.write("warn", `the runtime has answered nobody for ${hangMs / 1_000} s and is ended; at work: ${names.length === 0 ? "no environment" : names.join(", ")}`);
+    log.write(
+      "warn",
+      `the runtime has answered nobody for ${hangMs / 1_000} s and is ended; at work: ${names.length === 0 ? "no environment" : names.join(", ")}`,
+    );
     expected = running;
     running?.kill("SIGKILL");
     onHang(names);
@@ -137,7 +150,9 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const watch = (): void => void callWatchdog(address, log, () => closing);
     const unguard = guardedServers();
     try {
-      const started = keepingSignals(() => new Miniflare(convertV4MiniflareOptions(runtimeOptions({ ...options, atWork }, new QuietLog(LogLevel.INFO), watch))));
+      const started = keepingSignals(
+        () => new Miniflare(convertV4MiniflareOptions(runtimeOptions({ ...options, atWork }, new QuietLog(LogLevel.INFO), watch))),
+      );
       runtime = started;
       const url = await within(START_MS, started.ready);
       if (socket === null) address = { host: url.hostname, port: Number(url.port) };

@@ -39,7 +39,8 @@ export interface HostRules {
 export function hostsProblem({ declared, allowed, local }: HostRules): string | null {
   const patterns = (allowed ?? (local ? "*" : "")).split(",").map((pattern) => pattern.trim());
   const refused = declared.filter((host) => !patterns.some((pattern) => pattern !== "" && isLike(pattern, host)));
-  if (refused.length > 0) return `asks for ${refused.join(", ")}, and this service does not let environments call that: whoever runs it allows hosts in ENVIRONMENT_HOSTS`;
+  if (refused.length > 0)
+    return `asks for ${refused.join(", ")}, and this service does not let environments call that: whoever runs it allows hosts in ENVIRONMENT_HOSTS`;
   const [hidden] = local ? [] : declared.filter((host) => addressProblem(`https://${host}/`) !== null);
   return hidden === undefined ? null : `asks for ${hidden}, which ${addressProblem(`https://${hidden}/`)}`;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { declaredHostsProblem } from "../../config/endpoints/environment-hosts.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 
 /** An id stands in addresses, in commands and in the names of folders. */
@@ -11,6 +12,13 @@ export const FACTS_SCHEMA = z.object({
   description: z.string(),
   defaults: z.object({ num_examples: z.number().exactOptional(), rollouts_per_example: z.number().exactOptional() }),
   keys: z.array(z.string().refine(isKeyVariable, "is no name of a key variable")),
+  hosts: z
+    .array(z.string())
+    .superRefine((hosts, context) => {
+      const problem = declaredHostsProblem(hosts);
+      if (problem !== null) context.addIssue({ code: "custom", message: problem });
+    })
+    .exactOptional(),
   args: z.array(
     z.object({
       name: z.string(),

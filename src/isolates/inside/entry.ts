@@ -3,6 +3,8 @@ import type { Channel } from "../../environment-protocol/channel.ts";
 import type { EnvironmentDefinition } from "../../environments/definition/definition.ts";
 import { environmentOf } from "../../environments/definition/environment-of.ts";
 import { knowSources } from "../../errors/own-frames.ts";
+import { openSession } from "../../environment-session/session.ts";
+import { printsTo } from "../../logging/worker-console.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { batchOf, textOf } from "../batch-text.ts";
 
@@ -22,9 +24,6 @@ export interface IsolatedCode {
   /** Source map of the module as JSON; "" where there is none. */
   readonly map: () => Promise<string>;
 }
-
-/** Plays what comes over `channel`; `definition` runs the code, which may break. */
-export type OpenSession = (definition: () => Promise<EnvironmentDefinition>, channel: Channel) => void;
 
 /** Code that broke when it was loaded stays so for as long as its isolate lives. */
 let isSpoiled = false;
@@ -46,13 +45,14 @@ class IsolateSession extends platform.RpcTarget {
   readonly #host: HostStub;
   readonly #channel: Channel;
   readonly #ended = Promise.withResolvers<void>();
+  #lastSent: Promise<void> = Promise.resolve();
   #over = false;
 
-  constructor(host: HostStub, code: IsolatedCode, open: OpenSession) {
+  constructor(host: HostStub, code: IsolatedCode) {
     super();
     this.#host = host;
-    this.#channel = { send: (batch) => this.#send(batch), onBatch: () => undefined, onBroken: () => undefined, close: () => this[Symbol.dispose]() };
-    open(() => definitionOf(code), this.#channel);
+    this.#channel = { send: (batch) => this.#send(batch), onBatch: () => undefined, onBroken: () => undefined, close: () => this.#close() };
+    openSession(() => definitionOf(code), this.#channel, { printsTo });
   }
 
   deliver(batch: string): void {
@@ -75,7 +75,16 @@ class IsolateSession extends platform.RpcTarget {
   }
 
   #send(batch: readonly unknown[]): void {
-    if (!this.#over) this.#host.deliver(textOf(batch)).catch(() => this[Symbol.dispose]());
+    if (this.#over) return;
+    const sent = this.#host.deliver(textOf(batch));
+    this.#lastSent = sent;
+    sent.catch(() => this[Symbol.dispose]());
+  }
+
+  /** The host hears what was said last before it hears that nothing more comes. */
+  #close(): void {
+    const end = (): void => this[Symbol.dispose]();
+    this.#lastSent.then(end, end);
   }
 }
 
@@ -83,10 +92,10 @@ class IsolateSession extends platform.RpcTarget {
 const abortIsolate = (): void => (platform as unknown as { abortIsolate(reason: string): void }).abortIsolate("dropped");
 
 /** The class that the main module of an isolate exports: `begin` begins a session, `drop` ends the isolate, whoever works in it. */
-export const isolateEntrypoint = (code: IsolatedCode, open: OpenSession) =>
+export const isolateEntrypoint = (code: IsolatedCode) =>
   class extends platform.WorkerEntrypoint {
     begin(host: HostStub): IsolateSession {
-      return new IsolateSession(host.dup(), code, open);
+      return new IsolateSession(host.dup(), code);
     }
 
     drop(): void {

@@ -3,4 +3,3 @@ import "./quiet-console.ts";
 import "./outward.ts";
 
 export { isolateEntrypoint } from "./entry.ts";
-export { openSession } from "./open-session.ts";

@@ -39,10 +39,18 @@ describe("an environment that never gives the processor back", () => {
     mkdirSync(join(place.folder, "environments", "loops"), { recursive: true });
     writeFileSync(join(place.folder, "environments", "loops", "loops.ts"), LOOPS);
     const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: "4000" });
-    const refused = until(async () => (await health()) === 503, 40_000, () => "an answer of the front door while the runtime is held");
+    const refused = until(
+      async () => (await health()) === 503,
+      40_000,
+      () => "an answer of the front door while the runtime is held",
+    );
     await cli.says("the local runtime was held by environment loops", 40_000);
     await refused;
-    await until(async () => (await health()) === 200, 40_000, () => "an answer of the runtime that was started again");
+    await until(
+      async () => (await health()) === 200,
+      40_000,
+      () => "an answer of the runtime that was started again",
+    );
   });
 });
 

@@ -1,93 +1,135 @@
-import { afterEach, expect, it } from "vitest";
-import { BUILT_LIBRARY } from "../../../src/isolates/built-library.ts";
-import { openIsolate, type IsolateChannel, type IsolateHost } from "../../../src/isolates/open-isolate.ts";
-import { IsolateNames } from "../../../src/isolates/isolate-names.ts";
-import { sha256Hex } from "../../../src/config/sha256.ts";
-import { loaderOf } from "../../../src/env.ts";
+import { describe, expect, it } from "vitest";
 import { isolateHostOf } from "../../../src/isolates/isolate-host.ts";
+import { type IsolateHost, type IsolatePlan, openIsolate } from "../../../src/isolates/open-isolate.ts";
+import { infoOf, isolated, telling } from "../support/isolated.ts";
 import { service } from "../support/service.ts";
 
-const names = new IsolateNames();
-function hostOf(): IsolateHost {
-  const loader = loaderOf(service);
-  if (loader === null || BUILT_LIBRARY === null) throw new Error("no isolates here");
-  return { loader, library: BUILT_LIBRARY, names, dropsIdle: true, outbound: () => { throw new Error("none"); } };
-}
-const opened: IsolateChannel[] = [];
-afterEach(() => { for (const each of opened.splice(0)) each.close(); });
-
-async function openWith(text: string, team = "acme", hosts: string[] = []) {
-  const code = { text, map: "", digest: await sha256Hex(text) };
-  const channel = await openIsolate(hosts.length ? isolateHostOf(service) : hostOf(), { team, code, hosts, secrets: {} });
-  opened.push(channel);
-  return channel;
-}
-const asked = (channel: IsolateChannel, message: unknown) => new Promise<any>((resolve) => { channel.onBatch = ([first]) => resolve(first); channel.onBroken = resolve; channel.send([message]); });
-
-const ENV = (top = "") => `import { defineEnvironment, z } from "./lib/index.js";
-${top}
-export default defineEnvironment({ id: "x", version: "1", description: "d", args: z.object({}), load() { throw new Error("no"); } });`;
-
-it("echoes", async () => {
-  const t0 = Date.now();
-  const channel = await openWith(ENV());
-  console.log("opened", Date.now() - t0);
-  expect(await asked(channel, { a: 1 })).toEqual({ type: "echo", id: "x", batch: [{ a: 1 }] });
-  console.log("asked", Date.now() - t0);
-  const again = await openWith(ENV());
-  expect(await asked(again, { a: 2 })).toMatchObject({ type: "echo" });
-  console.log("again", Date.now() - t0);
-});
-it("fails", async () => {
-  for (const text of ["export default 1 +;", ENV("\nthrow new Error('boom');"), "import { nothing } from './lib/index.js'; console.log(nothing)"]) {
-    try { console.log(await asked(await openWith(text), {})); } catch (e) { console.log("OPEN", String(e)); }
+/** What each of these comes to, or is refused with. */
+const tried = (attempts: Readonly<Record<string, string>>): string => `(async () => {
+  const found = {};
+  for (const [name, attempt] of Object.entries({ ${Object.entries(attempts)
+    .map(([name, body]) => `${name}: async () => { ${body} }`)
+    .join(", ")} })) {
+    try { found[name] = "reached: " + String(await attempt()).slice(0, 200); } catch (error) { found[name] = "refused: " + error.message; }
   }
+  return found;
+})()`;
+
+describe("code of an environment in an isolate of its own", () => {
+  it("reaches no network, by whatever way", async () => {
+    const info = await infoOf(
+      telling(
+        tried({
+          fetch: 'await fetch("https://example.com")',
+          loopback: 'await fetch("http://127.0.0.1:80/")',
+          metadata: 'await fetch("http://169.254.169.254/latest/meta-data/")',
+          socket: 'await (await import("cloudflare:sockets")).connect("1.1.1.1:80").opened',
+          net: 'const net = await import("node:net"); await new Promise((ok, no) => net.connect(80, "1.1.1.1").once("connect", ok).once("error", no))',
+          http: 'const http = await import("node:http"); await new Promise((ok, no) => http.get("http://example.com", ok).once("error", no))',
+          websocket:
+            'await new Promise((ok, no) => { const w = new WebSocket("wss://example.com"); w.onopen = ok; w.onerror = (e) => no(new Error("closed")); })',
+          cache: 'await (await caches.open("x")).match("https://example.com/")',
+          dns: 'await (await import("node:dns/promises")).lookup("example.com")',
+        }),
+      ),
+    );
+    expect(Object.keys(info)).toHaveLength(9);
+    for (const outcome of Object.values(info)) expect(outcome).toMatch(/^refused: /);
+  });
+
+  it("finds no binding, variable, secret, file or process of the service, and makes no code", async () => {
+    const info = await infoOf(
+      telling(
+        tried({
+          env: 'return JSON.stringify((await import("cloudflare:workers")).env)',
+          exports: 'return Object.keys((await import("cloudflare:workers")).exports)',
+          variables: "return JSON.stringify(process.env)",
+          files: 'return (await import("node:fs")).readFileSync("/etc/passwd")',
+          process: 'return (await import("node:child_process")).execSync("id")',
+          eval: 'return (0, eval)("1 + 1")',
+          wasm: "return new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))",
+          modules: 'return await import("./lib/worker.js")',
+        }),
+      ),
+    );
+    const { env, exports, variables, ...rest } = info;
+    expect([env, exports, variables]).toEqual(["reached: {}", "reached: ", "reached: {}"]);
+    for (const outcome of Object.values(rest)) expect(outcome).toMatch(/^refused: /);
+  });
+
+  it("replaces what it shares with the service's own code in its own copy alone", async () => {
+    const top = `JSON.stringify = () => "mine"; Promise.prototype.mine = 1; String.prototype.trim = () => "mine"; Headers.prototype.set = () => "mine"; globalThis.mine = 1;`;
+    await infoOf(telling("({})", `${top.replace('JSON.stringify = () => "mine"; ', "")}`));
+    expect([JSON.stringify({}), "mine" in Promise.prototype, " x ".trim(), "mine" in globalThis]).toEqual(["{}", false, "x", false]);
+    const headers = new Headers();
+    headers.set("a", "b");
+    expect(headers.get("a")).toBe("b");
+  });
+
+  const COUNTS = telling("({ seen: ++globalThis.seen })", "globalThis.seen = 0;");
+
+  it("is loaded once for a team and begun again warm; another team, or other keys, have a copy of their own", async () => {
+    const seen = async (options: Parameters<typeof infoOf>[1]) => (await infoOf(COUNTS, options)).seen;
+    expect([await seen({ team: "one" }), await seen({ team: "one" }), await seen({ team: "two" })]).toEqual([1, 2, 1]);
+    expect([await seen({ team: "one", keys: { A_KEY: "first" } }), await seen({ team: "one", keys: { A_KEY: "other" } })]).toEqual([1, 1]);
+    expect([await seen({ team: "one", keys: { A_KEY: "first" } }), await seen({ team: "one" })]).toEqual([2, 3]);
+  });
+
+  it("is named with file and line where it does not parse, throws when it is loaded, or asks for what the library has not", async () => {
+    const failure = async (text: string) =>
+      (await isolated(text)).check({ env_args: {} }).catch((thrown: Error & { code?: string }) => `${thrown.code}: ${thrown.message}`);
+    expect(await failure("export default 1 +;")).toMatch(/^environment_failed: .*Unexpected token ';' at environment\.js:1:18$/);
+    expect(await failure(telling("({})", "throw new RangeError('not today');"))).toMatch(/^environment_failed: .*not today/);
+    expect(await failure('import { nothing } from "./lib/index.js"; console.log(nothing);')).toMatch(/^environment_failed: .*nothing/);
+  });
 });
 
-it("dies", async () => {
-  const channel = await openWith(ENV("globalThis.n = (globalThis.n ?? 0) + 1; console.log('hello');"));
-  console.log(await asked(channel, {}));
-  const two = await openWith(ENV("globalThis.n = (globalThis.n ?? 0) + 1; console.log('hello');"));
-  let broken: any = null;
-  channel.onBroken = (r) => { broken = r; };
-  two.drop();
-  await new Promise((r) => setTimeout(r, 300));
-  console.log("broken after drop by another, nothing under way:", broken);
-  channel.onBatch = (b) => console.log("still", b);
-  channel.send([{ b: 1 }]);
-  await new Promise((r) => setTimeout(r, 300));
-  console.log("after send:", broken);
+const plan = (text: string, changes: Partial<IsolatePlan> = {}): IsolatePlan => ({
+  team: "acme",
+  code: { text, map: "", digest: `${text.length}` },
+  hosts: [],
+  secrets: {},
+  ...changes,
 });
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => "begun").catch((thrown: { code?: unknown }) => thrown.code);
 
+describe("an isolate", () => {
+  it("that could not be started is tried anew by who comes next, though the platform remembers that it could not", async () => {
+    const host = isolateHostOf(service);
+    const broken = { ...host, library: { ...host.library, modules: { ...host.library.modules, "lib/runner.js": "this is no module" } } };
+    const code = plan(telling("({})", "// started anew"));
+    expect(await failureOf(openIsolate(broken, code))).toBe("sandbox_error");
+    const channel = await openIsolate(host, code);
+    channel.close();
+  });
 
-it("outbound", async () => {
-  const probe = `import { defineEnvironment, z } from "./lib/index.js";
-  const tell = async (f) => { try { return "OK " + String(await f()).slice(0, 300); } catch (e) { return "no: " + e.message; } };
-  const all = async () => { const found = {};
-  for (const [n, f] of Object.entries({
-    fetch: async () => { const r = await fetch("https://example.com"); return r.status + await r.text(); },
-    allowed: async () => { const r = await fetch("https://api.example.com/ok", { method: "POST", body: "hello", headers: { authorization: "x" } }); return r.status + await r.text(); },
-    redirected: async () => { const r = await fetch("https://api.example.com/aside"); return r.status + await r.text(); },
-    redirectedOk: async () => { const r = await fetch("https://api.example.com/back"); return r.status + await r.text(); },
-    manual: async () => { const r = await fetch("https://api.example.com/aside", { redirect: "manual" }); return r.status + r.headers.get("location"); },
-    big: async () => { const r = await fetch("https://api.example.com/big"); return r.status + " " + (await r.text()).length; },
-    streamed: async () => { const r = await fetch("https://api.example.com/streamed"); return r.status + " " + (await r.text()).length; },
-    sends: async () => { const r = await fetch("https://api.example.com/ok", { method: "POST", body: "x".repeat(17 * 1024 * 1024) }); return r.status; },
-    ws: () => new Promise((ok, no) => { const w = new WebSocket("wss://api.example.com"); w.addEventListener("open", ok); w.addEventListener("error", (e) => no(new Error("ws " + e.message))); }),
-    connect: async () => (await import("cloudflare:sockets")).connect("api.example.com:443").opened,
-  })) found[n] = await tell(f);
-  return found; };
-  const made = defineEnvironment({ id: "x", version: "1", description: "d", args: z.object({}), load() { throw new Error("no"); } });
-  export default { ...made, then: undefined, probe: all };`;
-  const MIB = 1024 * 1024;
-  Object.assign(service, { NETWORK: { fetch: async (r: Request) => {
-    const path = new URL(r.url).pathname;
-    if (path === "/aside") return Response.redirect("http://169.254.169.254/latest", 302);
-    if (path === "/back") return Response.redirect("https://api.example.com/ok", 302);
-    if (path === "/big") return new Response("x".repeat(17 * MIB));
-    if (path === "/streamed") { let n = 0; return new Response(new ReadableStream({ pull(c) { if (n++ > 20) c.close(); else c.enqueue(new Uint8Array(MIB)); } })); }
-    return new Response(JSON.stringify([r.url, r.method, await r.text(), [...r.headers]]));
-  } } });
-  const channel = await openWith(probe, "acme", ["api.example.com"]);
-  console.log(await asked(channel, { probe: 1 }));
+  const RUNNER = (begin: string): string => `import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
+class Session extends RpcTarget { deliver() {} over() { return new Promise((resolve) => setTimeout(resolve, 60_000)); } }
+export const isolateEntrypoint = () => class extends WorkerEntrypoint {
+  async begin(host) { const kept = host.dup(); setTimeout(async () => { try { ${begin} } catch {} }, 1); return new Session(); }
+  drop() {}
+};`;
+
+  it.each([
+    ["is no text", "await kept.deliver(new Map([[1, 2]]))", "a batch is a text"],
+    ["has functions in it", "await kept.deliver([{ type: () => 1 }])", "a batch is a text"],
+    ["is no JSON", 'await kept.deliver("{")', "what is no batch"],
+    ["is no list", 'await kept.deliver("{}")', "a batch is an array"],
+    ["is larger than any may be", 'await kept.deliver("x".repeat(13 * 1024 * 1024))', "characters at once"],
+  ])("whose batch %s is broken by that, as its environment's fault", async (_, begin, words) => {
+    const host = isolateHostOf(service);
+    const lying: IsolateHost = { ...host, library: { digest: begin, modules: { "lib/runner.js": RUNNER(begin) } } };
+    const channel = await openIsolate(lying, plan("export default 1;"));
+    const batches: unknown[] = [];
+    channel.onBatch = (batch) => batches.push(batch);
+    const { code, message } = await new Promise<{ code: string; message: string }>((resolve) => {
+      channel.onBroken = resolve;
+    });
+    expect([code, message]).toEqual(["environment_error", expect.stringContaining(words)]);
+    expect(batches).toEqual([]);
+  });
+
+  it("that a deployment cannot make is refused with what it lacks", () => {
+    expect(() => isolateHostOf({ ...service, LOADER: undefined } as never)).toThrow(/\[\[worker_loaders\]\]/);
+  });
 });

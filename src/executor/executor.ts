@@ -221,7 +221,7 @@ export class Executor {
       return "worked";
     }
     if (answer.task.kind !== "finalise" && !this.#takesWall(service, answer.config.wall)) {
-      await this.#ports.run(runId).leave(ticketOf(answer));
+      await this.#portsOf(answer).run(answer.config.run_id).leave(ticketOf(answer));
       return "over";
     }
     const { notes, prints } = said;

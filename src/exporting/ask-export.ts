@@ -24,7 +24,9 @@ export async function askExport(env: Env, view: RunView, silent_ms = SILENT_MS):
   if (found === null || lacksDigests(found.state)) {
     const stream = await place.read("metadata.json");
     const facts = stream === null ? null : runFacts(await new Response(stream).json());
-    if (facts === null) throw new EdgewiseError("storage_unavailable", "The results of this run are missing in storage.");
+    // Else an export without rows would be kept.
+    const isWhole = view.totals.rollouts === 0 || (await place.size("results.jsonl")) !== null;
+    if (facts === null || !isWhole) throw new EdgewiseError("storage_unavailable", "The results of this run are missing in storage.");
     const { state } = await begun(place, facts, found?.etag ?? null);
     await sendExportTask(env, run);
     return state;

@@ -7,6 +7,7 @@ import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { expectedFailure } from "../errors.ts";
 import { readTwice } from "../read-twice.ts";
+import { resultsObject } from "../runs/results-object.ts";
 
 export interface SettledRun {
   readonly id: string;
@@ -27,6 +28,8 @@ interface RowTable {
 
 type Ports = Pick<AppPorts, "store" | "run">;
 
+const missing = (id: string): EdgewiseError => new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
+
 /** What there is to know of a run before its rows are read. Throws `not_found`, `run_busy`, and `storage_unavailable`. */
 export async function settledRun({ store, run }: Ports, id: string): Promise<SettledRun> {
   const view = await readTwice(
@@ -37,18 +40,20 @@ export async function settledRun({ store, run }: Ports, id: string): Promise<Set
   if (view.phase !== "settled")
     throw new EdgewiseError("run_busy", `The results of run ${id} are not complete yet.`, { hint: "Follow the run to its end, then compare it." });
   const { env_id, model, run_id } = view.config;
-  const rows = outputKey(env_id, model, run_id, "results.jsonl");
   const file = await store.read(outputKey(env_id, model, run_id, "metadata.json"));
   const metadata: unknown = file === null ? null : await new Response(file).json();
   const facts = runFacts(metadata);
-  if (facts === null) throw new EdgewiseError("storage_unavailable", `The results of run ${id} are missing in storage.`);
-  return { id, model, metadata, facts, rows, bytes: (await store.size(rows)) ?? 0 };
+  if (facts === null) throw missing(id);
+  const { key, size } = await resultsObject({ store }, view);
+  return { id, model, metadata, facts, rows: key, bytes: size };
 }
 
-/** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples. */
-export async function addScores({ store }: Ports, { rows }: SettledRun, table: RowTable, most: number, tooMany: () => Error): Promise<number> {
+/** Adds its rows, a row in memory at a time, and says how many they are. Throws `tooMany` as soon as there are more than so many examples, and `storage_unavailable`. */
+export async function addScores({ store }: Ports, { id, rows, bytes }: SettledRun, table: RowTable, most: number, tooMany: () => Error): Promise<number> {
+  const stream = await store.read(rows);
+  if (stream === null && bytes > 0) throw missing(id);
   let number = 0;
-  for await (const { text } of resultLines(await store.read(rows), 0)) {
+  for await (const { text } of resultLines(stream, 0)) {
     table.add(readForeignRow(text).value, ++number);
     if (table.examples > most) throw tooMany();
   }

@@ -1,11 +1,12 @@
 import { type Context, Hono } from "hono";
 import type { RunView } from "../../../durable-objects/run/control.ts";
-import { OUTPUT_FILES, outputKey } from "../../../r2-layout/keys.ts";
+import { OUTPUT_FILES } from "../../../r2-layout/keys.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { evalLog, LOG_PAGE, logText } from "../../report/logs/eval-log.ts";
 import { metadataText } from "../../report/metadata.ts";
 import type { AppContext } from "../app-context.ts";
 import { check } from "../body.ts";
+import { resultsObject } from "./results-object.ts";
 import { found, readRun, viewOf } from "./run-of.ts";
 import { attached, HARMLESS, sendObject } from "./send-object.ts";
 import { logQuery } from "../schemas.ts";
@@ -53,10 +54,5 @@ async function results(c: Context<AppContext>, view: RunView): Promise<Response>
       hint: "Follow the run, or read committed rows with GET /evaluations/{id}/rows.",
     });
   }
-  const { store } = c.var.ports;
-  const key = outputKey(view.config.env_id, view.config.model, view.config.run_id, "results.jsonl");
-  const size = await store.size(key);
-  // A run that ended before its first row has no rows, which is what an empty file says.
-  if (size === null && view.totals.rollouts > 0) throw new EdgewiseError("storage_unavailable", "The results of this run are missing in storage.");
-  return sendObject(c, { key, size: size ?? 0, name: "results.jsonl", type: "application/x-ndjson" });
+  return sendObject(c, { ...(await resultsObject(c.var.ports, view)), name: "results.jsonl", type: "application/x-ndjson" });
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { outputKey } from "../../../r2-layout/keys.ts";
 import { MAX_COMPARED_BYTES } from "../../../src/limits.ts";
+import { emptyTotals } from "../../../src/metrics/totals.ts";
 import { comparisonAnswer } from "../../../src/api/comparisons/comparison-schemas.ts";
 import { CONFIG, type Door, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 
@@ -13,7 +14,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 /** A settled run with one rollout an example. */
 function settle(door: Door, id: string, rewards: readonly number[], own: object = {}): void {
   const config = { ...CONFIG, run_id: id };
-  door.run(id).state = viewFor(config, { phase: "settled" });
+  door.run(id).state = viewFor(config, { phase: "settled", totals: { ...emptyTotals(), rollouts: rewards.length } });
   const rows = rewards.map((reward, i) => ({
     example_id: i,
     prompt: `question ${i}`,
@@ -75,6 +76,18 @@ describe("POST /comparisons", () => {
     expect(await groupsOf({ cluster_by: "passage" })).toEqual(["passage", 2]);
     settle(door, B, [0, 1, 1, 0, 1, 1]);
     expect(await groupsOf({})).toEqual([undefined, undefined]);
+  });
+
+  it("tells of rows that are missing in storage, and takes them for none of a run that made none", async () => {
+    const door = openDoor();
+    settle(door, A, [1, 0, 1]);
+    settle(door, B, []);
+    door.store.objects.delete(outputKey(env_id, model, B, "results.jsonl"));
+    expect((await compare(door, { runs: [A, B] })).body).not.toMatchObject({ code: "storage_unavailable" });
+    settle(door, B, [1, 0, 1]);
+    door.store.objects.delete(outputKey(env_id, model, B, "results.jsonl"));
+    const { status, body } = await compare(door, { runs: [A, B] });
+    expect([status, JSON.stringify(body)]).toEqual([503, expect.stringContaining(`The results of run ${B} are missing in storage.`)]);
   });
 
   it("refuses what is not comparable, not settled, not there, or too large", async () => {

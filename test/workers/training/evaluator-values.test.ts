@@ -137,12 +137,14 @@ it("a step says what keeps its run's files from being written or its rows from b
   await look();
   expect(sent).toMatchObject([{ read: run_id }]);
 
-  const key = outputKey(env_id, model, run_id, "metadata.json");
-  const metadata = await (await service.BUCKET.get(key))?.arrayBuffer();
-  await service.BUCKET.delete(key);
-  await expect(readRewards(portsOf(service), "loop", run_id)).rejects.toThrow("missing in storage");
-  expect(await waitsFor()).toContain("missing in storage");
-  await service.BUCKET.put(key, metadata ?? "");
+  for (const file of ["metadata.json", "results.jsonl"] as const) {
+    const key = outputKey(env_id, model, run_id, file);
+    const content = await (await service.BUCKET.get(key))?.arrayBuffer();
+    await service.BUCKET.delete(key);
+    await expect(readRewards(portsOf(service), "loop", run_id)).rejects.toThrow("missing in storage");
+    expect(await waitsFor()).toContain("missing in storage");
+    await service.BUCKET.put(key, content ?? "");
+  }
   await look();
   await readRewards(portsOf(service), "loop", run_id);
   expect(await endOf()).toMatchObject({ kind: "evaluated", values: { "pass@1": { value: 0.5 } } });

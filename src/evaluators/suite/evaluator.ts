@@ -1,4 +1,5 @@
 /** Several evaluations of one model, as a training loop asks for them. */
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { withProvider } from "../../config/endpoints/providers.ts";
 import { evaluationRun } from "../../config/plan/evaluation-run.ts";
@@ -28,7 +29,7 @@ export interface EvaluatorOptions {
 }
 
 export interface CheckpointOptions extends EvaluatorOptions {
-  /** Goes on with the job that was begun: what it has finished is not run again. Default false: a new job, in whose folder old results are replaced. */
+  /** Goes on with the job that was begun: what it has finished is not run again. Default false: a new job, which replaces the results of its folder once nothing of it is refused. */
   readonly resume?: boolean;
 }
 
@@ -79,6 +80,10 @@ export class Evaluator {
   readonly #engine: EvaluationEngine;
   readonly #folder: ResultsFolder;
   readonly #id: string;
+  /** Digest of what is evaluated, and how. */
+  readonly #settings: string;
+  /** The job of the folder is this one; before, what is there is of another, and stays. */
+  #isBegun: boolean;
 
   private constructor(config: EvaluatorConfig, job: string, engine: EvaluationEngine, resume: boolean) {
     this.config = config;
@@ -86,7 +91,10 @@ export class Evaluator {
     this.#engine = engine;
     this.#folder = new ResultsFolder(config.results, config.project, config.group, job);
     const { results: _results, max_concurrent: _speed, ...settings } = config;
-    this.#id = this.#folder.job(digestOf(settings as JsonObject), resume);
+    this.#settings = digestOf(settings as JsonObject);
+    const resumed = resume ? this.#folder.resumed(this.#settings) : null;
+    this.#id = resumed ?? randomUUID();
+    this.#isBegun = resumed !== null;
   }
 
   /** Of a model by the name or path that the server serves it under. Throws `invalid_request`, and `resume_mismatch` where the job to go on with is another. */
@@ -104,7 +112,7 @@ export class Evaluator {
 
   /** Whether all results are there: a file that lacks one of the evaluations does not count. */
   get done(): boolean {
-    const results = this.#folder.results()?.results ?? {};
+    const results = this.#stored?.results ?? {};
     return this.config.evaluation.every(({ name }) => typeof results[name] === "number");
   }
 
@@ -125,6 +133,7 @@ export class Evaluator {
     const ends = AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]);
     const requests = this.config.evaluation.map((evaluation) => ({ name: evaluation.name, request: this.#request(evaluation, options) }));
     await Promise.all(requests.map(({ name, request }) => this.#checked(name, { ...request, signal: ends })));
+    this.#begin();
     const all = await Promise.all(
       requests.map(async ({ name, request }): Promise<readonly [string, ReducedRun]> => {
         try {
@@ -145,7 +154,7 @@ export class Evaluator {
 
   /** Runs all evaluations and writes `results.json`; where it is complete, reads it. Throws as `evaluate` does, and writes nothing then. */
   async run(): Promise<StoredResults> {
-    const known = this.#folder.results();
+    const known = this.#stored;
     if (known !== null && this.done) return known;
     const { scores, unscored } = await this.evaluate();
     const { project, group } = this.config;
@@ -158,6 +167,16 @@ export class Evaluator {
     };
     this.#folder.write(results);
     return results;
+  }
+
+  get #stored(): StoredResults | null {
+    return this.#isBegun ? this.#folder.results() : null;
+  }
+
+  /** What was refused before costs no older results. */
+  #begin(): void {
+    if (!this.#isBegun) this.#folder.begin(this.#id, this.#settings);
+    this.#isBegun = true;
   }
 
   async #checked(name: string, request: EvaluationRequest): Promise<void> {

@@ -44,13 +44,10 @@ export class ResultsFolder {
     this.#write(this.file, results);
   }
 
-  /**
-   * The id of the job that is gone on with (`resume`), or of a new one, whose results replace those that are there. Throws `resume_mismatch` where the job that is there evaluates something
-   * else.
-   */
-  job(settings: string, resume: boolean): string {
-    const file = join(this.#folder, "evaluator.json");
-    const known = resume ? this.#read<StoredJob>(file) : null;
+  /** The id of the job that is to be gone on with; null where there is none. Throws `resume_mismatch` where it evaluates something else. */
+  resumed(settings: string): string | null {
+    const file = this.#job;
+    const known = this.#read<StoredJob>(file);
     if (known !== null && known.version !== 1)
       throw new EdgewiseError("invalid_request", `${file} is of version ${String(known.version)}, and this version of edgewise reads 1`, {
         hint: "update edgewise",
@@ -59,11 +56,17 @@ export class ResultsFolder {
       throw new EdgewiseError("resume_mismatch", `${file} is of a job with another model or other evaluations`, {
         hint: "leave out resume to begin anew, or name another job",
       });
-    if (known !== null) return known.id;
+    return known?.id ?? null;
+  }
+
+  /** A new job is the one of this folder from here on, and its results replace those that are there. */
+  begin(id: string, settings: string): void {
     rmSync(this.file, { force: true });
-    const id = randomUUID();
-    this.#write(file, { version: 1, id, settings } satisfies StoredJob);
-    return id;
+    this.#write(this.#job, { version: 1, id, settings } satisfies StoredJob);
+  }
+
+  get #job(): string {
+    return join(this.#folder, "evaluator.json");
   }
 
   #read<Content>(file: string): Content | null {

@@ -105,6 +105,16 @@ describe("an evaluator", () => {
     expect(evaluator.done).toBe(false);
   });
 
+  it("keeps the results and the job that its folder has where a new job is refused, and is not done by them", async () => {
+    const engine = new Engine();
+    const stored = await Evaluator.fromCheckpoint("m", { config: config(), engine }).run();
+    const misspelt = Evaluator.fromCheckpoint("m", { config: config({ evaluation: [{ name: "sst2" }, { name: "tinystories" }] }), engine });
+    await expect(misspelt.run()).rejects.toMatchObject({ code: "environment_not_found" });
+    expect(misspelt.done).toBe(false);
+    expect(resultsAt("general", "default", "m")).toEqual(stored);
+    expect(Evaluator.fromCheckpoint("m", { config: config(), engine, resume: true }).done).toBe(true);
+  });
+
   it("that was killed goes on under the same keys, so that what is finished is not run again; without resume it begins anew", async () => {
     const engine = new Engine();
     engine.down.add("tinystories_ppl");
@@ -121,8 +131,8 @@ describe("an evaluator", () => {
     expect(engine.made.size).toBe(4);
   });
 
-  it("goes on with no job that evaluates something else", () => {
-    Evaluator.fromCheckpoint("m", { config: config({ job: "j" }), engine: new Engine() });
+  it("goes on with no job that evaluates something else", async () => {
+    await Evaluator.fromCheckpoint("m", { config: config({ job: "j" }), engine: new Engine() }).run();
     expect(() => Evaluator.fromCheckpoint("m2", { config: config({ job: "j" }), engine: new Engine(), resume: true })).toThrow(
       "another model or other evaluations",
     );

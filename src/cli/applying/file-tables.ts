@@ -45,11 +45,8 @@ export class FileTables {
   constructor(text: string, file: string) {
     this.#file = file;
     this.#document = parsed(text, file);
-    for (const key of this.keys) if (!(KNOWN as readonly string[]).includes(key)) this.#problems.push(`${file}: unknown key ${key}${didYouMean(key, KNOWN)}`);
-  }
-
-  get keys(): readonly string[] {
-    return Object.keys(this.#document);
+    for (const key of Object.keys(this.#document))
+      if (!(KNOWN as readonly string[]).includes(key)) this.#problems.push(`${file}: unknown key ${key}${didYouMean(key, KNOWN)}`);
   }
 
   /** Null where the file says nothing of them, which is not that there are to be none. */

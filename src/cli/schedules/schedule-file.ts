@@ -7,10 +7,11 @@ import { FileTables, type Wanted } from "../applying/file-tables.ts";
 import { issueLines } from "../command-line/issue-lines.ts";
 import { usageError } from "../terminal/cli-error.ts";
 
+/** Of either kind: null = the file says nothing of them, which is not that there are to be none. */
 export interface WantedFile {
   /** Each `[[schedule]]`: when, and in `[schedule.eval]` a table as `[[eval]]` of a config file. */
-  readonly schedules: readonly Wanted<GivenDefinition>[];
-  /** Each `[[alert]]`; null = the file says nothing of alerts, which is not that there are to be none. */
+  readonly schedules: readonly Wanted<GivenDefinition>[] | null;
+  /** Each `[[alert]]`. */
   readonly alerts: readonly Wanted<GivenAlert>[] | null;
 }
 
@@ -20,9 +21,13 @@ export function wantedIn(text: string, file: string, env: NodeJS.ProcessEnv): Wa
   const schedules = tables.of({ key: "schedule", isName: isScheduleName, rule: SCHEDULE_NAME_RULE, read: scheduleIn });
   const alerts = tables.of({ key: "alert", isName: isAlertName, rule: ALERT_NAME_RULE, read: (table, refuse) => alertIn(table, env, refuse) });
   tables.check();
-  // A file for another command would take away all schedules with --prune.
-  if (schedules === null && alerts === null && tables.keys.length > 0) throw usageError(`${file}: has no [[schedule]] and no [[alert]]`);
-  return { schedules: schedules ?? [], alerts };
+  // An empty file, or one for another command, would take away all of them with --prune.
+  if (schedules === null && alerts === null)
+    throw usageError(
+      `${file}: has no [[schedule]] and no [[alert]]`,
+      "schedule = [] says that there are to be no schedules, alert = [] no alerts: `apply --prune` deletes those that there are.",
+    );
+  return { schedules, alerts };
 }
 
 const KEYS = Object.keys(definitionSchema.shape);

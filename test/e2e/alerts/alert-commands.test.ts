@@ -105,6 +105,6 @@ it("a file with a schedule and an alert is applied once, changes nothing the sec
   expect(new Webhook(secretIn(made)).verify(newest?.body ?? "", newest?.headers ?? {})).toMatchObject({ type: "test" });
   writeFileSync(join(place.folder, "schedules.toml"), FILE.slice(0, FILE.indexOf("[[alert]]")));
   expect(await cli([...apply, "--prune"])).toMatch(/^= nightly: unchanged\n\? alert channel: .*left as it is/);
-  writeFileSync(join(place.folder, "schedules.toml"), "alert = []\n");
+  writeFileSync(join(place.folder, "schedules.toml"), "schedule = []\nalert = []\n");
   expect(await cli([...apply, "--prune"])).toBe("- nightly: deleted, its runs stay\n- alert channel: deleted, with its messages\n");
 });

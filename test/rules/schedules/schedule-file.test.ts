@@ -25,7 +25,7 @@ describe("a file of schedules", () => {
       "s.toml",
       ENV,
     );
-    const [nightly, ...more] = schedules;
+    const [nightly, ...more] = schedules ?? [];
     expect([more, alerts]).toEqual([[], null]);
     expect(nightly).toMatchObject({ name: "nightly", given: { cron: "@daily", eval: { env_id: "gsm8k" } } });
     expect(definitionOf(definitionSchema.parse(nightly?.given))).toEqual({
@@ -50,8 +50,13 @@ describe("a file of schedules", () => {
     expect(told).toContain("unknown key schedul");
   });
 
-  test("of another command is refused, and takes away no schedule", () => {
-    expect(refusal('[[evaluator]]\nname = "a"\n')).toContain("has no [[schedule]] and no [[alert]]");
+  test.each(["", "# nothing\n", '[[evaluator]]\nname = "a"\n'])("of another command, or of none, is refused, and takes away nothing: %j", (text) => {
+    expect(refusal(text)).toContain("s.toml: has no [[schedule]] and no [[alert]]\nschedule = [] says that there are to be no schedules");
+  });
+
+  test("of alerts alone says nothing of schedules, and an empty list says that there are to be none", () => {
+    expect(wantedIn("schedule = []\n", "s.toml", ENV)).toEqual({ schedules: [], alerts: null });
+    expect(wantedIn("alert = []\n", "s.toml", ENV)).toEqual({ schedules: null, alerts: [] });
   });
 
   test.each([
@@ -77,11 +82,6 @@ describe("the alerts of a file", () => {
     expect(alertsIn('[[alert]]\nname = "mail"\nto = "email"\nemail = "team@example.com"\n')).toEqual([
       { name: "mail", given: { to: "email", email: "team@example.com" } },
     ]);
-  });
-
-  test("are none where the file says so, and not spoken of where it has no such table", () => {
-    expect(alertsIn("alert = []\n")).toEqual([]);
-    expect(alertsIn("")).toBeNull();
   });
 
   test.each([
@@ -121,6 +121,9 @@ describe("what a file changes", () => {
     const lines = ["+ a: new, next soon", "~ b: cron, keep changed, next soon", "= c: unchanged"];
     expect(planLines({ ...plan, kind: SCHEDULES, changes })).toEqual([...lines, "? old: not in the file, left as it is (--prune deletes it)"]);
     expect(planLines({ ...plan, kind: SCHEDULES, changes, prunes: true })).toEqual([...lines, "- old: deleted, its runs stay"]);
+    expect(planLines({ ...plan, kind: SCHEDULES, speaks: false })).toEqual([
+      "? old: not in the file, left as it is (the file says nothing of them; schedule = [] says that there are to be none)",
+    ]);
   });
 
   test("has a line for each alert, and deletes none for a file that has no such table", () => {

@@ -2,6 +2,7 @@ import { type Grant, PROTOCOL } from "../../durable-objects/run/protocol.ts";
 import type { NextAnswer, NextRequest } from "../../durable-objects/dispatcher/offers.ts";
 import { timerOf } from "../clients/transport/timer.ts";
 import { failureOf } from "../errors/result.ts";
+import { wallOf } from "../config/plan/walls.ts";
 import { asksForStream } from "../config/options/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
@@ -220,7 +221,7 @@ export class Executor {
       this.#beside.begin(answer, answer.task);
       return "worked";
     }
-    if (answer.task.kind !== "finalise" && !this.#takesWall(service, answer.config.wall)) {
+    if (answer.task.kind !== "finalise" && !this.#takesWall(service, wallOf(answer.config))) {
       await this.#portsOf(answer).run(answer.config.run_id).leave(ticketOf(answer));
       return "over";
     }

@@ -1,5 +1,6 @@
 import type { Occurrence } from "../../../src/alerts/occurrence.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import { wallOf } from "../../../src/config/plan/walls.ts";
 import type { Env } from "../../../src/env.ts";
 import { failureOf } from "../../../src/errors/result.ts";
 import { DEFAULT_TEAM, runName } from "../../../src/teams/team-name.ts";
@@ -26,7 +27,8 @@ export async function announce(env: Env, config: RunConfig, outbox: Outbox, run:
   const name = runName(config);
   try {
     if (outbox.offer !== null) {
-      await dispatcherStub(env).offer({ run: name, weight: 1, ...(config.wall === undefined ? {} : { wall: config.wall }), ...outbox.offer });
+      const wall = wallOf(config);
+      await dispatcherStub(env).offer({ run: name, weight: 1, ...(wall === undefined ? {} : { wall }), ...outbox.offer });
       run.offered(outbox.offer.seq);
     }
     if (outbox.projection !== null) {

@@ -1,18 +1,18 @@
 import { ISOLATES_AT_ONCE } from "../../limits.ts";
-import { canonicalJson } from "../canonical-json.ts";
-import { sha256Hex } from "../sha256.ts";
+import type { RunConfig } from "./run-config.ts";
 
-/** What the isolate of an environment is told from others by, where a run is planned. */
-export interface WallOf {
-  readonly team: string;
-  /** Digest of the environment's code. */
-  readonly code: string;
-  /** The run, where it has secrets: their values may be others than a second run's. */
-  readonly run: string | null;
+/** As many characters of a digest as tell environments of one service apart. */
+const SHORT = 16;
+
+/**
+ * A short name of the isolate that a run needs; undefined = its environment has none of its own. Runs that may share one have the same, no two others do: another
+ * team, other code, and a run with secrets, whose values may be others than a second run's, have isolates of their own.
+ */
+export function wallOf({ wall, published, team, secrets, run_id }: Pick<RunConfig, "wall" | "published" | "team" | "secrets" | "run_id">): string | undefined {
+  if (wall !== undefined || published === undefined) return wall;
+  const own = secrets === undefined || secrets.length === 0 ? [] : [run_id];
+  return [team ?? "", published.digest.slice(0, SHORT), ...own].join(" ");
 }
-
-/** A short name of the isolate that a run needs. Runs that may share one have the same; no two others do. */
-export const wallOf = async (of: WallOf): Promise<string> => (await sha256Hex(canonicalJson(of))).slice(0, 16);
 
 /** The isolates of one executor, of which the platform allows few different ones. A run without one always has room. */
 export class Walls {

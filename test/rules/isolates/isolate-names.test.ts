@@ -20,10 +20,19 @@ describe("the name of an isolate", () => {
     expect(await identityDigest({ ...identity })).toBe(digests[0]);
   });
 
-  it("is one by which a run says what it needs: shared with runs of the same code and team, and with none where it has secrets", async () => {
-    const of = { team: "acme", code: "c", run: null };
-    expect(await wallOf(of)).toBe(await wallOf({ ...of }));
-    expect(new Set(await Promise.all([of, { ...of, team: "b" }, { ...of, code: "d" }, { ...of, run: "0123abcd" }].map(wallOf))).size).toBe(4);
+  it("is one by which a run says what it needs: shared with runs of the same code and team, and with none where it has secrets", () => {
+    const published = { owner: "acme", name: "sums", version: "1.0.0", digest: "a".repeat(64) };
+    const of = (changes: object) => wallOf({ run_id: "0123abcd", team: "acme", published, ...changes });
+    expect(of({ run_id: "89abcdef" })).toBe(of({}));
+    const all = [
+      {},
+      { team: undefined },
+      { published: { ...published, digest: "b".repeat(64) } },
+      { secrets: ["KEY"] },
+      { secrets: ["KEY"], run_id: "89abcdef" },
+    ].map(of);
+    expect(new Set(all).size).toBe(5);
+    expect([of({ published: undefined }), of({ wall: "own" })]).toEqual([undefined, "own"]);
   });
 
   it("is a new one after the isolate of the old one was given up, for all who come later", () => {

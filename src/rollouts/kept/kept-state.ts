@@ -7,7 +7,7 @@ import { type GroupShares, keepShares, sharesOf } from "../rows/group-shares.ts"
 import { judgeUsageOf, keepJudgeUsage } from "../state/judge-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { exceeds } from "../rows/row.ts";
-import { createState } from "../state/state.ts";
+import { stateOn } from "../state/state.ts";
 import { marksOf, type Span } from "../state/time-marks.ts";
 import type { Client, Message, RolloutInput, State, Tool } from "../types.ts";
 import { changesOf, type InputChanges, withChanges } from "./input-changes.ts";
@@ -106,7 +106,8 @@ const isShared = (own: readonly Tool[], shared: readonly Tool[]): boolean => own
  */
 export class StateSnapshot {
   readonly #check = new JsonCheck();
-  readonly #fields: string[] = [];
+  /** The keys that have no place of their own, as one JSON text without its braces. */
+  #fields = "";
   #said: Said | null = null;
   #rest = "";
   readonly #turn: KeptTurn | null;
@@ -131,15 +132,19 @@ export class StateSnapshot {
     const { setup, scoring, model, env } = marksOf(state);
     const changes = changesOf(base.input, state.input);
     this.#refuse(this.#check.problemOf(changes.set, "state.input"));
-    for (const key of Object.keys(state)) if (!APART.has(key)) this.#addField(key, state[key]);
-    if (!isShared(state.tool_defs, base.tools)) this.#addField("tool_defs", state.tool_defs);
+    // Without a prototype, so that a key may have any name.
+    const fields = Object.create(null) as Record<string, unknown>;
+    for (const key of Object.keys(state)) if (!APART.has(key)) this.#addField(fields, key, state[key]);
+    if (!isShared(state.tool_defs, base.tools)) this.#addField(fields, "tool_defs", state.tool_defs);
+    this.#fields = this.#check.textOf(fields).slice(1, -1);
     return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}`;
   }
 
-  #addField(key: string, value: unknown): void {
+  #addField(fields: Record<string, unknown>, key: string, value: unknown): void {
     if (value === undefined) return;
-    this.#refuse(this.#check.problemOf(value, `state${keyPath(key)}`));
-    this.#fields.push(`${JSON.stringify(key)}:${this.#check.textOf(value)}`);
+    const found = this.#check.problemOf(value, "");
+    if (found !== null) this.#refuse(found === TOO_LARGE ? found : this.#check.problemOf(value, `state${keyPath(key)}`));
+    fields[key] = value;
   }
 
   #refuse(found: JsonProblem | null): void {
@@ -153,7 +158,7 @@ export class StateSnapshot {
 
   /** Characters that it holds beside the state itself: what was copied, and the text once it was asked for. */
   get size(): number {
-    const copied = this.#fields.reduce((sum, field) => sum + field.length, this.#rest.length);
+    const copied = this.#fields.length + this.#rest.length;
     return copied + (this.#keeping?.ok === true ? this.#keeping.text.length : 0);
   }
 
@@ -185,7 +190,7 @@ export class StateSnapshot {
       if (found !== null) return { ok: false, ...found };
     }
     const rest = this.#check.textOf({ messages: pool.added, steps, ...runs }).slice(1, -1);
-    const text = maskJson(`{"v":${KEPT_STATE_VERSION},${this.#rest},"state":{${this.#fields.join(",")}},${rest}}`);
+    const text = maskJson(`{"v":${KEPT_STATE_VERSION},${this.#rest},"state":{${this.#fields}},${rest}}`);
     return exceeds(text, MAX_KEPT_STATE_BYTES) ? { ok: false, ...TOO_LARGE } : { ok: true, text };
   }
 }
@@ -238,9 +243,8 @@ function parsed(text: string): KeptText {
 }
 
 function opened(kept: KeptText, base: KeptBase, client: Client | null): OpenedState {
-  const input = withChanges(base.input, kept.input);
-  const { model, sampling_args: samplingArgs } = kept.state as unknown as Pick<State, "model" | "sampling_args">;
-  const state = createState(input, { client, model, samplingArgs, tools: base.tools, now: 0 });
+  const { model, sampling_args: samplingArgs, trajectory_id } = kept.state as unknown as Pick<State, "model" | "sampling_args" | "trajectory_id">;
+  const state = stateOn(withChanges(base.input, kept.input), { client, model, samplingArgs, tools: base.tools, now: 0 }, trajectory_id);
   if (kept.state.tool_defs === undefined) state.tool_defs = [...base.tools];
   const pool = [...state.prompt, ...kept.messages];
   const listOf = (runs: Runs | null): Message[] | null => (runs === null ? null : messagesAt(pool, runs));

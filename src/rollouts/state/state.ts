@@ -32,10 +32,12 @@ const FORWARDED = Object.fromEntries(
 );
 
 /** A fresh state on a copy of `input`; never throws. `input` holds the example; its fields are read and written through. */
-export function createState(input: RolloutInput, options: StateOptions): State {
-  const copy = copyJson(input);
+export const createState = (input: RolloutInput, options: StateOptions): State => stateOn(copyJson(input), options, crypto.randomUUID().replaceAll("-", ""));
+
+/** The same on `input` itself, which nobody else has. */
+export function stateOn(input: RolloutInput, options: StateOptions, trajectoryId: string): State {
   const own: Omit<State, Forwarded | "client"> = {
-    input: copy,
+    input,
     model: options.model,
     sampling_args: options.samplingArgs,
     is_completed: false,
@@ -43,9 +45,9 @@ export function createState(input: RolloutInput, options: StateOptions): State {
     stop_condition: null,
     prompt_too_long: false,
     timed_out: false,
-    tool_defs: toolsOf(copy, options.tools),
+    tool_defs: toolsOf(input, options.tools),
     trajectory: [],
-    trajectory_id: crypto.randomUUID().replaceAll("-", ""),
+    trajectory_id: trajectoryId,
     completion: null,
     final_env_response: null,
     usage: null,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SessionHost } from "../../../src/environment-session/session.ts";
 import { defineEnvironment } from "../../../src/environments/definition/definition.ts";
 import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
 import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
@@ -17,9 +18,9 @@ export const context = { datasets: memoryDatasets("") };
 export const define = (load: () => Environment) => defineEnvironment({ id: "env", version: "1", description: "", args: z.object({}), load });
 
 /** Both kinds of the same environment. */
-export async function both(load: () => Environment): Promise<readonly [HostedEnvironment, HostedEnvironment]> {
+export async function both(load: () => Environment, host: SessionHost = {}): Promise<readonly [HostedEnvironment, HostedEnvironment]> {
   const definition = define(load);
-  return [await offeredDefinition(definition).load({}, context), await walled(definition).offered.load({}, context)];
+  return [await offeredDefinition(definition).load({}, context), await walled(definition, {}, host).offered.load({}, context)];
 }
 
 export const run = (hosted: HostedEnvironment, client: Scripted, count: number, fields: Partial<UnitOptions>): Promise<UnitOutcome> =>

@@ -41,8 +41,9 @@ The environment's code is nobody's. The engine's side checks each message, and
 - a state that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
 - which example and which rollout it is, the name of the model under evaluation, what judges took and whether a server refused for good the engine says: an error code that ends runs is taken from the
   environment only where a server gave it to a call of that unit;
-- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once. More is refused to the caller;
-- a unit of which nothing is heard while no call is under way ends after ten minutes (\`WALLED_SILENCE_MS\`), and so does a reading; one that is told to end has ten seconds;
+- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller;
+- a unit of which nothing is heard while no call is under way ends after ten minutes (\`WALLED_SILENCE_MS\`), and so does a reading; one that goes on 40 s
+  after its deadline ends as \`timeout\`; one that is told to end has ten seconds;
 - uploads, and what the engine's token opens on the Hugging Face Hub, are read for it where the arguments of the run name them.
 
 A channel that broke ends its units in the same way, as \`sandbox_error\` where that is nobody's fault: such rollouts are drawn again on resume.

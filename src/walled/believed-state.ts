@@ -6,6 +6,7 @@ import { type KeptBase, type OpenedState, openKeptState } from "../rollouts/kept
 import { normaliseMessages } from "../rollouts/messages.ts";
 import { reservedMetricNames } from "../rollouts/rows/row.ts";
 import { NO_JUDGES } from "../rollouts/state/judge-usage.ts";
+import { marksOf } from "../rollouts/state/time-marks.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
 import type { Client, RolloutFailure, State, Timing } from "../rollouts/types.ts";
 
@@ -68,6 +69,8 @@ function checkRollout(state: State): void {
   if (info !== undefined && info !== null && !isRecord(info)) no("has no object in info");
   if (typeof state.task !== "string") no("has no text in task");
   checkTiming(timing);
+  const { setup, scoring, model: calls, env } = marksOf(state);
+  if (![setup, scoring].every((span) => span === null || isSpan(span)) || ![...calls, ...env].every(isSpan)) no("has times of its parts that are none");
   for (const [field, messages] of [
     ["prompt", state.prompt],
     ["completion", state.completion ?? []],
@@ -83,6 +86,8 @@ function checkRollout(state: State): void {
     if (used !== null && !(isRecord(used) && isReal(used.prompt_tokens) && isReal(used.completion_tokens))) no("has a model call without its answer");
   }
 }
+
+const isSpan = (span: unknown): boolean => isRecord(span) && isReal(span.start) && isReal(span.end);
 
 export function checkTiming(timing: unknown): asserts timing is Timing {
   const fields = ["generation_ms", "scoring_ms", "total_ms", "start_time"];

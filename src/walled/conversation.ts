@@ -20,6 +20,8 @@ export interface Patience {
   readonly silenceMs?: number;
   readonly openingMs?: number;
   readonly abortMs?: number;
+  /** How often units are looked after; default: eight times within the silence, and each half minute. */
+  readonly watchMs?: number;
 }
 
 export interface ConversationWith extends Patience {
@@ -276,17 +278,15 @@ export class Conversation {
   }
 
   #setWatch(): void {
-    const { silenceMs = WALLED_SILENCE_MS, now } = this.#with;
-    this.#watch ??= setTimeout(
-      () => {
-        this.#watch = undefined;
-        if (this.#ended !== null) return;
-        const at = now();
-        if (this.#calls.unnamed === 0 && !this.#data.isReading) this.#lookForSilence(at, silenceMs);
-        if (this.#ended === null && (this.#units.size > 0 || this.#pages.size > 0)) this.#setWatch();
-      },
-      Math.max(10, silenceMs / 8),
-    );
+    const { silenceMs = WALLED_SILENCE_MS, watchMs = Math.min(Math.max(10, silenceMs / 8), 30_000), now } = this.#with;
+    this.#watch ??= setTimeout(() => {
+      this.#watch = undefined;
+      if (this.#ended !== null) return;
+      const at = now();
+      for (const unit of [...this.#units.values()]) if (unit.isLate(at)) unit.broken("timeout", "it went on after its time was over");
+      if (this.#calls.unnamed === 0 && !this.#data.isReading) this.#lookForSilence(at, silenceMs);
+      if (this.#ended === null && (this.#units.size > 0 || this.#pages.size > 0)) this.#setWatch();
+    }, watchMs);
   }
 
   #lookForSilence(now: number, silenceMs: number): void {

@@ -8,8 +8,9 @@ import { nextPage } from "../environment-protocol/pages.ts";
 import type { LoadContext } from "../environments/definition/definition.ts";
 import { EdgewiseError } from "../errors/result.ts";
 
-/** Data sets that are read at once. */
+/** Data sets that are read at once, and in all: each takes requests that the executor has a number of. */
 const MAX_READS = 8;
+const MAX_READS_IN_ALL = 64;
 
 interface Reading {
   readonly rows: AsyncIterator<JsonObject>;
@@ -23,6 +24,7 @@ export class DatasetServer {
   readonly #named: unknown;
   readonly #readings = new Map<number, Reading>();
   #last = 0;
+  #begun = 0;
 
   /** `args`: of the run. */
   constructor(outbox: Outbox, context: Pick<LoadContext, "datasets" | "rows">, args: JsonObject) {
@@ -41,6 +43,7 @@ export class DatasetServer {
     if (read <= this.#last) return `it gave the number ${read} to a second reading`;
     this.#last = read;
     try {
+      if (++this.#begun > MAX_READS_IN_ALL) throw new EdgewiseError("dataset_unreadable", `an environment reads ${MAX_READS_IN_ALL} data sets at most`);
       if (this.#readings.size >= MAX_READS) throw new EdgewiseError("dataset_unreadable", `${MAX_READS} data sets are being read already`);
       this.#readings.set(read, { rows: this.#rowsOf(spec)[Symbol.asyncIterator](), busy: false });
     } catch (thrown) {

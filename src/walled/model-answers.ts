@@ -24,6 +24,8 @@ export interface AskingUnit {
   readonly standIn: (state: number) => Readonly<Record<string, unknown>>;
   /** One of its calls was answered, or is: it is heard of. */
   readonly heard: () => void;
+  /** One of its calls holds its permit. */
+  readonly permitted: () => void;
   /** A call was refused for good. */
   readonly refused: (error: EdgewiseError) => void;
 }
@@ -134,6 +136,7 @@ export class ModelAnswers {
         onBegin: () => {
           permittedAt = this.#now();
           const at = permittedAt;
+          open.unit?.permitted();
           this.#outbox.later(`permitted ${call}`, () => ({ message: { type: "permitted", call, at }, characters: 0 }));
         },
       };

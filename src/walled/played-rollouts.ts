@@ -41,6 +41,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     const { input, indices, options, traits } = of;
     super(line, {
       ...{ client: options.client, model: options.model, exampleId: input.example_id, scoringTurn: options.scoringTurn },
+      deadlineMs: options.deadlineMs,
       ...{ rollouts: indices.length, attempts: options.maxRetries + 2 },
     });
     this.#of = of;
@@ -138,6 +139,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     const opened = text === null ? this.#unkept(problem ?? { path: "state", problem: "is no JSON" }) : this.#open(rollout, text, null);
     if (opened === null || opened.turn === null) return;
     const answer = onTurn(rollout, opened.state, opened.turn);
+    if (answer === "kept") this.beginAnew();
     if (answer === "leave") this.#left = true;
     if (answer !== "kept") this.line.say({ type: answer === "leave" ? "leaving" : "unkept" });
   }
@@ -187,7 +189,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     this.resolve({ states: null, fatal: null, aborted: true });
   }
 
-  override broken(code: RolloutErrorCode, problem: string): void {
+  protected override giveUp(code: RolloutErrorCode, problem: string): void {
     if (this.#of.options.signal.aborted) return this.cut();
     this.#ended.clear();
     this.#rescored.clear();

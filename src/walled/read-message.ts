@@ -4,7 +4,15 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1;
 const isRollout = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isWord = ({ unit, rollout, text }: Record<string, unknown>): boolean => isNumber(unit) && isRollout(rollout) && typeof text === "string";
-const isMessage = (value: unknown): boolean => isRecord(value) && typeof value.role === "string";
+const ROLES: readonly unknown[] = ["system", "user", "text", "assistant", "tool"];
+const isMessage = (value: unknown): boolean => isRecord(value) && ROLES.includes(value.role);
+
+const isTool = (value: unknown): boolean =>
+  isRecord(value) &&
+  typeof value.name === "string" &&
+  typeof value.description === "string" &&
+  isRecord(value.parameters) &&
+  (value.strict === undefined || value.strict === null || typeof value.strict === "boolean");
 
 /** What comes with every rollout is looked at by hand: the schemas cost more than all the rest. They agree: test/rules/walled/messages.test.ts. */
 const OFTEN: Readonly<Record<string, (message: Record<string, unknown>) => boolean>> = {
@@ -20,8 +28,9 @@ const OFTEN: Readonly<Record<string, (message: Record<string, unknown>) => boole
     Array.isArray(request.prompt) &&
     request.prompt.every(isMessage) &&
     isRecord(request.sampling_args) &&
+    (request.model === undefined || typeof request.model === "string") &&
     Array.isArray(request.tools) &&
-    request.tools.length === 0,
+    request.tools.every(isTool),
   generated: isWord,
   scored: isWord,
   ended: (message) => isWord(message) && (message.state === null || isNumber(message.state)) && message.problem === undefined,

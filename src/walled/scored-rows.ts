@@ -28,7 +28,15 @@ export class ScoredRows extends WalledUnit<readonly Stored[] | null> {
   constructor(line: UnitLine, of: ScoredOf) {
     const { input, rows, options, traits } = of;
     const { client, model, stateColumns, rowOnly, forgets, countsAnswers } = options;
-    super(line, { client, model, exampleId: input.example_id, rollouts: rows.length, attempts: 1, scoringTurn: options.scoringTurn });
+    super(line, {
+      client,
+      model,
+      exampleId: input.example_id,
+      rollouts: rows.length,
+      attempts: 1,
+      scoringTurn: options.scoringTurn,
+      deadlineMs: options.deadlineMs,
+    });
     this.#of = of;
     const how = {
       ...{ client, model, samplingArgs: mergeSamplingArgs(traits, options.sampling_args) },
@@ -61,7 +69,7 @@ export class ScoredRows extends WalledUnit<readonly Stored[] | null> {
     this.resolve(null);
   }
 
-  override broken(code: RolloutErrorCode, problem: string): void {
+  protected override giveUp(code: RolloutErrorCode, problem: string): void {
     if (this.#of.options.signal.aborted) return this.cut();
     this.#scored.clear();
     this.#give(code, problem);

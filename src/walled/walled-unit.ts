@@ -4,7 +4,7 @@ import { thrownOf } from "../environment-protocol/crossed-error.ts";
 import type { EdgewiseError, Failure } from "../errors/result.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
-import { MAX_WALLED_CALLS } from "../limits.ts";
+import { MAX_WALLED_CALLS, SCORING_GRACE_MS, WALLED_ABORT_MS } from "../limits.ts";
 import type { Client } from "../rollouts/types.ts";
 import type { AskingUnit } from "./model-answers.ts";
 import { StandIns } from "./stand-ins.ts";
@@ -24,6 +24,7 @@ export interface UnitTerms {
   readonly rollouts: number;
   readonly attempts: number;
   readonly scoringTurn: (() => Promise<void>) | undefined;
+  readonly deadlineMs: number | null;
 }
 
 /** A unit as its conversation knows it. */
@@ -31,6 +32,8 @@ export interface OpenUnit extends AskingUnit {
   readonly isOver: boolean;
   /** Milliseconds since it was heard of; 0 while it waits for this side. */
   silence(now: number): number;
+  /** Whether it has had more time than a unit may take, and as much again as its end may. */
+  isLate(now: number): boolean;
   /** A message that names this unit. Never throws. */
   take(message: ToEngine): void;
   /** The environment broke: what is there of the unit, with an error for what is not. */
@@ -54,16 +57,22 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
   readonly #scoringTurn: (() => Promise<void>) | undefined;
   /** It waits for something of this side, and is not silent. */
   #waits = 0;
+  /** When its time began: with it, its first permit, a turn that was kept or its turn to be scored. */
+  #begunAt: number;
+  #hasPermit = false;
+  readonly #mostMs: number | null;
   readonly #outcome = Promise.withResolvers<Outcome>();
   #isOver = false;
 
-  constructor(line: UnitLine, { client, model, exampleId, rollouts, attempts, scoringTurn }: UnitTerms) {
+  constructor(line: UnitLine, { client, model, exampleId, rollouts, attempts, scoringTurn, deadlineMs }: UnitTerms) {
     this.line = line;
     this.client = client;
     this.model = model;
     this.exampleId = exampleId;
     this.mostCalls = MAX_WALLED_CALLS * Math.max(1, rollouts);
     this.heardAt = line.now();
+    this.#begunAt = this.heardAt;
+    this.#mostMs = deadlineMs === null ? null : deadlineMs + SCORING_GRACE_MS + WALLED_ABORT_MS;
     this.standIns = new StandIns(exampleId, rollouts * attempts + 16);
     this.#scoringTurn = scoringTurn;
   }
@@ -80,6 +89,21 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
     return this.calls > 0 || this.#waits > 0 ? 0 : now - this.heardAt;
   }
 
+  isLate(now: number): boolean {
+    if (this.#mostMs === null || this.#waits > 0 || (this.calls > 0 && !this.#hasPermit)) return false;
+    return now - this.#begunAt > this.#mostMs;
+  }
+
+  /** Its time begins anew. */
+  protected beginAnew(): void {
+    this.#begunAt = this.line.now();
+  }
+
+  readonly permitted = (): void => {
+    if (this.#hasPermit) return;
+    this.#hasPermit = true;
+    this.beginAnew();
+  };
   readonly standIn = (state: number): Readonly<Record<string, unknown>> => this.standIns.of(state);
   readonly heard = (): void => {
     this.heardAt = this.line.now();
@@ -109,8 +133,17 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
     }
   }
 
+  broken(code: RolloutErrorCode, problem: string): void {
+    if (this.#isOver) return;
+    try {
+      this.giveUp(code, problem);
+    } catch (thrown) {
+      this.reject(thrown);
+    }
+  }
+
   protected abstract said(message: ToEngine): void;
-  abstract broken(code: RolloutErrorCode, problem: string): void;
+  protected abstract giveUp(code: RolloutErrorCode, problem: string): void;
   abstract cut(): void;
 
   protected resolve(outcome: Outcome): void {
@@ -131,6 +164,7 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
       () => {
         this.#waits--;
         this.heard();
+        this.beginAnew();
         this.line.say({ type: "scoring_turn", unit: this.line.number });
       },
       // Whoever ends the wait ends the unit.

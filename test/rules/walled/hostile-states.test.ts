@@ -23,6 +23,11 @@ describe("a state that is none is its rollout's error, and no reward of 0", () =
     ["a metric that overwrites the row", set({ metrics: { example_id: 7 } }), /metric called example_id/],
     ["many metrics", set({ metrics: Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`m${index}`, 1])) }), /too many metrics/],
     ["times that are texts", set({ timing: { generation_ms: "1" } }), /has no times/],
+    [
+      "parts with times that are texts",
+      ended((message) => withState(message, (kept) => void Object.assign(kept, { marks: { setup: null, scoring: "x", model: [7], env: [] } }))),
+      /times of its parts/,
+    ],
     ["usage that is a text", set({ usage: "many" }), /no tokens/],
     ["an error that is none", set({ error: "bad" }), /an error that is none/],
     ["an error of a code that there is not", set({ error: { code: "bad", message: "m", chain: [] } }), /an error that is none/],

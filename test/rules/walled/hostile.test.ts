@@ -231,6 +231,20 @@ describe("silence", () => {
     await expect(Array.fromAsync(hosted.examples(-1))).rejects.toThrow(/gave no examples for/);
   });
 
+  it("that is filled with calls ends all the same, when the time of the unit is over", async () => {
+    let clock = 0;
+    const { run } = await opened(
+      lying((message) => (message.type === "played" ? [] : undefined)),
+      { silenceMs: 100_000, now: () => clock, watchMs: 20 },
+    );
+    const outcome = run({ deadlineMs: 60_000 });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    clock = 99_000;
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    clock = 101_000;
+    expect(errorsOf(await outcome)).toMatchObject([{ code: "timeout", message: expect.stringMatching(/went on after its time was over/) as string }]);
+  });
+
   it("after it was told to end gives the session up", async () => {
     let silent = true;
     const { run, channels } = await opened(

@@ -10,6 +10,7 @@ import type { EvaluatorControl } from "../../durable-objects/evaluator/evaluator
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import type { AccessDoor } from "./access/cloudflare-access.ts";
 import type { RateLimit } from "./access/request-rate.ts";
+import type { EnvironmentFacts as Described } from "../environments/definition/describe.ts";
 import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
 import type { KeySource } from "../config/endpoints/secrets.ts";
@@ -135,6 +136,8 @@ export interface AppPorts {
   findEnvironment(name: string, version?: string): Promise<EnvironmentFacts | null>;
   /** The environment that a run was made with; null where there is none any more. */
   offered(run: EnvironmentName): Promise<EnvironmentFacts | null>;
+  /** What a module says of the environment that it exports; asked where it can reach nothing. Throws `environment_failed`. */
+  describe(code: { readonly digest: string; readonly text: string; readonly map: string }): Promise<Described>;
   /** Digest of an environment as this service has it; null when it has none of that name. */
   envDigest(run: EnvironmentOfRun): Promise<string | null>;
   /** Of those that every team has. */

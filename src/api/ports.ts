@@ -22,6 +22,7 @@ import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
 import { exportsQueue } from "../exporting/export-task.ts";
 import { environmentNamed, offeredTo, digestIn } from "../offering/offered-environments.ts";
+import { describeIsolated } from "../offering/describe-isolated.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -135,6 +136,7 @@ function portsIn(env: Env, team: string): AppPorts {
       const found = await offeredTo(env, { ...run, ...teamField(team) });
       return found === null || run.published === undefined ? found : { ...found, published: run.published };
     },
+    describe: (code) => describeIsolated(env, team, code),
     envDigest: (run) => digestIn(env, { ...run, ...teamField(team) }),
     environmentIds: listOffered().map(({ id }) => id),
     now: steadyNow,

@@ -9,8 +9,8 @@ import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import { publishedOffer } from "./published-offer.ts";
 
 /** The environment that a run was made with; null where there is none. Rejects, with an error that may pass, where it cannot be looked up now. */
-export async function offeredTo(env: Env, { env_id, published }: EnvironmentName): Promise<OfferedEnvironment | null> {
-  return published === undefined ? findOffered(env_id) : publishedOffer(env, published);
+export async function offeredTo(env: Env, { env_id, published, team }: EnvironmentName): Promise<OfferedEnvironment | null> {
+  return published === undefined ? findOffered(env_id) : publishedOffer(env, published, team);
 }
 
 /**

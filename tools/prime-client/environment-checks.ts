@@ -1,6 +1,6 @@
 /** `prime env`: environments that the service was put together with, and published ones, are told alike. */
 import assert from "node:assert/strict";
-import { pushForm } from "../../test/support/door/push-form.ts";
+import { MODULE, pushForm } from "../../test/support/door/push-form.ts";
 import type { PrimeClient } from "./client.ts";
 import { type Check, says } from "./expectations.ts";
 
@@ -28,8 +28,8 @@ export const ENVIRONMENT_CHECKS: readonly Check[] = [
     // What it is about was not published by the client.
     unrecorded: true,
     run: async (client) => {
-      await push(client, "0.9.0", "export default 9;\n");
-      await push(client, "0.10.0", "export default 10;\n");
+      await push(client, "0.9.0", `${MODULE}// 9\n`);
+      await push(client, "0.10.0", `${MODULE}// 10\n`);
       says(await client.prime(["env", "list", "--mine"]), 0, "edgewise/my-sums", "0.10.0");
       says(await client.prime(["env", "list", "--owner", "edgewise", "--visibility", "PUBLIC", "-s", "my-sums", "--output", "json"]), 0, '"version": "0.10.0"');
       says(await client.prime(["env", "info", "edgewise/my-sums@0.9.0"]), 0, "edgewise/my-sums@0.9.0", "Adds numbers.");

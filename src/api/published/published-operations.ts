@@ -60,7 +60,7 @@ export const PUBLISHED_OPERATIONS: readonly Operation[] = [
     path: VERSION,
     id: "pushEnvironment",
     summary:
-      "Publish a version: the parts `manifest` (JSON: `sha256` of the module, `facts`, `visibility`), `module` and `source_map`, of at most 8 MiB each. A version has one code for ever; the same code once more changes nothing but the visibility",
+      "Publish a version: the parts `manifest` (JSON: `sha256` of the module, `visibility`), `module` and `source_map`, of at most 8 MiB each. The module is described in an isolate of its own. A version has one code for ever; the same code once more changes nothing but the visibility",
     body: ["multipart/form-data"],
     answers: { 200: hub.pushed },
     errors: [404, 409, 413, 415, 422],

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { plainText } from "../../config/plain-text.ts";
-import { FACTS_SCHEMA } from "../../environments/definition/facts-schema.ts";
 import { VISIBILITIES } from "../../published/published-name.ts";
 import { wholeNumber } from "../schemas.ts";
 
@@ -31,7 +30,6 @@ export const pushManifest = z.strictObject({
     .regex(/^[0-9a-f]{64}$/, "must be a sha256 digest in lower-case hex")
     .describe("Of the part `module`."),
   visibility: visibility.optional().describe("Absent = it stays as it is; PRIVATE for a new one."),
-  facts: FACTS_SCHEMA,
 });
 export const visibilityBody = z.strictObject({ visibility });
 

@@ -22,12 +22,12 @@ const latest = ({ environment }: FoundEnvironment): PublishedVersion => latestOf
 
 /** One version of a published environment, or the one that the service has of its own. */
 export function shownVersion(found: FoundEnvironment, version: PublishedVersion, { facts, module, source_map, made_with, created_by }: Manifest) {
-  const { args, defaults, keys, description } = facts;
+  const { args, defaults, keys, hosts = [], description } = facts;
   return {
     ...heading(found),
     description,
     version: versionFacts(version),
-    metadata: { description, args, defaults, keys, module, source_map, made_with, created_by },
+    metadata: { description, args, defaults, keys, hosts, module, source_map, made_with, created_by },
   };
 }
 export async function shownOwn(facts: EnvironmentFacts) {

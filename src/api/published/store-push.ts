@@ -2,11 +2,12 @@ import type { PublishedEnvironment } from "../../../durable-objects/registry/pub
 import { type PublishedFile, publishedKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../config/sha256.ts";
 import { EdgewiseError } from "../../errors/result.ts";
+import { MAX_FACTS_BYTES } from "../../limits.ts";
 import { MANIFEST_VERSION, type Manifest, readManifest } from "../../published/manifest.ts";
 import type { PublishedPin } from "../../config/plan/published-pin.ts";
 import { ownerOf, publishedId, shownPin } from "../../published/published-name.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { unwrap } from "../errors.ts";
+import { invalid, unwrap } from "../errors.ts";
 import type { Push } from "./read-push.ts";
 
 /**
@@ -21,21 +22,34 @@ export async function storePush(
 ): Promise<PublishedEnvironment> {
   const pin: PublishedPin = { owner: ownerOf(ports.team), name, version, digest: push.sha256 };
   const created_at = ports.now();
-  const { description } = push.facts;
   const bytes = push.module.byteLength + (push.sourceMap?.byteLength ?? 0);
-  const request = { name, visibility: push.visibility ?? null, version: { version, digest: push.sha256, bytes, description, created_at, created_by: user } };
+  const wanted = { version, digest: push.sha256, bytes, description: "", created_at, created_by: user };
+  const request = { name, visibility: push.visibility ?? null, version: wanted };
   unwrap(await ports.registry.mayPublish(request));
+  const facts = await factsOf(ports, name, push);
   const manifest: Manifest = {
     ...{ format: MANIFEST_VERSION, owner: pin.owner, name, version },
     module: { sha256: push.sha256, bytes: push.module.byteLength },
     source_map: push.sourceMap === null ? null : { sha256: await sha256Hex(push.sourceMap), bytes: push.sourceMap.byteLength },
-    facts: { ...push.facts, id: publishedId(pin), version },
+    facts: { ...facts, id: publishedId(pin), version },
     ...{ made_with: ports.facts.version, created_at, created_by: user },
   };
   await put(ports, pin, "module.js", push.module);
   if (push.sourceMap !== null) await put(ports, pin, "module.js.map", push.sourceMap);
   await put(ports, pin, "manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest)}\n`));
-  return unwrap(await ports.registry.publish(request));
+  return unwrap(await ports.registry.publish({ ...request, version: { ...wanted, description: facts.description } }));
+}
+
+/** What the code says of itself when it is asked here: nobody else's word for it is taken. */
+async function factsOf(ports: AppPorts, name: string, { sha256, module, sourceMap }: Push): Promise<Manifest["facts"]> {
+  const decoder = new TextDecoder();
+  const code = { digest: sha256, text: decoder.decode(module), map: sourceMap === null ? "" : decoder.decode(sourceMap) };
+  const facts = await ports.describe(code);
+  const own = facts.id.split("/").at(-1);
+  if (own !== name) throw invalid(["body", "module"], `is of an environment that calls itself ${JSON.stringify(facts.id)}: it is published under that name`);
+  const bytes = new TextEncoder().encode(JSON.stringify(facts)).byteLength;
+  if (bytes > MAX_FACTS_BYTES) throw invalid(["body", "module"], `says ${bytes} bytes of its environment; at most ${MAX_FACTS_BYTES} are kept`);
+  return facts as Manifest["facts"];
 }
 
 /** Of the same code what is there stays. */

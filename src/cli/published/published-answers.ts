@@ -20,6 +20,8 @@ export interface EnvironmentAnswer {
   readonly metadata: {
     readonly args?: readonly ArgumentFacts[];
     readonly keys?: readonly string[];
+    /** It sends requests to these. */
+    readonly hosts?: readonly string[];
     readonly module?: { readonly sha256: string; readonly bytes: number };
     readonly source_map?: { readonly sha256: string; readonly bytes: number } | null;
     readonly created_by?: string;

@@ -54,7 +54,7 @@ export async function envInfo(context: CommandContext, { reference, output }: Wi
 }
 
 function infoLines({ owner, name, description, visibility, version, latest_version, metadata }: EnvironmentAnswer): readonly string[] {
-  const { args = [], keys = [], module, created_by } = metadata;
+  const { args = [], keys = [], hosts = [], module, created_by } = metadata;
   const made =
     version.created_at === null ? "comes with the service" : `pushed ${version.created_at.slice(0, 10)}${created_by === undefined ? "" : ` by ${created_by}`}`;
   const newer = version.semantic_version === latest_version.semantic_version ? "the latest version" : `the latest is ${latest_version.semantic_version}`;
@@ -64,6 +64,7 @@ function infoLines({ owner, name, description, visibility, version, latest_versi
     `  ${singleLine(`${visibility}, ${made}, ${newer}`)}`,
     `  sha256 ${singleLine(version.content_hash)}${module === undefined ? "" : ` (${bytesText(module.bytes)})`}`,
     ...(keys.length === 0 ? [] : [`  needs ${singleLine(keys.join(", "))}`]),
+    ...(hosts.length === 0 ? [] : [`  sends requests to ${singleLine(hosts.join(", "))}`]),
     ...args.map(argumentLine),
   ];
 }

@@ -46,7 +46,7 @@ export async function envPush(context: CommandContext, { path, envDir, team, vis
   tooLarge("its source map", map.byteLength, MAX_SOURCE_MAP_BYTES);
   const sha256 = createHash("sha256").update(code).digest("hex");
   const form = new FormData();
-  form.set("manifest", JSON.stringify({ sha256, ...(visibility === undefined ? {} : { visibility }), facts: { ...facts, version } }));
+  form.set("manifest", JSON.stringify({ sha256, ...(visibility === undefined ? {} : { visibility }) }));
   form.set("module", new Blob([code], { type: "text/javascript" }), "module.js");
   form.set("source_map", new Blob([map], { type: "application/json" }), "module.js.map");
   const { data } = await askService(
@@ -100,6 +100,7 @@ function tell({ terminal }: CommandContext, answer: PushAnswer, output: Output):
   const { owner, name, version, sha256, visibility, latest } = answer;
   const slug = singleLine(`${owner.name}/${name}@${version}`);
   terminal.print(slug);
+  terminal.tell(`Run it: npx edgewise eval run ${slug}`);
   const seen = visibility === "PUBLIC" ? "everybody sees it" : "its team sees it";
   terminal.tell(`Published: ${seen}, ${latest ? "and it is the latest version" : "and a later version is there"}. sha256 ${singleLine(sha256)}`);
 }

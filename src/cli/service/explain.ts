@@ -4,6 +4,7 @@ import { EMBEDDED_BASE_URL, PROVIDERS, providerOfHost, providerOfKey } from "../
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
+import { publishedReference } from "../../published/published-name.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Service } from "./service.ts";
 import { accessRefused, foreignAnswer, internalError, serviceLost, storageError } from "./service-errors.ts";
@@ -33,8 +34,11 @@ export function explain(error: unknown, { service, env, wish }: ExplainContext):
     case "unauthorized":
       return accessRefused(service, error, env.EDGEWISE_TOKEN || null);
     case "environment_not_found":
-      // Another service may have others than this installation.
-      return usageError(error.message.replace(/\.$/, ""), ...(wish === null || service.role === "remote" ? own : environmentHints(wish)));
+      // Another service may have others than this installation, and of published ones it knows more.
+      return usageError(
+        error.message.replace(/\.$/, ""),
+        ...(wish === null || service.role === "remote" || publishedReference(wish.envId) !== null ? own : environmentHints(wish)),
+      );
     case "missing_key":
       return new CliError(error.message, { hints: [...own, ...keyHints({ message: error.message, service, env, given: wish?.given ?? {} })] });
     case "internal":

@@ -21,11 +21,12 @@ export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
 export const environmentPorts = (
   environments: readonly EnvironmentFacts[],
   codes: { readonly digest: string },
-): Pick<AppPorts, "findEnvironment" | "offered" | "envDigest" | "environmentIds"> => {
+): Pick<AppPorts, "findEnvironment" | "offered" | "describe" | "envDigest" | "environmentIds"> => {
   const find = (wanted: string): EnvironmentFacts | null => environments.find(({ id }) => id === wanted) ?? null;
   return {
     findEnvironment: async (name) => find(name),
     offered: async ({ env_id }) => find(env_id),
+    describe: async () => ({ id: "described", version: "0.1.0", description: "", defaults: {}, keys: [], args: [] }),
     envDigest: async ({ env_id }) => (find(env_id) === null ? null : codes.digest),
     environmentIds: environments.map(({ id }) => id),
   };

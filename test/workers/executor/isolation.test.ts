@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { Random } from "../../simulation/world/random.ts";
-import { pushForm } from "../../support/door/push-form.ts";
+import { moduleOf, pushForm } from "../../support/door/push-form.ts";
 import { sentTraces } from "../../support/door/traces-upload.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
@@ -68,7 +68,7 @@ beforeEach(async () => {
   theirs.message = (await door.json<{ data: { id: string } }>(bob, "POST", `/alerts/${THEIR_ALERT}/test`, {})).data.id;
   await door.json(bob, "PUT", `/evaluators/${THEIR_EVALUATOR}`, EVALUATOR);
   await door.json(bob, "POST", `/evaluators/${THEIR_EVALUATOR}/steps`, { step: 1, model: "theirs" });
-  push = await pushForm();
+  push = await pushForm({ module: moduleOf({ id: THEIR_ENVIRONMENT }) });
   await door.json(bob, "PUT", `/environmentshub/quokkas/${THEIR_ENVIRONMENT}/@1.0.0`, push.body, { "content-type": push.type });
   const kept: [path: string, body: object][] = [
     ["/secrets/", { name: "THEIRS", value: "secret words" }],

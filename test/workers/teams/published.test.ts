@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { removePublishedCode } from "../../../src/upkeep/published-code.ts";
-import { MODULE, pushForm, type PushWish } from "../../support/door/push-form.ts";
+import { MODULE, moduleOf, pushForm, type PushWish } from "../../support/door/push-form.ts";
 import { closeTeam, type Door, openTeam, OWNER_TOKEN } from "../support/people.ts";
 import { service } from "../support/service.ts";
+
+const KEYED = moduleOf({ keys: ["SEARCH_KEY"] });
+const OTHER = `${MODULE}// other\n`;
 
 /** Environments that teams publish, at the door of a deployed service, in real objects and a real bucket. */
 let door: Door;
@@ -27,40 +30,40 @@ const look = async <T = Record<string, unknown>>(token: string, at: string) => (
 const stored = async () => (await service.BUCKET.list({ prefix: "teams/acme/environments/" })).objects.map(({ key }) => key).sort();
 
 it("a pushed version is told, listed and pulled with its code, its map and what it says of itself", async () => {
-  const digest = await sha256Hex(MODULE);
-  const made = await pushed(ada, "acme/my-sums/@0.1.0", { sourceMap: '{"version":3}', facts: { keys: ["SEARCH_KEY"] } });
+  const digest = await sha256Hex(KEYED);
+  const made = await pushed(ada, "acme/my-sums/@0.1.0", { module: KEYED, sourceMap: '{"version":3}' });
   expect(made).toEqual({ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, version: "0.1.0", sha256: digest, visibility: "PRIVATE", latest: true });
   const latest = { semantic_version: "0.1.0", content_hash: digest, created_at: expect.stringMatching(/^\d{4}-/) };
   expect(await look(ada, "acme/my-sums/@latest")).toMatchObject({
     ...{ id: "acme~my-sums", name: "my-sums", owner: { name: "acme" }, description: "Adds numbers.", visibility: "PRIVATE", latest_version: latest },
-    metadata: { keys: ["SEARCH_KEY"], defaults: { num_examples: 3 }, module: { sha256: digest, bytes: MODULE.length }, created_by: "ada" },
+    metadata: { keys: ["SEARCH_KEY"], defaults: { num_examples: 3 }, module: { sha256: digest, bytes: KEYED.length }, created_by: "ada" },
   });
   expect(await look(ada, "acme/my-sums/status")).toMatchObject({ name: "my-sums", visibility: "PRIVATE", latest_version: latest });
   expect(await look(ada, "acme/my-sums/versions")).toMatchObject([{ version: "0.1.0", sha256: digest, size: 1, latest: true, created_by: "ada" }]);
   const list = await door.json<{ data: { name: string; latest_version: string }[]; total_count: number }>(ada, "GET", "/environmentshub/?search=my-su");
   expect(list).toMatchObject({ total_count: 1, data: [{ name: "my-sums", owner: { name: "acme" }, latest_version: "0.1.0", bundled: false }] });
   for (const version of ["0.1.0", "latest", digest.slice(0, 8)])
-    expect(await (await door.call(ada, "GET", `/environmentshub/acme/my-sums/@${version}/module`)).text()).toBe(MODULE);
+    expect(await (await door.call(ada, "GET", `/environmentshub/acme/my-sums/@${version}/module`)).text()).toBe(KEYED);
   expect(await (await door.call(ada, "GET", "/environmentshub/acme/my-sums/@0.1.0/source-map")).text()).toBe('{"version":3}');
   const at = `teams/acme/environments/my-sums/0.1.0/${digest}`;
   expect(await stored()).toEqual([`${at}/manifest.json`, `${at}/module.js`, `${at}/module.js.map`]);
 });
 
 it("a version has one code for ever: the same again changes nothing, other code is refused with both digests", async () => {
-  const [one, other] = [await sha256Hex(MODULE), await sha256Hex("other")];
+  const [one, other] = [await sha256Hex(MODULE), await sha256Hex(OTHER)];
   await pushed(ada, "acme/my-sums/@0.1.0");
   expect(await pushed(ada, "acme/my-sums/@0.1.0", { visibility: "PUBLIC" })).toMatchObject({ sha256: one, visibility: "PUBLIC" });
-  const refused = await push(ada, "acme/my-sums/@0.1.0", { module: "other" });
+  const refused = await push(ada, "acme/my-sums/@0.1.0", { module: OTHER });
   const { detail, hint } = (await refused.json()) as { detail: string; hint: string };
   expect([refused.status, detail.includes(one), detail.includes(other), hint]).toEqual([409, true, true, expect.stringContaining("--version")]);
   expect(await stored()).toHaveLength(2);
   await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@0.1.0");
-  expect((await push(ada, "acme/my-sums/@0.1.0", { module: "other" })).status).toBe(409);
+  expect((await push(ada, "acme/my-sums/@0.1.0", { module: OTHER })).status).toBe(409);
   expect(await pushed(ada, "acme/my-sums/@0.1.0")).toMatchObject({ sha256: one, visibility: "PUBLIC" });
 });
 
 it("the latest is the highest release, whatever was pushed last, and moves back when it is deleted", async () => {
-  for (const version of ["0.9.0", "0.10.0", "0.9.1", "1.0.0-rc.1"]) await pushed(ada, `acme/my-sums/@${version}`, { module: version });
+  for (const version of ["0.9.0", "0.10.0", "0.9.1", "1.0.0-rc.1"]) await pushed(ada, `acme/my-sums/@${version}`, { module: `${MODULE}// ${version}\n` });
   const versions = async () => (await look<{ version: string }[]>(ada, "acme/my-sums/versions")).map(({ version }) => version);
   expect(await versions()).toEqual(["0.10.0", "1.0.0-rc.1", "0.9.1", "0.9.0"]);
   await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@0.10.0");
@@ -81,7 +84,11 @@ const REFUSED: readonly (readonly [at: string, wish: PushWish, status: number, s
   ["nobody/my-sums/@1.0.0", {}, 404, "Team"],
   ["acme/my-sums/@1.0.0", { sha256: "0".repeat(64) }, 422, "sha256"],
   ["acme/my-sums/@1.0.0", { visibility: "SECRET" }, 422, "visibility"],
-  ["acme/my-sums/@1.0.0", { facts: { keys: ["no key"] } }, 422, "keys"],
+  ["acme/my-sums/@1.0.0", { module: moduleOf({ id: "your-sums" }) }, 422, "your-sums"],
+  ["acme/my-sums/@1.0.0", { module: moduleOf({ keys: ["no key"] }) }, 422, "no key"],
+  ["acme/my-sums/@1.0.0", { module: "export default 1;\n" }, 422, "defineEnvironment"],
+  ["acme/my-sums/@1.0.0", { module: "export default (;\n" }, 422, "environment_failed"],
+  ["acme/my-sums/@1.0.0", { module: 'import "./lib/nothing.js";\n' }, 422, "environment_failed"],
   ["acme/my-sums/@1.0.0", { module: "" }, 422, "module"],
   ["acme/my-sums/@1.0.0", { module: "x".repeat(9 * 1024 * 1024) }, 413, "8 MiB"],
 ];
@@ -147,13 +154,13 @@ it("the default team publishes under the owner of the bundled environments, whos
 
 it("the code of a deleted version stays for a while, and is then removed; the version is pushed again with the same code only", async () => {
   await pushed(ada, "acme/my-sums/@1.0.0");
-  await pushed(ada, "acme/my-sums/@1.1.0", { module: "other" });
+  await pushed(ada, "acme/my-sums/@1.1.0", { module: OTHER });
   await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@1.0.0");
   await removePublishedCode(service);
   expect(await stored()).toHaveLength(4);
   await removePublishedCode(service, -1);
   expect((await stored()).every((key) => key.includes("/1.1.0/"))).toBe(true);
-  expect((await push(ada, "acme/my-sums/@1.0.0", { module: "other" })).status).toBe(409);
+  expect((await push(ada, "acme/my-sums/@1.0.0", { module: OTHER })).status).toBe(409);
   await pushed(ada, "acme/my-sums/@1.0.0");
   await removePublishedCode(service, -1);
   expect(await stored()).toHaveLength(4);

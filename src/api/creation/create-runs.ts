@@ -2,7 +2,6 @@ import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
 import { locationOf } from "../../config/options/options.ts";
-import { wallOf } from "../../config/plan/walls.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
@@ -98,19 +97,13 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     // Reserved by an earlier request that may have got no further.
     const done = existing && (await ports.run(runId).view()) !== null;
     const max_concurrent = rollouts[index] ?? config.max_concurrent;
-    const wall = await wallField(ports, config, runId);
-    const named = { ...config, ...monitors[index], ...wall, max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
+    const named = { ...config, ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
     const beginning = { source, ...(max_concurrent === config.max_concurrent ? {} : { loweredFrom: config.max_concurrent }) };
     const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
   }
   return run_ids;
-}
-
-/** What it needs an isolate for. One that has secrets shares none: their values may be others than a second run's. */
-async function wallField({ team }: AppPorts, { published, secrets = [] }: UnnamedConfig, runId: string): Promise<Pick<RunConfig, "wall">> {
-  return published === undefined ? {} : { wall: await wallOf({ team, code: published.digest, run: secrets.length === 0 ? null : runId }) };
 }
 
 /** Whatever made the run by itself. */

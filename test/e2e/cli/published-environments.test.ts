@@ -57,6 +57,6 @@ describe("a published environment", () => {
     expect(fresh.code, fresh.stderr).toBe(0);
     expect(metadataOf(join(place.folder, folderOf(fresh.stdout)))).toMatchObject({ avg_reward: 0.25, edgewise: { env_version: "1.1.0" } });
     const gone = await place.run(["eval", "run", "edgewise/worth@1.0.0", ...endpoint(), "-n", "1"]);
-    expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/edgewise\/worth@1\.0\.0 is deleted[^]*The latest is edgewise\/worth@1\.1\.0/)]);
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/edgewise\/worth@1\.0\.0 is deleted[\s\S]*The latest is edgewise\/worth@1\.1\.0/)]);
   }, 120_000);
 });

@@ -38,7 +38,7 @@ describe("an environment that never gives the processor back", () => {
   it("is named, and the runtime that it holds is ended and started again; until then who asks is told so", async () => {
     mkdirSync(join(place.folder, "environments", "loops"), { recursive: true });
     writeFileSync(join(place.folder, "environments", "loops", "loops.ts"), LOOPS);
-    const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: "4000" });
+    const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: "2500" });
     const refused = until(
       async () => (await health()) === 503,
       40_000,

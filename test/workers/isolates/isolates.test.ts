@@ -76,10 +76,13 @@ describe("code of an environment in an isolate of its own", () => {
   });
 
   it("is named with file and line where it does not parse, throws when it is loaded, or asks for what the library has not", async () => {
-    const failure = async (text: string) =>
-      (await isolated(text)).check({ env_args: {} }).catch((thrown: Error & { code?: string }) => `${thrown.code}: ${thrown.message}`);
+    const failure = async (text: string, map = "") =>
+      (await isolated(text, { map })).check({ env_args: {} }).catch((thrown: Error & { code?: string }) => `${thrown.code}: ${thrown.message}`);
     expect(await failure("export default 1 +;")).toMatch(/^environment_failed: .*Unexpected token ';' at environment\.js:1:18$/);
     expect(await failure(telling("({})", "throw new RangeError('not today');"))).toMatch(/^environment_failed: .*not today/);
+    // Each line is a line of the source.
+    const map = JSON.stringify({ version: 3, sources: ["my_env/my_env.ts"], names: [], mappings: "AAAA;AACA;AACA;AACA" });
+    expect(await failure(telling("({})", "throw new RangeError('nor tomorrow');"), map)).toMatch(/nor tomorrow \(my_env\/my_env\.ts:2:1\)/);
     expect(await failure('import { nothing } from "./lib/index.js"; console.log(nothing);')).toMatch(/^environment_failed: .*nothing/);
   });
 });

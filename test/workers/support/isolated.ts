@@ -24,11 +24,13 @@ export interface Isolated {
   readonly hosts?: readonly string[];
   readonly keys?: Readonly<Record<string, string>>;
   readonly env?: Env;
+  /** Source map of the text, as JSON; default: it has none. */
+  readonly map?: string;
 }
 
 /** An environment whose code is this text, in an isolate of its own. */
-export async function isolated(text: string, { team = "acme", hosts = [], keys = {}, env = service }: Isolated = {}): Promise<OfferedEnvironment> {
-  const code = { text, map: "", digest: await sha256Hex(text) };
+export async function isolated(text: string, { team = "acme", hosts = [], keys = {}, env = service, map = "" }: Isolated = {}): Promise<OfferedEnvironment> {
+  const code = { text, map, digest: await sha256Hex(text) };
   const facts: OfferedFacts = { id: "probe", version: "1.0.0", description: "", defaults: {}, keys: Object.keys(keys), source: code.digest };
   return walledEnvironment(facts, isolateOpener(env, { team, code, hosts }));
 }

@@ -224,7 +224,7 @@ async function linesOf(path: string): Promise<number> {
 const runIdIn = (log: string): string | null => [...readFileSync(log, "utf8").matchAll(/^Run ([0-9a-f]{8})\b/gm)].at(-1)?.[1] ?? null;
 
 /** Linux only: no other system tells without a tool that may be missing. */
-function residentBytes(pid: number): number {
+export function residentBytes(pid: number): number {
   const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
   if (kib === undefined) throw new Error(`no memory figure of process ${pid}`);
   return Number(kib) * 1024;

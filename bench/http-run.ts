@@ -7,6 +7,8 @@ export interface HttpRun {
   readonly modelUrl?: string;
   readonly examples: number;
   readonly concurrency: number;
+  /** Absent = `reverse-text`. */
+  readonly environment?: string;
   /** Of each example; absent = 1. */
   readonly rollouts?: number;
   /** Of a service that asks for it. */
@@ -21,10 +23,10 @@ export interface Settled {
   readonly finalized_at: string;
 }
 
-/** Of `reverse-text`; gives its id. */
-export async function create({ url, modelUrl, examples, concurrency, rollouts = 1, token }: HttpRun): Promise<string> {
+/** Gives its id. */
+export async function create({ url, modelUrl, environment = "reverse-text", examples, concurrency, rollouts = 1, token }: HttpRun): Promise<string> {
   const body = {
-    environment_ids: ["reverse-text"],
+    environment_ids: [environment],
     inference_model: "scripted",
     eval_config: {
       num_examples: examples,

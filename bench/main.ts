@@ -32,6 +32,7 @@ import { schedules } from "./scenarios/schedules.ts";
 import { spans } from "./scenarios/spans.ts";
 import { throughput } from "./scenarios/throughput.ts";
 import { turns } from "./scenarios/turns.ts";
+import { walls } from "./scenarios/walls.ts";
 
 /** In this order, one to a line. */
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -58,9 +59,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   scale,
   merging,
   spans,
+  walls,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `schedules` and `spans` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "scale", "schedules", "spans"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "scale", "schedules", "spans", "walls"];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

@@ -14,6 +14,7 @@ import { compareRun } from "./api/schedules/compare-run.ts";
 import { portsOf } from "./api/ports.ts";
 import type { Env } from "./env.ts";
 import { registerEnvironments } from "./environments/definition/load.ts";
+import { registerIsolated } from "./offering/isolated-modules.ts";
 import { runExecutor, withinIsolate } from "./executor/hosting/worker-executor.ts";
 import { failureOf } from "./errors/result.ts";
 import { EXPORT_BYTES } from "./limits.ts";
@@ -36,8 +37,9 @@ const DEAD_LETTERS = "rollouts-dead";
 const platformFetch = fetch;
 
 /** The handlers of a service; everything behind them is in the folder its name says. Throws `TypeError` for two environments of one id. */
-export function createWorker({ environments = [] }: WorkerOptions = {}) {
+export function createWorker({ environments = [], isolated = [] }: WorkerOptions = {}) {
   registerEnvironments(environments);
+  registerIsolated(isolated);
   const app = createApp<Env>(portsOf);
   return {
     fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),

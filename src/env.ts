@@ -53,6 +53,8 @@ export interface Env extends Cloudflare.Env {
   readonly ALERTS_FROM?: string;
   /** Hosts that code of environments may send requests to where it has an isolate of its own: names between commas, `*` for any characters. */
   readonly ENVIRONMENT_HOSTS?: string;
+  /** How long nothing may be heard of an example that an isolate plays, while no model is at work for it, in milliseconds; default ten minutes. */
+  readonly WALLED_SILENCE_MS?: string;
   /** How long a run waits for an executor that has its code, in milliseconds; default ten minutes. */
   readonly CODE_WAIT_MS?: string;
   /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */

@@ -15,8 +15,8 @@ import { EnvironmentOutbound as EnvironmentOutboundClass } from "./isolates/envi
 import type { WorkerOptions } from "./worker-options.ts";
 
 export { environmentOf } from "./environments/definition/environment-of.ts";
-export { type LoadedModule, offerEnvironment, type OfferedEnvironment, type OfferedFacts } from "./environments/definition/offered.ts";
-export { beforeForeignCode } from "./foreign-code.ts";
+export type { OfferedFacts } from "./environments/definition/offered.ts";
+export type { CodeText, IsolatedModule } from "./isolates/isolated-module.ts";
 export type { WorkerOptions } from "./worker-options.ts";
 
 /** A class that the main module exports by its name in `wrangler.toml`. */

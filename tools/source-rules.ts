@@ -65,7 +65,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/alerting/", "src/exporting/", "src/offering/"],
   ["src/pushing/"],
   ["src/api/", "src/executor/", "src/embedded-api/", "src/upkeep/"],
-  ["src/create-worker.ts", "src/foreign-code.ts"],
+  ["src/create-worker.ts"],
   ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
   inCli("terminal/"),
   inCli("disk/", "command-line/"),

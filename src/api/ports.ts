@@ -4,7 +4,6 @@ import type { EvaluatorControl } from "../../durable-objects/evaluator/evaluator
 import type { ScheduleControl } from "../../durable-objects/schedule/schedule-control.ts";
 import { numberVar, runTiming } from "../../durable-objects/timing.ts";
 import { bootOf, type Env, isLocal, keepsSchedules, keyPlacesOf, masterKeysIn } from "../env.ts";
-import { listOffered } from "../environments/definition/load.ts";
 import {
   alertBookStub,
   directoryStub,
@@ -21,8 +20,8 @@ import { hiding } from "../logging/worker-console.ts";
 import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
 import { exportsQueue } from "../exporting/export-task.ts";
-import { environmentNamed, offeredTo, digestIn } from "../offering/offered-environments.ts";
 import { describeIsolated } from "../offering/describe-isolated.ts";
+import { digestIn, environmentNamed, offeredIds, offeredTo } from "../offering/offered-environments.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -138,7 +137,7 @@ function portsIn(env: Env, team: string): AppPorts {
     },
     describe: (code) => describeIsolated(env, team, code),
     envDigest: (run) => digestIn(env, { ...run, ...teamField(team) }),
-    environmentIds: listOffered().map(({ id }) => id),
+    environmentIds: offeredIds(),
     now: steadyNow,
   };
 }

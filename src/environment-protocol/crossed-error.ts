@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { OverlongPromptError } from "../clients/overlong-prompt-error.ts";
 import { isErrorCode } from "../errors/codes.ts";
+import { knowPlace, ownFrame } from "../errors/own-frames.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { RolloutError } from "../errors/rollout-errors.ts";
@@ -46,6 +47,7 @@ function causesOf(thrown: unknown): { name: string; message: string }[] {
 /** What was thrown, as it crosses. */
 export function crossing(thrown: unknown): CrossedError {
   const known = thrown instanceof EdgewiseError ? thrown : null;
+  const place = ownFrame(thrown);
   return {
     ...partsOf(thrown),
     code: known?.code ?? null,
@@ -53,6 +55,7 @@ export function crossing(thrown: unknown): CrossedError {
     ...(known?.retry_after_s === undefined ? {} : { retry_after_s: known.retry_after_s }),
     ...(isPassing(thrown) ? { passing: true } : {}),
     ...(thrown instanceof OverlongPromptError ? { overlong: true } : {}),
+    ...(place === null ? {} : { place }),
     causes: causesOf(thrown),
   };
 }
@@ -68,7 +71,13 @@ class CrossedRolloutError extends RolloutError {
 }
 
 /** The error again, for this side to throw: its row is the same as where it was thrown. */
-export function thrownOf({ name, message, code, hint, retry_after_s, passing, overlong, causes }: CrossedError): Error {
+export function thrownOf(crossed: CrossedError): Error {
+  const error = errorOf(crossed);
+  if (crossed.place !== undefined) knowPlace(error, crossed.place);
+  return error;
+}
+
+function errorOf({ name, message, code, hint, retry_after_s, passing, overlong, causes }: CrossedError): Error {
   const cause = causes.reduceRight<Error | undefined>((below, each) => withoutStack(named(new Error(each.message, { cause: below }), each.name)), undefined);
   const options = { cause, ...(hint === undefined ? {} : { hint }), ...(retry_after_s === undefined ? {} : { retry_after_s }), passing: passing === true };
   if (overlong === true) return withoutStack(new OverlongPromptError(message, { cause }));

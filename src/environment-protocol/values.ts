@@ -23,6 +23,7 @@ export const crossedError = z
     retry_after_s: z.number().optional(),
     passing: z.boolean().optional().describe("the same may go well in a while"),
     overlong: z.boolean().optional().describe("the prompt does not fit the model: an outcome rather than an error"),
+    place: text.optional().describe("where in the environment's sources it was thrown: file:line:column"),
     causes: z.array(z.object({ name: text, message: text })).describe("the chain of causes, the outermost first"),
   })
   .meta({ id: "error", description: "what was thrown, as far as the other side can use it" });

@@ -33,6 +33,8 @@ export class ModelCalls {
   #calls = 0;
   /** States by their trajectories, which copies of a state share; the units that they were seen in. */
   readonly #states = new WeakMap<object, { readonly id: number; unit: number | null }>();
+  /** The units of the clients of the model under evaluation: a rollout that is scored from its row calls none before its judge. */
+  readonly #unitsOf = new WeakMap<object, number>();
   #ids = 0;
 
   /** `clock`: what the time is taken for while a call begins. */
@@ -43,7 +45,9 @@ export class ModelCalls {
 
   /** The model under evaluation, for one unit. */
   ofUnit(unit: CallingUnit, type: string, scores: boolean): Client {
-    return this.#client(type, scores, null, unit);
+    const client = this.#client(type, scores, null, unit);
+    this.#unitsOf.set(client, unit.unit);
+    return client;
   }
 
   /** Another model. */
@@ -94,8 +98,12 @@ export class ModelCalls {
       known = { id: ++this.#ids, unit: unit?.unit ?? null };
       this.#states.set(trajectory, known);
     }
-    known.unit ??= unit?.unit ?? null;
+    known.unit ??= unit?.unit ?? this.#unitOf(state as { readonly client?: unknown });
     return known;
+  }
+
+  #unitOf({ client }: { readonly client?: unknown }): number | null {
+    return typeof client === "object" && client !== null ? (this.#unitsOf.get(client) ?? null) : null;
   }
 
   #cancel(call: number, reason: unknown): void {

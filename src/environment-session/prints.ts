@@ -1,3 +1,4 @@
+import { withSources } from "../errors/own-frames.ts";
 import type { Outbox } from "../environment-protocol/outbox.ts";
 import type { EnvironmentLine, Printer } from "../logging/environment-line.ts";
 
@@ -18,6 +19,6 @@ export class Prints implements Printer {
     if (++this.#prints > MAX_PRINTS + 1) return;
     if (this.#prints > MAX_PRINTS)
       this.#outbox.put({ type: "print", level: "WARNING", text: `what is printed further is left out, after ${MAX_PRINTS} prints` });
-    else this.#outbox.put({ type: "print", level, text: text().slice(0, MAX_CHARACTERS) });
+    else this.#outbox.put({ type: "print", level, text: withSources(text().slice(0, MAX_CHARACTERS)) });
   }
 }

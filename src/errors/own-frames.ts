@@ -17,9 +17,17 @@ export function knowSources(script: string, map: string): void {
   maps.set(script, map);
 }
 
+/** Places of errors that were thrown where their sources are known, and are here without a stack. */
+const told = new WeakMap<object, string>();
+
+/** Whoever has its sources says that `error` was thrown at `place`; they may be anybody. */
+export function knowPlace(error: Error, place: string): void {
+  told.set(error, place.replace(/\s+/g, " ").slice(0, MAX_FRAME));
+}
+
 /** `file.ts:line:column` of the first frame in sources that are known and no package's, of the deepest cause that has one; null when none has. */
 export function ownFrame(thrown: unknown): string | null {
-  let found: string | null = null;
+  let found: string | null = thrown instanceof Object ? (told.get(thrown) ?? null) : null;
   for (const stack of stacksOf(thrown)) {
     for (const frame of stack) {
       const place = placeOf(frame);

@@ -9,6 +9,10 @@ export interface IsolateCode {
   readonly map: string;
 }
 
+/** As the date and flags of the Worker itself are (wrangler.toml). */
+export const COMPATIBILITY_DATE = "2026-11-01";
+export const COMPATIBILITY_FLAGS = ["disallow_importable_env", "nodejs_compat_do_not_populate_process_env", "global_fetch_strictly_public"];
+
 export const MAIN_MODULE = "main.js";
 /** The class that the main module exports. */
 export const ENTRYPOINT = "Isolate";

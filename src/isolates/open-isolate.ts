@@ -4,7 +4,7 @@ import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS } from "../limits.ts";
 import { batchOf, textOf } from "./batch-text.ts";
 import type { IsolateLibrary } from "./built-library.ts";
-import { ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
+import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
 import { type IsolateIdentity, type IsolateNames, identityDigest } from "./isolate-names.ts";
 
 /** What a Worker makes isolates with. */
@@ -22,10 +22,6 @@ export interface IsolateHost {
 export interface IsolatePlan extends Pick<IsolateIdentity, "team" | "hosts" | "secrets"> {
   readonly code: IsolateCode;
 }
-
-/** As the date and flags of the Worker itself are (wrangler.toml). */
-const COMPATIBILITY_DATE = "2026-11-01";
-const COMPATIBILITY_FLAGS = ["disallow_importable_env", "nodejs_compat_do_not_populate_process_env", "global_fetch_strictly_public"];
 
 interface SessionStub extends Disposable {
   deliver(batch: string): Promise<void>;

@@ -4,25 +4,36 @@
  */
 import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
 import { deploymentOf, type Env } from "../env.ts";
-import { digestOfRun, findOffered } from "../environments/definition/load.ts";
+import { digestOfRun, findOffered, listOffered } from "../environments/definition/load.ts";
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
+import { isolatedEnvironment } from "./isolated-environment.ts";
+import { findIsolated, isolatedIds } from "./isolated-modules.ts";
 import { publishedOffer } from "./published-offer.ts";
 
 /** The environment that a run was made with; null where there is none. Rejects, with an error that may pass, where it cannot be looked up now. */
-export async function offeredTo(env: Env, { env_id, published, team }: EnvironmentName): Promise<OfferedEnvironment | null> {
-  return published === undefined ? findOffered(env_id) : publishedOffer(env, published, team);
+export async function offeredTo(env: Env, { env_id, team, published }: EnvironmentName): Promise<OfferedEnvironment | null> {
+  return published === undefined ? assembled(env, team, env_id) : publishedOffer(env, published, team);
 }
+
+/** What this service was put together with: of its own code, or for isolates. */
+function assembled(env: Env, team: string | undefined, id: string): OfferedEnvironment | null {
+  const isolated = findIsolated(id);
+  return isolated === null ? findOffered(id) : isolatedEnvironment(env, team, isolated);
+}
+
+/** Ids of everything that this service was put together with. */
+export const offeredIds = (): readonly string[] => [...new Set([...listOffered().map(({ id }) => id), ...isolatedIds()])];
 
 /**
  * The environment that somebody of `team` names: `name` or `owner/name`, without our own owner in front, and the version if one was said. Null where there is
  * none. Of what this service was put together with there is one version: whoever asked looks whether it is the right one.
  */
 export async function environmentNamed(
-  _env: Env,
-  _team: string,
+  env: Env,
+  team: string,
   { name }: { readonly name: string; readonly version?: string },
 ): Promise<OfferedEnvironment | null> {
-  return findOffered(name);
+  return assembled(env, team, name);
 }
 
 /** Digest of a run's environment as this service has it; null when it has none. Throws `environment_failed`, and `invalid_request` for its arguments. */

@@ -30,6 +30,8 @@ export interface ConversationWith extends Patience {
   readonly context: Pick<LoadContext, "datasets" | "rows" | "client" | "print" | "inside">;
   /** Of the run. */
   readonly args: JsonObject;
+  /** That the environment declares. */
+  readonly hosts: readonly string[];
   readonly now: () => number;
   /** Called once, when nothing more comes. */
   readonly onEnd: () => void;
@@ -66,12 +68,12 @@ export class Conversation {
   #told = { leaving: false, unkept: false };
 
   constructor(channel: Channel, options: ConversationWith) {
-    const { context, args, now } = options;
+    const { context, args, hosts, now } = options;
     this.#channel = channel;
     this.#with = options;
     this.#outbox = new Outbox({ send: (batch) => channel.send(batch), waitMs: PERMIT_MS });
     this.#calls = new ModelAnswers(this.#outbox, { client: context.client, now });
-    this.#data = new DatasetServer(this.#outbox, context, args);
+    this.#data = new DatasetServer(this.#outbox, context, { args, hosts });
     this.#heardAt = now();
     const { inside = (work) => work() } = context;
     channel.onBatch = (batch) => inside(() => this.#hear(batch));

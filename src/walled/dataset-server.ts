@@ -17,20 +17,29 @@ interface Reading {
   busy: boolean;
 }
 
-/** Reads data sets for an environment behind a wall. Uploads, and what our token for the Hub opens, it is given where the run's arguments name them. */
+/**
+ * Reads data sets for an environment behind a wall. Uploads, addresses, and what our token for the Hub opens, it is given where the run's arguments name them;
+ * addresses of hosts that it declares too, since it may send requests there anyway. An address of its own choice would be a way out for what it knows.
+ */
 export class DatasetServer {
   readonly #outbox: Outbox;
   readonly #context: Pick<LoadContext, "datasets" | "rows">;
   readonly #named: unknown;
+  readonly #hosts: readonly string[];
   readonly #readings = new Map<number, Reading>();
   #last = 0;
   #begun = 0;
 
-  /** `args`: of the run. */
-  constructor(outbox: Outbox, context: Pick<LoadContext, "datasets" | "rows">, args: JsonObject) {
+  /** `args`: of the run; `hosts`: those that the environment declares. */
+  constructor(
+    outbox: Outbox,
+    context: Pick<LoadContext, "datasets" | "rows">,
+    { args, hosts }: { readonly args: JsonObject; readonly hosts: readonly string[] },
+  ) {
     this.#outbox = outbox;
     this.#context = context;
     this.#named = args.dataset;
+    this.#hosts = hosts;
   }
 
   /** Pages are being read. */
@@ -84,8 +93,17 @@ export class DatasetServer {
   #rowsOf(spec: DatasetSpec): AsyncIterable<JsonObject> {
     const { rows, datasets } = this.#context;
     const isNamed = spec.dataset === this.#named;
-    if (!isNamed && datasetReference(spec.dataset).kind === "digest")
+    const reference = datasetReference(spec.dataset);
+    if (!isNamed && reference.kind === "digest")
       throw new EdgewiseError("dataset_unreadable", "an upload is read where the run names it", { hint: 'name it: env_args {"dataset": "sha256:…"}' });
+    if (!isNamed && reference.kind === "url" && !this.#hosts.includes(new URL(reference.url).host))
+      throw new EdgewiseError(
+        "dataset_unreadable",
+        `rows are read from ${new URL(reference.url).host} where the run names the address, or the environment declares the host`,
+        {
+          hint: 'name it: env_args {"dataset": "https://…"}; or declare it: hosts: ["…"]',
+        },
+      );
     if (rows !== undefined) return rows(spec)(-1);
     return datasetRows(spec, isNamed ? datasets : { ...datasets, hub: { ...datasets.hub, token: null } });
   }

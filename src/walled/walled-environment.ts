@@ -49,12 +49,12 @@ function refused(): never {
  * whatever it says when it runs: it is given the keys that are declared there, and no others.
  */
 export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options: WalledOptions = {}): OfferedEnvironment {
-  const { id, keys } = facts;
+  const { id, keys, hosts = [] } = facts;
   const { now = Date.now } = options;
 
   const asked = async <Type extends ToEngine["type"]>(message: object, type: Type): Promise<ToEngineOf<Type>> => {
     const channel = await open({ purpose: "facts", keys: {} });
-    const conversation = new Conversation(channel, { ...options, id, context: NO_CONTEXT, args: {}, now, onEnd: () => undefined });
+    const conversation = new Conversation(channel, { ...options, id, context: NO_CONTEXT, args: {}, hosts: [], now, onEnd: () => undefined });
     try {
       return await conversation.ask({ ...message, v: PROTOCOL_VERSION }, type);
     } catch (thrown) {
@@ -78,7 +78,7 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     const given = { ...context.secrets, ...own };
     const opening = { type: "open", v: PROTOCOL_VERSION, args, extra, rubric: context.rubric ?? null, keys: given, variables: context.variables ?? {} };
     const begin = async (onEnd: () => void) => {
-      const conversation = new Conversation(await open({ purpose: "run", keys: given }), { ...options, id, context, args, now, onEnd });
+      const conversation = new Conversation(await open({ purpose: "run", keys: given }), { ...options, id, context, args, hosts, now, onEnd });
       try {
         const { traits } = await conversation.ask(opening, "opened");
         return { conversation, traits: traitsFrom(traits, facts) };
@@ -90,10 +90,11 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     return await WalledHosted.open(begin);
   };
 
-  const { version, description, defaults, source, hosts } = facts;
+  const { version, description, defaults, source } = facts;
   return {
     ...{ id, version, description, defaults, keys, source },
-    ...(hosts === undefined ? {} : { hosts }),
+    ...(facts.hosts === undefined ? {} : { hosts: facts.hosts }),
+    isIsolated: true,
     resolveArgs: async (args) => (await asked({ type: "resolve_args", args }, "resolved")).args as JsonObject,
     check,
     load,
@@ -104,7 +105,7 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
 export async function describeWalled(open: WallOpener, options: WalledOptions = {}): Promise<EnvironmentFacts & OfferedFacts> {
   const { now = Date.now } = options;
   const channel = await open({ purpose: "facts", keys: {} });
-  const conversation = new Conversation(channel, { ...options, id: "", context: NO_CONTEXT, args: {}, now, onEnd: () => undefined });
+  const conversation = new Conversation(channel, { ...options, id: "", context: NO_CONTEXT, args: {}, hosts: [], now, onEnd: () => undefined });
   try {
     const { facts } = await conversation.ask({ type: "describe", v: PROTOCOL_VERSION }, "described");
     return facts as unknown as EnvironmentFacts & OfferedFacts;

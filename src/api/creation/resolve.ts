@@ -20,6 +20,8 @@ export interface EnvironmentFacts {
   readonly published?: PublishedPin;
   /** Variables whose values it declares that it needs; absent = none. */
   readonly keys?: readonly string[];
+  /** Whether its code has an isolate of its own, of which an executor opens few different ones; absent = no. */
+  readonly isIsolated?: boolean;
   /** Used where the request says nothing. */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
   /** What keeps a run from using it, by option; null when nothing does. Reads no data set, and loads its code. Throws `missing_key` and `environment_failed`. */

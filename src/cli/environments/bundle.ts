@@ -39,38 +39,30 @@ export interface DescribedModule {
   readonly facts: EnvironmentFacts;
 }
 
-/** The modules of a Worker with these environments beside the bundled ones: each is a module that is loaded when a run names it. */
+/** The modules of a Worker with these environments beside the bundled ones. It has their code as texts, which it gives to isolates and runs none of. */
 export function workerModules(environments: readonly DescribedModule[]): readonly WorkerModule[] {
   const main = [
-    'import { beforeForeignCode, createWorker, offerEnvironment } from "./lib/worker.js";',
-    'import * as library from "./lib/index.js";',
-    'import * as testing from "./lib/testing.js";',
-    "const locked = () => beforeForeignCode([library, testing]);",
+    'import { createWorker } from "./lib/worker.js";',
     `export { ${[...Object.values(OBJECT_CLASSES), "EnvironmentOutbound"].join(", ")} } from "./lib/worker.js";`,
-    `export default createWorker({ environments: [${environments.map(offerText).join(", ")}] });`,
+    `export default createWorker({ isolated: [${environments.map(moduleText).join(", ")}] });`,
   ];
   return [
     { path: "main.js", contents: main.join("\n") },
-    ...environments.flatMap(({ module: { code, map } }, index) => [
-      { path: scriptOf(index), contents: code("./lib/") },
-      { path: mapOf(index), contents: `export default ${JSON.stringify(map)};` },
-    ]),
+    ...environments.map(({ module: { code, map } }, index) => ({
+      path: scriptOf(index),
+      contents: `export default ${JSON.stringify({ text: code("./lib/"), map })};`,
+    })),
     ...readdirSync(LIBRARY)
       .filter((name) => name.endsWith(".js"))
       .map((name) => ({ path: `lib/${name}`, contents: readFileSync(join(LIBRARY, name), "utf8") })),
   ];
 }
 
-/** The name under which the code of a module is known where it runs: its frames in stacks have it. */
+/** The name of what has the code of a module: of the text in the Worker, and of the code where it is described. */
 export const scriptOf = (index: number): string => `environment-${index}.js`;
-const mapOf = (index: number): string => `map-${index}.js`;
 
-function offerText({ module: { digest }, facts: { args: _, ...facts } }: DescribedModule, index: number): string {
-  const script = JSON.stringify(scriptOf(index));
-  const map = `(await import("./${mapOf(index)}")).default`;
-  const load = `async () => (locked(), { sources: { script: ${script}, map: ${map} }, module: await import("./${scriptOf(index)}") })`;
-  return `offerEnvironment(${JSON.stringify({ ...facts, source: digest })}, ${load})`;
-}
+const moduleText = ({ module: { digest }, facts: { args: _, ...facts } }: DescribedModule, index: number): string =>
+  `{ facts: ${JSON.stringify({ ...facts, source: digest })}, code: async () => (await import("./${scriptOf(index)}")).default }`;
 
 async function bundled(entry: string): Promise<{ readonly code: string; readonly map: string }> {
   const { build } = await import("esbuild");

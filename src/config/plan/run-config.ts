@@ -120,7 +120,7 @@ export interface RunConfig {
   readonly evaluator?: { readonly name: string; readonly step: number; readonly evaluation: string };
   /** The published environment that it is of: this version and code for as long as it lives. Absent = `env_id` is one that the service was put together with. */
   readonly published?: PublishedPin;
-  /** The isolate that it needs (walls.ts), where that does not follow from what is published: an executor opens few different ones. Absent = it does, or there is none. */
+  /** Digest of the code that has an isolate of its own, where that does not follow from what is published: an executor opens few different ones (walls.ts). Absent = it does, or there is none. */
   readonly wall?: string;
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
   readonly origin?: "pushed";

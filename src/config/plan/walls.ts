@@ -9,9 +9,10 @@ const SHORT = 16;
  * team, other code, and a run with secrets, whose values may be others than a second run's, have isolates of their own.
  */
 export function wallOf({ wall, published, team, secrets, run_id }: Pick<RunConfig, "wall" | "published" | "team" | "secrets" | "run_id">): string | undefined {
-  if (wall !== undefined || published === undefined) return wall;
+  const code = wall ?? published?.digest;
+  if (code === undefined) return undefined;
   const own = secrets === undefined || secrets.length === 0 ? [] : [run_id];
-  return [team ?? "", published.digest.slice(0, SHORT), ...own].join(" ");
+  return [team ?? "", code.slice(0, SHORT), ...own].join(" ");
 }
 
 /** The isolates of one executor, of which the platform allows few different ones. A run without one always has room. */

@@ -14,33 +14,30 @@ import { standaloneContext } from "../unit/standalone-context.ts";
 export const isBundled = (id: string): boolean => BUNDLED.some((bundled) => bundled.id === id);
 
 interface Known extends OfferedEnvironment {
-  /** Null when its code is loaded only when it is named. */
-  readonly definition: EnvironmentDefinition | null;
+  readonly definition: EnvironmentDefinition;
 }
 
 const isDefinition = (environment: EnvironmentDefinition | OfferedEnvironment): environment is EnvironmentDefinition => "argsSchema" in environment;
-const knownAs = (environment: EnvironmentDefinition | OfferedEnvironment): Known =>
-  isDefinition(environment) ? { ...offeredDefinition(environment), definition: environment } : { ...environment, definition: null };
-const byId = (all: readonly (EnvironmentDefinition | OfferedEnvironment)[]): ReadonlyMap<string, Known> =>
-  new Map(all.map((environment) => [environment.id, knownAs(environment)]));
+const byId = (all: readonly EnvironmentDefinition[]): ReadonlyMap<string, Known> =>
+  new Map(all.map((definition) => [definition.id, { ...offeredDefinition(definition), definition }]));
 
 /** Environments of this host by id: set once, before the first request, by whoever puts the host together. */
 let known = byId(BUNDLED);
 
 /** Gives this host environments beside the bundled ones; one of the same id takes the bundled one's place. Throws `TypeError` for two of one id. */
-export function registerEnvironments(environments: readonly (EnvironmentDefinition | OfferedEnvironment)[]): void {
+export function registerEnvironments(environments: readonly EnvironmentDefinition[]): void {
   const twice = environments.find(({ id }, index) => environments.findIndex((other) => other.id === id) < index);
   if (twice !== undefined) throw new TypeError(`two environments are called ${JSON.stringify(twice.id)}`);
   known = byId([...BUNDLED, ...environments]);
 }
 
 /** Environments whose code is at hand. */
-export const listEnvironments = (): readonly EnvironmentDefinition[] => [...known.values()].flatMap(({ definition }) => definition ?? []);
+export const listEnvironments = (): readonly EnvironmentDefinition[] => [...known.values()].map(({ definition }) => definition);
 
-/** An environment whose code is at hand; null when there is none of that id, or its code is not loaded before a run names it. */
+/** An environment whose code is at hand; null when there is none of that id. */
 export const findEnvironment = (id: string): EnvironmentDefinition | null => known.get(id)?.definition ?? null;
 
-/** Everything that was put together with this host. */
+/** What of this host may be named by runs. */
 export const listOffered = (): readonly OfferedEnvironment[] => [...known.values()];
 
 export const findOffered = (id: string): OfferedEnvironment | null => known.get(id) ?? null;

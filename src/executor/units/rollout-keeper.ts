@@ -35,6 +35,8 @@ export class RolloutKeeper {
   #scoresQuickly = false;
   /** Rollouts stop at their next turn: others go on with them. */
   #leaving = false;
+  /** What is told late, by an environment whose code is elsewhere, has nothing to wait for either. */
+  #hurries = false;
   /** States of this environment can be kept, as far as is known. */
   #canKeep = true;
   #toldSize = false;
@@ -104,7 +106,7 @@ export class RolloutKeeper {
     }
     const unsaved = this.#loose.addTurn(unit, base, rollout, { snapshot, elapsed: turn.elapsed_ms });
     this.#host.times.resume();
-    if (this.#leaving || unsaved >= this.#host.budget.keepTurns) this.#feed({ type: "turns-due" });
+    if (this.#hurries || unsaved >= this.#host.budget.keepTurns) this.#feed({ type: "turns-due" });
     return this.#leaving ? "leave" : "kept";
   }
 
@@ -116,6 +118,7 @@ export class RolloutKeeper {
 
   /** Has all turns written that are not. */
   keepAll(): void {
+    this.#hurries = true;
     if (this.#loose.hasTurns) this.#feed({ type: "turns-due" });
   }
 

@@ -32,7 +32,7 @@ describe("the name of an isolate", () => {
       { secrets: ["KEY"], run_id: "89abcdef" },
     ].map(of);
     expect(new Set(all).size).toBe(5);
-    expect([of({ published: undefined }), of({ wall: "own" })]).toEqual([undefined, "own"]);
+    expect([of({ published: undefined }), of({ wall: "own" })]).toEqual([undefined, "acme own"]);
   });
 
   it("is a new one after the isolate of the old one was given up, for all who come later", () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { z } from "zod";
 import { defineEnvironment, type DefinitionOptions } from "../../../src/environments/definition/definition.ts";
 import { registerEnvironments } from "../../../src/environments/definition/load.ts";
-import { offerEnvironment } from "../../../src/environments/definition/offered.ts";
+import { registerIsolated } from "../../../src/offering/isolated-modules.ts";
 import { SandboxEnv } from "../../../src/environments/sandbox/sandbox-env.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
@@ -19,8 +19,8 @@ const define = (id: string, load: DefinitionOptions<z.ZodObject>["load"], keys: 
   defineEnvironment({ id, version: "1.0.0", description: id, args: z.object({}), keys, load });
 const facts = (id: string) => ({ id, version: "1.0.0", description: id, defaults: {}, keys: [], source: "x" });
 
+const ISOLATED = [{ facts: facts("imports-what-is-not-there"), code: async () => ({ text: 'import pad from "left-pad"; export default pad;', map: "" }) }];
 const ENVIRONMENTS = [
-  offerEnvironment(facts("imports-what-is-not-there"), () => Promise.reject(new Error('No such module "left-pad".'))),
   define("breaks-loading", () => {
     throw new Error("no table of answers");
   }),
@@ -61,6 +61,7 @@ beforeEach(() => {
   deploy();
   Object.assign(service, { KEY_VARS: "*_API_KEY,MODELS_API_KEY@models.example", REFUSALS_MS: "1", OUTAGE_MS: "1" });
   registerEnvironments(ENVIRONMENTS);
+  registerIsolated(ISOLATED);
   door = new Door();
 });
 afterEach(async () => {
@@ -71,6 +72,7 @@ afterEach(async () => {
 });
 afterAll(() => {
   registerEnvironments([]);
+  registerIsolated([]);
   for (const name of ["REFUSALS_MS", "OUTAGE_MS"]) delete (service as unknown as Record<string, unknown>)[name];
 });
 const begin = (options: ModelOptions = {}): void => {

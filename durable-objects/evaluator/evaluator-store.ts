@@ -1,6 +1,7 @@
-import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { ok, type Result } from "../../src/errors/result.ts";
 import type { EvaluatorState, Note, StepEnd, StepRecord } from "../../src/training/state.ts";
 import { execute } from "../counted-sql.ts";
+import { hasTables, makeTables } from "../stored-schema.ts";
 import type { RecordPage } from "./evaluator-control.ts";
 
 /** Version of the tables below and of what stands in them. */
@@ -53,22 +54,15 @@ export class EvaluatorStore {
 
   /** Null where nothing was ever stored, or all of it is deleted. Fails for what another version has stored. */
   head(): Result<EvaluatorHead | null> {
-    if (this.#rows("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").length === 0) return ok(null);
-    const [schema] = this.#rows<{ version: number }>("SELECT version FROM schema_version");
-    if (schema?.version !== SCHEMA)
-      return fail(
-        "stored_version_unknown",
-        `The evaluator was stored by another version of edgewise (schema ${schema?.version}).`,
-        "Deploy that version again, or a newer one.",
-      );
+    const tables = hasTables(this.#storage.sql, "evaluator", SCHEMA);
+    if (!tables.ok) return tables;
+    if (!tables.value) return ok(null);
     const [row] = this.#rows<HeadRow>("SELECT * FROM head");
     return ok(row === undefined ? null : { ...row, state: JSON.parse(row.state) as EvaluatorState });
   }
 
   make({ version, projected, team, delivered, state }: EvaluatorHead): void {
-    this.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
-    this.#rows("INSERT INTO schema_version VALUES (?)", SCHEMA);
-    this.#rows(TABLES);
+    makeTables(this.#storage.sql, TABLES, SCHEMA);
     this.#rows("INSERT INTO head VALUES (?, ?, ?, ?, ?)", version, projected, team, delivered, JSON.stringify(state));
   }
 

@@ -1,7 +1,6 @@
-import { DurableObject } from "cloudflare:workers";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
-import { EdgewiseError, fail, type Failure, ok, type Result } from "../../src/errors/result.ts";
+import { fail, type Failure, ok, type Result } from "../../src/errors/result.ts";
 import { erroredRollouts } from "../../src/metrics/totals.ts";
 import type { Creator } from "../../src/schedules/state.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
@@ -12,7 +11,8 @@ import { needRewards, valuesOfRun } from "../../src/training/run-values.ts";
 import type { AwaitedNumbers, Action, PostedStep, ReadRewards, SeenRun, StepOrder } from "../../src/training/state.ts";
 import type { RunView } from "../run/control.ts";
 import { evaluatorIndexStub, runStub } from "../stubs.ts";
-import { attempt, type Debtor } from "../owed-work.ts";
+import { cancelRun } from "../cancel-run.ts";
+import { ClockedObject } from "../clocked-object.ts";
 import type { EvaluatorControl, EvaluatorFacts, EvaluatorPut, EvaluatorView, RecordPage, StepAnswer, StepName } from "./evaluator-control.ts";
 import { type EvaluatorHead, EvaluatorStore } from "./evaluator-store.ts";
 import { sendEvaluatorTask } from "./evaluator-task.ts";
@@ -26,49 +26,51 @@ const NO_EVALUATOR = fail("not_found", "Evaluator not found.", "`npx edgewise ev
  * One evaluator of a training loop: which steps were posted, what became of each of their evaluations, and the runs that are at work. What is decided is decided
  * by one pure step (src/training/policy.ts) in one transaction, alarm included; what a step leaves to be done is repeated until somebody tells what came of it.
  */
-export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
-  readonly #store: EvaluatorStore;
+export class Evaluator extends ClockedObject<EvaluatorHead> implements EvaluatorControl {
+  protected readonly kind = "evaluator";
+  protected readonly store: EvaluatorStore;
+  protected readonly look = (): Promise<unknown> => this.#happened({ type: "tick" });
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#store = new EvaluatorStore(ctx.storage);
+    this.store = new EvaluatorStore(ctx.storage);
   }
 
   async put({ team, name, definition, creator }: EvaluatorPut): Promise<Result<EvaluatorView>> {
     const made = this.ctx.storage.transactionSync((): Result<boolean> => {
-      const head = this.#store.head();
+      const head = this.store.head();
       if (!head.ok) return head;
       if (head.value !== null) return ok(false);
       const state = newEvaluator(name, crypto.randomUUID(), definition, creator, Date.now());
       // Above whatever the Registry may remember of another one of this name.
-      this.#store.make({ version: Date.now(), projected: 0, team, delivered: 0, state });
+      this.store.make({ version: Date.now(), projected: 0, team, delivered: 0, state });
       return ok(true);
     });
     if (!made.ok) return made;
     const happened = await this.#happened(made.value ? { type: "tick" } : { type: "put", definition, creator });
     if (!happened.ok) return happened;
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok) return head;
     return head.value === null ? NO_EVALUATOR : ok(this.#viewOf(head.value, 1_000));
   }
 
   async view(most: number): Promise<EvaluatorView | null> {
-    const head = this.#known();
+    const head = this.known();
     return head === null ? null : this.#viewOf(head, most);
   }
 
   async post({ posted, creator }: { readonly posted: PostedStep; readonly creator: Creator }): Promise<Result<StepAnswer>> {
-    const known = this.#store.head();
+    const known = this.store.head();
     if (!known.ok) return known;
     if (known.value === null) return NO_EVALUATOR;
-    const happened = await this.#happened({ type: "posted", posted, known: this.#store.ofStep(posted.step).map(({ evaluation }) => evaluation), creator });
+    const happened = await this.#happened({ type: "posted", posted, known: this.store.ofStep(posted.step).map(({ evaluation }) => evaluation), creator });
     if (!happened.ok) return happened;
     const due = dueAt(known.value.state.definition, posted).map(({ name }) => name);
-    return ok({ due, records: this.#store.ofStep(posted.step) });
+    return ok({ due, records: this.store.ofStep(posted.step) });
   }
 
   async order({ step: index, evaluation }: StepName): Promise<StepOrder | null> {
-    const found = this.#known()?.state.open.find(({ order }) => order.posted.step === index && order.evaluation.name === evaluation);
+    const found = this.known()?.state.open.find(({ order }) => order.posted.step === index && order.evaluation.name === evaluation);
     return found !== undefined && !found.queued && found.run_id === null ? found.order : null;
   }
   async created({ step: index, evaluation, run_id }: StepName & { readonly run_id: string }): Promise<void> {
@@ -79,13 +81,13 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
   }
 
   async awaited(run_id: string): Promise<AwaitedNumbers | null> {
-    const open = this.#known()?.state.open.find((each) => each.run_id === run_id);
+    const open = this.known()?.state.open.find((each) => each.run_id === run_id);
     if (open === undefined) return null;
     const { metrics, breakdown_keys } = open.order.evaluation;
     return { metrics, ...(breakdown_keys === undefined ? {} : { breakdown_keys }) };
   }
   async counted({ run_id, read }: { readonly run_id: string; readonly read: ReadRewards }): Promise<void> {
-    const head = this.#known();
+    const head = this.known();
     const awaited = await this.awaited(run_id);
     if (head === null || awaited === null) return;
     const view = await runStub(this.env, runName({ run_id, ...teamField(head.team) })).view();
@@ -97,51 +99,28 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
   }
 
   async finished(after: number, most: number): Promise<RecordPage | null> {
-    return this.#known() === null ? null : this.#store.finished(after, most);
+    return this.known() === null ? null : this.store.finished(after, most);
   }
 
   async undelivered(): Promise<(RecordPage & { readonly target: MlflowTarget }) | null> {
-    const head = this.#known();
+    const head = this.known();
     const target = head?.state.definition.mlflow;
     if (head === null || target === undefined || head.state.posting === null) return null;
-    return { ...this.#store.finished(head.delivered, POSTED_AT_ONCE), target };
+    return { ...this.store.finished(head.delivered, POSTED_AT_ONCE), target };
   }
   async delivered({ through, target }: { readonly through: number; readonly target: MlflowTarget }): Promise<void> {
-    const head = this.#known();
+    const head = this.known();
     // What arrived at a target of before has not arrived at this one.
     if (head === null || canonicalJson(head.state.definition.mlflow as never) !== canonicalJson(target as never)) return;
-    this.#store.delivered(through);
-    await this.#happened({ type: "delivered", all: this.#store.finished(through, 1).records.length === 0 });
+    this.store.delivered(through);
+    await this.#happened({ type: "delivered", all: this.store.finished(through, 1).records.length === 0 });
   }
   async undeliverable({ failure }: { readonly failure: Failure }): Promise<void> {
     await this.#happened({ type: "undelivered", failure });
   }
 
-  async poke(): Promise<boolean> {
-    const head = this.#store.head();
-    if (head.ok && head.value === null) return false;
-    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
-    return true;
-  }
-
   async remove(): Promise<boolean> {
-    const head = this.#store.head();
-    if (head.ok && head.value === null) return false;
-    // The alarm with it.
-    await this.ctx.storage.deleteAll();
-    return true;
-  }
-
-  /** Where nobody stays to see runs end none is begun; whoever does finds it overdue. */
-  override async alarm(): Promise<void> {
-    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
-  }
-
-  /** Throws for what another version has stored. */
-  #known(): EvaluatorHead | null {
-    const head = this.#store.head();
-    if (!head.ok) throw new EdgewiseError(head.error.code, head.error.message, head.error.hint === undefined ? {} : { hint: head.error.hint });
-    return head.value;
+    return this.removeAll();
   }
 
   /** One step, and what it leaves to be done. */
@@ -149,13 +128,13 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     const decided = this.ctx.storage.transactionSync(() => this.#decide(event));
     if (!decided.ok) return decided;
     const { team, name, actions } = decided.value;
-    for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, name, action));
-    await this.#attempt("registry", () => this.#project());
+    for (const action of actions) await this.attempt(action.do, () => this.#perform(team, name, action));
+    await this.attempt("registry", () => this.project((head) => this.#tellRegistry(head)));
     return ok(null);
   }
 
   #decide(event: EvaluatorEvent): Result<{ readonly team: string; readonly name: string; readonly actions: readonly Action[] }> {
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok) return head;
     if (head.value === null) return NO_EVALUATOR;
     const now = Date.now();
@@ -163,8 +142,8 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     const before = head.value;
     const { state, actions, notes, wake_at } = step(before.state, now, event, serving);
     const isShown = before.projected === 0 || notes.length > 0 || before.state.definition !== state.definition || wakes(before) !== wakes({ state });
-    this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
-    this.#store.note(notes, now);
+    this.store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
+    this.store.note(notes, now);
     if (wake_at !== null && serving) void this.ctx.storage.setAlarm(wake_at);
     return ok({ team: before.team, name: state.name, actions });
   }
@@ -174,11 +153,7 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
       return await sendEvaluatorTask(this.env, { team, evaluator: name, create: { step: action.step, evaluation: action.evaluation } });
     if (action.do === "post") return await sendEvaluatorTask(this.env, { team, evaluator: name, create: null });
     const run = runStub(this.env, runName({ run_id: action.run_id, ...teamField(team) }));
-    if (action.do === "cancel") {
-      const cancelled = await run.cancel();
-      if (!cancelled.ok && cancelled.error.code !== "illegal_transition" && cancelled.error.code !== "not_found") throw new Error(cancelled.error.message);
-      return;
-    }
+    if (action.do === "cancel") return await cancelRun(run);
     const view = await run.view();
     const seen = view === null ? null : seenOf(view, action.metrics);
     // Rows are read where other work of the queue is done; each look sends for it again until it is told.
@@ -187,28 +162,18 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
     const { run_id } = action;
     if (seen === null || seen.over) return void (await this.#happened({ type: "looked", run_id, seen }));
     const failure = view?.writing_failure ?? null;
-    const known = this.#known()?.state.open.find((each) => each.run_id === run_id)?.failure ?? null;
+    const known = this.known()?.state.open.find((each) => each.run_id === run_id)?.failure ?? null;
     if (failure?.message !== known?.message) await this.#happened({ type: "hindered", run_id, failure });
   }
 
-  async #project(): Promise<void> {
-    const head = this.#store.head();
-    if (!head.ok || head.value === null || head.value.projected >= head.value.version) return;
-    const { version, state, team } = head.value;
-    await evaluatorIndexStub(this.env, team).projectEvaluator({ name: state.name, version, wake_at: wakes(head.value), facts: this.#factsOf(head.value) });
-    this.#store.projected(version);
-  }
-
-  #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    return attempt(this.#debtor(), what, work);
-  }
-  #debtor(): Debtor {
-    return { name: `evaluator ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
+  async #tellRegistry(head: EvaluatorHead): Promise<void> {
+    const { version, state, team } = head;
+    await evaluatorIndexStub(this.env, team).projectEvaluator({ name: state.name, version, wake_at: wakes(head), facts: this.#factsOf(head) });
   }
 
   #factsOf({ state }: EvaluatorHead): EvaluatorFacts {
     const { name, id, definition, creator, created_at, updated_at, open, posting } = state;
-    return { name, id, definition, created_by: creator.user, created_at, updated_at, open: open.length, last: this.#store.last(), posting };
+    return { name, id, definition, created_by: creator.user, created_at, updated_at, open: open.length, last: this.store.last(), posting };
   }
 
   #viewOf(head: EvaluatorHead, most: number): EvaluatorView {
@@ -220,7 +185,7 @@ export class Evaluator extends DurableObject<Env> implements EvaluatorControl {
       replaced_by: replaced_by ?? null,
       failure: failure ?? null,
     }));
-    return { ...this.#factsOf(head), at_work, records: this.#store.records(most) };
+    return { ...this.#factsOf(head), at_work, records: this.store.records(most) };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Occurrence } from "../../src/alerts/occurrence.ts";
-import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { ok, type Result } from "../../src/errors/result.ts";
 import type { HistoryEntry, MonitorState } from "../../src/monitors/state.ts";
 import { execute } from "../counted-sql.ts";
+import { hasTables, makeTables } from "../stored-schema.ts";
 import type { StoredHistory } from "./monitor-control.ts";
 
 /** Version of the tables below and of what stands in them. */
@@ -48,23 +49,16 @@ export class MonitorStore {
 
   /** Null where nothing was ever stored, or all of it is deleted. Fails for what another version has stored. */
   head(): Result<MonitorHead | null> {
-    if (this.#rows("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").length === 0) return ok(null);
-    const [schema] = this.#rows<{ version: number }>("SELECT version FROM schema_version");
-    if (schema?.version !== SCHEMA)
-      return fail(
-        "stored_version_unknown",
-        `The monitor was stored by another version of edgewise (schema ${schema?.version}).`,
-        "Deploy that version again, or a newer one.",
-      );
+    const tables = hasTables(this.#storage.sql, "monitor", SCHEMA);
+    if (!tables.ok) return tables;
+    if (!tables.value) return ok(null);
     const [row] = this.#rows<HeadRow>("SELECT * FROM head");
     if (row === undefined) return ok(null);
     return ok({ ...row, removed: row.removed === 1, state: JSON.parse(row.state) as MonitorState, owed: JSON.parse(row.owed) as Occurrence[] });
   }
 
   make({ version, projected, team, removed, state, owed }: MonitorHead): void {
-    this.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
-    this.#rows("INSERT INTO schema_version VALUES (?)", SCHEMA);
-    this.#rows(TABLES);
+    makeTables(this.#storage.sql, TABLES, SCHEMA);
     this.#rows("INSERT INTO head VALUES (?, ?, ?, ?, ?, ?)", version, projected, team, removed ? 1 : 0, JSON.stringify(state), JSON.stringify(owed));
   }
 

@@ -1,12 +1,11 @@
-import { DurableObject } from "cloudflare:workers";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules, lifeOf } from "../../src/env.ts";
-import { EdgewiseError, fail, ok, type Result } from "../../src/errors/result.ts";
+import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { isOnlyRemembered, knownBeat, newMonitor, step, type World, wouldLose } from "../../src/monitors/policy.ts";
 import type { Memory, MonitorEvent, MonitorState } from "../../src/monitors/state.ts";
 import { tellAlerts } from "../alert-book/tell-alerts.ts";
 import { monitorIndexStub } from "../stubs.ts";
-import { attempt, type Debtor, tryAgain } from "../owed-work.ts";
+import { ClockedObject } from "../clocked-object.ts";
 import type { MonitorControl, MonitorFacts, MonitorPut, MonitorView, RunReport } from "./monitor-control.ts";
 import { occurrenceOf } from "./monitor-occurrence.ts";
 import { type MonitorHead, MonitorStore } from "./monitor-store.ts";
@@ -20,19 +19,21 @@ const NO_MONITOR = fail("not_found", "Monitor not found.", "`npx edgewise monito
  * One monitor: when its job was last heard of, and what that makes of it. Its alarm is its clock. Beats are remembered, and written down only where that
  * changes something or enough time has passed; what is decided is decided by one pure step (src/monitors/policy.ts) in one transaction, alarm included.
  */
-export class Monitor extends DurableObject<Env> implements MonitorControl {
-  readonly #store: MonitorStore;
+export class Monitor extends ClockedObject<MonitorHead> implements MonitorControl {
+  protected readonly kind = "monitor";
+  protected readonly store: MonitorStore;
+  protected readonly look = (): Promise<unknown> => this.#look();
   #memory: Memory;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#store = new MonitorStore(ctx.storage);
+    this.store = new MonitorStore(ctx.storage);
     this.#memory = { since: Date.now(), beat_at: null };
   }
 
   async put({ team, name, id, definition, secret_digest, by, only_if_missing }: MonitorPut): Promise<Result<{ view: MonitorView; made: boolean }>> {
     const made = this.ctx.storage.transactionSync((): Result<boolean> => {
-      const head = this.#store.head();
+      const head = this.store.head();
       if (!head.ok) return head;
       if (head.value !== null && !head.value.removed) return ok(false);
       const now = Date.now();
@@ -40,15 +41,15 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
       const version = Math.max(now, head.value?.version ?? 0) + 1;
       const state = newMonitor({ name, id, definition, secret_digest, created_by: by }, now, lifeOf(this.env));
       const fresh: MonitorHead = { version, projected: 0, team, removed: false, state, owed: head.value?.owed ?? [] };
-      if (head.value === null) this.#store.make(fresh);
-      else this.#store.put(fresh);
+      if (head.value === null) this.store.make(fresh);
+      else this.store.put(fresh);
       return ok(true);
     });
     if (!made.ok) return made;
     if (made.value) {
       this.#memory = { since: Date.now(), beat_at: null };
       // From the first monitor on the watchdog leaves its sign.
-      await this.#attempt("pulse", async () => void (await monitorIndexStub(this.env).heardFrom()));
+      await this.attempt("pulse", async () => void (await monitorIndexStub(this.env).heardFrom()));
     }
     const stays = made.value || only_if_missing === true;
     const view = await this.#answered(stays ? { type: "tick" } : { type: "put", definition });
@@ -90,23 +91,11 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
     return this.#answered({ type: "rotate", ...request });
   }
 
-  async poke(): Promise<boolean> {
-    const head = this.#store.head();
-    if (head.ok && head.value === null) return false;
-    if (keepsSchedules(this.env)) await this.#look();
-    return true;
-  }
-
   async remove(): Promise<"none" | "gone" | "owing"> {
     if (this.#head() === null) return "none";
     await this.#happened({ type: "remove" });
-    const left = this.#store.head();
+    const left = this.store.head();
     return left.ok && left.value === null ? "gone" : "owing";
-  }
-
-  /** Where nobody watches nobody is lost; whoever does finds what is overdue. */
-  override async alarm(): Promise<void> {
-    if (keepsSchedules(this.env)) await this.#look();
   }
 
   /** A beat that says nothing new stays in memory: no row, no alarm, nobody told. */
@@ -125,7 +114,7 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
       try {
         heardFrom = await monitorIndexStub(this.env).heardFrom();
       } catch (thrown) {
-        return tryAgain(this.#debtor(), "whether it was heard", thrown);
+        return this.tryAgain("whether it was heard", thrown);
       }
     }
     await this.#happened({ type: "tick" }, heardFrom);
@@ -142,13 +131,13 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
   async #happened(event: MonitorEvent, heardFrom = 0): Promise<Result<null>> {
     const decided = this.ctx.storage.transactionSync(() => this.#decide(event, heardFrom));
     if (!decided.ok) return decided;
-    await this.#attempt("alerts", () => this.#tell());
-    await this.#attempt("registry", () => this.#project());
+    await this.attempt("alerts", () => this.#tell());
+    await this.attempt("registry", () => this.project((head) => this.#tellRegistry(head)));
     return ok(null);
   }
 
   #decide(event: MonitorEvent, heardFrom: number): Result<null> {
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok) return head;
     // Of a deleted one only what is owed is left to be done.
     if (head.value === null || (head.value.removed && event.type !== "tick")) return NO_MONITOR;
@@ -159,8 +148,8 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
     const owed = [...before.owed, ...told.map((telling) => occurrenceOf(state, telling, now))];
     const removed = event.type === "remove";
     const isShown = before.projected === 0 || removed || owed.length !== before.owed.length || shownOf(before.state) !== shownOf(state);
-    this.#store.put({ ...before, state, owed, removed, version: before.version + (isShown ? 1 : 0) });
-    this.#store.note(history, now);
+    this.store.put({ ...before, state, owed, removed, version: before.version + (isShown ? 1 : 0) });
+    this.store.note(history, now);
     if (this.#memory.beat_at !== null) this.#memory = { ...this.#memory, beat_at: state.beat_at };
     // One that came is to be set again, one that is still to come is not.
     const isSet = event.type !== "tick" && state.wake_at === before.state.wake_at;
@@ -170,7 +159,7 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
 
   /** What is owed to the team's alerts, in order; and the end of one that is deleted, once nothing is. */
   async #tell(): Promise<void> {
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok || head.value === null) return;
     const { owed, team, removed } = head.value;
     if (owed.length > 0) {
@@ -183,27 +172,17 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
 
   #taken(ids: ReadonlySet<string>): void {
     this.ctx.storage.transactionSync(() => {
-      const head = this.#store.head();
+      const head = this.store.head();
       if (!head.ok || head.value === null) return;
       const owed = head.value.owed.filter(({ id }) => !ids.has(id));
-      this.#store.put({ ...head.value, owed, version: head.value.version + 1 });
+      this.store.put({ ...head.value, owed, version: head.value.version + 1 });
     });
   }
 
-  async #project(): Promise<void> {
-    const head = this.#store.head();
-    if (!head.ok || head.value === null || head.value.projected >= head.value.version) return;
-    const { version, state, team, owed, removed } = head.value;
+  async #tellRegistry(head: MonitorHead): Promise<void> {
+    const { version, state, team, owed, removed } = head;
     const wake_at = owed.length > 0 ? 0 : state.wake_at;
     await monitorIndexStub(this.env, team).projectMonitor({ name: state.name, id: state.id, version, wake_at, facts: removed ? null : factsOf(state) });
-    this.#store.projected(version);
-  }
-
-  #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    return attempt(this.#debtor(), what, work);
-  }
-  #debtor(): Debtor {
-    return { name: `monitor ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
   }
 
   #world(now: number, heard_from = 0): World {
@@ -212,13 +191,12 @@ export class Monitor extends DurableObject<Env> implements MonitorControl {
 
   /** Null where there is none, or it is deleted. Throws for what another version has stored. */
   #head(): MonitorHead | null {
-    const head = this.#store.head();
-    if (!head.ok) throw new EdgewiseError(head.error.code, head.error.message, head.error.hint === undefined ? {} : { hint: head.error.hint });
-    return head.value?.removed === true ? null : head.value;
+    const head = this.known();
+    return head?.removed === true ? null : head;
   }
 
   #viewOf({ state }: MonitorHead): MonitorView {
-    return { ...factsOf(state), beat_at: knownBeat(state, this.#memory), history: this.#store.history(SHOWN) };
+    return { ...factsOf(state), beat_at: knownBeat(state, this.#memory), history: this.store.history(SHOWN) };
   }
 }
 

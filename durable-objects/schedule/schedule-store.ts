@@ -1,8 +1,9 @@
 import type { Occurrence } from "../../src/alerts/occurrence.ts";
-import { fail, ok, type Result } from "../../src/errors/result.ts";
+import { ok, type Result } from "../../src/errors/result.ts";
 import type { RunDrift } from "../../src/drift/series.ts";
 import type { Note, ScheduleState, SeriesEvent } from "../../src/schedules/state.ts";
 import { execute } from "../counted-sql.ts";
+import { hasTables, makeTables } from "../stored-schema.ts";
 import type { SeriesEntry, StoredSeriesEvent } from "./schedule-control.ts";
 
 /** Version of the tables below and of what stands in them. */
@@ -63,22 +64,15 @@ export class ScheduleStore {
 
   /** Null where nothing was ever stored, or all of it is deleted. Fails for what another version has stored. */
   head(): Result<ScheduleHead | null> {
-    if (this.#rows("SELECT 1 FROM sqlite_master WHERE name = 'schema_version'").length === 0) return ok(null);
-    const [schema] = this.#rows<{ version: number }>("SELECT version FROM schema_version");
-    if (schema?.version !== SCHEMA)
-      return fail(
-        "stored_version_unknown",
-        `The schedule was stored by another version of edgewise (schema ${schema?.version}).`,
-        "Deploy that version again, or a newer one.",
-      );
+    const tables = hasTables(this.#storage.sql, "schedule", SCHEMA);
+    if (!tables.ok) return tables;
+    if (!tables.value) return ok(null);
     const [row] = this.#rows<{ version: number; projected: number; team: string; state: string }>("SELECT * FROM head");
     return ok(row === undefined ? null : { ...row, state: JSON.parse(row.state) as ScheduleState });
   }
 
   make(head: ScheduleHead): void {
-    this.#rows("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)");
-    this.#rows("INSERT INTO schema_version VALUES (?)", SCHEMA);
-    this.#rows(TABLES);
+    makeTables(this.#storage.sql, TABLES, SCHEMA);
     this.#rows("INSERT INTO head VALUES (?, ?, ?, ?)", head.version, head.projected, head.team, JSON.stringify(head.state));
   }
 

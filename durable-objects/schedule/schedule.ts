@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import { MOST_TOLD } from "../../src/alerts/occurrence.ts";
 import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type Env, keepsSchedules } from "../../src/env.ts";
@@ -11,7 +10,8 @@ import type { ComparisonOrder, ComparisonOutcome } from "../../src/drift/series.
 import { averageReward, erroredRollouts } from "../../src/metrics/totals.ts";
 import { runName, teamField } from "../../src/teams/team-name.ts";
 import { tellAlerts } from "../alert-book/tell-alerts.ts";
-import { attempt, type Debtor } from "../owed-work.ts";
+import { cancelRun } from "../cancel-run.ts";
+import { ClockedObject } from "../clocked-object.ts";
 import { occurrencesOf } from "./schedule-occurrences.ts";
 import { DriftBook } from "./drift-book.ts";
 import { registryStub, runStub, scheduleIndexStub } from "../stubs.ts";
@@ -31,23 +31,25 @@ const NO_SCHEDULE = fail("not_found", "Schedule not found.", "`npx edgewise sche
  * (src/schedules/policy.ts) in one transaction, alarm included; what a step leaves to be done is repeated until somebody tells what came of it. The
  * machine's clock counts: a due time is one of the calendar.
  */
-export class Schedule extends DurableObject<Env> implements ScheduleControl {
-  readonly #store: ScheduleStore;
+export class Schedule extends ClockedObject<ScheduleHead> implements ScheduleControl {
+  protected readonly kind = "schedule";
+  protected readonly store: ScheduleStore;
+  protected readonly look = (): Promise<unknown> => this.#happened({ type: "tick" });
   readonly #drift: DriftBook;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#store = new ScheduleStore(ctx.storage);
-    this.#drift = new DriftBook(ctx.storage.sql, this.#store);
+    this.store = new ScheduleStore(ctx.storage);
+    this.#drift = new DriftBook(ctx.storage.sql, this.store);
   }
 
   async put({ team, name, definition, creator }: SchedulePut): Promise<Result<ScheduleView>> {
     const made = this.ctx.storage.transactionSync((): Result<boolean> => {
-      const head = this.#store.head();
+      const head = this.store.head();
       if (!head.ok) return head;
       if (head.value !== null) return ok(false);
       // Above whatever the Registry may remember of another one of this name.
-      this.#store.make({ version: Date.now(), projected: 0, team, state: newSchedule(name, crypto.randomUUID(), definition, creator, Date.now()) });
+      this.store.make({ version: Date.now(), projected: 0, team, state: newSchedule(name, crypto.randomUUID(), definition, creator, Date.now()) });
       return ok(true);
     });
     if (!made.ok) return made;
@@ -55,9 +57,8 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   async view(): Promise<ScheduleView | null> {
-    const head = this.#store.head();
-    if (!head.ok) throw Object.assign(new Error(head.error.message), { code: head.error.code, hint: head.error.hint });
-    return head.value === null ? null : this.#viewOf(head.value);
+    const head = this.known();
+    return head === null ? null : this.#viewOf(head);
   }
 
   async pause(request: { readonly by: string; readonly reason: string }): Promise<Result<ScheduleView>> {
@@ -71,7 +72,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   async order(due: number): Promise<Order | null> {
-    const head = this.#store.head();
+    const head = this.store.head();
     const active = head.ok ? head.value?.state.active : null;
     return active !== null && active !== undefined && active.order.due === due && active.run_id === null ? active.order : null;
   }
@@ -83,7 +84,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   async comparison(runId: string): Promise<ComparisonOrder | null> {
-    const head = this.#store.head();
+    const head = this.store.head();
     return head.ok && head.value !== null ? this.#drift.order(runId) : null;
   }
   async compared({ run_id, outcome }: { readonly run_id: string; readonly outcome: ComparisonOutcome }): Promise<void> {
@@ -97,30 +98,14 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     return this.#answered({ type: "tick" });
   }
 
-  async poke(): Promise<boolean> {
-    const head = this.#store.head();
-    if (head.ok && head.value === null) return false;
-    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
-    return true;
-  }
-
   async remove(): Promise<boolean> {
-    const head = this.#store.head();
-    if (head.ok && head.value === null) return false;
-    // The alarm with it.
-    await this.ctx.storage.deleteAll();
-    return true;
-  }
-
-  /** Where nobody keeps schedules nothing is due; whoever does finds it overdue. */
-  override async alarm(): Promise<void> {
-    if (keepsSchedules(this.env)) await this.#happened({ type: "tick" });
+    return this.removeAll();
   }
 
   async #answered(event: ScheduleEvent): Promise<Result<ScheduleView>> {
     const happened = await this.#happened(event);
     if (!happened.ok) return happened;
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok) return head;
     return head.value === null ? NO_SCHEDULE : ok(this.#viewOf(head.value));
   }
@@ -130,26 +115,26 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     const decided = this.ctx.storage.transactionSync(() => this.#decide(event));
     if (!decided.ok) return decided;
     const { team, schedule, actions, compare } = decided.value;
-    for (const action of actions) await this.#attempt(action.do, () => this.#perform(team, action));
-    await this.#attempt("alerts", () => this.#tellAlerts(team));
-    if (compare !== null) await this.#attempt("comparison", () => sendScheduleTask(this.env, { team, schedule, due: 0, compare }));
-    await this.#attempt("retention", () => this.#retain());
-    await this.#attempt("registry", () => this.#project());
+    for (const action of actions) await this.attempt(action.do, () => this.#perform(team, action));
+    await this.attempt("alerts", () => this.#tellAlerts(team));
+    if (compare !== null) await this.attempt("comparison", () => sendScheduleTask(this.env, { team, schedule, due: 0, compare }));
+    await this.attempt("retention", () => this.#retain());
+    await this.attempt("registry", () => this.project((head) => this.#tellRegistry(head)));
     return ok(null);
   }
 
   /** In one transaction; whether anything is otherwise now, which lists then show. */
   #changeDrift(change: (now: number) => boolean): boolean {
     return this.ctx.storage.transactionSync(() => {
-      const head = this.#store.head();
+      const head = this.store.head();
       if (!head.ok || head.value === null || !change(Date.now())) return false;
-      this.#store.put({ ...head.value, version: head.value.version + 1 });
+      this.store.put({ ...head.value, version: head.value.version + 1 });
       return true;
     });
   }
 
   #decide(event: ScheduleEvent): Result<Decided> {
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok) return head;
     if (head.value === null) return NO_SCHEDULE;
     const now = Date.now();
@@ -157,10 +142,10 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
     const before = head.value;
     const { state, actions, notes, wake_at } = step(before.state, now, event, serving);
     const isShown = before.projected === 0 || notes.length > 0 || shownOf(before.state) !== shownOf(state);
-    this.#store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
-    this.#store.note(notes, now);
-    const alerting = this.#store.alerting();
-    this.#store.oweAlerts(occurrencesOf(state, notes, alerting, now));
+    this.store.put({ ...before, state, version: before.version + (isShown ? 1 : 0) });
+    this.store.note(notes, now);
+    const alerting = this.store.alerting();
+    this.store.oweAlerts(occurrencesOf(state, notes, alerting, now));
     const order = before.state.active?.order;
     for (const note of notes) if (note.note === "ended" && order !== undefined) this.#drift.ended(note, order, state.definition, now);
     const compare = serving ? this.#drift.due(now) : null;
@@ -180,11 +165,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
       }
     }
     const run = runStub(this.env, runName({ run_id: action.run_id, ...teamField(team) }));
-    if (action.do === "cancel") {
-      const cancelled = await run.cancel();
-      if (!cancelled.ok && cancelled.error.code !== "illegal_transition" && cancelled.error.code !== "not_found") throw new Error(cancelled.error.message);
-      return;
-    }
+    if (action.do === "cancel") return await cancelRun(run);
     const view = await run.view();
     const seen =
       view === null
@@ -207,51 +188,41 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   async #tellAlerts(team: string): Promise<void> {
-    for (let owed = this.#store.owedAlerts(MOST_TOLD); owed.length > 0; owed = this.#store.owedAlerts(MOST_TOLD)) {
+    for (let owed = this.store.owedAlerts(MOST_TOLD); owed.length > 0; owed = this.store.owedAlerts(MOST_TOLD)) {
       await tellAlerts(this.env, team, owed);
-      this.#store.alertsTold(owed.map(({ id }) => id));
+      this.store.alertsTold(owed.map(({ id }) => id));
     }
   }
 
   /** Deletes runs beyond those that are kept, by the deletion of runs; one that somebody keeps stays. */
   async #retain(): Promise<void> {
-    const head = this.#store.head();
+    const head = this.store.head();
     if (!head.ok || head.value === null || !keepsSchedules(this.env)) return;
     const { team, state } = head.value;
     const { keep } = state.definition;
     if (keep === undefined) return;
-    for (const run_id of this.#store.beyond(keep, REMOVED_AT_ONCE, this.#drift.needed())) {
+    for (const run_id of this.store.beyond(keep, REMOVED_AT_ONCE, this.#drift.needed())) {
       const { kept } = await registryStub(this.env, team).standing(run_id);
       const removed = kept ? ok(null) : await runStub(this.env, runName({ run_id, ...teamField(team) })).remove();
       if (!removed.ok && removed.error.code !== "not_found") throw new Error(`run ${run_id}: ${removed.error.message}`);
-      this.#store.removed(run_id);
+      this.store.removed(run_id);
     }
   }
 
-  async #project(): Promise<void> {
-    const head = this.#store.head();
-    if (!head.ok || head.value === null || head.value.projected >= head.value.version) return;
-    const { version, state, team } = head.value;
+  async #tellRegistry(head: ScheduleHead): Promise<void> {
+    const { version, state, team } = head;
     await scheduleIndexStub(this.env, team).projectSchedule({
       name: state.name,
       version,
-      wake_at: this.#watchedFrom(head.value),
-      facts: this.#factsOf(head.value),
+      wake_at: this.#watchedFrom(head),
+      facts: this.#factsOf(head),
     });
-    this.#store.projected(version);
   }
 
   /** While something is at work the watchdog looks each time: its looks are further apart than the object's own. */
   #watchedFrom({ state }: ScheduleHead): number | null {
     if (state.active !== null || state.waiting.length > 0 || this.#drift.wakeAt() !== null) return 0;
     return state.paused === null ? (nextDues(state.definition, state.anchor, state.decided, 1)[0] ?? null) : null;
-  }
-
-  #attempt(what: string, work: () => Promise<void>): Promise<void> {
-    return attempt(this.#debtor(), what, work);
-  }
-  #debtor(): Debtor {
-    return { name: `schedule ${this.ctx.id.name ?? ""}`, storage: this.ctx.storage, wakes: keepsSchedules(this.env) };
   }
 
   #factsOf({ state }: ScheduleHead): ScheduleFacts {
@@ -266,8 +237,8 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
             cancel: active.cancel,
             ...(active.failure === undefined ? {} : { failure: active.failure }),
           };
-    const [last = null] = this.#store.series(1);
-    const [missed = null] = this.#store.events(1, "schedule.missed");
+    const [last = null] = this.store.series(1);
+    const [missed = null] = this.store.events(1, "schedule.missed");
     return {
       name,
       id,
@@ -288,7 +259,7 @@ export class Schedule extends DurableObject<Env> implements ScheduleControl {
   }
 
   #viewOf(head: ScheduleHead): ScheduleView {
-    return { ...this.#factsOf(head), series: this.#store.series(SHOWN), events: this.#store.events(SHOWN), drift: this.#driftFacts() };
+    return { ...this.#factsOf(head), series: this.store.series(SHOWN), events: this.store.events(SHOWN), drift: this.#driftFacts() };
   }
 
   #driftFacts(): DriftFacts | null {

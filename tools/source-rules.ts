@@ -34,6 +34,7 @@ const inCli = (...rooms: readonly string[]): readonly string[] => rooms.map((roo
  */
 const FLOORS: readonly (readonly string[])[] = [
   [
+    "src/beginning-of.ts",
     "src/errors/",
     "src/limits.ts",
     "src/mix.ts",

@@ -1,4 +1,5 @@
 import { type Attempt, askedWait, BODY_CHARS, statusProblem } from "../alerts/answer.ts";
+import { beginningOf } from "../beginning-of.ts";
 import { blotter } from "../errors/masking.ts";
 
 /** How long a receiver may take to answer, its body included. The specification asks senders for 15 to 30 s; whoever waits here keeps a place in the queue. */
@@ -33,29 +34,10 @@ export async function postMessage({ url, headers, body, hidden, refusal }: Posti
     // Redirects could lead where the address was never checked.
     const response = await send(url, { method: "POST", headers: { "content-type": "application/json", ...headers }, body, redirect: "manual", signal });
     const problem = statusProblem(response.status);
-    const text = await beginningOf(response);
+    const text = await beginningOf(response, READ_CHARS);
     return answer(response.status, problem === null ? null : `${origin} ${problem}`, text, askedWait(response.headers.get("retry-after"), now()));
   } catch {
     // What was thrown may name the whole URL.
     return answer(null, signal.aborted ? `${origin} did not answer within ${answerMs / 1_000} s` : `no connection to ${origin}`);
   }
-}
-
-/** A status that came stands, whatever becomes of its body. */
-async function beginningOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  try {
-    while (text.length < READ_CHARS) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      text += decoder.decode(value, { stream: true });
-    }
-    await reader.cancel();
-  } catch {
-    // What came of it is kept.
-  }
-  return text.slice(0, READ_CHARS);
 }

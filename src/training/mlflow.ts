@@ -1,3 +1,5 @@
+import { statusProblem } from "../alerts/answer.ts";
+import { beginningOf } from "../beginning-of.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { MlflowTarget } from "./definition.ts";
 import type { Point } from "./series.ts";
@@ -11,6 +13,8 @@ import type { Sink } from "./sink.ts";
 const MOST_METRICS = 500;
 /** Of all requests of a turn together: it is within the 30 s that work may go on behind a batch of the queue. */
 const TIMEOUT_MS = 20_000;
+/** Of an answer that refuses. */
+const READ_CHARS = 4 * 1024;
 
 export interface MlflowBatch {
   readonly run_id: string;
@@ -41,6 +45,16 @@ export function mlflowBatches(run_id: string, points: readonly Point[]): MlflowB
   return batches;
 }
 
+/** What MLflow calls a refusal, such as `RESOURCE_DOES_NOT_EXIST` for a run that it has not; null where the answer says none. Nothing else of an answer is passed on. */
+function errorCode(text: string, token: string | null): string | null {
+  try {
+    const { error_code } = JSON.parse(text) as { readonly error_code?: unknown };
+    return typeof error_code === "string" && /^[A-Z_]{1,64}$/.test(error_code) && error_code !== token ? error_code : null;
+  } catch {
+    return null;
+  }
+}
+
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** A tracking server. What it rejects with names the server's origin, and never what was sent. */
@@ -67,6 +81,7 @@ export class MlflowSink implements Sink {
     const { origin } = new URL(tracking_uri);
     const headers = { "content-type": "application/json", ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }) };
     let status: number;
+    let code: string | null = null;
     try {
       // Redirects could lead where the address was never checked.
       const response = await this.#fetch(`${tracking_uri}/api/2.0/mlflow/runs/log-batch`, {
@@ -76,13 +91,14 @@ export class MlflowSink implements Sink {
         redirect: "manual",
         signal,
       });
-      await response.body?.cancel();
       ({ status } = response);
+      if (status < 300) await response.body?.cancel();
+      else code = errorCode(await beginningOf(response, READ_CHARS), this.#token);
     } catch {
       // What was thrown may name the whole URL.
       throw new EdgewiseError("connection_failed", signal.aborted ? `${origin} did not answer within ${this.#within / 1_000} s` : `no connection to ${origin}`);
     }
-    if (status >= 300)
-      throw new EdgewiseError("provider_error", `${origin} answered with status ${status}${status < 400 ? "; redirects are not followed" : ""}`);
+    const problem = statusProblem(status);
+    if (problem !== null) throw new EdgewiseError("provider_error", `${origin} ${problem}${code === null ? "" : ` (${code})`}`);
   }
 }

@@ -201,6 +201,32 @@ describe("MLflow", () => {
     expect(asked[0]).toMatchObject({ method: "POST", redirect: "manual", headers: { authorization: "Bearer token" } });
   });
 
+  test.each([
+    ["a run that it has not", '{"error_code":"RESOURCE_DOES_NOT_EXIST","message":"no run hush"}', " (RESOURCE_DOES_NOT_EXIST)"],
+    ["what is no code", '{"error_code":"hush, and more"}', ""],
+    ["its token", '{"error_code":"A_TOKEN"}', ""],
+    ["no JSON", "<html>hush</html>", ""],
+    ["null", "null", ""],
+    ["more than is read", `{"error_code":"TOO_LATE","message":"${"x".repeat(20_000)}`, ""],
+  ])("an answer that refuses is told by its code alone: %s", async (_, body, code) => {
+    const sink = new MlflowSink({ tracking_uri: "https://mlflow.example", run_id: "abc" }, "A_TOKEN", async () => new Response(body, { status: 404 }));
+    await expect(sink.post(points.slice(0, 1))).rejects.toThrow(
+      new RegExp(`^https://mlflow.example answered with status 404${code.replace(/[()]/g, "\\$&")}$`),
+    );
+  });
+
+  test("an answer that never ends is told by what is read of it", async () => {
+    let pulled = 0;
+    const pull = (stream: ReadableStreamDefaultController): void => {
+      pulled++;
+      stream.enqueue(new Uint8Array(1_024).fill(0x20));
+    };
+    const endless = (): Response => new Response(new ReadableStream({ pull }), { status: 500 });
+    const sink = new MlflowSink({ tracking_uri: "https://mlflow.example", run_id: "abc" }, null, async () => endless());
+    await expect(sink.post(points.slice(0, 1))).rejects.toThrow("answered with status 500");
+    expect(pulled).toBeLessThan(10);
+  });
+
   test("keeps what it is sent over HTTP once, however often, and one that hangs or fails is told within its time", async () => {
     const server = await startScriptedMlflow();
     try {

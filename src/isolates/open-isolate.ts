@@ -6,6 +6,7 @@ import { batchOf, textOf } from "./batch-text.ts";
 import type { IsolateLibrary } from "./built-library.ts";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
 import { type IsolateIdentity, type IsolateNames, identityDigest } from "./isolate-names.ts";
+import { PacedBatches } from "./paced-batches.ts";
 
 /** What a Worker makes isolates with. */
 export interface IsolateHost {
@@ -104,6 +105,7 @@ class OpenChannel implements IsolateChannel {
   readonly #name: string;
   readonly #entry: EntryStub;
   #session: SessionStub | null = null;
+  #out: PacedBatches | null = null;
   #closed = false;
 
   constructor(host: IsolateHost, name: string, entry: EntryStub) {
@@ -113,16 +115,20 @@ class OpenChannel implements IsolateChannel {
   }
 
   async begin(): Promise<void> {
-    this.#session = await this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
-    this.#session.over().then(
+    const session = await this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
+    this.#session = session;
+    this.#out = new PacedBatches(
+      (batch) => session.deliver(batch),
+      (thrown) => this.#end(failureOf(thrown).message),
+    );
+    session.over().then(
       () => this.#end("it has ended"),
       (thrown: unknown) => this.#end(failureOf(thrown).message),
     );
   }
 
   send(batch: readonly unknown[]): void {
-    if (this.#closed || this.#session === null) return;
-    this.#session.deliver(textOf(batch)).catch((thrown: unknown) => this.#end(failureOf(thrown).message));
+    if (!this.#closed) this.#out?.send(textOf(batch));
   }
 
   close(): void {

@@ -12,7 +12,7 @@ import { describeWalled } from "../walled/walled-environment.ts";
  * load or says what cannot be, and where this deployment makes no isolates.
  */
 export async function describeIsolated(env: Env, team: string, code: IsolateCode): Promise<EnvironmentFacts> {
-  const said = await describeWalled(isolateOpener(env, { team, hosts: [], code })).catch((thrown: unknown): never => {
+  const said = await describeWalled(isolateOpener(env, { team, hosts: [], code: async () => code })).catch((thrown: unknown): never => {
     // Of code that nobody has run yet an isolate that cannot be started is the code's fault, and not the platform's.
     const { code: failed, message, hint } = failureOf(thrown);
     if (failed !== "sandbox_error") throw thrown;

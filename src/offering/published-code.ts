@@ -4,6 +4,7 @@ import { sha256Hex } from "../config/sha256.ts";
 import type { Env } from "../env.ts";
 import type { OfferedFacts } from "../environments/definition/offered.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import type { CodeText, IsolatedModule } from "../isolates/isolated-module.ts";
 import { MAX_MODULE_BYTES } from "../limits.ts";
 import { count } from "../operations.ts";
 import { readManifest } from "../published/manifest.ts";
@@ -11,27 +12,15 @@ import { shownPin, teamOfOwner } from "../published/published-name.ts";
 import { teamPrefix } from "../teams/team-name.ts";
 import { Kept } from "./kept.ts";
 
-/** A version of a published environment as it is stored: what it said of itself, and what gives its code. */
-export interface PublishedModule {
-  readonly facts: OfferedFacts;
-  readonly code: () => Promise<PublishedText>;
-}
-
-interface PublishedText {
-  readonly text: string;
-  /** Source map as JSON; "" where there is none. */
-  readonly map: string;
-}
-
 /** Of this process: a version never changes. Sizes are in characters. */
 const FACTS = new Kept<OfferedFacts>(MAX_MODULE_BYTES / 8);
-const TEXTS = new Kept<PublishedText>(MAX_MODULE_BYTES);
+const TEXTS = new Kept<CodeText>(MAX_MODULE_BYTES);
 
 /**
  * What a run is pinned to, whether the version is listed any more or not; null where its code is gone. Rejects, with an error that may pass, where storage does not
  * answer, and with `stored_version_unknown` or `storage_damaged` for what is not as it was stored.
  */
-export async function publishedModule({ BUCKET }: Pick<Env, "BUCKET">, pin: PublishedPin): Promise<PublishedModule | null> {
+export async function publishedModule({ BUCKET }: Pick<Env, "BUCKET">, pin: PublishedPin): Promise<IsolatedModule | null> {
   const team = teamOfOwner(pin.owner);
   if (team === null) return null;
   const name = shownPin(pin);
@@ -53,7 +42,7 @@ export async function publishedModule({ BUCKET }: Pick<Env, "BUCKET">, pin: Publ
     return { value: { ...said, source: pin.digest }, size: text.length };
   });
   if (facts === null) return null;
-  const code = async (): Promise<PublishedText> => {
+  const code = async (): Promise<CodeText> => {
     const found = await TEXTS.of(`${name} ${pin.digest}`, async () => {
       const [text, map] = [await read("module.js"), await read("module.js.map")];
       if (text === null) return null;

@@ -7,6 +7,7 @@ import { openSession } from "../../environment-session/session.ts";
 import { printsTo } from "../../logging/worker-console.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { batchOf, textOf } from "../batch-text.ts";
+import { PacedBatches } from "../paced-batches.ts";
 
 /** What the host of an isolate is known by in it. */
 interface HostStub extends Disposable {
@@ -45,12 +46,16 @@ class IsolateSession extends platform.RpcTarget {
   readonly #host: HostStub;
   readonly #channel: Channel;
   readonly #ended = Promise.withResolvers<void>();
-  #lastSent: Promise<void> = Promise.resolve();
+  readonly #out: PacedBatches;
   #over = false;
 
   constructor(host: HostStub, code: IsolatedCode) {
     super();
     this.#host = host;
+    this.#out = new PacedBatches(
+      (batch) => host.deliver(batch),
+      () => this[Symbol.dispose](),
+    );
     this.#channel = { send: (batch) => this.#send(batch), onBatch: () => undefined, onBroken: () => undefined, close: () => this.#close() };
     openSession(() => definitionOf(code), this.#channel, { printsTo });
   }
@@ -75,16 +80,12 @@ class IsolateSession extends platform.RpcTarget {
   }
 
   #send(batch: readonly unknown[]): void {
-    if (this.#over) return;
-    const sent = this.#host.deliver(textOf(batch));
-    this.#lastSent = sent;
-    sent.catch(() => this[Symbol.dispose]());
+    if (!this.#over) this.#out.send(textOf(batch));
   }
 
   /** The host hears what was said last before it hears that nothing more comes. */
   #close(): void {
-    const end = (): void => this[Symbol.dispose]();
-    this.#lastSent.then(end, end);
+    void this.#out.sent().then(() => this[Symbol.dispose]());
   }
 }
 

@@ -32,7 +32,7 @@ export interface Isolated {
 export async function isolated(text: string, { team = "acme", hosts = [], keys = {}, env = service, map = "" }: Isolated = {}): Promise<OfferedEnvironment> {
   const code = { text, map, digest: await sha256Hex(text) };
   const facts: OfferedFacts = { id: "probe", version: "1.0.0", description: "", defaults: {}, keys: Object.keys(keys), source: code.digest };
-  return walledEnvironment(facts, isolateOpener(env, { team, code, hosts }));
+  return walledEnvironment(facts, isolateOpener(env, { team, hosts, code: async () => code }));
 }
 
 /** The `info` of the first example that the code gives, as a run would be given it. */

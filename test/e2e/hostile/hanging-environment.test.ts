@@ -16,6 +16,10 @@ afterEach(async () => {
   await model.close();
 });
 
+const HANG_MS = 2_500;
+/** Of one question to the front door: it answers for the runtime from half of `HANG_MS` on, and whoever asked before waits for the runtime. */
+const SHORT_MS = HANG_MS / 5;
+
 /** Its reward function never comes back from one of four examples. */
 const LOOPS = `
 import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
@@ -38,7 +42,7 @@ describe("an environment that never gives the processor back", () => {
   it("is named, and the runtime that it holds is ended and started again; until then who asks is told so", async () => {
     mkdirSync(join(place.folder, "environments", "loops"), { recursive: true });
     writeFileSync(join(place.folder, "environments", "loops", "loops.ts"), LOOPS);
-    const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: "2500" });
+    const cli = place.start(["eval", "run", "loops", "-m", "scripted", "-b", model.url, "-n", "4", "-r", "1", "-c", "1"], { HANG_MS: String(HANG_MS) });
     const refused = until(
       async () => (await health()) === 503,
       40_000,
@@ -59,7 +63,7 @@ async function health(): Promise<number | null> {
   const { port = null } = (readLock(place.state) ?? {}) as { readonly port?: number | null };
   if (port === null) return null;
   try {
-    return (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(3_000) })).status;
+    return (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(SHORT_MS) })).status;
   } catch {
     return null;
   }

@@ -208,6 +208,8 @@ function contextOf({ resumable }: Playable, { index, retries }: Attempt, { now, 
   return {
     ...context,
     onTurn: (state, turn) => {
+      // Code that goes on though it was cut says nothing of a rollout any more: others may be at it.
+      if (scope.signal.aborted) return "leave";
       const answer = onTurn(index, state, retries === 0 ? turn : { ...turn, retries });
       if (answer === "kept") scope.turned();
       return answer === "leave" ? "leave" : "go-on";

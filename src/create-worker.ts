@@ -17,6 +17,7 @@ import { registerEnvironments } from "./environments/definition/load.ts";
 import { registerIsolated } from "./offering/isolated-modules.ts";
 import { runExecutor, withinIsolate } from "./executor/hosting/worker-executor.ts";
 import { failureOf } from "./errors/result.ts";
+import { tellExports } from "./isolates/environment-outbound.ts";
 import { EXPORT_BYTES } from "./limits.ts";
 import { EXPORTS_QUEUE, type ExportTask } from "./exporting/export-task.ts";
 import { makeExport } from "./exporting/make-export.ts";
@@ -42,13 +43,17 @@ export function createWorker({ environments = [], isolated = [] }: WorkerOptions
   registerIsolated(isolated);
   const app = createApp<Env>(portsOf);
   return {
-    fetch: (request: Request, env: Env, ctx: ExecutionContext) => app.fetch(request, env, ctx),
+    fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> {
+      tellExports(ctx);
+      return app.fetch(request, env, ctx);
+    },
 
     async queue(
       batch: MessageBatch<WakeUp | ExportTask | HubPushTask | ScheduleTask | AlertTask | EvaluatorTask>,
       env: Env,
       ctx: Pick<ExecutionContext, "waitUntil">,
     ): Promise<void> {
+      tellExports(ctx);
       if (batch.queue === EXPORTS_QUEUE) return exportInTurn(batch as MessageBatch<ExportTask | HubPushTask>, env);
       if (batch.queue === SCHEDULES_QUEUE) return begin(batch as MessageBatch<ScheduleTask | EvaluatorTask>, env, ctx);
       if (batch.queue === ALERTS_QUEUE) return takeMessages(batch as MessageBatch<AlertTask>, env, ctx);

@@ -1,6 +1,7 @@
 import { exports, WorkerEntrypoint } from "cloudflare:workers";
 import { requestProblem } from "../config/endpoints/environment-hosts.ts";
 import { type Env, isLocal } from "../env.ts";
+import { failureOf } from "../errors/result.ts";
 import { MAX_OUTBOUND_BYTES } from "../limits.ts";
 import { boundedBody, statedTooLarge } from "./bounded-body.ts";
 import { refusalOf } from "./refusal.ts";
@@ -26,7 +27,12 @@ export class EnvironmentOutbound extends WorkerEntrypoint<Env, OutboundProps> {
     const stated = statedTooLarge(request, MAX_OUTBOUND_BYTES);
     if (stated !== null) return refusalOf(`the body of the request ${stated}`);
     const sent = new Request(request, { redirect: "manual", body: boundedBody(request.body, MAX_OUTBOUND_BYTES) });
-    const answer = await (NETWORK === undefined ? platformFetch(sent) : NETWORK.fetch(sent));
+    let answer: Response;
+    try {
+      answer = await (NETWORK === undefined ? platformFetch(sent) : NETWORK.fetch(sent));
+    } catch (thrown) {
+      return refusalOf(`${new URL(request.url).host} cannot be reached: ${failureOf(thrown).message}`);
+    }
     const told = statedTooLarge(answer, MAX_OUTBOUND_BYTES);
     if (told === null) return new Response(boundedBody(answer.body, MAX_OUTBOUND_BYTES), answer);
     await answer.body?.cancel();
@@ -34,8 +40,20 @@ export class EnvironmentOutbound extends WorkerEntrypoint<Env, OutboundProps> {
   }
 }
 
+interface Exports {
+  readonly EnvironmentOutbound?: (options: { props: OutboundProps }) => Fetcher;
+}
+
+/** What the main module exports. With `disallow_importable_env`, which every service has, importing it gives nothing: an invocation tells. */
+let told: Exports | null = null;
+
+/** To be called with the context of an invocation of this Worker before anything is asked of isolates. They are the same for all of them. */
+export function tellExports(context: object): void {
+  told ??= (context as { readonly exports?: Exports }).exports ?? null;
+}
+
 /** The entrypoint for isolates of one environment; null where the main module does not export it. */
 export function wayOut(props: OutboundProps): Fetcher | null {
-  const { EnvironmentOutbound: made } = exports as unknown as { EnvironmentOutbound?: (options: { props: OutboundProps }) => Fetcher };
+  const { EnvironmentOutbound: made } = told ?? (exports as unknown as Exports);
   return made === undefined ? null : made({ props });
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { metadataOf, rowsOf, Workplace } from "../../support/cli/cli-process.ts";
@@ -35,6 +35,19 @@ export default defineEnvironment({
   id: "curious", version: "1.0.0", description: "Looks around.", args: z.object({}), keys: ["MAP_API_KEY"],
   load: (_args, { keys }) => new SingleTurnEnv({
     dataset: async function* () { yield { question: "found: " + (await look()) + " own: " + keys.MAP_API_KEY }; },
+    rubric: new Rubric([function nothing() { return 0; }]),
+  }),
+});
+`;
+
+/** Calls a place of its own, and says what came of it. */
+const calling = (definition: string, url: string): string => `
+import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+const told = () => fetch("${url}").then(({ status }) => "status " + status, (error) => error.message);
+export default defineEnvironment({
+  id: "calling", version: "1.0.0", description: "Calls.", args: z.object({}), ${definition}
+  load: () => new SingleTurnEnv({
+    dataset: async function* () { yield { question: await told() }; },
     rubric: new Rubric([function nothing() { return 0; }]),
   }),
 });
@@ -132,6 +145,19 @@ describe("an environment of one's own", () => {
       code: 1,
       stderr: expect.stringContaining("MAP_API_KEY"),
     });
+  });
+
+  it("calls the hosts that it declares, and is told what to declare for others", async () => {
+    const url = `${model.url.replace("127.0.0.1", "localhost")}/nothing-here`;
+    const { host } = new URL(url);
+    const run = async (definition: string): Promise<string> => {
+      rmSync(join(place.folder, "outputs"), { recursive: true, force: true });
+      write("calling.ts", calling(definition, url));
+      expect(await place.run(["eval", "run", "./calling.ts", ...endpoint(), "-n", "1", "-r", "1"])).toMatchObject({ code: 0 });
+      return JSON.stringify(rowsOf(place.results)[0]);
+    };
+    expect(await run(`hosts: ["${host}"],`)).toContain("status 404");
+    expect(await run("")).toContain(`to call ${host}, its definition declares hosts`);
   });
 
   it("shows with -v what it prints, and says where in its source it broke", async () => {

@@ -15,6 +15,7 @@ import { wholeLinesOf } from "../../results/row-file.ts";
 import { CliError } from "../../terminal/cli-error.ts";
 import { nameOf, nameText } from "../../datasets/dataset-upload.ts";
 import { rowsOfFolder } from "../early-rows.ts";
+import { environmentOfFolder } from "./folder-environment.ts";
 import { uploadFolder } from "./folder-upload.ts";
 import type { RunWish, StartedRun } from "../wish/run-wish.ts";
 import { notAgreed, unnamedPlaces } from "../wish/unnamed-places.ts";
@@ -81,7 +82,7 @@ export async function createFromFolder(
     state_columns: given.state_columns ?? [...metadata.state_columns],
     ...reachOf(actual, given),
   };
-  const body = createBody(envId, settings, replicas);
+  const body = createBody(environmentOfFolder(wish, metadata), settings, replicas);
   // A folder in which nothing is missing needs no model.
   const terms = { num_examples, keep_errors: given.keep_errors === true };
   const asks = wish.preflight !== undefined && (await isUnfinished({ path, runId, metadata }, terms, false, rows.counts));

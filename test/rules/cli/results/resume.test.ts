@@ -138,6 +138,27 @@ describe("a folder that is all that is left of its run", () => {
     expect(posted("/hosted-evaluations")).toEqual([]);
   });
 
+  it.each<[asked: string, typed: string, given: GivenOptions, edgewise: object | undefined]>([
+    ["acme/my-sums@1.0.0", "acme/my-sums", {}, METADATA.edgewise],
+    ["acme/my-sums@1.2.0", "acme/my-sums@1.2.0", {}, METADATA.edgewise],
+    ["acme/my-sums@latest", "acme/my-sums@latest", {}, METADATA.edgewise],
+    ["acme/my-sums", "acme/my-sums", { accept_code_change: true }, METADATA.edgewise],
+    ["acme/my-sums", "acme/my-sums", {}, undefined],
+  ])(
+    "asks for %s of a published environment where %s was typed with %j: its own version, but where the command says otherwise",
+    async (asked, typed, given, own) => {
+      const path = folder(RUN, { metadata: { ...METADATA, env_id: "acme/my-sums", edgewise: own } });
+      let known = false;
+      const answer = ({ method }: { readonly method: string }): readonly [number, unknown] => {
+        known ||= method === "POST";
+        if (method === "HEAD" || (method === "GET" && !known)) return notFound;
+        return [200, method === "GET" ? evaluation(RUN) : { evaluation_id: RUN }];
+      };
+      await start({ resume: path, ...given }, answer, { envId: "acme/my-sums", reference: typed, envVersion: null });
+      expect(posted("/hosted-evaluations")).toMatchObject([{ environment_ids: [asked] }]);
+    },
+  );
+
   it("asks for its data set when that went with the state", async () => {
     const metadata = { ...METADATA, env_args: { dataset: `sha256:${"e".repeat(64)}` } };
     await expect(start({ resume: folder(RUN, { metadata }) }, () => notFound)).rejects.toThrow(/data set of this run .* is not in the service any more/);

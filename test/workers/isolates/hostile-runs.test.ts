@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { registerIsolated } from "../../../src/offering/isolated-modules.ts";
 import { Fleet } from "../support/fleet.ts";
@@ -55,18 +55,32 @@ interface Outcome {
 
 const eventsOf = async (id: string): Promise<string> => JSON.stringify(await run(id).events(0, 1_000));
 
+const BUNDLED = { num_examples: 6, max_concurrent: 2 };
+
+/** What the run of the bundled environment has for rows where no other is. */
+async function rowsOfBundledAlone(): Promise<readonly JsonObject[]> {
+  const quiet = new Fleet({ model: new ScriptedModel({ latencyMs: 1 }), executors: 1 });
+  const config = await createRun(BUNDLED);
+  quiet.start();
+  await quiet.settled(config.run_id, 30_000);
+  await quiet.close();
+  const rows = (await expectComplete(config)).map((row) => essenceOf(row));
+  expect(new Set(rows.map(({ error }) => error))).toEqual(new Set([null]));
+  return rows;
+}
+
 /** The hostile environment, one of the package and another of an isolate, at once in one executor. All of them end, and the honest ones are what they are alone. */
 async function besideHonest(evil: string): Promise<Outcome> {
   await registered({ evil, fair: moduleOf("fair", { score: "return answer === '2' ? 0 : 1;" }) });
+  const alone = await rowsOfBundledAlone();
   fleet = new Fleet({ model: new ScriptedModel({ latencyMs: 5 }), executors: 1, budget: { requests: 16 } });
-  const bundled = await createRun({ num_examples: 6, max_concurrent: 2 });
+  const bundled = await createRun(BUNDLED);
   const hostile = await createRun({ env_id: "evil", wall: "evil", num_examples: 3, model: "evil", max_concurrent: 3 });
   const fair = await createRun({ env_id: "fair", wall: "fair", num_examples: 3, model: "fair", max_concurrent: 1 });
   const runs = [bundled, hostile, fair];
   fleet.start();
   for (const { run_id } of runs) await fleet.settled(run_id, 30_000);
-  const rewards = (await expectComplete(bundled)).map((row) => essenceOf(row)).map(({ reward, error }) => [reward, error]);
-  expect(rewards.map(([, error]) => error)).toEqual(Array(6).fill(null));
+  expect((await expectComplete(bundled)).map((row) => essenceOf(row))).toEqual(alone);
   expect((await expectComplete(fair)).map(({ example_id, reward, error }) => [example_id, reward, error])).toEqual([
     [0, 1, null],
     [1, 1, null],
@@ -159,14 +173,17 @@ describe("a hostile environment beside honest runs of the same service", () => {
     expect(outcome.texts.evil).not.toContain('question\\":\\"victim');
   });
 
-  it("that gives 200 MB for a row, or in one, spoils its own rows", async () => {
+  it("that gives 200 MB in a row spoils that row and no other of its own", async () => {
     const outcome = await besideHonest(
       moduleOf("evil", {
         score: 'if (answer === "1") state.huge = "x".repeat(200 * 1024 * 1024); if (answer === "1") completion[0].content = state.huge; return 1;',
       }),
     );
-    expect(outcome.rows).toHaveLength(3);
-    expect(errorsOf(outcome).find(([example]) => example === 1)?.[2]).not.toBeNull();
+    expect(errorsOf(outcome)).toEqual([
+      [0, 0, null],
+      [1, 0, "RowTooLargeError"],
+      [2, 0, null],
+    ]);
   });
 
   it("that never comes back loses the rollouts that wait for it, after the time that its silence may last", async () => {

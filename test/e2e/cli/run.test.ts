@@ -68,14 +68,12 @@ describe("a run from the command line", () => {
 
   it("keeps the folder up to date while it goes on", async () => {
     model.setScript({ latency_ms: 100 });
-    const cli = place.start(reverse("-n", "60", "-r", "1", "-c", "2"));
+    const cli = place.start(reverse("-n", "120", "-r", "1", "-c", "2"));
     await until(() => model.ledger.stats().total > 20, 20_000);
     const answered = model.ledger.stats().outcomes.answered ?? 0;
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(rowsOf(place.results).length).toBeGreaterThanOrEqual(answered - 2);
-    expect(metadataOf(place.results).edgewise.status).toBe("RUNNING");
+    await until(() => rowsOf(place.results).length >= answered - 2 && metadataOf(place.results).edgewise.status === "RUNNING", 20_000);
     expect(await cli.ended).toBe(0);
-    expect(keysOf(place.results)).toEqual(grid(60, 1));
+    expect(keysOf(place.results)).toEqual(grid(120, 1));
   });
 
   it("takes a data set from a file of this machine, and says when the file is not there", async () => {

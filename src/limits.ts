@@ -108,7 +108,7 @@ export const MAX_COMPARED_EXAMPLES = 250_000;
 export const ISOLATE_MEMORY = 128 * MIB;
 /**
  * What the executors of one isolate hold together. A byte that counts may be there twice, as text and encoded on its way to storage; the
- * last quarter is for the code (4 MiB of text), answers and conversations that turn out larger than expected, and requests of the door.
+ * last quarter is for the code (7 MiB of text), answers and conversations that turn out larger than expected, and requests of the door.
  */
 export const ISOLATE_BYTES = (ISOLATE_MEMORY * 3) / 8;
 /** A row of a run of which no unit has finished in the isolate yet: a long conversation. So many rollouts that nothing is known of wait for no one: 384. */
@@ -124,7 +124,7 @@ export const ISOLATES_AT_ONCE = 4;
 export const ISOLATE_CPU_MS = 300_000;
 /** Requests that leave it in a session, as many as an executor's own. */
 export const ISOLATE_SUBREQUESTS = MAX_SUBREQUESTS;
-/** Isolates of one process that nobody works in and that are kept, where no platform ends them: 9 MiB each. */
+/** Isolates of one process that nobody works in and that are kept, where no platform ends them: 11 MiB each. */
 export const IDLE_ISOLATES = 12;
 /** Of one request of an environment's code, and of its answer: what `MAX_BODY_BYTES` is to ours, small enough for the memory of an isolate. */
 export const MAX_OUTBOUND_BYTES = 16 * MIB;

@@ -32,7 +32,7 @@ async function about(c: Context<AppContext>): Promise<About> {
   const ports = await portsFor(c, teamId);
   const named = c.req.param("environment") ?? "";
   const found = await findByReference(ports, named);
-  // Where a command starts the local service for this alone, environments of one's own are not loaded.
+  // Where a command starts the local service for this alone, it does not know environments of one's own.
   if (!found.ok && ports.facts.local && ENVIRONMENT_ID.test(named)) return { ports, environment: bareName(named) };
   return { ports, environment: unwrap(found).id };
 }

@@ -141,6 +141,6 @@ const moduleAt = (path: string, modules: readonly WorkerModule[] | null = null) 
       ? [{ type: "ESModule" as const, path }]
       : modules.map((module) => ({ type: "ESModule" as const, path: join(dirname(path), module.path), contents: module.contents })),
   compatibilityDate: COMPATIBILITY_DATE,
-  // As in wrangler.toml: environment code runs in the same isolate and may not see bindings and secrets.
+  // As in wrangler.toml: bundled environments run in the Worker's isolate, and see neither bindings nor secrets.
   compatibilityFlags: ["nodejs_compat", "disallow_importable_env", "nodejs_compat_do_not_populate_process_env", "queue_consumer_no_wait_for_wait_until"],
 });

@@ -54,7 +54,7 @@ const publishedLines = ({ owner, name, latest_version, visibility, description }
   "",
 ];
 
-function linesOf({ id, version, description, defaults, keys, args, file }: KnownEnvironment, cwd: string): readonly string[] {
+function linesOf({ id, version, description, defaults, keys, hosts = [], args, file }: KnownEnvironment, cwd: string): readonly string[] {
   const { num_examples, rollouts_per_example } = defaults;
   const usual = [...(num_examples === undefined ? [] : [`-n ${num_examples}`]), ...(rollouts_per_example === undefined ? [] : [`-r ${rollouts_per_example}`])];
   return [
@@ -62,6 +62,7 @@ function linesOf({ id, version, description, defaults, keys, args, file }: Known
     `  ${singleLine(description)}`,
     ...(usual.length === 0 ? [] : [`  by default ${usual.join(" ")}`]),
     ...(keys.length === 0 ? [] : [`  needs ${keys.join(", ")}`]),
+    ...(hosts.length === 0 ? [] : [`  sends requests to ${hosts.join(", ")}`]),
     ...args.map(argumentLine),
     "",
   ];

@@ -54,6 +54,20 @@ async function described(name: string): Promise<string> {
 }
 
 describe("an environment that is asked what it is", () => {
+  it("is listed with the keys and the hosts that it declares", async () => {
+    write(
+      "environments/asks/index.ts",
+      `import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+export default defineEnvironment({
+  id: "asks", version: "1", description: "Asks.", args: z.object({}), keys: ["SEARCH_KEY"], hosts: ["api.example.com"],
+  load: () => new SingleTurnEnv({ dataset: [{ question: "?" }], rubric: new Rubric([function none() { return 0; }]) }),
+});
+`,
+    );
+    const { code, out } = await runInProcess(["env", "list"], { cwd });
+    expect([code, out.join("\n")]).toEqual([0, expect.stringContaining("  needs SEARCH_KEY\n  sends requests to api.example.com\n")]);
+  });
+
   it("finds no variable, no module of Node, no process and no way out", async () => {
     let asked = 0;
     const server = createServer((_, answer) => {

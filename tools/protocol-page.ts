@@ -30,7 +30,7 @@ limits on calls, retries of calls, storage, rows. So the environment asks:
 - \`data\` for rows of a data set, so that it needs no readers of files and no network.
 
 A rollout crosses as the text of a [kept state](decisions/kept-states.md). What can be kept meanwhile is told: \`generated\`, \`scored\`, \`turn\`; the newest word
-of a rollout counts, and what is over within half a second is told once, as \`ended\`. Signals of the engine have numbers: \`abort\` ends everything that was begun with one.
+of a rollout counts, and what is over within half a second is told once, as \`ended\`. Signals of the engine have numbers: \`abort\` ends everything that was begun with one. A number holds while a unit that names it is open.
 
 ## What is believed
 
@@ -41,7 +41,7 @@ The environment's code is nobody's. The engine's side checks each message, and
 - a state that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
 - which example and which rollout it is, the name of the model under evaluation, what judges took and whether a server refused for good the engine says: an error code that ends runs is taken from the
   environment only where a server gave it to a call of that unit;
-- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller;
+- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; 64 MiB wait for an isolate that does not take what it is sent, and then it is given up;
 - a unit of which nothing is heard while no call is under way ends after ten minutes (\`WALLED_SILENCE_MS\`), and so does a reading; one that goes on 40 s
   after its deadline ends as \`timeout\`; one that is told to end has ten seconds;
 - uploads, and what the engine's token opens on the Hugging Face Hub, are read for it where the arguments of the run name them.

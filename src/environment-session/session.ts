@@ -6,6 +6,7 @@ import { crossing, thrownOf } from "../environment-protocol/crossed-error.ts";
 import { Outbox } from "../environment-protocol/outbox.ts";
 import type { ToEnvironment, ToEnvironmentOf } from "../environment-protocol/to-environment.ts";
 import { crossingTraits } from "./crossing-traits.ts";
+import { HeardSignals } from "./heard-signals.ts";
 import { PROTOCOL_VERSION } from "../environment-protocol/values.ts";
 import type { EnvironmentDefinition, LoadContext } from "../environments/definition/definition.ts";
 import { describeEnvironment } from "../environments/definition/describe.ts";
@@ -52,7 +53,7 @@ class Session {
   readonly #calls: ModelCalls;
   readonly #data: DataReads;
   readonly #prints: Prints;
-  readonly #signals = new Map<number, AbortController>();
+  readonly #signals = new HeardSignals();
   readonly #turns = new Map<number, () => void>();
   readonly #reads = new Map<number, AsyncIterator<RolloutInput>>();
   #units: UnitHost | null = null;
@@ -78,7 +79,7 @@ class Session {
   /** The other side is gone: what is under way ends. */
   end(): void {
     this.#outbox.close();
-    for (const controller of this.#signals.values()) controller.abort(new Error("nobody waits for this environment any more"));
+    this.#signals.abortAll(new Error("nobody waits for this environment any more"));
     const environment = this.#units?.environment;
     this.#units = null;
     environment?.teardown().catch(() => undefined);
@@ -103,9 +104,9 @@ class Session {
         void this.#reads.get(message.read)?.return?.();
         return void this.#reads.delete(message.read);
       case "play":
-        return void this.#unit(message.unit, () => playOrdered(this.#opened(), message));
+        return void this.#unit(message, () => playOrdered(this.#opened(), message));
       case "score":
-        return void this.#unit(message.unit, () => scoreOrdered(this.#opened(), message));
+        return void this.#unit(message, () => scoreOrdered(this.#opened(), message));
       case "permitted":
         return this.#calls.permitted(message);
       case "answering":
@@ -124,7 +125,7 @@ class Session {
         this.#opened().pace.unkept = true;
         return;
       case "abort":
-        return this.#controller(message.signal).abort(message.left ? new RolloutLeft(message.reason.message) : thrownOf(message.reason));
+        return this.#signals.abort(message.signal, message.left ? new RolloutLeft(message.reason.message) : thrownOf(message.reason));
       case "close":
         return void this.#close();
     }
@@ -173,7 +174,7 @@ class Session {
       now: () => this.#clock.at ?? now(),
       sleep: this.#host.sleep ?? sleep,
       random: this.#host.random ?? Math.random,
-      signal: (number) => this.#controller(number).signal,
+      signal: (number) => this.#signals.of(number),
       scoringTurn: (unit) =>
         new Promise((resolve) => {
           this.#turns.set(unit, resolve);
@@ -182,19 +183,15 @@ class Session {
     };
   }
 
-  #controller(number: number): AbortController {
-    const known = this.#signals.get(number) ?? new AbortController();
-    this.#signals.set(number, known);
-    return known;
-  }
-
-  async #unit(unit: number, play: () => Promise<void>): Promise<void> {
+  async #unit({ unit, stops, stops_generation }: ToEnvironmentOf<"play" | "score">, play: () => Promise<void>): Promise<void> {
+    const over = this.#signals.begin([stops, stops_generation]);
     try {
       await play();
     } catch (thrown) {
       this.#outbox.put({ type: "unit_failed", unit, error: crossing(thrown) });
     } finally {
       this.#turns.delete(unit);
+      over();
     }
   }
 

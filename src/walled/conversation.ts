@@ -1,4 +1,3 @@
-import { onAbort } from "../clients/transport/on-abort.ts";
 import type { Channel } from "../environment-protocol/channel.ts";
 import { crossing, thrownOf } from "../environment-protocol/crossed-error.ts";
 import { Outbox } from "../environment-protocol/outbox.ts";
@@ -13,6 +12,7 @@ import { isLeft } from "../rollouts/kept/left.ts";
 import { DatasetServer } from "./dataset-server.ts";
 import { ModelAnswers } from "./model-answers.ts";
 import { readMessage } from "./read-message.ts";
+import { ToldSignals } from "./told-signals.ts";
 import type { OpenUnit, UnitLine } from "./walled-unit.ts";
 
 /** Times of a conversation, in milliseconds; each has its default in src/limits.ts. */
@@ -59,7 +59,7 @@ export class Conversation {
   #reply: (Waiting<ToEngine> & { readonly type: ToEngine["type"] }) | null = null;
   readonly #pages = new Map<number, Waiting<ToEngineOf<"examples">>>();
   #reads = 0;
-  readonly #signals = new Map<AbortSignal, { readonly number: number; readonly letGo: () => void }>();
+  readonly #signals = new ToldSignals((signal, reason) => this.#outbox.put({ type: "abort", signal, reason: crossing(reason), left: isLeft(reason) }));
   #prints = 0;
   #ended: Failure | null = null;
   #watch: ReturnType<typeof setTimeout> | undefined;
@@ -106,9 +106,14 @@ export class Conversation {
     this.#mustLive();
     const number = ++this.#unitCount;
     const unit = make({ number, say: (message, characters) => this.#sayOnce(message, characters), now: this.#with.now });
-    const { message, characters } = say(number);
+    try {
+      const { message, characters } = say(number);
+      this.#outbox.put(message, characters);
+    } catch (thrown) {
+      this.#signals.end(number);
+      throw thrown;
+    }
     this.#units.set(number, unit);
-    this.#outbox.put(message, characters);
     this.#setWatch();
     return unit;
   }
@@ -116,20 +121,13 @@ export class Conversation {
   /** The unit is over on this side: what it asked for goes unanswered. */
   finish(unit: OpenUnit, number: number): void {
     this.#units.delete(number);
+    this.#signals.end(number);
     if (unit.calls > 0) this.#calls.endAll(new Error("the unit is over"), unit);
   }
 
-  /** The number of `signal`, for messages: when it aborts, the other side is told. */
-  signal(signal: AbortSignal): number {
-    const known = this.#signals.get(signal);
-    if (known !== undefined) return known.number;
-    const number = this.#signals.size + 1;
-    const tell = (): void => {
-      this.#outbox.put({ type: "abort", signal: number, reason: crossing(signal.reason), left: isLeft(signal.reason) });
-    };
-    this.#signals.set(signal, { number, letGo: onAbort(signal, tell) });
-    if (signal.aborted) tell();
-    return number;
+  /** The number of `signal` in the messages of that unit: when it aborts, the other side is told. */
+  signal(signal: AbortSignal, unit: number): number {
+    return this.#signals.of(signal, unit);
   }
 
   /** A unit was told to end; it is over in time, or the other side is given up. */
@@ -179,7 +177,7 @@ export class Conversation {
     const code = isRolloutErrorCode(reason.code) ? reason.code : "environment_error";
     for (const unit of [...this.#units.values()]) if (!unit.isOver) unit.broken(code, reason.message);
     this.#units.clear();
-    for (const { letGo } of this.#signals.values()) letGo();
+    this.#signals.endAll();
     this.#outbox.close();
     if (reason.code === "environment_error" && this.#channel.drop !== undefined) this.#channel.drop();
     else this.#channel.close();

@@ -106,7 +106,7 @@ export class WalledHosted implements HostedEnvironment {
     const of = { traits: this.traits, input, indices, options };
     return await this.#unit(
       (line) => new PlayedRollouts(line, of),
-      (conversation, unit) => playOrder(of, unit, (signal) => conversation.signal(signal)),
+      (conversation, unit) => playOrder(of, unit, (signal) => conversation.signal(signal, unit)),
       options.signal,
     );
   }
@@ -116,7 +116,7 @@ export class WalledHosted implements HostedEnvironment {
     const of = { traits: this.traits, input, rows, options };
     return await this.#unit(
       (line) => new ScoredRows(line, of),
-      (conversation, unit) => scoreOrder(of, unit, (signal) => conversation.signal(signal)),
+      (conversation, unit) => scoreOrder(of, unit, (signal) => conversation.signal(signal, unit)),
       options.signal,
     );
   }

@@ -183,6 +183,34 @@ describe("turns of rollouts behind a wall", () => {
 });
 
 describe("what ends a unit behind a wall", () => {
+  it("is told as long as the unit is open, and its signal is let go of then; one that another has too is told further", async () => {
+    const { offered, channels } = walled(
+      define(() => new Counting()),
+      {},
+      {},
+      true,
+    );
+    const hosted = await offered.load({}, context);
+    const aborts = () => channels[0]?.crossed.messages.filter(({ type }) => type === "abort").length;
+    const [own, shared] = [new AbortController(), new AbortController()];
+    const open = run(
+      hosted,
+      scripted(() => new Promise<never>(() => undefined)),
+      1,
+      { generation: shared.signal },
+    );
+    await run(
+      hosted,
+      scripted(() => response("4")),
+      1,
+      { signal: own.signal, generation: shared.signal },
+    );
+    own.abort(new Error("too late"));
+    shared.abort(new Error("the run has ended"));
+    expect(await open).toMatchObject({ aborted: true });
+    expect(aborts()).toBe(1);
+  });
+
   it("is the signal, without rows, and its calls end", async () => {
     for (const hosted of await both(() => new Counting())) {
       const end = new AbortController();

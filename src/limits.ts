@@ -130,6 +130,8 @@ export const IDLE_ISOLATES = 12;
 export const MAX_OUTBOUND_BYTES = 16 * MIB;
 /** Messages that cross at once: below the 32 MiB of one call (S src/workerd/api/worker-rpc.c++), though a character may take two bytes. */
 export const MAX_BATCH_CHARACTERS = 12 * MIB;
+/** What waits for an isolate that does not take it: answers to all the calls that its sessions may have under way, and half of the memory of who sends them. */
+export const MAX_WAITING_CHARACTERS = 64 * MIB;
 
 // Budgets of an executor: at most 16 MiB in all, and within what its isolate has left.
 export const SEGMENT_BYTES = 4 * MIB;

@@ -1,7 +1,7 @@
 import { RpcTarget } from "cloudflare:workers";
 import type { Channel } from "../environment-protocol/channel.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
-import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS } from "../limits.ts";
+import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS, WALLED_OPENING_MS } from "../limits.ts";
 import { batchOf, textOf } from "./batch-text.ts";
 import type { IsolateLibrary } from "./built-library.ts";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
@@ -17,6 +17,10 @@ export interface IsolateHost {
   readonly outbound: (hosts: readonly string[]) => Fetcher;
   /** Isolates that nobody works in are ended here, and not by the platform. */
   readonly dropsIdle: boolean;
+  /** Characters that may wait for one isolate to take them. */
+  readonly mostWaiting: number;
+  /** How long an isolate may take to begin a session, in milliseconds; default: as its environment to open. */
+  readonly beginMs?: number;
 }
 
 /** Whose isolate it is, and what it has. */
@@ -115,16 +119,38 @@ class OpenChannel implements IsolateChannel {
   }
 
   async begin(): Promise<void> {
-    const session = await this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
+    const session = await this.#begun();
     this.#session = session;
-    this.#out = new PacedBatches(
-      (batch) => session.deliver(batch),
-      (thrown) => this.#end(failureOf(thrown).message),
-    );
+    this.#out = new PacedBatches({
+      call: (batch) => session.deliver(batch),
+      failed: (thrown) => this.#end(failureOf(thrown).message),
+      most: this.#host.mostWaiting,
+      full: () => this.#break({ code: "environment_error", message: "the environment does not take what it is sent, and asks for more" }),
+    });
     session.over().then(
       () => this.#end("it has ended"),
       (thrown: unknown) => this.#end(failureOf(thrown).message),
     );
+  }
+
+  /** Code that was there before may have put itself in the place of what a session begins with: nobody waits for it without end. */
+  async #begun(): Promise<SessionStub> {
+    const { beginMs = WALLED_OPENING_MS } = this.#host;
+    const begun = this.#entry.begin(new HostTarget((batch) => this.#hear(batch)));
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      late.reject(new Error(`it began no session within ${Math.round(beginMs / 1_000)} s`));
+      begun.then(
+        (session) => session[Symbol.dispose](),
+        () => undefined,
+      );
+      end(this.#entry);
+    }, beginMs);
+    try {
+      return await Promise.race([begun, late.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   send(batch: readonly unknown[]): void {

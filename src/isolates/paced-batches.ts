@@ -1,26 +1,42 @@
 /** Characters of messages that wait to cross together, about: enough to share the cost of a call, and far below what a call may carry. */
 const TOGETHER = 1024 * 1024;
 
+export interface PacedOptions {
+  readonly call: (batch: string) => Promise<void>;
+  /** Told once: nothing is sent after it. */
+  readonly failed: (thrown: unknown) => void;
+  /** Characters that may wait; default: any number. */
+  readonly most?: number;
+  /** More would wait: what does is let go of, and nothing is sent any more. */
+  readonly full?: () => void;
+}
+
 /**
  * Batches on their way over calls, one call at a time: what is said meanwhile goes with the next one. A call costs some hundred messages' worth, so with many rollouts
  * under way they share it, and whoever is alone waits for nobody.
  */
 export class PacedBatches {
-  readonly #call: (texts: string) => Promise<void>;
-  readonly #failed: (thrown: unknown) => void;
+  readonly #options: PacedOptions;
   /** The messages of batches, as JSON without the brackets. */
   #waiting: string[] = [];
+  #characters = 0;
   #flying: Promise<void> | null = null;
 
-  /** `failed` is told once: nothing is sent after it. */
-  constructor(call: (batch: string) => Promise<void>, failed: (thrown: unknown) => void) {
-    this.#call = call;
-    this.#failed = failed;
+  constructor(options: PacedOptions) {
+    this.#options = options;
   }
 
   /** `batch`: the JSON text of an array. */
   send(batch: string): void {
-    if (batch.length > 2) this.#waiting.push(batch.slice(1, -1));
+    const { most = Number.POSITIVE_INFINITY, full } = this.#options;
+    if (batch.length > 2) {
+      this.#waiting.push(batch.slice(1, -1));
+      this.#characters += batch.length - 2;
+    }
+    if (this.#characters > most) {
+      this.#forget();
+      return full?.();
+    }
     if (this.#flying === null) this.#next();
   }
 
@@ -38,17 +54,23 @@ export class PacedBatches {
       count++;
     }
     if (count === 0) return;
+    this.#characters -= characters;
     const batch = `[${this.#waiting.splice(0, count).join(",")}]`;
-    this.#flying = this.#call(batch).then(
+    this.#flying = this.#options.call(batch).then(
       () => {
         this.#flying = null;
         this.#next();
       },
       (thrown: unknown) => {
         this.#flying = null;
-        this.#waiting = [];
-        this.#failed(thrown);
+        this.#forget();
+        this.#options.failed(thrown);
       },
     );
+  }
+
+  #forget(): void {
+    this.#waiting = [];
+    this.#characters = 0;
   }
 }

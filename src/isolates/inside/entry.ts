@@ -52,10 +52,7 @@ class IsolateSession extends platform.RpcTarget {
   constructor(host: HostStub, code: IsolatedCode) {
     super();
     this.#host = host;
-    this.#out = new PacedBatches(
-      (batch) => host.deliver(batch),
-      () => this[Symbol.dispose](),
-    );
+    this.#out = new PacedBatches({ call: (batch) => host.deliver(batch), failed: () => this[Symbol.dispose]() });
     this.#channel = { send: (batch) => this.#send(batch), onBatch: () => undefined, onBroken: () => undefined, close: () => this.#close() };
     openSession(() => definitionOf(code), this.#channel, { printsTo });
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { PacedBatches } from "../../../src/isolates/paced-batches.ts";
 
 /** Calls that end when the test says so. */
-function calls() {
+function calls(most?: number) {
   const made: { readonly batch: readonly unknown[]; readonly end: () => void; readonly fail: (reason: Error) => void }[] = [];
   const failures: unknown[] = [];
   const call = (text: string): Promise<void> => {
@@ -10,7 +10,9 @@ function calls() {
     made.push({ batch: JSON.parse(text) as unknown[], end: resolve, fail: reject });
     return promise;
   };
-  return { made, failures, batches: new PacedBatches(call, (thrown) => failures.push(thrown)) };
+  const failed = (thrown: unknown): void => void failures.push(thrown);
+  const limits = most === undefined ? {} : { most, full: () => failed("full") };
+  return { made, failures, batches: new PacedBatches({ call, failed, ...limits }) };
 }
 
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
@@ -45,6 +47,24 @@ describe("batches over calls", () => {
       [3_000_000],
       [1],
     ]);
+  });
+
+  it("wait up to their size, and are let go of where whoever they are for does not take them", async () => {
+    const { made, failures, batches } = calls(10);
+    for (const batch of ["[11]", "[2222]", "[333333]"]) batches.send(batch);
+    expect(failures).toEqual([]);
+    batches.send("[4]");
+    expect(failures).toEqual(["full"]);
+    made[0]?.end();
+    await batches.sent();
+    expect(made).toHaveLength(1);
+    for (const batch of ["[55555]", "[66666]"]) batches.send(batch);
+    made[1]?.end();
+    await later();
+    // What was taken does not wait.
+    expect(made.map(({ batch }) => batch)).toEqual([[11], [55555], [66666]]);
+    batches.send("[7777777777]");
+    expect(failures).toEqual(["full"]);
   });
 
   it("of which one did not arrive are told once, and none follows those that waited", async () => {

@@ -132,6 +132,26 @@ export const isolateEntrypoint = () => class extends WorkerEntrypoint {
     expect(batches).toEqual([]);
   });
 
+  it("that begins no session any more is given up in time, and another is begun for who comes next", async () => {
+    const runner = `import { RpcTarget, WorkerEntrypoint } from "cloudflare:workers";
+let sessions = 0;
+class Session extends RpcTarget { over() { return new Promise((resolve) => setTimeout(resolve, 60_000)); } }
+export const isolateEntrypoint = () => class extends WorkerEntrypoint {
+  async begin() { if (++sessions > 1) await new Promise((resolve) => setTimeout(resolve, 60_000)); return new Session(); }
+  drop() {}
+};`;
+    const host: IsolateHost = { ...isolateHostOf(service), beginMs: 500, library: { digest: "begins once", modules: { "lib/runner.js": runner } } };
+    const code = plan("export default 1;");
+    const first = await openIsolate(host, code);
+    await expect(openIsolate(host, code)).rejects.toMatchObject({
+      code: "sandbox_error",
+      message: expect.stringContaining("began no session within") as string,
+    });
+    const again = await openIsolate({ ...host, beginMs: 10_000 }, code);
+    first.close();
+    again.close();
+  });
+
   it("that a deployment cannot make is refused with what it lacks", () => {
     expect(() => isolateHostOf({ ...service, LOADER: undefined } as never)).toThrow(/\[\[worker_loaders\]\]/);
   });

@@ -27,10 +27,11 @@ export async function publishedModule({ BUCKET }: Pick<Env, "BUCKET">, pin: Publ
   const read = async (file: "manifest.json" | "module.js" | "module.js.map"): Promise<string | null> => {
     count("r2_class_b");
     const key = `${teamPrefix(team)}${publishedKey(pin.name, pin.version, pin.digest, file)}`;
-    const object = await BUCKET.get(key).catch((cause: unknown): never => {
+    try {
+      return (await (await BUCKET.get(key))?.text()) ?? null;
+    } catch (cause) {
       throw new EdgewiseError("storage_unavailable", `The code of ${name} cannot be read now.`, { cause, passing: true });
-    });
-    return object === null ? null : object.text();
+    }
   };
   const facts = await FACTS.of(`${name} ${pin.digest}`, async () => {
     const text = await read("manifest.json");

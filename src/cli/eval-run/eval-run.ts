@@ -77,7 +77,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         keyNames,
         attended: true,
         executors: Math.max(...evals.map(({ given }) => (typeof given.num_workers === "number" ? given.num_workers : 1))),
-        onCrash: () => display.note(crashes.note()),
+        onCrash: (environments) => display.note(crashes.note(environments)),
         onHang: (environments) => display.note(crashes.hung(environments)),
       });
     const opening = open();

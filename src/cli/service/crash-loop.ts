@@ -13,10 +13,13 @@ export class CrashLoop {
     return this.controller.signal;
   }
 
-  /** Notes one that ended by itself, and says how that is told. */
-  note(): string {
+  /** Notes one that ended by itself, as one does whose memory the code of an environment has used up, and says how that is told. `environments`: at work then. */
+  note(environments: readonly string[]): string {
     const times = this.count();
-    return `warning: the local runtime ended unexpectedly and is started again${times > 1 ? ` (${times} times within a minute)` : ""}; the run goes on`;
+    const [one] = environments;
+    const whose =
+      one === undefined ? "" : ` while ${environments.length === 1 ? `environment ${one} was` : `the environments ${environments.join(", ")} were`} at work`;
+    return `warning: the local runtime ended unexpectedly${whose} and is started again${times > 1 ? ` (${times} times within a minute)` : ""}; the run goes on`;
   }
 
   /** Notes one that answered nobody any more and was ended. */

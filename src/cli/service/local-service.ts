@@ -27,7 +27,7 @@ export interface LocalServiceOptions extends Omit<WorkerSettings, "atWork"> {
   /** The runtime's process, at the start and after each restart. */
   readonly onRuntime: (pid: number) => void;
   /** The runtime ended by itself and is being started again. */
-  readonly onCrash: () => void;
+  readonly onCrash: (environments: readonly string[]) => void;
   /** It answers nobody any more, and is ended and started again; `environments`: those that were at work. */
   readonly onHang: (environments: readonly string[]) => void;
   /** How long it answers nobody before that, in milliseconds. */
@@ -110,7 +110,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     atWork.forget();
     silence?.reset();
     child.once("exit", () => {
-      if (!closing && child !== expected) onCrash();
+      if (!closing && child !== expected) onCrash(atWork.names);
     });
   });
   const unwatch = watchClock((ms) => {

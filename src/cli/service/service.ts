@@ -30,7 +30,7 @@ export interface ServiceOptions extends Surroundings {
   /** Environments that are to be those of this package, by id. */
   readonly bundled?: readonly string[];
   /** The runtime ended by itself and is being started again. */
-  readonly onCrash: () => void;
+  readonly onCrash: (environments: readonly string[]) => void;
   /** It answered nobody any more, and was ended to be started again: whose code was at work there. Absent = that is told as a crash. */
   readonly onHang?: (environments: readonly string[]) => void;
 }

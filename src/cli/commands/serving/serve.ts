@@ -26,7 +26,7 @@ export async function serve(command: CommandContext & ServeOptions): Promise<Exi
   const startedAt = Date.now();
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
-  const onCrash = (): void => terminal.tell(crashes.note());
+  const onCrash = (environments: readonly string[]): void => terminal.tell(crashes.note(environments));
   const onHang = (environments: readonly string[]): void => terminal.tell(crashes.hung(environments));
   try {
     const service = await openService({ ...command, command: "edgewise serve", keyNames: [], attended: false, stays: true, worker, onCrash, onHang });

@@ -1,7 +1,7 @@
 import type { EnvironmentFacts } from "./creation/resolve.ts";
 import { isBundled } from "../environments/definition/load.ts";
 import { fail, ok, type Result } from "../errors/result.ts";
-import { isPublishedName, ownerOf, publishedId, publishedReference, type PublishedReference } from "../published/published-name.ts";
+import { isPublishedName, ownerOf, publishedId, publishedReference, type PublishedReference, versionHint } from "../published/published-name.ts";
 import { OWNER } from "../teams/caller.ts";
 import type { AppPorts } from "./app-ports.ts";
 import { publishedFor } from "./published/find-published.ts";
@@ -23,7 +23,9 @@ export async function findByReference(ports: AppPorts, reference: string): Promi
   const named = publishedReference(reference);
   if (named !== null && !isBundled(named.name)) {
     const published = await publishedBy(ports, named);
-    if (published !== null) return published;
+    if (published !== null && !isGone(published, named)) return published;
+    const own = await findOwn(ports, reference);
+    return own.ok ? own : (published ?? own);
   }
   const own = await findOwn(ports, reference);
   if (own.ok || named !== null || !isPublishedName(bareName(reference))) return own;
@@ -31,12 +33,21 @@ export async function findByReference(ports: AppPorts, reference: string): Promi
   return (mine === null ? null : await publishedBy(ports, mine)) ?? own;
 }
 
+/** Whether all of a published one was deleted: it stands before no other any more. */
+const isGone = (published: Result<EnvironmentFacts>, { version }: PublishedReference): boolean =>
+  version === null && !published.ok && published.error.code === "environment_not_found";
+
 /** What of that the service was put together with. */
 export async function findOwn(ports: Pick<AppPorts, "findEnvironment" | "environmentIds">, reference: string): Promise<Result<EnvironmentFacts>> {
   const [, version] = reference.split("@");
   const environment = await ports.findEnvironment(bareName(reference), version);
   const shown = JSON.stringify(reference.slice(0, 200));
-  if (environment === null) return fail("environment_not_found", `There is no environment ${shown}.`, `This service has ${ports.environmentIds.join(", ")}.`);
+  if (environment === null)
+    return fail(
+      "environment_not_found",
+      `There is no environment ${shown}.`,
+      versionHint(reference) ?? `This service has ${ports.environmentIds.join(", ")}. \`npx edgewise env list\` shows what is published, too.`,
+    );
   if (version === undefined || version === environment.version) return ok(environment);
   return fail(
     "environment_not_found",

@@ -1,6 +1,6 @@
 import { OWNER } from "../teams/caller.ts";
 import { DEFAULT_TEAM, isTeam } from "../teams/team-name.ts";
-import { isVersion } from "./published-version.ts";
+import { isVersion, VERSION_RULE } from "./published-version.ts";
 
 /** What published environments are called: `owner/name`, where the owner is a team, and `owner/name@version`. */
 
@@ -47,6 +47,12 @@ export function publishedReference(text: string): PublishedReference | null {
   if (rest.length > 0 || more.length > 0 || teamOfOwner(owner) === null || !isPublishedName(name)) return null;
   if (version === "latest") return { owner, name, version: null };
   return isVersion(version) ? { owner, name, version } : null;
+}
+
+/** What is told of a reference with an owner in front, which means a published one, whose version can be none; null of any other. */
+export function versionHint(reference: string): string | null {
+  const [path = "", version = "latest"] = reference.split("@");
+  return path.includes("/") && version !== "latest" && !isVersion(version) ? `The version of a published environment ${VERSION_RULE}.` : null;
 }
 
 /** `acme/my-sums@1.2.0`, as people are told of one. */

@@ -73,9 +73,11 @@ export async function publishedFor(ports: AppPorts, name: PublishedName, version
   const owner = ownerOf(found.ports.team);
   if (chosen !== null) return ok({ owner, name: environment.name, version: chosen.version, digest: chosen.digest });
   const latest = latestOf(there)?.version;
-  // To others what was never there, and what all of was deleted, is the same.
-  if (latest === undefined) return null;
   const id = publishedId({ owner, name: environment.name });
+  // To others what was never there, and what all of was deleted, is the same.
+  if (latest === undefined && found.ports.team !== ports.team) return null;
+  if (latest === undefined)
+    return fail("environment_not_found", `${id} is deleted, with all its versions: no new run begins with it.`, "Push it again: npx edgewise env push");
   const wasThere = environment.versions.some((each) => each.version === version);
   return fail(
     "environment_not_found",

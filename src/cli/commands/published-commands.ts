@@ -21,7 +21,7 @@ function pushCommand(context: CommandContext, done: Done): Command {
     .argument("[path]", "its file or folder, or its name in the folder of environments", ".")
     .addOption(new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default))
     .option("--version <VERSION>", "its version, in the place of the definition's; a version has one code for ever")
-    .addOption(new Option("--visibility <WHO>", "PRIVATE: its team sees it (so a new one is). PUBLIC: everybody").choices([...VISIBILITIES]))
+    .addOption(new Option("--visibility <WHO>", "PRIVATE: its team sees it (so a new one is). PUBLIC: everybody").argParser(visibilityOf))
     .addOption(new Option("--team <TEAM>", "whose it is; default: your first team").argParser(slugOf("--team")))
     .addOption(outputOption())
     .action(async (path: string, { envDirPath, ...flags }: Flags & { envDirPath: string; version?: string; visibility?: Visibility; team?: string }) => {

@@ -45,13 +45,21 @@ export const absolute = (path: string, cwd: string): string => (path === "~" || 
 function inFolder(folder: string): EnvironmentFile {
   const entry = entryOf(folder);
   if (entry !== null) return { entry, folder };
+  const others = modulesIn(folder);
   throw usageError(
     `${folder} holds no environment`,
+    ...(others.length === 0 ? [] : [`It has ${others.join(", ")}: name the file that is meant.`]),
     `It is looked for in ${candidates(folder)
       .map((path) => basename(path))
       .join(", ")}, or where "main" of its package.json says. A benchmark has a tasks.jsonl.`,
   );
 }
+
+/** Names of what could be the module of an environment: no tests, no declarations. */
+const modulesIn = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .filter((name) => EXTENSIONS.includes(extname(name)) && !/\.(?:test|d)\.[^.]+$/.test(name))
+    .sort();
 
 /** Whether a folder has a module that would be run as an environment. */
 export const holdsEnvironment = (folder: string): boolean => entryOf(folder) !== null;

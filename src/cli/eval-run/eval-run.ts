@@ -151,14 +151,14 @@ async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
 function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
-  const missing = env.EDGEWISE_URL ? [] : [...new Set(evals.map(({ envId }) => envId))].filter((envId) => !ids.includes(envId) && !mayBePublished(envId));
+  const missing = env.EDGEWISE_URL ? [] : evals.filter(({ envId }) => !ids.includes(envId) && !mayBePublished(envId));
   const [first] = missing;
   if (first === undefined) return;
-  const given = evals.find(({ envId }) => envId === first)?.given ?? {};
+  const names = new Set(missing.map(({ reference }) => JSON.stringify(reference)));
   throw usageError(
-    `there is no environment ${missing.map((envId) => JSON.stringify(envId)).join(", ")}`,
-    ...environmentHints({ envId: first, environments: ids }),
-    ...benchmarkHints(first, placesOf(given, cwd)),
+    `there is no environment ${[...names].join(", ")}`,
+    ...environmentHints({ ...first, environments: ids }),
+    ...benchmarkHints(first.envId, placesOf(first.given, cwd)),
   );
 }
 

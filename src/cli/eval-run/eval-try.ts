@@ -22,6 +22,7 @@ import { placesOf } from "./wish/played-benchmark.ts";
 import { benchmarkHints } from "../datasets/benchmarks-by-id.ts";
 import { placesOfWish } from "./wish/eval-wishes.ts";
 import { failureLines } from "./last-words.ts";
+import { mayBePublished } from "../environments/local-environments.ts";
 import { Preflight } from "./start/preflight.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay } from "./run-play.ts";
 
@@ -39,9 +40,14 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
   const [asked, second] = evals;
   if (asked === undefined || second !== undefined || command.named.endsWith(".toml")) throw usageError("eval try plays one example of one environment");
   if (!env.EDGEWISE_URL && !environments.some(({ id }) => id === asked.envId)) {
+    if (mayBePublished(asked.envId))
+      throw usageError(
+        `${asked.reference} is run by the service that has it, and eval try works without one`,
+        `One example of it: npx edgewise eval run ${asked.reference} -n 1 -r 1. To try code of this machine, name its file.`,
+      );
     throw usageError(
-      `there is no environment ${JSON.stringify(asked.envId)}`,
-      ...environmentHints({ envId: asked.envId, environments: environments.map(({ id }) => id) }),
+      `there is no environment ${JSON.stringify(asked.reference)}`,
+      ...environmentHints({ ...asked, environments: environments.map(({ id }) => id) }),
       ...benchmarkHints(asked.envId, placesOf(asked.given, cwd)),
     );
   }

@@ -1,6 +1,6 @@
 /** `edgewise env info | status | versions | pull | visibility | delete`: environments that the service has by name. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type PublishedReference, publishedId, publishedReference, type Visibility } from "../../published/published-name.ts";
 import { columnLines } from "../../report/text/columns.ts";
@@ -8,10 +8,11 @@ import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { bytesText } from "../../teams/limits.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { ServiceError, UPLOAD_MS } from "../connection/http-client.ts";
+import { makeFolder } from "../disk/files.ts";
 import { argumentLine } from "../environments/argument-line.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
-import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import type { EnvironmentAnswer, VersionAnswer } from "./published-answers.ts";
 
 interface Wish {
@@ -118,7 +119,10 @@ export async function envPull(context: CommandContext, { reference, target, outp
     async ({ client }) => {
       const { data } = await client.json<{ data: EnvironmentAnswer }>("GET", versionPath(name), { retries: 2 });
       const { module, source_map } = data.metadata;
-      if (module === undefined) throw new CliError(`${publishedId(name)} comes with the service: there is no module of it to pull`);
+      if (module === undefined)
+        throw new CliError(`${publishedId(name)} comes with the service: there is no module of it to pull`, {
+          hints: [`\`npx edgewise env info ${publishedId(name)}\` shows its arguments.`],
+        });
       const exact = { ...name, version: data.version.semantic_version };
       const bytesOf = async (of: string): Promise<Buffer> =>
         Buffer.from(await (await client.call("GET", versionPath(exact, of), { retries: 2, timeoutMs: UPLOAD_MS })).arrayBuffer());
@@ -132,13 +136,25 @@ export async function envPull(context: CommandContext, { reference, target, outp
   );
   const folder = resolve(cwd, target ?? `${name.name}-${pulled.version}`);
   if (existsSync(folder)) throw usageError(`${folder} is there already`, "Name another folder with --target.");
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "module.js"), pulled.code);
-  if (pulled.map !== null) writeFileSync(join(folder, "module.js.map"), pulled.map);
-  writeFileSync(join(folder, "manifest.json"), `${JSON.stringify(pulled.data, null, 2)}\n`);
+  writeFolder(folder, {
+    "module.js": pulled.code,
+    ...(pulled.map === null ? {} : { "module.js.map": pulled.map }),
+    "manifest.json": `${JSON.stringify(pulled.data, null, 2)}\n`,
+  });
   if (output === "json") terminal.print(printableJson({ folder, sha256: pulled.data.metadata.module?.sha256, version: pulled.version }, 2));
   else terminal.print(`wrote ${shortPath(folder, cwd)}`);
   return EXIT.completed;
+}
+
+/** A folder that was not there, with all of these files or not at all. */
+function writeFolder(folder: string, files: Readonly<Record<string, string | Uint8Array>>): void {
+  try {
+    makeFolder(folder);
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new CliError(`${folder} cannot be written: ${reasonOf(error)}`, { hints: ["Name a folder elsewhere with --target, or make room."], cause: error });
+  }
 }
 
 export async function envVisibility(context: CommandContext, { reference, visibility, output }: Wish & { readonly visibility: Visibility }): Promise<ExitCode> {

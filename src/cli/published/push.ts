@@ -1,5 +1,7 @@
 /** `edgewise env push`: makes an environment of this machine known to a service by its name. */
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { isBundled } from "../../environments/definition/load.ts";
 import { MAX_MODULE_BYTES, MAX_SOURCE_MAP_BYTES, MIB } from "../../limits.ts";
 import { isPublishedName, NAME_RULE, ownerOf, type Visibility } from "../../published/published-name.ts";
@@ -74,6 +76,7 @@ async function described(path: string, envDir: string, cwd: string): Promise<Des
     const there = environmentsIn(cwd, envDir).flatMap(({ folder }) => folder?.split("/").at(-1) ?? []);
     throw usageError(
       `there is no environment ${JSON.stringify(path)} in ${envDir}`,
+      ...(existsSync(resolve(cwd, path)) ? [`The one of the current folder is ./${path}.`] : []),
       there.length === 0 ? "`npx edgewise env init NAME` writes an example." : `There are ${there.join(", ")}.`,
     );
   }

@@ -4,7 +4,7 @@ import { EMBEDDED_BASE_URL, PROVIDERS, providerOfHost, providerOfKey } from "../
 import { CliError, usageError } from "../terminal/cli-error.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import { FOREIGN, ServiceError, ServiceUnreachable } from "../connection/http-client.ts";
-import { publishedReference } from "../../published/published-name.ts";
+import { publishedReference, versionHint } from "../../published/published-name.ts";
 import { nearest } from "../../config/nearest.ts";
 import type { Service } from "./service.ts";
 import { accessRefused, foreignAnswer, internalError, serviceLost, storageError } from "./service-errors.ts";
@@ -52,7 +52,14 @@ export function explain(error: unknown, { service, env, wish }: ExplainContext):
   }
 }
 
-export function environmentHints({ envId, environments }: Pick<Wish, "envId" | "environments">): readonly string[] {
+/** `reference`: as it was asked for, with a version behind it or none. */
+export function environmentHints({
+  envId,
+  environments,
+  reference = envId,
+}: Pick<Wish, "envId" | "environments"> & { readonly reference?: string }): readonly string[] {
+  const version = versionHint(reference);
+  if (version !== null) return [version];
   const close = nearest(envId, environments);
   const available = environments.length === 0 ? [] : [`Available: ${environments.join(", ")}.`];
   return [...(close === null ? [] : [`Did you mean ${close}?`]), ...available];

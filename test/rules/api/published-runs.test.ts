@@ -17,9 +17,9 @@ const MY_SUMS: PublishedEnvironment = {
 };
 
 /** A door at which the default team has published `my-sums`; a fake of it is offered under its id, whatever its version. */
-function doorWith(own: readonly EnvironmentFacts[] = []) {
+function doorWith(own: readonly EnvironmentFacts[] = [], published = MY_SUMS) {
   const door = openDoor({}, undefined, undefined, [...ENVIRONMENTS, named("edgewise/my-sums", "1.1.0"), ...own]);
-  (door.registry as FakeRegistry).published.set("my-sums", MY_SUMS);
+  (door.registry as FakeRegistry).published.set("my-sums", published);
   const create = async (reference: string) => {
     const answer = await door.call("POST", "/hosted-evaluations", { environment_ids: [reference], inference_model: "m" });
     const body = (await answer.json()) as { evaluation_id: string; detail: string; hint?: string };
@@ -45,7 +45,18 @@ describe("a run of a published environment", () => {
       hint: expect.stringContaining("The latest is edgewise/my-sums@1.1.0"),
     });
     expect(await create("edgewise/my-sums@9.0.0")).toMatchObject({ status: 404, hint: expect.stringContaining("1.1.0") });
+    expect(await create("edgewise/my-sums@next")).toMatchObject({ status: 404, hint: expect.stringContaining("MAJOR.MINOR.PATCH") });
     expect(await create("edgewise/nothing")).toMatchObject({ status: 404, hint: expect.stringContaining("This service has") });
+  });
+
+  it("is none once all of it was deleted, which its team is told; one of the service's own of that name is run then", async () => {
+    const gone = { ...MY_SUMS, versions: [version("1.0.0", 5), version("1.1.0", 5)] };
+    for (const asked of ["edgewise/my-sums", "edgewise/my-sums@1.0.0", "my-sums"])
+      expect(await doorWith([], gone).create(asked), asked).toMatchObject({
+        ...{ status: 404, detail: expect.stringContaining("edgewise/my-sums is deleted, with all its versions") },
+        hint: expect.stringContaining("env push"),
+      });
+    expect(await doorWith([named("my-sums", "0.3.0")], gone).create("edgewise/my-sums")).toMatchObject({ status: 200, env_id: "my-sums", pin: undefined });
   });
 
   it("stands beside one of the service's own: with the owner in front it is the published one, without it the other", async () => {

@@ -37,13 +37,13 @@ export class WishProblems {
   }
 
   /** What of an evaluation can be known to fail before a service is asked. `environments`: of this machine; null = the service elsewhere knows them. */
-  look({ envId, given, place }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+  look({ envId, reference, given, place }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
     const envArgs = given.env_args ?? {};
     const environment = environments?.find(({ id }) => id === envId);
     if (environments !== null && environment === undefined && !mayBePublished(envId)) {
       const ids = environments.map(({ id }) => id);
       this.add(
-        at(place, `there is no environment ${JSON.stringify(envId)}${didYouMean(envId, ids)}`),
+        at(place, `there is no environment ${JSON.stringify(reference)}${didYouMean(envId, ids)}`),
         `Available: ${ids.join(", ")}.`,
         ...benchmarkHints(envId, placesOf(given, cwd)),
       );

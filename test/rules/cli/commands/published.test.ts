@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,16 +10,20 @@ const SHA = "c".repeat(64);
 const LATEST = { semantic_version: "1.2.0", content_hash: SHA, created_at: "2026-01-02T00:00:00.000Z" };
 const FACTS = { name: "my-sums", owner: { name: "acme" }, description: "Adds.", visibility: "PRIVATE", latest_version: LATEST };
 const CODE = "export default 1;\n";
-const CODE_SHA = "a7a0d1f5b4a2b0c6";
+const CODE_SHA = createHash("sha256").update(CODE).digest("hex");
+const OTHER_SHA = "a7a0d1f5b4a2b0c6";
 
 let cwd = "";
 let service: FakeService;
+/** What it says of the module that it sends. */
+let digest = OTHER_SHA;
 /** What the service refuses a push with. */
 let refusal: { status: number; body: object } | null = null;
 
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), "edgewise-published-"));
   refusal = null;
+  digest = OTHER_SHA;
   service = await startFakeService(({ method, path: asked }, response) => {
     const path = asked.replace("/api/v1", "");
     if (path === "/health") return sendJson(response, 200, { status: "ok", version: "0.0.0" });
@@ -40,7 +45,7 @@ beforeEach(async () => {
       const metadata = {
         args,
         keys: ["SEARCH_KEY"],
-        module: { sha256: CODE_SHA, bytes: CODE.length },
+        module: { sha256: digest, bytes: CODE.length },
         source_map: { sha256: SHA, bytes: 2 },
         created_by: "ada",
       };
@@ -82,7 +87,7 @@ describe("env push", () => {
 
   it("takes another version, visibility and team where they are said", async () => {
     environment();
-    expect((await env("push", "my_sums.ts", "--version", "2.0.0-rc.1", "--visibility", "PUBLIC", "--team", "default")).code).toBe(0);
+    expect((await env("push", "my_sums.ts", "--version", "2.0.0-rc.1", "--visibility", "public", "--team", "default")).code).toBe(0);
     const sent = service.asked.find(({ method }) => method === "PUT");
     expect(sent?.path).toBe("/api/v1/environmentshub/edgewise/my-sums/@2.0.0-rc.1");
     expect(sent?.body).toMatch(/"visibility":"PUBLIC"\}/);
@@ -104,6 +109,13 @@ describe("env push", () => {
     },
     30_000,
   );
+
+  it("says what to type for a folder that is named like an environment, and for one that holds several", async () => {
+    mkdirSync(join(cwd, "two"));
+    for (const name of ["one.ts", "other.ts", "one.test.ts"]) writeFileSync(join(cwd, "two", name), "");
+    expect(await env("push", "two")).toMatchObject({ code: 2, err: expect.stringContaining("The one of the current folder is ./two.") });
+    expect(await env("push", "./two")).toMatchObject({ code: 2, err: expect.stringContaining("It has one.ts, other.ts: name the file that is meant.") });
+  }, 30_000);
 
   it("says what is wrong with a file that is no environment, and what the service has against a version", async () => {
     writeFileSync(join(cwd, "my_sums.ts"), "export default 1;\n");
@@ -144,7 +156,14 @@ describe("published environments", () => {
 
   it("are pulled whole or not at all", async () => {
     const damaged = await env("pull", "acme/my-sums");
-    expect([damaged.code, damaged.err, existsSync(join(cwd, "my-sums-1.2.0"))]).toEqual([1, expect.stringContaining(CODE_SHA), false]);
+    expect([damaged.code, damaged.err, existsSync(join(cwd, "my-sums-1.2.0"))]).toEqual([1, expect.stringContaining(OTHER_SHA), false]);
+    digest = CODE_SHA;
+    writeFileSync(join(cwd, "file"), "");
+    const refused = await env("pull", "acme/my-sums", "--target", "file/below");
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/file\/below cannot be written: a part of the path is not a folder\n.*--target/)]);
+    expect((await env("pull", "acme/my-sums")).out).toEqual(["wrote my-sums-1.2.0"]);
+    expect(readdirSync(join(cwd, "my-sums-1.2.0")).sort()).toEqual(["manifest.json", "module.js", "module.js.map"]);
+    expect(await env("pull", "acme/my-sums")).toMatchObject({ code: 2, err: expect.stringContaining("--target") });
   });
 
   it("are deleted by their version or whole, and never as the latest", async () => {

@@ -288,6 +288,18 @@ describe("a command line that cannot be understood", () => {
     expect(err).toMatch(/Available: .*gsm8k/);
   });
 
+  it("says what the version of a published environment is, and that one is not tried without its service", async () => {
+    expect(await run("eval", "edgewise/my-sums@next")).toMatchObject({
+      ...{
+        code: 2,
+        err: expect.stringMatching(/there is no environment "edgewise\/my-sums@next"\n {2}The version of a published environment must be MAJOR\.MINOR\.PATCH/),
+      },
+    });
+    expect(await run("eval", "try", "acme/my-sums@1.0.0")).toMatchObject({
+      ...{ code: 2, err: expect.stringContaining("npx edgewise eval run acme/my-sums@1.0.0 -n 1 -r 1") },
+    });
+  });
+
   it("names the nearest provider, and what `eval` alone could go on with", async () => {
     expect(await run("eval", "gsm8k", "--provider", "opnai")).toMatchObject({
       code: 2,

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../src/teams/retention.ts";
-import { execute } from "../counted-sql.ts";
+import { LateTables } from "../late-tables.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 
 /**
@@ -41,16 +41,14 @@ const AUDIT = `
 
 /** Who did what in a team. */
 export class AuditStore {
-  readonly #storage: DurableObjectStorage;
-  #made = false;
+  readonly #tables: LateTables;
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, AUDIT);
   }
 
   /** The number of the entry. */
   note({ time, user, via, token, origin, action, target }: NewAuditEntry): number {
-    this.#make();
-    const [row] = this.#rows<{ seq: number }>(
+    const [row] = this.#tables.rows<{ seq: number }>(
       "INSERT INTO audit (time, user, via, token, origin, action, target) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq",
       time,
       user,
@@ -64,14 +62,12 @@ export class AuditStore {
   }
 
   end({ seq, time, status, target }: AuditEnd): void {
-    this.#make();
-    this.#rows("INSERT OR IGNORE INTO audit_end VALUES (?, ?, ?, ?)", seq, time, status, target);
+    this.#tables.rows("INSERT OR IGNORE INTO audit_end VALUES (?, ?, ?, ?)", seq, time, status, target);
   }
 
   /** Oldest first. */
   after(seq: number, limit: number): AuditEntry[] {
-    this.#make();
-    return this.#rows<AuditEntry & Record<string, SqlStorageValue>>(
+    return this.#tables.rows<AuditEntry & Record<string, SqlStorageValue>>(
       `SELECT audit.seq, audit.time, user, via, token, origin, action, coalesce(audit_end.target, audit.target) AS target, status, audit_end.time AS ended_at
         FROM audit LEFT JOIN audit_end ON audit_end.seq = audit.seq WHERE audit.seq > ? ORDER BY audit.seq LIMIT ?`,
       seq,
@@ -84,31 +80,19 @@ export class AuditStore {
    * many they were.
    */
   prune(before: number, most: number, now: number): number {
-    this.#make();
-    return this.#storage.transactionSync(() => {
-      const oldest = this.#rows<{ seq: number; time: number }>("SELECT seq, time FROM audit ORDER BY seq LIMIT ?", most);
+    return this.#tables.transaction(() => {
+      const oldest = this.#tables.rows<{ seq: number; time: number }>("SELECT seq, time FROM audit ORDER BY seq LIMIT ?", most);
       const young = oldest.findIndex(({ time }) => time >= before);
       const old = young < 0 ? oldest : oldest.slice(0, young);
       const last = old.at(-1);
       if (last === undefined || (oldest[0]?.time ?? before) >= before - DAY_MS) return 0;
-      this.#rows("UPDATE audit_bound SET before = max(before, ?)", before);
-      this.#rows("DELETE FROM audit WHERE seq <= ?", last.seq);
-      this.#rows("DELETE FROM audit_end WHERE seq <= ?", last.seq);
+      this.#tables.rows("UPDATE audit_bound SET before = max(before, ?)", before);
+      this.#tables.rows("DELETE FROM audit WHERE seq <= ?", last.seq);
+      this.#tables.rows("DELETE FROM audit_end WHERE seq <= ?", last.seq);
       const target = `${old.length} entries up to ${last.seq}`;
       const seq = this.note({ time: now, user: "edgewise", via: "service", token: null, origin: "retention", action: "audit.prune", target });
       this.end({ seq, time: now, status: 200, target: null });
       return old.length;
     });
-  }
-
-  /** Once in the life of the object. */
-  #make(): void {
-    if (this.#made) return;
-    this.#rows(AUDIT);
-    this.#made = true;
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    return execute<Row>(this.#storage.sql, statement, ...values);
   }
 }

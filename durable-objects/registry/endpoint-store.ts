@@ -2,7 +2,7 @@ import { canonicalJson } from "../../src/config/canonical-json.ts";
 import { type EndpointEntry, replicaProblem } from "../../src/config/endpoints/endpoint-registry.ts";
 import { EdgewiseError, fail, ok, type Result } from "../../src/errors/result.ts";
 import { MAX_ENDPOINT_BYTES, MAX_ENDPOINTS } from "../../src/limits.ts";
-import { execute } from "../counted-sql.ts";
+import { LateTables } from "../late-tables.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
 
 /** Version of `entries`: a row of another one is refused by name. */
@@ -31,25 +31,21 @@ interface EndpointRow extends Record<string, SqlStorageValue> {
 
 /** The endpoints of a team. */
 export class EndpointStore {
-  readonly #storage: DurableObjectStorage;
-  #made = false;
+  readonly #tables: LateTables;
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, ENDPOINTS);
   }
 
   find(id: string): StoredEndpoint | null {
-    this.#make();
-    const [row] = this.#rows<EndpointRow>("SELECT * FROM endpoint WHERE id = ?", id);
+    const [row] = this.#tables.rows<EndpointRow>("SELECT * FROM endpoint WHERE id = ?", id);
     return row === undefined ? null : storedOf(row);
   }
 
   all(): StoredEndpoint[] {
-    this.#make();
-    return this.#rows<EndpointRow>("SELECT * FROM endpoint ORDER BY id").map(storedOf);
+    return this.#tables.rows<EndpointRow>("SELECT * FROM endpoint ORDER BY id").map(storedOf);
   }
 
   write({ entries, how, user }: EndpointWrite, now: number): Result<readonly StoredEndpoint[]> {
-    this.#make();
     const ids = [...new Set(entries.map(({ endpoint_id }) => endpoint_id))];
     const wanted: { readonly id: string; readonly before: StoredEndpoint | null; readonly next: readonly EndpointEntry[]; readonly json: string }[] = [];
     for (const id of ids) {
@@ -66,13 +62,13 @@ export class EndpointStore {
         return fail("invalid_request", `endpoint ${id}: would be larger than ${MAX_ENDPOINT_BYTES} bytes with all its replicas and headers`);
       wanted.push({ id, before, next, json });
     }
-    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>("SELECT count(*) AS there FROM endpoint");
+    const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>("SELECT count(*) AS there FROM endpoint");
     if (there + wanted.filter(({ before }) => before === null).length > MAX_ENDPOINTS)
       return fail("invalid_request", `a team keeps at most ${MAX_ENDPOINTS} endpoints`, "Delete those that nothing names any more.");
-    this.#storage.transactionSync(() => {
+    this.#tables.transaction(() => {
       for (const { id, before, next, json } of wanted) {
         if (before !== null && isSame(before.entries, next)) continue;
-        this.#rows(
+        this.#tables.rows(
           `INSERT INTO endpoint VALUES (?1, ?2, ?3, ?4, ?4, ?5)
             ON CONFLICT (id) DO UPDATE SET version = ?2, entries = ?3, updated_at = ?4, updated_by = ?5`,
           id,
@@ -88,19 +84,7 @@ export class EndpointStore {
 
   /** Whether there was one, whichever version stored it. */
   remove(id: string): boolean {
-    this.#make();
-    return this.#rows("DELETE FROM endpoint WHERE id = ? RETURNING id", id).length > 0;
-  }
-
-  /** Once in the life of the object. */
-  #make(): void {
-    if (this.#made) return;
-    this.#rows(ENDPOINTS);
-    this.#made = true;
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    return execute<Row>(this.#storage.sql, statement, ...values);
+    return this.#tables.rows("DELETE FROM endpoint WHERE id = ? RETURNING id", id).length > 0;
   }
 }
 

@@ -1,6 +1,6 @@
 import { EdgewiseError, fail, ok, type Result } from "../../src/errors/result.ts";
 import { MAX_DATASET_REVISIONS, MAX_NAMED_DATASETS } from "../../src/limits.ts";
-import { execute } from "../counted-sql.ts";
+import { LateTables } from "../late-tables.ts";
 import type { NamedDataset, NamedRevision } from "./named-dataset-control.ts";
 
 /** Version of `revisions`: a row of another one is refused by name. */
@@ -29,74 +29,57 @@ interface DatasetRow extends Record<string, SqlStorageValue> {
 
 /** The data sets that a team has by name. */
 export class NamedDatasetStore {
-  readonly #storage: DurableObjectStorage;
-  #made = false;
+  readonly #tables: LateTables;
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, TABLES);
   }
 
   find(name: string): NamedDataset | null {
-    this.#make();
-    const [row] = this.#rows<DatasetRow>("SELECT * FROM named_dataset WHERE name = ?", name);
+    const [row] = this.#tables.rows<DatasetRow>("SELECT * FROM named_dataset WHERE name = ?", name);
     return row === undefined ? null : storedOf(row);
   }
 
   all(): NamedDataset[] {
-    this.#make();
-    return this.#rows<DatasetRow>("SELECT * FROM named_dataset ORDER BY name").map((row) => {
+    return this.#tables.rows<DatasetRow>("SELECT * FROM named_dataset ORDER BY name").map((row) => {
       const { revisions, ...stored } = storedOf(row);
       return { ...stored, revisions: revisions.slice(0, 1) };
     });
   }
 
   put(name: string, revision: NamedRevision): Result<NamedDataset> {
-    this.#make();
-    return this.#storage.transactionSync(() => {
+    return this.#tables.transaction(() => {
       const before = this.find(name);
       if (before?.revisions[0]?.sha === revision.sha) return ok(before);
-      const [{ there } = { there: 0 }] = this.#rows<{ there: number }>("SELECT count(*) AS there FROM named_dataset");
+      const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>("SELECT count(*) AS there FROM named_dataset");
       if (before === null && there >= MAX_NAMED_DATASETS)
         return fail("invalid_request", `a team has at most ${MAX_NAMED_DATASETS} data sets by name`, "Delete those that nobody reads any more.");
       // Files of before that come again are the newest, once.
       const revisions = [revision, ...(before?.revisions ?? []).filter(({ sha }) => sha !== revision.sha)].slice(0, MAX_DATASET_REVISIONS);
-      this.#rows(
+      this.#tables.rows(
         "INSERT INTO named_dataset VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO UPDATE SET version = ?2, revisions = ?3",
         name,
         NAMED_DATASET_VERSION,
         JSON.stringify(revisions),
         revision.created_at,
       );
-      this.#rows("DELETE FROM named_upload WHERE name = ?", name);
+      this.#tables.rows("DELETE FROM named_upload WHERE name = ?", name);
       for (const digest of new Set(revisions.flatMap(({ files }) => files.map((file) => file.digest))))
-        this.#rows("INSERT INTO named_upload VALUES (?, ?)", digest, name);
+        this.#tables.rows("INSERT INTO named_upload VALUES (?, ?)", digest, name);
       return ok({ name, created_at: before?.created_at ?? revision.created_at, revisions });
     });
   }
 
   /** Whether there was one, whichever version stored it. */
   remove(name: string): boolean {
-    this.#make();
-    return this.#storage.transactionSync(() => {
-      this.#rows("DELETE FROM named_upload WHERE name = ?", name);
-      return this.#rows("DELETE FROM named_dataset WHERE name = ? RETURNING name", name).length > 0;
+    return this.#tables.transaction(() => {
+      this.#tables.rows("DELETE FROM named_upload WHERE name = ?", name);
+      return this.#tables.rows("DELETE FROM named_dataset WHERE name = ? RETURNING name", name).length > 0;
     });
   }
 
   /** Whether a revision names this upload. */
   holds(digest: string): boolean {
-    this.#make();
-    return this.#rows("SELECT 1 FROM named_upload WHERE digest = ? LIMIT 1", digest).length > 0;
-  }
-
-  /** Once in the life of the object. */
-  #make(): void {
-    if (this.#made) return;
-    this.#rows(TABLES);
-    this.#made = true;
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    return execute<Row>(this.#storage.sql, statement, ...values);
+    return this.#tables.rows("SELECT 1 FROM named_upload WHERE digest = ? LIMIT 1", digest).length > 0;
   }
 }
 

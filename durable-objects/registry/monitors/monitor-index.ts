@@ -1,6 +1,6 @@
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { MAX_MONITORS } from "../../../src/limits.ts";
-import { execute } from "../../counted-sql.ts";
+import { LateTables } from "../../late-tables.ts";
 import type { MonitorFacts } from "../../monitor/monitor-control.ts";
 import type { MonitorProjection } from "./monitor-index-control.ts";
 
@@ -33,67 +33,67 @@ interface PulseRow extends Record<string, SqlStorageValue> {
 
 /** The monitors of a team. */
 export class MonitorIndex {
-  readonly #storage: DurableObjectStorage;
-  #made = false;
+  readonly #tables: LateTables;
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, MONITORS);
   }
 
   reserve(name: string, now: number): Result<{ readonly id: string }> {
-    const [known] = this.#rows<{ id: string }>("UPDATE monitor SET reserved_at = ? WHERE name = ? RETURNING id", now, name);
+    const [known] = this.#tables.rows<{ id: string }>("UPDATE monitor SET reserved_at = ? WHERE name = ? RETURNING id", now, name);
     if (known !== undefined) return ok({ id: known.id });
-    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>("SELECT count(*) AS there FROM monitor");
+    const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>("SELECT count(*) AS there FROM monitor");
     if (there >= MAX_MONITORS) return fail("invalid_request", `a team has at most ${MAX_MONITORS} monitors`, "Delete those that nobody needs any more.");
     const id = crypto.randomUUID().replaceAll("-", "");
-    this.#rows("INSERT INTO monitor VALUES (?, ?, ?, 0, ?, NULL)", name, id, now, now);
+    this.#tables.rows("INSERT INTO monitor VALUES (?, ?, ?, 0, ?, NULL)", name, id, now, now);
     return ok({ id });
   }
 
   id(name: string): string | null {
-    return this.#rows<{ id: string }>("SELECT id FROM monitor WHERE name = ?", name)[0]?.id ?? null;
+    return this.#tables.rows<{ id: string }>("SELECT id FROM monitor WHERE name = ?", name)[0]?.id ?? null;
   }
 
   project({ name, id, version, wake_at, facts }: MonitorProjection): void {
     const text = facts === null ? null : JSON.stringify(facts);
-    this.#rows("UPDATE monitor SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND id = ? AND version < ?", version, wake_at, text, name, id, version);
-  }
-
-  all(): MonitorFacts[] {
-    return this.#rows<{ facts: string }>("SELECT facts FROM monitor WHERE facts IS NOT NULL ORDER BY name").map(
-      ({ facts }) => JSON.parse(facts) as MonitorFacts,
+    this.#tables.rows(
+      "UPDATE monitor SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND id = ? AND version < ?",
+      version,
+      wake_at,
+      text,
+      name,
+      id,
+      version,
     );
   }
 
+  all(): MonitorFacts[] {
+    return this.#tables
+      .rows<{ facts: string }>("SELECT facts FROM monitor WHERE facts IS NOT NULL ORDER BY name")
+      .map(({ facts }) => JSON.parse(facts) as MonitorFacts);
+  }
+
   due(before: number, most: number): { readonly name: string; readonly id: string }[] {
-    return this.#rows<{ name: string; id: string }>("SELECT name, id FROM monitor WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?", before, most);
+    return this.#tables.rows<{ name: string; id: string }>("SELECT name, id FROM monitor WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?", before, most);
   }
 
   forget(name: string, id: string, deleted: boolean, now: number): void {
-    this.#rows("DELETE FROM monitor WHERE name = ? AND id = ? AND (? OR reserved_at <= ?)", name, id, deleted ? 1 : 0, now - RESERVED_MS);
+    this.#tables.rows("DELETE FROM monitor WHERE name = ? AND id = ? AND (? OR reserved_at <= ?)", name, id, deleted ? 1 : 0, now - RESERVED_MS);
   }
 
   notePulse(now: number): void {
     const row = this.#pulse();
     // Nobody is watched: nothing is written each minute.
     if (row !== undefined)
-      this.#rows("UPDATE service_pulse SET looked_at = ?, heard_from = ?", now, now - row.looked_at > GAP_MS ? now : Math.min(row.heard_from, now));
+      this.#tables.rows("UPDATE service_pulse SET looked_at = ?, heard_from = ?", now, now - row.looked_at > GAP_MS ? now : Math.min(row.heard_from, now));
   }
 
   heardFrom(now: number): number {
     const row = this.#pulse();
-    if (row === undefined) this.#rows("INSERT INTO service_pulse VALUES (?, 0)", now);
+    if (row === undefined) this.#tables.rows("INSERT INTO service_pulse VALUES (?, 0)", now);
     if (row === undefined) return 0;
     return now - row.looked_at > GAP_MS ? now : row.heard_from;
   }
 
   #pulse(): PulseRow | undefined {
-    return this.#rows<PulseRow>("SELECT * FROM service_pulse")[0];
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    // Once in the life of the object.
-    if (!this.#made) execute(this.#storage.sql, MONITORS);
-    this.#made = true;
-    return execute<Row>(this.#storage.sql, statement, ...values);
+    return this.#tables.rows<PulseRow>("SELECT * FROM service_pulse")[0];
   }
 }

@@ -1,7 +1,7 @@
 import { EdgewiseError, fail, ok, type Result } from "../../../src/errors/result.ts";
 import { MAX_PUBLISHED, MAX_VERSIONS } from "../../../src/limits.ts";
 import type { Visibility } from "../../../src/published/published-name.ts";
-import { execute } from "../../counted-sql.ts";
+import { LateTables } from "../../late-tables.ts";
 import type { PublishedCode, PublishedEnvironment, PublishedVersion, PublishRequest } from "./published-control.ts";
 
 /** Version of the rows of both tables: one of another is refused by name. */
@@ -59,23 +59,20 @@ const unknown = (name: string): Result<never> => fail("not_found", `Nothing is p
 
 /** The environments that a team has published. */
 export class PublishedStore {
-  readonly #storage: DurableObjectStorage;
-  #made = false;
+  readonly #tables: LateTables;
   constructor(storage: DurableObjectStorage) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, TABLES);
   }
 
   find(name: string): PublishedEnvironment | null {
-    this.#make();
-    const [row] = this.#rows<EnvironmentRow>("SELECT * FROM published WHERE name = ?", name);
+    const [row] = this.#tables.rows<EnvironmentRow>("SELECT * FROM published WHERE name = ?", name);
     if (row === undefined) return null;
-    return environmentOf(row, this.#rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE name = ?`, name));
+    return environmentOf(row, this.#tables.rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE name = ?`, name));
   }
 
   all(): PublishedEnvironment[] {
-    this.#make();
-    const versions = Map.groupBy(this.#rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE deleted_at IS NULL`), ({ name }) => name);
-    return this.#rows<EnvironmentRow>("SELECT * FROM published ORDER BY name").flatMap((row) => {
+    const versions = Map.groupBy(this.#tables.rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE deleted_at IS NULL`), ({ name }) => name);
+    return this.#tables.rows<EnvironmentRow>("SELECT * FROM published ORDER BY name").flatMap((row) => {
       const there = versions.get(row.name);
       return there === undefined ? [] : [environmentOf(row, there)];
     });
@@ -93,22 +90,22 @@ export class PublishedStore {
     if (same !== undefined)
       return this.#isLeaving(name, version) ? fail("storage_unavailable", `${name}@${version} is being removed.`, "Push it again in a minute.") : ok(null);
     if ((before?.versions.length ?? 0) >= MAX_VERSIONS) return fail("invalid_request", `${name} has ${MAX_VERSIONS} versions, and no more are kept.`);
-    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>("SELECT count(*) AS there FROM published");
+    const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>("SELECT count(*) AS there FROM published");
     if (before === null && there >= MAX_PUBLISHED) return fail("invalid_request", `A team publishes at most ${MAX_PUBLISHED} environments.`);
     return ok(null);
   }
 
   publish(request: PublishRequest): Result<PublishedEnvironment> {
-    return this.#storage.transactionSync(() => {
+    return this.#tables.transaction(() => {
       const refusal = this.may(request);
       if (!refusal.ok) return refusal;
       const { name, visibility, version } = request;
-      this.#rows(
+      this.#tables.rows(
         "INSERT INTO published VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET visibility = coalesce(?5, visibility), updated_at = ?4",
         ...[name, PUBLISHED_VERSION, visibility ?? "PRIVATE", version.created_at, visibility],
       );
       // Of one that is there again everything else is as it was.
-      this.#rows(
+      this.#tables.rows(
         `INSERT INTO published_version (${VERSION}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (name, version) DO UPDATE SET deleted_at = NULL, removal = 0`,
         ...[name, version.version, version.digest, version.bytes, version.description, version.created_at, version.created_by],
       );
@@ -118,57 +115,46 @@ export class PublishedStore {
 
   show(name: string, visibility: Visibility, now: number): Result<PublishedEnvironment> {
     if (this.find(name) === null) return unknown(name);
-    this.#rows("UPDATE published SET visibility = ?, updated_at = ? WHERE name = ?", visibility, now, name);
+    this.#tables.rows("UPDATE published SET visibility = ?, updated_at = ? WHERE name = ?", visibility, now, name);
     return this.#found(name);
   }
 
   /** How many versions were there. */
   remove(name: string, version: string | null, now: number): Result<number> {
-    return this.#storage.transactionSync(() => {
+    return this.#tables.transaction(() => {
       const there = this.find(name)?.versions.filter((each) => each.deleted_at === null && (version === null || each.version === version)) ?? [];
       if (there.length === 0) return unknown(version === null ? name : `${name}@${version}`);
-      for (const each of there) this.#rows("UPDATE published_version SET deleted_at = ? WHERE name = ? AND version = ?", now, name, each.version);
-      this.#rows("UPDATE published SET updated_at = ? WHERE name = ?", now, name);
+      for (const each of there) this.#tables.rows("UPDATE published_version SET deleted_at = ? WHERE name = ? AND version = ?", now, name, each.version);
+      this.#tables.rows("UPDATE published SET updated_at = ? WHERE name = ?", now, name);
       return ok(there.length);
     });
   }
 
   /** From here on until `forget` nobody pushes these again: what they stored would be removed as well. */
   toRemove(before: number, most: number): PublishedCode[] {
-    this.#make();
-    return this.#rows<VersionRow>(
-      `UPDATE published_version SET removal = ${BEING_REMOVED} WHERE (name, version) IN
+    return this.#tables
+      .rows<VersionRow>(
+        `UPDATE published_version SET removal = ${BEING_REMOVED} WHERE (name, version) IN
         (SELECT name, version FROM published_version WHERE deleted_at < ? AND removal < ${GONE} ORDER BY deleted_at LIMIT ?) RETURNING ${VERSION}`,
-      before,
-      most,
-    ).map(({ name, version, digest }) => ({ name, version, digest }));
+        before,
+        most,
+      )
+      .map(({ name, version, digest }) => ({ name, version, digest }));
   }
 
   forget(removed: readonly PublishedCode[]): void {
-    this.#make();
     for (const { name, version } of removed)
-      this.#rows(`UPDATE published_version SET removal = ${GONE} WHERE name = ? AND version = ? AND removal = ${BEING_REMOVED}`, name, version);
+      this.#tables.rows(`UPDATE published_version SET removal = ${GONE} WHERE name = ? AND version = ? AND removal = ${BEING_REMOVED}`, name, version);
   }
 
   #isLeaving(name: string, version: string): boolean {
     const sql = "SELECT 1 FROM published_version WHERE name = ? AND version = ? AND removal = ?";
-    return this.#rows(sql, name, version, BEING_REMOVED).length > 0;
+    return this.#tables.rows(sql, name, version, BEING_REMOVED).length > 0;
   }
 
   #found(name: string): Result<PublishedEnvironment> {
     const found = this.find(name);
     return found === null ? unknown(name) : ok(found);
-  }
-
-  /** Once in the life of the object. */
-  #make(): void {
-    if (this.#made) return;
-    this.#rows(TABLES);
-    this.#made = true;
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    return execute<Row>(this.#storage.sql, statement, ...values);
   }
 }
 

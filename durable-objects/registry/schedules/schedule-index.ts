@@ -1,7 +1,7 @@
 import { uploadDigestsIn } from "../../../src/config/upload-digests.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { MAX_EVALUATORS, MAX_SCHEDULES } from "../../../src/limits.ts";
-import { execute } from "../../counted-sql.ts";
+import { LateTables } from "../../late-tables.ts";
 import type { EvaluatorFacts } from "../../evaluator/evaluator-control.ts";
 import type { ScheduleFacts } from "../../schedule/schedule-control.ts";
 import type { IndexProjection } from "./schedule-index-control.ts";
@@ -26,51 +26,43 @@ const RESERVED_MS = 60_000;
 
 /** Objects of a team that are named by its people and woken by themselves: its schedules, or its evaluators. */
 class WokenIndex<Facts> {
-  readonly #storage: DurableObjectStorage;
+  readonly #tables: LateTables;
   readonly #table: "schedule" | "evaluator";
   readonly #most: number;
-  #made = false;
   /** `table`: what they are called, too; `most`: that a team may have. */
   constructor(storage: DurableObjectStorage, table: "schedule" | "evaluator", most: number) {
-    this.#storage = storage;
+    this.#tables = new LateTables(storage, SCHEDULES.replaceAll("schedule", table));
     this.#table = table;
     this.#most = most;
   }
 
   reserve(name: string, now: number): Result<null> {
-    if (this.#rows(`UPDATE ${this.#table} SET reserved_at = ? WHERE name = ? RETURNING name`, now, name).length > 0) return ok(null);
-    const [{ there } = { there: 0 }] = this.#rows<{ there: number }>(`SELECT count(*) AS there FROM ${this.#table}`);
+    if (this.#tables.rows(`UPDATE ${this.#table} SET reserved_at = ? WHERE name = ? RETURNING name`, now, name).length > 0) return ok(null);
+    const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>(`SELECT count(*) AS there FROM ${this.#table}`);
     if (there >= this.#most) return fail("invalid_request", `a team has at most ${this.#most} ${this.#table}s`, "Delete those that nobody needs any more.");
-    this.#rows(`INSERT INTO ${this.#table} VALUES (?, ?, 0, ?, NULL)`, name, now, now);
+    this.#tables.rows(`INSERT INTO ${this.#table} VALUES (?, ?, 0, ?, NULL)`, name, now, now);
     return ok(null);
   }
 
   project({ name, version, wake_at, facts }: IndexProjection<Facts>): void {
     const text = JSON.stringify(facts);
-    this.#rows(`UPDATE ${this.#table} SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND version < ?`, version, wake_at, text, name, version);
+    this.#tables.rows(`UPDATE ${this.#table} SET version = ?, wake_at = ?, facts = ? WHERE name = ? AND version < ?`, version, wake_at, text, name, version);
   }
 
   all(): Facts[] {
-    return this.#rows<{ facts: string }>(`SELECT facts FROM ${this.#table} WHERE facts IS NOT NULL ORDER BY name`).map(
-      ({ facts }) => JSON.parse(facts) as Facts,
-    );
+    return this.#tables
+      .rows<{ facts: string }>(`SELECT facts FROM ${this.#table} WHERE facts IS NOT NULL ORDER BY name`)
+      .map(({ facts }) => JSON.parse(facts) as Facts);
   }
 
   due(before: number, most: number): string[] {
-    return this.#rows<{ name: string }>(`SELECT name FROM ${this.#table} WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?`, before, most).map(
-      ({ name }) => name,
-    );
+    return this.#tables
+      .rows<{ name: string }>(`SELECT name FROM ${this.#table} WHERE wake_at <= ? ORDER BY wake_at, name LIMIT ?`, before, most)
+      .map(({ name }) => name);
   }
 
   forget(name: string, deleted: boolean, now: number): void {
-    this.#rows(`DELETE FROM ${this.#table} WHERE name = ? AND (? OR reserved_at <= ?)`, name, deleted ? 1 : 0, now - RESERVED_MS);
-  }
-
-  #rows<Row extends Record<string, SqlStorageValue>>(statement: string, ...values: SqlStorageValue[]): Row[] {
-    // Once in the life of the object.
-    if (!this.#made) execute(this.#storage.sql, SCHEDULES.replaceAll("schedule", this.#table));
-    this.#made = true;
-    return execute<Row>(this.#storage.sql, statement, ...values);
+    this.#tables.rows(`DELETE FROM ${this.#table} WHERE name = ? AND (? OR reserved_at <= ?)`, name, deleted ? 1 : 0, now - RESERVED_MS);
   }
 }
 

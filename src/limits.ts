@@ -58,6 +58,8 @@ export const MAX_DATASET_REVISIONS = 10;
 /** Published environments of a team, and versions of one: a list of each is one answer. */
 export const MAX_PUBLISHED = 500;
 export const MAX_VERSIONS = 200;
+/** Characters that lists show of a published environment's description. */
+export const MAX_LISTED_CHARS = 1_000;
 /**
  * The code of one version, which is one module, and its source map: a push holds both as bytes and as texts. A Worker may be larger (D workers/platform/limits:
  * 64 MB unpacked), but its 128 MiB are for what it does too.

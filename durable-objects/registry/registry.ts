@@ -194,6 +194,9 @@ export class Registry extends SecretRegistry implements RegistryControl, Schedul
   async mayPublish(request: PublishRequest): Promise<Result<null>> {
     return this.#published().may(request);
   }
+  async beginPush(request: PublishRequest): Promise<Result<null>> {
+    return this.#published().begin(request);
+  }
   async publish(request: PublishRequest): Promise<Result<PublishedEnvironment>> {
     return this.#published().publish(request);
   }

@@ -8,6 +8,7 @@ export interface PublishedVersion {
   readonly digest: string;
   /** Of the module and its source map together. */
   readonly bytes: number;
+  /** Its beginning: the manifest has all of it. */
   readonly description: string;
   readonly created_at: number;
   readonly created_by: string;
@@ -41,16 +42,18 @@ export interface PublishedCode {
 export interface PublishedControl {
   /** Null where nothing of that name was ever published. */
   publishedEnvironment(name: string): Promise<PublishedEnvironment | null>;
-  /** Those that have a version, by name. */
+  /** Those that have a version, by name, each with its latest alone. */
   listPublished(): Promise<readonly PublishedEnvironment[]>;
   /** Whether a push would be taken: as `publish`, and changes nothing. */
   mayPublish(request: PublishRequest): Promise<Result<null>>;
+  /** As `mayPublish`; called before anything of it is stored, so that what a push leaves behind is known. */
+  beginPush(request: PublishRequest): Promise<Result<null>>;
   /** The same version with the same code once more changes nothing but the visibility. Fails with `illegal_transition` where it has other code. */
   publish(request: PublishRequest): Promise<Result<PublishedEnvironment>>;
   changeVisibility(change: { readonly name: string; readonly visibility: Visibility }): Promise<Result<PublishedEnvironment>>;
   /** `versions` null: all of them. How many were there. */
   deletePublished(deletion: { readonly name: string; readonly version: string | null; readonly now: number }): Promise<Result<number>>;
-  /** Code of versions that were deleted before this, at most `most`; it is to be removed, and then `forgetCode` to be called. */
+  /** Code of versions that were deleted before this, and of pushes that began before it and never ended, at most `most`; it is to be removed, and then `forgetCode` to be called. */
   codeToRemove(before: number, most: number): Promise<readonly PublishedCode[]>;
   forgetCode(removed: readonly PublishedCode[]): Promise<void>;
 }

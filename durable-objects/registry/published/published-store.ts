@@ -1,6 +1,7 @@
 import { EdgewiseError, fail, ok, type Result } from "../../../src/errors/result.ts";
-import { MAX_PUBLISHED, MAX_VERSIONS } from "../../../src/limits.ts";
+import { MAX_LISTED_CHARS, MAX_PUBLISHED, MAX_VERSIONS } from "../../../src/limits.ts";
 import type { Visibility } from "../../../src/published/published-name.ts";
+import { latestOf } from "../../../src/published/published-version.ts";
 import { LateTables } from "../../late-tables.ts";
 import type { PublishedCode, PublishedEnvironment, PublishedVersion, PublishRequest } from "./published-control.ts";
 
@@ -8,8 +9,9 @@ import type { PublishedCode, PublishedEnvironment, PublishedVersion, PublishRequ
 export const PUBLISHED_VERSION = 1;
 
 /**
- * `digest`: of the module, which stays when the version is deleted; `removal`: 1 = its code is being removed from R2, 2 = it is gone from there. No change of
- * the Registry's version: code that does not know these tables has no published environments.
+ * `digest`: of the module, which stays when the version is deleted; `removal`: 1 = its code is being removed from R2, 2 = it is gone from there. `published_push`:
+ * what is being stored, or was left in R2 by a push that never ended. No change of the Registry's version: code that does not know these tables has no published
+ * environments.
  */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS published (
@@ -30,6 +32,14 @@ const TABLES = `
     deleted_at INTEGER,
     removal INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (name, version)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS published_push (
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    began_at INTEGER NOT NULL,
+    removal INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (name, version, digest)
   ) WITHOUT ROWID;
 `;
 
@@ -52,9 +62,15 @@ interface VersionRow extends Record<string, SqlStorageValue> {
   readonly deleted_at: number | null;
 }
 
+type CodeRow = Record<string, SqlStorageValue> & PublishedCode;
+
 const BEING_REMOVED = 1;
 const GONE = 2;
 const VERSION = "name, version, digest, bytes, description, created_at, created_by, deleted_at";
+/** Of two tables. */
+const SAME_CODE = (one: string, other: string): string => ["name", "version", "digest"].map((column) => `${one}.${column} = ${other}.${column}`).join(" AND ");
+/** No half of a character at its end. */
+const beginning = (text: string): string => text.slice(0, MAX_LISTED_CHARS).replace(/[\ud800-\udbff]$/, "");
 const unknown = (name: string): Result<never> => fail("not_found", `Nothing is published as ${name}.`, "`npx edgewise env list` shows what is.");
 
 /** The environments that a team has published. */
@@ -70,29 +86,50 @@ export class PublishedStore {
     return environmentOf(row, this.#tables.rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE name = ?`, name));
   }
 
+  /** Each with its latest version alone: of all there may be more than one answer holds. */
   all(): PublishedEnvironment[] {
-    const versions = Map.groupBy(this.#tables.rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE deleted_at IS NULL`), ({ name }) => name);
+    const versions = Map.groupBy(
+      this.#tables.rows<{ name: string; version: string }>("SELECT name, version FROM published_version WHERE deleted_at IS NULL"),
+      ({ name }) => name,
+    );
     return this.#tables.rows<EnvironmentRow>("SELECT * FROM published ORDER BY name").flatMap((row) => {
-      const there = versions.get(row.name);
-      return there === undefined ? [] : [environmentOf(row, there)];
+      const latest = latestOf(versions.get(row.name) ?? []);
+      if (latest === null) return [];
+      return [
+        environmentOf(row, this.#tables.rows<VersionRow>(`SELECT ${VERSION} FROM published_version WHERE name = ? AND version = ?`, row.name, latest.version)),
+      ];
     });
   }
 
   may({ name, version: { version, digest } }: PublishRequest): Result<null> {
     const before = this.find(name);
     const same = before?.versions.find((each) => each.version === version);
+    if (this.#isLeaving({ name, version, digest })) return fail("storage_unavailable", `${name}@${version} is being removed.`, "Push it again in a minute.");
     if (same !== undefined && same.digest !== digest)
       return fail(
         "illegal_transition",
         `${name}@${version} is published with other code: sha256 ${same.digest}${same.deleted_at === null ? "" : " (deleted since)"}, and this is ${digest}.`,
         "A version has one code for ever: raise the environment's version, or push it with --version.",
       );
-    if (same !== undefined)
-      return this.#isLeaving(name, version) ? fail("storage_unavailable", `${name}@${version} is being removed.`, "Push it again in a minute.") : ok(null);
+    if (same !== undefined) return ok(null);
     if ((before?.versions.length ?? 0) >= MAX_VERSIONS) return fail("invalid_request", `${name} has ${MAX_VERSIONS} versions, and no more are kept.`);
     const [{ there } = { there: 0 }] = this.#tables.rows<{ there: number }>("SELECT count(*) AS there FROM published");
     if (before === null && there >= MAX_PUBLISHED) return fail("invalid_request", `A team publishes at most ${MAX_PUBLISHED} environments.`);
     return ok(null);
+  }
+
+  /** From here on until `publish` what is stored is known, should the push end before it. */
+  begin(request: PublishRequest): Result<null> {
+    return this.#tables.transaction(() => {
+      const refusal = this.may(request);
+      if (!refusal.ok) return refusal;
+      const { name, version } = request;
+      this.#tables.rows(
+        "INSERT INTO published_push VALUES (?1, ?2, ?3, ?4, 0) ON CONFLICT (name, version, digest) DO UPDATE SET began_at = ?4",
+        ...[name, version.version, version.digest, version.created_at],
+      );
+      return refusal;
+    });
   }
 
   publish(request: PublishRequest): Result<PublishedEnvironment> {
@@ -104,10 +141,11 @@ export class PublishedStore {
         "INSERT INTO published VALUES (?1, ?2, ?3, ?4, ?4) ON CONFLICT (name) DO UPDATE SET visibility = coalesce(?5, visibility), updated_at = ?4",
         ...[name, PUBLISHED_VERSION, visibility ?? "PRIVATE", version.created_at, visibility],
       );
+      this.#tables.rows("DELETE FROM published_push WHERE name = ? AND version = ? AND digest = ?", name, version.version, version.digest);
       // Of one that is there again everything else is as it was.
       this.#tables.rows(
         `INSERT INTO published_version (${VERSION}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (name, version) DO UPDATE SET deleted_at = NULL, removal = 0`,
-        ...[name, version.version, version.digest, version.bytes, version.description, version.created_at, version.created_by],
+        ...[name, version.version, version.digest, version.bytes, beginning(version.description), version.created_at, version.created_by],
       );
       return this.#found(name);
     });
@@ -130,26 +168,41 @@ export class PublishedStore {
     });
   }
 
-  /** From here on until `forget` nobody pushes these again: what they stored would be removed as well. */
+  /** From here on until `forget` nobody pushes these again: what they stored would be removed as well. What is being pushed is left where it is. */
   toRemove(before: number, most: number): PublishedCode[] {
-    return this.#tables
-      .rows<VersionRow>(
+    return this.#tables.transaction(() => {
+      const deleted = this.#tables.rows<CodeRow>(
         `UPDATE published_version SET removal = ${BEING_REMOVED} WHERE (name, version) IN
-        (SELECT name, version FROM published_version WHERE deleted_at < ? AND removal < ${GONE} ORDER BY deleted_at LIMIT ?) RETURNING ${VERSION}`,
+          (SELECT name, version FROM published_version AS gone WHERE deleted_at < ?1 AND removal < ${GONE} AND NOT EXISTS
+            (SELECT 1 FROM published_push AS push WHERE ${SAME_CODE("push", "gone")} AND began_at >= ?1) ORDER BY deleted_at LIMIT ?2) RETURNING name, version, digest`,
         before,
         most,
-      )
-      .map(({ name, version, digest }) => ({ name, version, digest }));
+      );
+      const left = this.#tables.rows<CodeRow>(
+        `UPDATE published_push SET removal = ${BEING_REMOVED} WHERE (name, version, digest) IN
+          (SELECT name, version, digest FROM published_push AS push WHERE began_at < ? AND NOT EXISTS
+            (SELECT 1 FROM published_version AS there WHERE ${SAME_CODE("push", "there")} AND removal = 0) LIMIT ?) RETURNING name, version, digest`,
+        before,
+        most - deleted.length,
+      );
+      return [...deleted, ...left];
+    });
   }
 
   forget(removed: readonly PublishedCode[]): void {
-    for (const { name, version } of removed)
-      this.#tables.rows(`UPDATE published_version SET removal = ${GONE} WHERE name = ? AND version = ? AND removal = ${BEING_REMOVED}`, name, version);
+    for (const { name, version, digest } of removed)
+      for (const statement of [
+        `UPDATE published_version SET removal = ${GONE} WHERE name = ? AND version = ? AND digest = ? AND removal = ${BEING_REMOVED}`,
+        `DELETE FROM published_push WHERE name = ? AND version = ? AND digest = ? AND removal = ${BEING_REMOVED}`,
+      ])
+        this.#tables.rows(statement, name, version, digest);
   }
 
-  #isLeaving(name: string, version: string): boolean {
-    const sql = "SELECT 1 FROM published_version WHERE name = ? AND version = ? AND removal = ?";
-    return this.#tables.rows(sql, name, version, BEING_REMOVED).length > 0;
+  #isLeaving({ name, version, digest }: PublishedCode): boolean {
+    const leaving = (table: string): boolean =>
+      this.#tables.rows(`SELECT 1 FROM ${table} WHERE name = ? AND version = ? AND digest = ? AND removal = ${BEING_REMOVED}`, name, version, digest).length >
+      0;
+    return leaving("published_version") || leaving("published_push");
   }
 
   #found(name: string): Result<PublishedEnvironment> {

@@ -1,18 +1,19 @@
 import type { PublishedEnvironment } from "../../../durable-objects/registry/published/published-control.ts";
 import { type PublishedFile, publishedKey } from "../../../r2-layout/keys.ts";
 import { sha256Hex } from "../../config/sha256.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import { EdgewiseError, ok } from "../../errors/result.ts";
 import { MAX_FACTS_BYTES } from "../../limits.ts";
 import { MANIFEST_VERSION, type Manifest, readManifest } from "../../published/manifest.ts";
 import type { PublishedPin } from "../../config/plan/published-pin.ts";
 import { ownerOf, publishedId, shownPin } from "../../published/published-name.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { invalid, unwrap } from "../errors.ts";
+import { unlessOlder } from "../older-object.ts";
 import type { Push } from "./read-push.ts";
 
 /**
  * Stores a version in its team's part of the bucket, and then has the Registry know it: what is not known there is nobody's. Throws for what is refused. A push that
- * broke off is finished by the same push.
+ * broke off is finished by the same push, and what it left removed as a deleted version's code is.
  */
 export async function storePush(
   ports: AppPorts,
@@ -34,6 +35,7 @@ export async function storePush(
     facts: { ...facts, id: publishedId(pin), version },
     ...{ made_with: ports.facts.version, created_at, created_by: user },
   };
+  unwrap(await unlessOlder(ports.registry.beginPush(request), ok(null)));
   await put(ports, pin, "module.js", push.module);
   if (push.sourceMap !== null) await put(ports, pin, "module.js.map", push.sourceMap);
   await put(ports, pin, "manifest.json", new TextEncoder().encode(`${JSON.stringify(manifest)}\n`));

@@ -15,6 +15,9 @@ export class FakePublished extends FakeBaselines implements PublishedControl {
   async mayPublish(): Promise<Result<null>> {
     return ok(null);
   }
+  async beginPush(): Promise<Result<null>> {
+    return ok(null);
+  }
   async publish(): Promise<Result<PublishedEnvironment>> {
     return fail("storage_unavailable", "Nothing is stored here.");
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { registryStub } from "../../../durable-objects/stubs.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { removePublishedCode } from "../../../src/upkeep/published-code.ts";
 import { MODULE, moduleOf, pushForm, type PushWish } from "../../support/door/push-form.ts";
@@ -164,6 +165,41 @@ it("the code of a deleted version stays for a while, and is then removed; the ve
   await pushed(ada, "acme/my-sums/@1.0.0");
   await removePublishedCode(service, -1);
   expect(await stored()).toHaveLength(4);
+});
+
+it("what a push left that broke off is removed as deleted code is, unless the same push came again", async () => {
+  const registry = registryStub(service, "acme");
+  const digest = await sha256Hex(OTHER);
+  const version = { version: "1.0.0", digest, bytes: 1, description: "", created_at: 1, created_by: "ada" };
+  const key = (of: string) => `teams/acme/environments/my-sums/1.0.0/${of}/module.js`;
+  const broken = async () => {
+    expect(await registry.beginPush({ name: "my-sums", version, visibility: null })).toMatchObject({ ok: true });
+    await service.BUCKET.put(key(digest), OTHER);
+  };
+  await broken();
+  const before = await registry.codeToRemove(1, 10);
+  const now = await registry.codeToRemove(2, 10);
+  expect([before, now]).toEqual([[], [{ name: "my-sums", version: "1.0.0", digest }]]);
+  const leaving = await push(ada, "acme/my-sums/@1.0.0", { module: OTHER });
+  expect([leaving.status, await leaving.text()]).toEqual([503, expect.stringContaining("Push it again in a minute")]);
+  await removePublishedCode(service, -1);
+  expect([await stored(), await registry.codeToRemove(Date.now(), 10)]).toEqual([[], []]);
+
+  await broken();
+  await pushed(ada, "acme/my-sums/@1.0.0", { module: OTHER });
+  await broken();
+  await removePublishedCode(service, -1);
+  expect(await stored()).toHaveLength(2);
+  await door.json(ada, "DELETE", "/environmentshub/acme/my-sums/@1.0.0");
+  await removePublishedCode(service, -1);
+  expect([await stored(), await registry.codeToRemove(Date.now(), 10)]).toEqual([[], []]);
+});
+
+it("lists hold the latest version of each alone, with the beginning of what it says of itself, however much was pushed", async () => {
+  for (const version of ["1.0.0", "1.1.0"]) await pushed(ada, `acme/my-sums/@${version}`, { module: moduleOf({ description: version.padEnd(100_000, ".") }) });
+  const [listed, another] = await registryStub(service, "acme").listPublished();
+  expect([another, listed?.versions.map(({ version, description }) => [version, description.length])]).toEqual([undefined, [["1.1.0", 1_000]]]);
+  expect(await look<{ description: string }>(ada, "acme/my-sums/@latest")).toMatchObject({ description: "1.1.0".padEnd(100_000, ".") });
 });
 
 it("the audit has who pushed, changed and deleted what", async () => {

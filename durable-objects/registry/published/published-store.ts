@@ -43,25 +43,8 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-interface EnvironmentRow extends Record<string, SqlStorageValue> {
-  readonly name: string;
-  readonly stored: number;
-  readonly visibility: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-interface VersionRow extends Record<string, SqlStorageValue> {
-  readonly name: string;
-  readonly version: string;
-  readonly digest: string;
-  readonly bytes: number;
-  readonly description: string;
-  readonly created_at: number;
-  readonly created_by: string;
-  readonly deleted_at: number | null;
-}
-
+type EnvironmentRow = Record<string, SqlStorageValue> & Omit<PublishedEnvironment, "versions"> & { readonly stored: number };
+type VersionRow = Record<string, SqlStorageValue> & PublishedVersion & Pick<PublishedEnvironment, "name">;
 type CodeRow = Record<string, SqlStorageValue> & PublishedCode;
 
 const BEING_REMOVED = 1;
@@ -217,7 +200,7 @@ function environmentOf({ name, stored, visibility, created_at, updated_at }: Env
       hint: "Deploy that version again, or a newer one.",
     });
   return {
-    ...{ name, visibility: visibility as Visibility, created_at, updated_at },
+    ...{ name, visibility, created_at, updated_at },
     versions: versions.map(({ name: _, ...version }): PublishedVersion => version),
   };
 }

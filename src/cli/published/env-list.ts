@@ -32,15 +32,25 @@ export async function envList(context: CommandContext, { envDir, output }: EnvLi
   return EXIT.completed;
 }
 
+/** In one answer. */
 const LISTED = 1_000;
 
 /** What is published at the service of this folder, if there ever was one. A service that cannot be asked keeps nobody from seeing the others. */
 async function publishedHere(context: CommandContext): Promise<readonly ListedEnvironment[]> {
   if (!hasState(context)) return [];
-  const path = `/environmentshub/?limit=${LISTED}&sort_by=name&sort_order=asc`;
-  const ask = askService(context, "edgewise env list", ({ client }) => client.json<{ data: readonly ListedEnvironment[] }>("GET", path, { retries: 2 }));
+  const ask = askService(context, "edgewise env list", async ({ client }) => {
+    const found: ListedEnvironment[] = [];
+    for (let there = 1; found.length < there; ) {
+      const path = `/environmentshub/?limit=${LISTED}&offset=${found.length}&sort_by=name&sort_order=asc`;
+      const { data, total_count } = await client.json<{ data: readonly ListedEnvironment[]; total_count: number }>("GET", path, { retries: 2 });
+      found.push(...data);
+      // Others may have been deleted meanwhile.
+      there = data.length === 0 ? 0 : total_count;
+    }
+    return found;
+  });
   try {
-    return (await ask).data.filter(({ bundled }) => !bundled);
+    return (await ask).filter(({ bundled }) => !bundled);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.terminal.tell(`Published environments are not shown: ${error.message}`);

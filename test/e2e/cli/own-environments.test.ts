@@ -1,18 +1,14 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { metadataOf, rowsOf, Workplace } from "../../support/cli/cli-process.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { describe, expect, it } from "vitest";
+import { metadataOf, rowsOf, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer();
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
+freshPlaces((fresh) => {
+  ({ place, model } = fresh);
 });
 
 const write = (name: string, text: string): void => writeFileSync(join(place.folder, name), text);

@@ -1,21 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startOf } from "../../../src/cli/state/processes.ts";
 import type { LockRecord } from "../../../src/cli/state/state-lock.ts";
 import { type CliProcess, keysOf, metadataOf, until, Workplace } from "../../support/cli/cli-process.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer({ latency_ms: 100 });
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
-});
+freshPlaces(
+  (fresh) => {
+    ({ place, model } = fresh);
+  },
+  { latency_ms: 100 },
+);
 
 const reverse = (name: string, examples: number): string[] => [
   "eval",

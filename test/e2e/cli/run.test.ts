@@ -1,20 +1,16 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startOf } from "../../../src/cli/state/processes.ts";
-import { keysOf, metadataOf, rowsOf, until, Workplace } from "../../support/cli/cli-process.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import { keysOf, metadataOf, rowsOf, until, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer();
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
+freshPlaces((fresh) => {
+  ({ place, model } = fresh);
 });
 
 const reverse = (...more: readonly string[]): string[] => ["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, ...more];

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { KEEP_AGE_MS } from "../../../src/limits.ts";
-import { until, Workplace } from "../../support/cli/cli-process.ts";
+import { until, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
 import { clock, kill } from "../../support/cli/local-stack.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 import { jsonRows, readText } from "../../support/results/results-check.ts";
 
 const EXAMPLES = 2;
@@ -15,14 +16,12 @@ const KEPT_MS = KEEP_AGE_MS + 1_000;
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer({ latency_ms: [600, 1_000], accuracy: 0.7 });
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
-});
+freshPlaces(
+  (fresh) => {
+    ({ place, model } = fresh);
+  },
+  { latency_ms: [600, 1_000], accuracy: 0.7 },
+);
 
 const flags = (): string[] => ["-m", "scripted", "-b", model.url, "-n", String(EXAMPLES), "-r", String(ROLLOUTS), "-c", String(CONCURRENT)];
 const begin = () => place.start(["eval", "run", "reverse-text", ...(place.resultsFolders().length === 0 ? flags() : ["-R", place.results])]);

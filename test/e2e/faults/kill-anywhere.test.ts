@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type CliProcess, until, Workplace } from "../../support/cli/cli-process.ts";
+import { expect, it } from "vitest";
+import { type CliProcess, until, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
 import { killPlan, seedOf } from "../../support/cli/kill-plan.ts";
 import { clock, isAllAnswered, kill, Losses } from "../../support/cli/local-stack.ts";
 import type { Ledger, LedgerEntry } from "../../support/model-server/model-ledger.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 import { aggregatesOf, type JsonRow, jsonRows, meanReward, readText } from "../../support/results/results-check.ts";
 
 const EXAMPLES = 1000;
@@ -24,14 +25,12 @@ const FOLDER_LAG_MS = FLUSH_WINDOW_MS + 1000 + 600;
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer({ latency_ms: LATENCY_MS, accuracy: 0.7 });
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
-});
+freshPlaces(
+  (fresh) => {
+    ({ place, model } = fresh);
+  },
+  { latency_ms: LATENCY_MS, accuracy: 0.7 },
+);
 
 /** What the folder holds, a line that the kill cut included in nothing. */
 function wholeRows(folder: string): readonly JsonRow[] {

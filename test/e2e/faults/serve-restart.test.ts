@@ -1,11 +1,12 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { type CliProcess, until, Workplace } from "../../support/cli/cli-process.ts";
+import { expect, it } from "vitest";
+import { type CliProcess, until, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
 import { killPlan, seedOf } from "../../support/cli/kill-plan.ts";
 import { isAllAnswered, kill, Losses } from "../../support/cli/local-stack.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 import { aggregatesOf, jsonRows, meanReward } from "../../support/results/results-check.ts";
 
 const EXAMPLES = 1000;
@@ -20,14 +21,12 @@ const AGAIN_MS = 20_000;
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer({ latency_ms: [60, 140], accuracy: 0.7 });
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
-});
+freshPlaces(
+  (fresh) => {
+    ({ place, model } = fresh);
+  },
+  { latency_ms: [60, 140], accuracy: 0.7 },
+);
 
 async function freePort(): Promise<number> {
   const probe = createServer();

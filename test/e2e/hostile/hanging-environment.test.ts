@@ -1,19 +1,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "vitest";
-import { until, Workplace } from "../../support/cli/cli-process.ts";
+import { describe, it } from "vitest";
+import { until, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
 import { readLock } from "../../../src/cli/state/state-lock.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer();
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
+freshPlaces((fresh) => {
+  ({ place, model } = fresh);
 });
 
 const HANG_MS = 2_500;

@@ -1,22 +1,18 @@
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { keysOf, metadataOf, rowsOf, Workplace } from "../../support/cli/cli-process.ts";
+import { describe, expect, it } from "vitest";
+import { keysOf, metadataOf, rowsOf, type Workplace } from "../../support/cli/cli-process.ts";
+import { freshPlaces } from "../../support/cli/fresh-place.ts";
 import { grid } from "../../support/cli/in-place.ts";
-import { type ModelServer, startModelServer } from "../../support/model-server/model-server.ts";
+import type { ModelServer } from "../../support/model-server/model-server.ts";
 
 const FOLDERS = join(import.meta.dirname, "../../fixtures/verifiers-folders");
 const THEIRS = "outputs/evals/reverse-text--scripted/00c0ffee";
 
 let place: Workplace;
 let model: ModelServer;
-beforeEach(async () => {
-  place = new Workplace();
-  model = await startModelServer();
-});
-afterEach(async () => {
-  place.remove();
-  await model.close();
+freshPlaces((fresh) => {
+  ({ place, model } = fresh);
 });
 
 /** Bytes and times of a folder and all files in it. */

@@ -24,7 +24,7 @@ beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), "edgewise-published-"));
   refusal = null;
   digest = OTHER_SHA;
-  service = await startFakeService(({ method, path: asked }, response) => {
+  service = await startFakeService(({ method, path: asked, query }, response) => {
     const path = asked.replace("/api/v1", "");
     if (path === "/health") return sendJson(response, 200, { status: "ok", version: "0.0.0" });
     if (path.startsWith("/user/teams")) return sendJson(response, 200, { data: [{ teamId: "acme" }] });
@@ -39,7 +39,11 @@ beforeEach(async () => {
       });
     if (path.endsWith("/module")) return void response.writeHead(200, { "content-type": "text/javascript" }).end(CODE);
     if (path.endsWith("/source-map")) return void response.writeHead(200, { "content-type": "application/json" }).end("{}");
-    if (path === "/environmentshub/") return sendJson(response, 200, { data: [{ ...FACTS, latest_version: "1.2.0", updated_at: null, bundled: false }] });
+    if (path === "/environmentshub/") {
+      const first = query.get("offset") === "0" ? [{ ...FACTS, name: "first" }] : [];
+      const data = [...first, FACTS].map((each) => ({ ...each, latest_version: "1.2.0", updated_at: null, bundled: false }));
+      return sendJson(response, 200, { data: data.slice(0, 1), total_count: 2 });
+    }
     if (path.startsWith("/environmentshub/")) {
       const args = [{ name: "largest", schema: { type: "integer" }, required: false, default: 20, description: "largest number" }];
       const metadata = {
@@ -137,6 +141,8 @@ describe("published environments", () => {
     const list = await env("list");
     expect([list.code, list.out.join("\n")]).toEqual([0, expect.stringContaining("acme/my-sums 1.2.0 (published, for its team)")]);
     const listed = JSON.parse((await env("list", "-o", "json")).out.join("")) as { id: string; published?: object }[];
+    // The service gives one in each answer.
+    expect(listed.flatMap(({ id, published }) => (published === undefined ? [] : [id]))).toEqual(["acme/first", "acme/my-sums"]);
     expect(listed.at(-1)).toEqual({
       id: "acme/my-sums",
       version: "1.2.0",

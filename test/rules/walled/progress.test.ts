@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MultiTurnEnv } from "../../../src/environments/kinds/multi-turn-env.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
@@ -10,7 +10,7 @@ import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { EXAMPLE, response, scripted } from "../../support/walled/units.ts";
 import { listening } from "../../support/walled/listening.ts";
 import { walled } from "../../support/walled/walled.ts";
-import { both, context, dataset, define, lines, right, run } from "../../support/walled/both.ts";
+import { both, context, dataset, define, lines, right, run as begin } from "../../support/walled/both.ts";
 
 class Counting extends MultiTurnEnv {
   constructor(rubric = new Rubric([right])) {
@@ -23,6 +23,19 @@ class Counting extends MultiTurnEnv {
     state.count = (state.count as number) + 1;
     return [{ role: "user", content: `turn ${String(state.count)}` }];
   }
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Lets time pass until the unit is over: as much as it takes, however long this machine takes for it. */
+async function run(...of: Parameters<typeof begin>): ReturnType<typeof begin> {
+  const outcome = begin(...of);
+  let isOver = false;
+  const over = (): void => void (isOver = true);
+  outcome.then(over, over);
+  while (!isOver) await vi.advanceTimersByTimeAsync(10);
+  return await outcome;
 }
 
 const later = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -167,14 +180,13 @@ describe("turns of rollouts behind a wall", () => {
   });
 
   it("make the time of a unit begin anew where they are kept, and nowhere else once that is known", async () => {
-    const outcomes = await Promise.all(
-      (await both(() => new Counting())).map(async (hosted) => {
-        const kept = await run(hosted, slowly(250), 1, { ...listening().options, deadlineMs: 900 });
-        await run(hosted, slowly(250), 1, listening(() => "unkept").options);
-        const unkept = await run(hosted, slowly(250), 1, { ...listening(() => "unkept").options, deadlineMs: 900 });
-        return [kept, unkept].map(({ lines: [line = ""] }) => (JSON.parse(line) as { error: { code: string } | null }).error?.code ?? null);
-      }),
-    );
+    const outcomes: unknown[] = [];
+    for (const hosted of await both(() => new Counting())) {
+      const kept = await run(hosted, slowly(250), 1, { ...listening().options, deadlineMs: 900 });
+      await run(hosted, slowly(250), 1, listening(() => "unkept").options);
+      const unkept = await run(hosted, slowly(250), 1, { ...listening(() => "unkept").options, deadlineMs: 900 });
+      outcomes.push([kept, unkept].map(({ lines: [line = ""] }) => (JSON.parse(line) as { error: { code: string } | null }).error?.code ?? null));
+    }
     expect(outcomes).toEqual([
       [null, "timeout"],
       [null, "timeout"],
@@ -227,14 +239,18 @@ describe("what ends a unit behind a wall", () => {
     for (const hosted of await both(() => new SingleTurnEnv({ dataset, rubric: new Rubric([right]) }))) {
       const end = new AbortController();
       const told = listening();
-      const scoring = Promise.withResolvers<void>();
+      const [generated, scoring] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const scoringTurn = (): Promise<void> => {
+        generated.resolve();
+        return scoring.promise;
+      };
       const outcome = run(
         hosted,
         scripted(() => response("4")),
         2,
-        { ...told.options, generation: end.signal, scoringTurn: () => scoring.promise },
+        { ...told.options, generation: end.signal, scoringTurn },
       );
-      await later(50);
+      await generated.promise;
       end.abort(new Error("the run has ended"));
       scoring.resolve();
       expect((await outcome).summaries.map(({ reward }) => reward)).toEqual([1, 1]);

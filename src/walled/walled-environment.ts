@@ -27,6 +27,8 @@ export type WallOpener = (grant: WallGrant) => Promise<Channel>;
 export interface WalledOptions extends Patience {
   /** Unix milliseconds; default: the clock of the platform. */
   readonly now?: () => number;
+  /** Called before its code is asked for facts; what it gives, when that is over. Who loads it for a run says so itself. */
+  readonly atWork?: () => Promise<() => void>;
 }
 
 /** The data sets of a conversation in which none is read. */
@@ -53,6 +55,15 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
   const { now = Date.now } = options;
 
   const asked = async <Type extends ToEngine["type"]>(message: object, type: Type): Promise<ToEngineOf<Type>> => {
+    const over = (await options.atWork?.()) ?? (() => undefined);
+    try {
+      return await answered(message, type);
+    } finally {
+      over();
+    }
+  };
+
+  const answered = async <Type extends ToEngine["type"]>(message: object, type: Type): Promise<ToEngineOf<Type>> => {
     const channel = await open({ purpose: "facts", keys: {} });
     const conversation = new Conversation(channel, { ...options, id, context: NO_CONTEXT, args: {}, hosts: [], now, onEnd: () => undefined });
     try {

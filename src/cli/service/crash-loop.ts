@@ -1,4 +1,5 @@
 import { CliError } from "../terminal/cli-error.ts";
+import { holderOf } from "./runtime/at-work.ts";
 
 const WINDOW_MS = 60_000;
 /** A unit that kills the runtime does so three times before it is given up; more than this is no unit's doing. */
@@ -25,10 +26,7 @@ export class CrashLoop {
   /** Notes one that answered nobody any more and was ended. */
   hung(environments: readonly string[]): string {
     this.count();
-    const [one, ...others] = environments;
-    const whose =
-      one === undefined ? "code that does not pause" : others.length === 0 ? `environment ${one}` : `one of the environments ${environments.join(", ")}`;
-    return `warning: the local runtime was held by ${whose}, which does not end or pause: it is ended and started again; the run goes on, and a unit that does so again is given up`;
+    return `warning: the local runtime was held by ${holderOf(environments)}, which does not end or pause: it is ended and started again; the run goes on, and a unit that does so again is given up`;
   }
 
   private count(): number {

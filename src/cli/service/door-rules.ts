@@ -45,11 +45,13 @@ export function refused(code: keyof typeof SERVICE_ERRORS, detail: string): { re
 
 export const NO_UPGRADE = refused("invalid_request", "The service speaks HTTP/1.1 and changes to no other protocol.").refusal;
 
-/** The runtime is held by code that does not give the processor back, and is ended soon. */
-export const HELD: Refusal = {
-  status: 503,
-  body: { detail: "The service is held by code of an environment that does not pause; it is ended and started again in a moment.", code: "internal" },
-};
+/** The runtime is held by code that does not give the processor back, and is ended soon; `holder` says whose. */
+export const heldBy = (holder: string): Refusal => ({
+  status: HELD_STATUS,
+  body: { detail: `The service is held by ${holder}, which does not end or pause; it is ended and started again in a moment.`, code: "internal" },
+});
+/** Of all refusals that are no fault of who asks, the only one that the door gives. */
+export const HELD_STATUS = 503;
 
 /** Headers that belong to one connection (RFC 9110, 7.6.1), not to what is passed on; and those by which a proxy renames the caller's address. */
 const OF_ONE_CONNECTION = new Set([

@@ -6,7 +6,7 @@ import { type ClientRequest, createServer, type IncomingMessage, request as http
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream";
-import { HELD, NO_UPGRADE, passedHeaders, passing, type Refusal, refused } from "./door-rules.ts";
+import { NO_UPGRADE, passedHeaders, passing, type Refusal, refused } from "./door-rules.ts";
 
 /** Where the runtime listens. */
 export type RuntimeAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
@@ -16,8 +16,8 @@ export interface FrontDoor {
   close(): Promise<void>;
 }
 
-/** Listens on `port` of the loopback address (0 = any free one); rejects with the system's error. `runtime` is asked at every request; null = it answers nobody at present. */
-export async function openFrontDoor(port: number, runtime: () => RuntimeAddress | null): Promise<FrontDoor> {
+/** Listens on `port` of the loopback address (0 = any free one); rejects with the system's error. `runtime` is asked at every request: where it listens, or what is said in its place. */
+export async function openFrontDoor(port: number, runtime: () => RuntimeAddress | Refusal): Promise<FrontDoor> {
   // An upload may take as long as it takes.
   const server = createServer({ requestTimeout: 0 }, (request, response) => pass(request, response, runtime()));
   // A switch of protocol arrives here with its socket; without a listener Node takes it for an ordinary request.
@@ -45,11 +45,11 @@ function listening(server: Server, port: number): Promise<void> {
   });
 }
 
-function pass(request: IncomingMessage, response: ServerResponse, runtime: RuntimeAddress | null): void {
+function pass(request: IncomingMessage, response: ServerResponse, runtime: RuntimeAddress | Refusal): void {
   const { method = "", url = "", headers, rawHeaders } = request;
   const verdict = passing({ method, target: url, headerNames: Object.keys(headers) });
   if ("refusal" in verdict) return refuse(request, response, verdict.refusal);
-  if (runtime === null) return refuse(request, response, HELD);
+  if ("status" in runtime) return refuse(request, response, runtime);
   const upstream = httpRequest({
     ...runtime,
     method,

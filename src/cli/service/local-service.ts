@@ -11,7 +11,8 @@ import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
 import { watchClock } from "./runtime/clock-watch.ts";
-import { EnvironmentsAtWork } from "./runtime/at-work.ts";
+import { EnvironmentsAtWork, holderOf } from "./runtime/at-work.ts";
+import { heldBy } from "./door-rules.ts";
 import { openFrontDoor, type RuntimeAddress } from "./front-door.ts";
 import { embeddedWorker, serviceWorker, type WorkerSettings } from "./local-workers.ts";
 import { guardedServers, ownRuntimeProcess } from "./runtime/process.ts";
@@ -98,12 +99,12 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   // Replaced when the runtime has a port, where there are no such sockets.
   let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
   let silence: SilenceWatch | null = null;
+  const atWork = new EnvironmentsAtWork();
   // Who asks while the runtime is held is told so, rather than kept waiting.
   const isHeld = (): boolean => silence !== null && silence.silence >= hangMs / 2;
-  const door = await openFrontDoor(port, () => (isHeld() ? null : address)).catch((error: unknown) => {
+  const door = await openFrontDoor(port, () => (isHeld() ? heldBy(holderOf(atWork.names)) : address)).catch((error: unknown) => {
     throw startFailure(error, options);
   });
-  const atWork = new EnvironmentsAtWork();
   const restoreSpawn = ownRuntimeProcess(socket?.path ?? null, (child) => {
     if (child.pid !== undefined) onRuntime(child.pid);
     running = child;

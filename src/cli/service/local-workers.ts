@@ -2,7 +2,7 @@
 import { OBJECT_CLASSES } from "./object-classes.ts";
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
-import { AT_WORK_PATH } from "../../executor/hosting/at-work.ts";
+import { AT_WORK_PATH } from "../../offering/at-work.ts";
 import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
 import type { EnvironmentsAtWork } from "./runtime/at-work.ts";
 import { reasonOf } from "../terminal/cli-error.ts";

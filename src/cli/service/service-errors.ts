@@ -4,6 +4,7 @@ import { CliError, reasonOf, systemCode, tlsReason } from "../terminal/cli-error
 import { scarceBytes } from "../disk/disk-watch.ts";
 import type { ServiceError } from "../connection/http-client.ts";
 import { damagedState, damageOf, wordsOf } from "../state/state-damage.ts";
+import { HELD_STATUS } from "./door-rules.ts";
 import type { Service } from "./service.ts";
 
 const ELSEWHERE = "or unset EDGEWISE_URL to run on this machine.";
@@ -30,6 +31,7 @@ function unreachableHint(url: string, error: unknown): string {
 /** The service met something it did not expect. Of a service of this folder more can be said than it says itself. */
 export function internalError({ role, url, stateFolder }: Pick<Service, "role" | "url" | "stateFolder">, error: ServiceError): CliError {
   if (role === "remote" || stateFolder === null) return new CliError(`${url}: ${error.message}`, { cause: error });
+  if (error.status === HELD_STATUS) return new CliError(error.message, { hints: ["Mend its code, and begin again."], cause: error });
   const damage = damageBehind(stateFolder, error);
   if (damage !== null) return damage;
   const free = scarceBytes(stateFolder);

@@ -7,6 +7,7 @@ import { isEmbeddedUrl } from "../../config/endpoints/providers.ts";
 import { lookUpSecret, resolveKey, secretValues } from "../../config/endpoints/secrets.ts";
 import { HUB_ENDPOINT, HUB_VIEWER } from "../../datasets/host.ts";
 import { bootOf, type Env, isLocal, keyPlacesOf, runtimeOf } from "../../env.ts";
+import { beginWork } from "../../offering/at-work.ts";
 import { digestIn, offeredTo } from "../../offering/offered-environments.ts";
 import { readLevel, setupLogging } from "../../logging/logger.ts";
 import {
@@ -25,7 +26,6 @@ import {
 import { dispatcherStub, runStub } from "../../../durable-objects/stubs.ts";
 import { blotter, mask } from "../../errors/masking.ts";
 import { countTime, steadyNow } from "../../steady-clock.ts";
-import { beginWork } from "./at-work.ts";
 import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
 import { IsolateBytes } from "../isolate-bytes.ts";

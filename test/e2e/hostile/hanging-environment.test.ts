@@ -34,6 +34,15 @@ export default defineEnvironment({
 });
 `;
 
+/** Looks at its arguments without end. */
+const LOOKS = `
+import { defineEnvironment, Rubric, SingleTurnEnv, z } from "edgewise";
+export default defineEnvironment({
+  id: "looks", version: "1.0.0", description: "Hangs.", args: z.object({ size: z.int().refine((size) => { while (size === 3); return true; }).default(1) }),
+  load: () => new SingleTurnEnv({ dataset: [{ question: "one" }], rubric: new Rubric([() => 1]) }),
+});
+`;
+
 describe("an environment that never gives the processor back", () => {
   it("is named, and the runtime that it holds is ended and started again; until then who asks is told so", async () => {
     mkdirSync(join(place.folder, "environments", "loops"), { recursive: true });
@@ -51,6 +60,13 @@ describe("an environment that never gives the processor back", () => {
       40_000,
       () => "an answer of the runtime that was started again",
     );
+  });
+
+  it("is named too where it is only asked about arguments", async () => {
+    mkdirSync(join(place.folder, "environments", "looks"), { recursive: true });
+    writeFileSync(join(place.folder, "environments", "looks", "looks.ts"), LOOKS);
+    const cli = place.start(["eval", "run", "looks", "-m", "scripted", "-b", model.url, "-a", '{"size": 3}'], { HANG_MS: String(HANG_MS) });
+    await cli.says("held by environment looks, which does not end or pause", 40_000);
   });
 });
 

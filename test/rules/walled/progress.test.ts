@@ -32,7 +32,9 @@ afterEach(() => void vi.useRealTimers());
 async function run(...of: Parameters<typeof begin>): ReturnType<typeof begin> {
   const outcome = begin(...of);
   let isOver = false;
-  const over = (): void => void (isOver = true);
+  const over = (): void => {
+    isOver = true;
+  };
   outcome.then(over, over);
   while (!isOver) await vi.advanceTimersByTimeAsync(10);
   return await outcome;

@@ -1,3 +1,10 @@
+/** Who of these holds a runtime that answers nobody. */
+export function holderOf(environments: readonly string[]): string {
+  const [one, ...others] = environments;
+  if (one === undefined) return "code of an environment";
+  return others.length === 0 ? `environment ${one}` : `one of the environments ${environments.join(", ")}`;
+}
+
 /** Environments whose code runs in the runtime of this process, as it says itself: kept here, where it can be read when the runtime answers nobody. */
 export class EnvironmentsAtWork {
   readonly #byId = new Map<string, string>();

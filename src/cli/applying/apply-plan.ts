@@ -12,6 +12,9 @@ export interface Planned {
 }
 type Change = Planned["change"];
 
+/** Of refusals that are about what was sent. */
+const OF_ONE: readonly number[] = [404, 409, 413, 422];
+
 /** Schedules, alerts or evaluators. */
 export interface Kind<Answer extends Planned> {
   readonly path: NamedPath;
@@ -43,8 +46,7 @@ export async function planOf<Answer extends Planned>(
   { team, prune }: { readonly team?: string | undefined; readonly prune: boolean },
 ): Promise<Plan<Answer>> {
   const changes: (Wanted<object> & Answer)[] = [];
-  for (const each of wanted ?? [])
-    changes.push({ ...each, ...(await client.json<Answer>("PUT", kind.path(each.name, team, "", { dry_run: "true" }), { body: each.given, retries: 2 })) });
+  for (const each of wanted ?? []) changes.push({ ...each, ...(await put<Answer>(client, kind, each, kind.path(each.name, team, "", { dry_run: "true" }))) });
   const there = await namesOf(client, kind.path(null, team), wanted === null);
   return {
     kind,
@@ -53,6 +55,16 @@ export async function planOf<Answer extends Planned>(
     speaks: wanted !== null,
     prunes: prune && wanted !== null,
   };
+}
+
+/** What is refused is told with the name of what it is wrong with: a file may have many. */
+async function put<Answer>(client: ServiceClient, kind: Kind<Planned>, { name, given }: Wanted<object>, path: string): Promise<Answer> {
+  try {
+    return await client.json<Answer>("PUT", path, { body: given, retries: 2 });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !OF_ONE.includes(error.status)) throw error;
+    throw new ServiceError(error.status, error.code, `${kind.called(name)}: ${error.message}`, error.hint);
+  }
 }
 
 async function namesOf(client: ServiceClient, path: string, mayLack: boolean): Promise<readonly string[]> {
@@ -64,15 +76,14 @@ async function namesOf(client: ServiceClient, path: string, mayLack: boolean): P
   }
 }
 
-/** `Put`: what the service answers to one that is put. `put`: hears of each that was new or changed, at once. */
+/** `Put`: what the service answers to one that is put. `tell`: hears of each that was new or changed, at once. */
 export async function carryOut<Put>(
   client: ServiceClient,
   { kind, changes, others, prunes }: Plan<Planned>,
   team: string | undefined,
-  put: (name: string, answer: Put) => void,
+  tell: (name: string, answer: Put) => void,
 ): Promise<void> {
-  for (const { name, given, change } of changes)
-    if (change !== "none") put(name, await client.json<Put>("PUT", kind.path(name, team), { body: given, retries: 2 }));
+  for (const each of changes) if (each.change !== "none") tell(each.name, await put<Put>(client, kind, each, kind.path(each.name, team)));
   if (prunes) for (const name of others) await client.json("DELETE", kind.path(name, team));
 }
 

@@ -152,7 +152,8 @@ function writeFolder(folder: string, files: Readonly<Record<string, string | Uin
     makeFolder(folder);
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    // Below a file there is nothing to remove, which not every Node takes for an answer.
+    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
     throw new CliError(`${folder} cannot be written: ${reasonOf(error)}`, { hints: ["Name a folder elsewhere with --target, or make room."], cause: error });
   }
 }

@@ -1,6 +1,22 @@
 /** What the environment's side says. Whatever it is, it is checked before it is used: docs/environment-protocol.md, "What is believed". */
 import { z } from "zod";
-import { crossedError, datasetSpec, endpoint, example, facts, failure, json, jsonObject, message, number, problem, rollout, tool, traits } from "./values.ts";
+import {
+  crossedError,
+  datasetSpec,
+  endpoint,
+  example,
+  facts,
+  failure,
+  json,
+  jsonObject,
+  message,
+  number,
+  problem,
+  RELAY_ROUTES,
+  rollout,
+  tool,
+  traits,
+} from "./values.ts";
 
 const text = z.string();
 const type = <const T extends string>(name: T) => z.literal(name);
@@ -47,8 +63,12 @@ export const TO_ENGINE = {
       request: z.union([
         z.object({ kind: z.literal("response"), prompt: z.array(message), sampling_args: jsonObject, tools: z.array(tool), model: text.optional() }),
         z.object({ kind: z.literal("scores"), texts: z.array(text), top: z.int().min(0).optional(), model: text.optional() }),
+        z
+          .object({ kind: z.literal("relay"), route: z.enum(RELAY_ROUTES).describe("below the endpoint's base URL"), body: jsonObject })
+          .describe("a request that the environment's code made itself, passed on as it is but for its `model`; `to` is null"),
       ]),
     })
+    .refine(({ to, request }) => request.kind !== "relay" || to === null, { path: ["to"], message: "a relay is for the model under evaluation" })
     .describe("Asks a model. Answered by `answer`, once. The model's name counts for other models than the one under evaluation."),
   cancel_call: z.object({ type: type("cancel_call"), call: number }).describe("No answer is wanted, and none comes."),
   data: z.object({ type: type("data"), read: number, spec: datasetSpec }).describe("Reads a data set. Answered by `data_rows`."),
@@ -75,10 +95,14 @@ export const TO_ENGINE = {
     .object({
       type: type("ended"),
       ...word,
+      text: word.text.optional(),
+      row: text.optional().describe("in place of `text`: a row as the library of the environment writes it, a line of its results.jsonl"),
+      code: text.optional().describe("beside `row`, where it has an error: which one of ours it is"),
       state: number.nullable(),
       problem: z.object({ path: text, problem: text }).optional().describe("the state is no JSON: the text has what rows need, and cannot be gone on with"),
     })
-    .describe("A rollout in its last form."),
+    .refine(({ text, row }) => (text === undefined) !== (row === undefined), { path: ["text"], message: "one of text and row" })
+    .describe("A rollout in its last form: `text` or `row`."),
   rescored: z.object({ type: type("rescored"), unit: number, rollout, scores }).describe("A rollout that has a row, with its new scores."),
   played: z
     .object({ type: type("played"), unit: number, fatal: failure.nullable(), aborted: z.boolean() })

@@ -89,9 +89,13 @@ export const TO_ENVIRONMENT = {
       answering: z.boolean().optional().describe("as `answering`, where that was not told"),
       response: jsonObject.optional(),
       scores: z.array(json).optional(),
+      reply: z
+        .object({ status: z.int(), content_type: text, text })
+        .optional()
+        .describe("of a relay: the server's answer as it came, an event stream as its whole text; beside `error` that of a server which refused"),
       error: crossedError.optional(),
     })
-    .describe("What became of a call: one of `response`, `scores` and `error`."),
+    .describe("What became of a call: one of `response`, `scores`, `reply` and `error`; a relay that a server refused has `reply` and `error`."),
   data_rows: z
     .object({ type: type("data_rows"), read: number, rows: z.array(jsonObject), done: z.boolean(), error: crossedError.optional() })
     .describe("A page of a data set."),

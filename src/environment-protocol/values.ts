@@ -1,5 +1,6 @@
 /** Parts that several messages have. */
 import { z } from "zod";
+import { RESULTS_SHAPES } from "../config/plan/run-config.ts";
 
 /** The version of the messages. Both sides name it in their first one, and refuse another by name. */
 export const PROTOCOL_VERSION = 1;
@@ -13,6 +14,9 @@ export const number = z.int().min(1);
 export const rollout = z.int().min(0);
 /** Unix milliseconds. */
 export const time = z.number();
+
+/** Where a relayed request goes, below the base URL of an endpoint. */
+export const RELAY_ROUTES = ["chat/completions", "completions", "responses", "messages", "embeddings"] as const;
 
 export const crossedError = z
   .object({
@@ -84,6 +88,8 @@ export const traits = z
     scores_alone: z.boolean(),
     resumable: z.boolean(),
     access: z.array(z.enum(["sandbox", "instances"])),
+    whole: z.boolean().optional().describe("units are played in one piece: nothing of one is kept or scored by itself before it is over, and none is divided"),
+    results_shape: z.enum(RESULTS_SHAPES).optional().describe("of the rows that it gives itself"),
     independent_problem: failure.nullable().describe("why rollouts cannot be scored by themselves"),
   })
   .meta({ id: "traits" });

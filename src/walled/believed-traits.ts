@@ -23,6 +23,8 @@ export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<Environ
     scoresAlone: crossed.scores_alone,
     resumable: crossed.resumable,
     access: crossed.access,
+    whole: crossed.whole === true,
+    resultsShape: crossed.results_shape ?? null,
     independentProblem:
       problem === null ? null : { code: "environment_failed", message: problem.message, ...(problem.hint === undefined ? {} : { hint: problem.hint }) },
   };

@@ -130,7 +130,7 @@ export class ModelAnswers {
     try {
       const client = this.#clientFor(message.to, open.unit);
       const base: ModelCall = {
-        model: message.to === null && open.unit !== null ? open.unit.model : (message.request.model ?? ""),
+        model: message.to === null && open.unit !== null ? open.unit.model : nameOf(message.request),
         state: stateOf(message, open.unit),
         signal: open.controller.signal,
         onBegin: () => {
@@ -160,6 +160,7 @@ export class ModelAnswers {
       const { texts, top } = request;
       return { scores: await scoreTexts(client, { ...base, texts, ...(top === undefined ? {} : { top }) }) };
     }
+    if (request.kind === "relay") throw new EdgewiseError("environment_error", "this service relays no requests yet: a call has a prompt or texts");
     const { prompt, sampling_args, tools } = request;
     const asked: ModelRequest = {
       ...base,
@@ -190,6 +191,9 @@ export class ModelAnswers {
     return client;
   }
 }
+
+/** A relayed request is for the model under evaluation, whatever its body says. */
+const nameOf = (request: Call["request"]): string => (request.kind === "relay" ? "" : (request.model ?? ""));
 
 function stateOf({ to, state, state_values }: Call, unit: AskingUnit | null): Readonly<Record<string, unknown>> {
   if (unit === null) return {};

@@ -152,6 +152,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
 
   #end({ rollout, text, state: number, problem }: ToEngineOf<"ended">): void {
     if (this.#ended.has(rollout)) return;
+    if (text === undefined) return void this.#bad.set(rollout, "is a row, which this service does not take yet");
     const opened = this.#open(rollout, text, number);
     if (opened === null) return;
     this.standIns.settle(number);

@@ -1,9 +1,12 @@
 import { TO_ENGINE, type ToEngine } from "../environment-protocol/to-engine.ts";
+import { RELAY_ROUTES } from "../environment-protocol/values.ts";
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1;
 const isRollout = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-const isWord = ({ unit, rollout, text }: Record<string, unknown>): boolean => isNumber(unit) && isRollout(rollout) && typeof text === "string";
+const isText = (value: unknown): boolean => typeof value === "string";
+const isOfRollout = ({ unit, rollout }: Record<string, unknown>): boolean => isNumber(unit) && isRollout(rollout);
+const isWord = (message: Record<string, unknown>): boolean => isOfRollout(message) && isText(message.text);
 const ROLES: readonly unknown[] = ["system", "user", "text", "assistant", "tool"];
 const isMessage = (value: unknown): boolean => isRecord(value) && ROLES.includes(value.role);
 
@@ -13,6 +16,18 @@ const isTool = (value: unknown): boolean =>
   typeof value.description === "string" &&
   isRecord(value.parameters) &&
   (value.strict === undefined || value.strict === null || typeof value.strict === "boolean");
+
+const isRequest = ({ kind, prompt, sampling_args, model, tools }: Record<string, unknown>): boolean =>
+  kind === "response" &&
+  Array.isArray(prompt) &&
+  prompt.every(isMessage) &&
+  isRecord(sampling_args) &&
+  (model === undefined || isText(model)) &&
+  Array.isArray(tools) &&
+  tools.every(isTool);
+
+const ROUTES: readonly unknown[] = RELAY_ROUTES;
+const isRelay = ({ kind, route, body }: Record<string, unknown>): boolean => kind === "relay" && ROUTES.includes(route) && isRecord(body);
 
 /** What comes with every rollout is looked at by hand: the schemas cost more than all the rest. They agree: test/rules/walled/messages.test.ts. */
 const OFTEN: Readonly<Record<string, (message: Record<string, unknown>) => boolean>> = {
@@ -24,16 +39,15 @@ const OFTEN: Readonly<Record<string, (message: Record<string, unknown>) => boole
     typeof watches === "boolean" &&
     (state_values === undefined || isRecord(state_values)) &&
     isRecord(request) &&
-    request.kind === "response" &&
-    Array.isArray(request.prompt) &&
-    request.prompt.every(isMessage) &&
-    isRecord(request.sampling_args) &&
-    (request.model === undefined || typeof request.model === "string") &&
-    Array.isArray(request.tools) &&
-    request.tools.every(isTool),
+    (isRelay(request) || isRequest(request)),
   generated: isWord,
   scored: isWord,
-  ended: (message) => isWord(message) && (message.state === null || isNumber(message.state)) && message.problem === undefined,
+  ended: (message) =>
+    isOfRollout(message) &&
+    (isText(message.text) ? message.row === undefined : message.text === undefined && isText(message.row)) &&
+    (message.code === undefined || isText(message.code)) &&
+    (message.state === null || isNumber(message.state)) &&
+    message.problem === undefined,
   played: ({ unit, fatal, aborted }) => isNumber(unit) && fatal === null && typeof aborted === "boolean",
 };
 

@@ -27,6 +27,8 @@ export function traitsOf(environment: Playable): EnvironmentTraits {
     sharedTools: environment.sharedTools(),
     metricNames: environment.metricNames(),
     scoresAlone: scoresAlone(environment),
+    whole: false,
+    resultsShape: null,
     independentProblem: environment.scoringProblem(true),
   };
 }

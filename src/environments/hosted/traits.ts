@@ -1,5 +1,5 @@
 import { mergedSampling } from "../../config/plan/merged-sampling.ts";
-import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
 import type { Tool } from "../../rollouts/types.ts";
@@ -36,6 +36,10 @@ export interface EnvironmentTraits {
   readonly resumable: boolean;
   /** What it asks for beyond models and data. */
   readonly access: readonly Access[];
+  /** Units are played in one piece: nothing of one is kept or scored by itself before it is over, and none is divided. */
+  readonly whole: boolean;
+  /** Of the rows that it gives itself; null where rows are made of its states. */
+  readonly resultsShape: ResultsShape | null;
   /** Why rollouts cannot be scored by themselves (`independent_scoring`); null = they can. */
   readonly independentProblem: Failure | null;
 }

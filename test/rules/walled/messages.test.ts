@@ -9,7 +9,9 @@ const texts = fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom(null, 7, und
 const anything = fc.oneof(fc.anything({ maxDepth: 2 }), fc.constantFrom({}, [], null));
 const request = fc.oneof(
   fc.record({
-    kind: fc.constantFrom("response", "scores", "x"),
+    kind: fc.constantFrom("response", "scores", "relay", "x"),
+    route: fc.oneof(fc.constantFrom("messages", "chat/completions", "models"), anything),
+    body: anything,
     prompt: fc.oneof(fc.array(fc.record({ role: fc.constantFrom("user", "bot", 7) })), anything),
     sampling_args: anything,
     tools: anything,
@@ -27,6 +29,8 @@ describe("a message of the environment's side", () => {
       rollout: numbers,
       state: numbers,
       text: texts,
+      row: texts,
+      code: texts,
       to: fc.constantFrom(null, undefined, {}, { base_url: "u", api_key_var: "K" }),
       watches: fc.oneof(fc.boolean(), anything),
       fatal: fc.oneof(fc.constantFrom(null, { code: "c", message: "m" }), anything),

@@ -22,6 +22,8 @@ const CODE_OF_CLASS: Readonly<Record<string, RolloutErrorCode>> = {
   PythonWorkerRequestError: "sandbox_error",
   PythonWorkerDeadError: "sandbox_error",
   TimeoutError: "timeout",
+  ToolParseError: "tool_parse_error",
+  ToolCallError: "tool_call_error",
   // Of 0.2 and later.
   ProviderError: "provider_error",
   InterceptionError: "sandbox_error",

@@ -6,6 +6,7 @@ import { isScorerError } from "../../errors/codes.ts";
 import { type GroupShares, keepShares, sharesOf } from "../rows/group-shares.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../state/judge-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
+import { givenRowOf } from "../rows/given-row.ts";
 import { exceeds } from "../rows/row.ts";
 import { stateOn } from "../state/state.ts";
 import { marksOf, type Span } from "../state/time-marks.ts";
@@ -98,6 +99,9 @@ const APART: ReadonlySet<string> = new Set([
 const unkept = new WeakMap<State, JsonProblem>();
 export const markUnkept = (state: State, problem: JsonProblem): void => void unkept.set(state, problem);
 
+/** Of a rollout that came with its row nothing is known that could be gone on with, or scored. */
+const GIVEN: JsonProblem = { path: "state", problem: "is what its row says, and no more" };
+
 const isShared = (own: readonly Tool[], shared: readonly Tool[]): boolean => own.length === shared.length && own.every((tool, index) => tool === shared[index]);
 
 /**
@@ -118,7 +122,7 @@ export class StateSnapshot {
   constructor(state: State, base: KeptBase, at: KeptTurn | "scored" | null = null) {
     const turn = at === "scored" ? null : at;
     this.#turn = turn;
-    this.#problem = unkept.get(state) ?? null;
+    this.#problem = unkept.get(state) ?? (givenRowOf(state) === null ? null : GIVEN);
     if (this.#problem !== null) return;
     try {
       this.#said = saidIn(state);

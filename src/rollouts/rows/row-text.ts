@@ -17,6 +17,9 @@ const FLOATS: Readonly<Record<string, (key: string) => boolean>> = { metrics: al
 /** Line separators that JSON leaves bare and some line readers (Python's `splitlines`) cut at. */
 const SEPARATORS = /[\u0085\u2028\u2029]/g;
 
+/** JSON of which every line reader takes one line for one. */
+export const escapedSeparators = (json: string): string => json.replace(SEPARATORS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 /**
  * The line of a row, without the newline, with floats where the Python library has them: reward, metrics and their
  * copies, times, tokens in `token_usage`, and state columns that are numbers.
@@ -27,7 +30,7 @@ export function rowText(row: JsonObject): string {
     const text = valueText(key, value);
     if (text !== undefined) fields.push(`${JSON.stringify(key)}:${text}`);
   }
-  return `{${fields.join(",")}}`.replace(SEPARATORS, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return escapedSeparators(`{${fields.join(",")}}`);
 }
 
 function valueText(key: string, value: unknown): string | undefined {

@@ -5,6 +5,9 @@ import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "../failure.ts";
 import { rowMessages } from "../messages.ts";
 import { flatRow } from "./flat-row.ts";
+import type { ForeignRow } from "./foreign-row.ts";
+import { givenRowOf, writtenRow } from "./given-row.ts";
+import { rowChains, rowError } from "./row-errors.ts";
 import { rowText } from "./row-text.ts";
 import { nestedTiming } from "../state/time-marks.ts";
 import type { RolloutFailure, State, Tool } from "../types.ts";
@@ -64,6 +67,11 @@ export interface RowOptions {
   readonly scoredAnew?: boolean | undefined;
 }
 
+interface Written {
+  readonly row: Row;
+  readonly line: string;
+}
+
 /** Parts of a row that grow without bound. */
 type Part = "completion" | "prompt" | "info" | "tool_defs" | "answer" | "state columns";
 export const ALL_PARTS: readonly Part[] = ["completion", "prompt", "info", "tool_defs", "answer", "state columns"];
@@ -97,15 +105,31 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     ...rowUsage(state),
     ...rowChains(error),
     ...metrics,
-    rollout_index: options.rolloutIndex,
-    ...(options.envDigest === undefined ? {} : { env_digest: options.envDigest }),
-    ...(options.judges === undefined || options.judges === null ? {} : { judge_usage: { ...options.judges } }),
-    ...(options.scoredAnew === undefined ? {} : { scored_anew: options.scoredAnew }),
+    ...ownFields(options),
   };
   // A column never replaces what the row has already: `-C reward` asks for what is there.
   for (const { name, value } of columns)
     if (name !== "env_digest" && !Object.hasOwn(row, name)) row[name] = value.ok && keeps("state columns") ? value.value : null;
   return row;
+}
+
+/** What a row has beyond verifiers' keys, in front of the state columns. */
+const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew }: RowOptions) => ({
+  rollout_index: rolloutIndex,
+  ...(envDigest === undefined ? {} : { env_digest: envDigest }),
+  ...(judges === undefined || judges === null ? {} : { judge_usage: { ...judges } }),
+  ...(scoredAnew === undefined ? {} : { scored_anew: scoredAnew }),
+});
+
+/** The same of a rollout that came with its row. */
+function givenRow(given: ForeignRow, state: State, options: RowOptions, without: readonly Part[]): Written {
+  const { row, line } = writtenRow(given, state, {
+    error: state.error ?? sizeFailure(without),
+    lost: without === ALL_PARTS ? "all" : without.length === 0 ? "nothing" : "completion",
+    more: ownFields(options),
+    columns: options.stateColumns.includes(TURNS_COLUMN) ? { [TURNS_COLUMN]: turnsOf(state) } : {},
+  });
+  return { row: row as Row, line };
 }
 
 function columnFailure(values: readonly (ColumnValue | ColumnProblem)[]): RolloutFailure | null {
@@ -125,16 +149,21 @@ export function sizeFailure(without: readonly Part[]): RolloutFailure | null {
 }
 
 /**
- * The row of a finished rollout, whole, and its line in the shape asked for, without the newline. A row above `MAX_RESULT_ROW_BYTES` loses its completion, and
+ * The row of a finished rollout, whole, and its line in the shape asked for, without the newline; of a rollout that came with its row, that one. A row above `MAX_RESULT_ROW_BYTES` loses its completion, and
  * if that is not enough everything else that has no bound.
  */
-export function rowOf(state: State, options: RowOptions): { readonly row: Row; readonly line: string } {
+export function rowOf(state: State, options: RowOptions): Written {
+  const given = givenRowOf(state);
   for (const without of [[], ["completion"], ALL_PARTS] as const) {
-    const row = buildRow(state, options, without);
-    const line = rowText(options.shape === "0.1.9" ? flatRow(row) : row);
-    if (!exceeds(line, MAX_RESULT_ROW_BYTES)) return { row, line };
+    const written = given === null ? madeRow(state, options, without) : givenRow(given, state, options, without);
+    if (!exceeds(written.line, MAX_RESULT_ROW_BYTES)) return written;
   }
   throw new RangeError(`the row of example ${state.example_id} exceeds ${MAX_RESULT_ROW_BYTES} bytes even without its contents`);
+}
+
+function madeRow(state: State, options: RowOptions, without: readonly Part[]): Written {
+  const row = buildRow(state, options, without);
+  return { row, line: rowText(options.shape === "0.1.9" ? flatRow(row) : row) };
 }
 
 /** Empty as Python sees it: such an `answer` or `info` is left out of the row. */
@@ -152,24 +181,6 @@ function rowUsage(state: State): JsonObject {
   if (state.usage === null) return {};
   const { input_tokens, output_tokens } = state.usage;
   return { token_usage: { input_tokens, output_tokens, ...(state.trajectory.length > 0 ? finalTokens(state.trajectory) : {}) } };
-}
-
-/** Text as Python's `repr` quotes it: readers of these files know that form. */
-function quoted(text: string): string {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t");
-  return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
-}
-
-const chainNames = ({ chain }: RolloutFailure): string => chain.map(({ name }) => name).join(" -> ");
-const chainReprs = ({ chain }: RolloutFailure): string => chain.map(({ name, message }) => `${name}(${message === "" ? "" : quoted(message)})`).join(" -> ");
-
-function rowError(error: RolloutFailure): JsonObject {
-  return { error: error.chain[0]?.name ?? "Error", error_chain_repr: chainReprs(error), error_chain_str: chainNames(error), code: error.code };
-}
-
-function rowChains(error: RolloutFailure | null): JsonObject {
-  return error === null ? {} : { error_chain: chainReprs(error), long_error_chain: chainNames(error) };
 }
 
 /** Bytes of a text in UTF-8, counted only where the answer is in doubt. */

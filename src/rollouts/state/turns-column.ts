@@ -1,4 +1,5 @@
 import type { Json } from "../../config/plan/run-config.ts";
+import { givenRowOf } from "../rows/given-row.ts";
 import type { State } from "../types.ts";
 import { marksOf } from "./time-marks.ts";
 import { hasSteps } from "./stored-state.ts";
@@ -16,7 +17,9 @@ export interface TurnFacts {
 export function turnsOf(state: State): Json {
   const { model } = marksOf(state);
   const steps = hasSteps(state) ? state.trajectory : [];
-  return steps.map(({ response }, index) => {
+  // Of a rollout that came with its row nothing but the times is known.
+  const responses = givenRowOf(state) === null ? steps.map(({ response }) => response) : model.map(() => null);
+  return responses.map((response, index) => {
     const span = model[index];
     const usage = response?.usage ?? null;
     return {

@@ -52,7 +52,16 @@ export {
 } from "./rollouts/rows/output.ts";
 export type { Row } from "./rollouts/rows/row.ts";
 export { PythonEnv, type PythonOptions } from "./environments/sandbox/python-env.ts";
-export { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "./environments/sandbox/sandbox.ts";
+export {
+  CommandTimedOut,
+  type CommandOptions,
+  type CommandResult,
+  type JobOptions,
+  type JobStatus,
+  type ListedSandbox,
+  type Sandbox,
+  type SandboxSpec,
+} from "./environments/sandbox/sandbox.ts";
 export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
 export {
   ScriptedSandbox,
@@ -60,6 +69,8 @@ export {
   type ScriptedInstance,
   type ScriptedSandboxOptions,
 } from "./environments/sandbox/scripted-sandbox.ts";
+export { boundedJob, boundedResult } from "./environments/sandbox/bounded-output.ts";
+export { ShellJobs } from "./environments/sandbox/shell-jobs.ts";
 export { setting, type Setting, type Settings } from "./environments/definition/setting.ts";
 export { SingleTurnEnv, type SingleTurnOptions } from "./environments/kinds/single-turn-env.ts";
 export { StatefulToolEnv } from "./environments/kinds/stateful-tool-env.ts";

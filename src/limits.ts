@@ -217,6 +217,14 @@ export const MAX_WALLED_CALLS_CHARACTERS = 64 * MIB;
 /** Model calls of one rollout under way at once. */
 export const MAX_WALLED_CALLS = 64;
 
+// Sandboxes (src/environments/sandbox/).
+/** Of one command, standard output and errors each: half a row, and more than a model reads. */
+export const MAX_SANDBOX_OUTPUT_BYTES = MIB;
+/** Of a background job, of each of the two: who looks at it does so again and again. */
+export const MAX_JOB_OUTPUT_BYTES = 64 * KIB;
+/** One file that is put into a sandbox or taken out: what `MAX_BODY_BYTES` is to a request, small enough for an executor beside others. */
+export const MAX_SANDBOX_FILE_BYTES = 8 * MIB;
+
 // How long an endpoint may be gone.
 /** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */
 export const OUTAGE_MS = 120_000;

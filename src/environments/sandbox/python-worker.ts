@@ -1,3 +1,5 @@
+import { quoted } from "./shell-words.ts";
+
 /**
  * The Python process of a `PythonEnv`: reads requests `{"id", "code"}` from one pipe, one JSON object per line, runs them in one
  * namespace, and puts each answer `{"stdout", "stderr", "error", "result", "count"}` into a file of its own.
@@ -44,9 +46,6 @@ export interface PythonAnswer {
 }
 
 const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
-
-/** Text for one word of a shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Installs the packages (a blank list: none) and starts the worker in `folder`; ends at once, the worker goes on. */
 export const startWorker = (folder: string, packages: string): string =>

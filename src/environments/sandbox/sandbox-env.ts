@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
+import { MAX_SANDBOX_OUTPUT_BYTES } from "../../limits.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
 import { monitored } from "../kinds/monitors.ts";
 import { StatefulToolEnv } from "../kinds/stateful-tool-env.ts";
@@ -50,8 +51,10 @@ export interface SandboxState {
 const seconds = (begin: number): number => Math.max(0, performance.now() - begin) / 1_000;
 
 /** What a command said, as the model reads it. */
-export function outputText(stdout: string, stderr: string): string {
-  const parts = [stdout.trim(), stderr.trim() === "" ? "" : `stderr:\n${stderr.trim()}`].filter((part) => part !== "");
+export function outputText({ stdout, stderr, stdout_truncated, stderr_truncated }: Omit<CommandResult, "exit_code">): string {
+  const cut = (text: string, truncated?: true): string => (truncated ? `${text.trim()}\n[cut: more than ${MAX_SANDBOX_OUTPUT_BYTES} bytes]` : text.trim());
+  const [out, err] = [cut(stdout, stdout_truncated), cut(stderr, stderr_truncated)];
+  const parts = [out, err === "" ? "" : `stderr:\n${err}`].filter((part) => part !== "");
   return parts.length === 0 ? "(no output)" : parts.join("\n");
 }
 
@@ -119,8 +122,7 @@ export class SandboxEnv extends StatefulToolEnv {
   /** Runs a command in the rollout's sandbox, waiting for it to be ready. A command that takes too long is told so to the model; what else fails is a `SandboxError`. */
   async runCommand(state: State, command: string, workingDir: string | null = null): Promise<string> {
     try {
-      const { stdout, stderr } = await this.command(state, command, { workingDir });
-      return outputText(stdout, stderr);
+      return outputText(await this.command(state, command, { workingDir }));
     } catch (thrown) {
       if (thrown instanceof CommandTimedOut) return `Error: Command timed out after ${this.timeoutPerCommandSeconds}s`;
       throw thrown;

@@ -28,10 +28,40 @@ export interface CommandOptions {
   readonly signal?: AbortSignal | null;
 }
 
+export interface JobOptions {
+  readonly workingDir?: string | null;
+}
+
 export interface CommandResult {
+  /** At most `MAX_SANDBOX_OUTPUT_BYTES` of it, from its beginning; bytes that are no UTF-8 are replaced. */
   readonly stdout: string;
   readonly stderr: string;
+  /** 128 and the signal's number for what a signal ended. */
   readonly exit_code: number;
+  /** Present where there was more. */
+  readonly stdout_truncated?: true;
+  readonly stderr_truncated?: true;
+}
+
+/** How a background job stands. */
+export interface JobStatus {
+  readonly running: boolean;
+  /** Null while it runs, and where nothing saw its end. */
+  readonly exit_code: number | null;
+  /** The last `MAX_JOB_OUTPUT_BYTES` of what it wrote so far. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Present where there was more before that. */
+  readonly stdout_truncated?: true;
+  readonly stderr_truncated?: true;
+}
+
+/** A sandbox that a provider has. */
+export interface ListedSandbox {
+  readonly id: string;
+  readonly labels: readonly string[];
+  /** Unix milliseconds; null where the provider does not say. */
+  readonly created_at: number | null;
 }
 
 /**
@@ -47,12 +77,22 @@ export interface Sandbox {
   ready(id: string, signal?: AbortSignal | null): Promise<void>;
   /** Runs a command line in a shell. */
   execute(id: string, command: string, options: CommandOptions): Promise<CommandResult>;
+  /** Begins a command line that goes on behind the commands, and gives the job's name. It ends with its sandbox at the latest. */
+  start(id: string, command: string, options?: JobOptions): Promise<string>;
+  /** Throws a `SandboxError` for a job that never was. */
+  job(id: string, job: string): Promise<JobStatus>;
+  /** Ends a job with what it started; one that has ended stays as it is. */
+  stop(id: string, job: string): Promise<void>;
+  /** Makes a file, with the folders above it, of at most `MAX_SANDBOX_FILE_BYTES`. A path that is not absolute begins where commands begin. */
   writeFile(id: string, path: string, content: Uint8Array): Promise<void>;
+  /** Throws a `SandboxError` where there is none, and where it is larger than that. */
   readFile(id: string, path: string): Promise<Uint8Array>;
   /** Makes a TCP port reachable and gives its URL, without a slash at the end. */
   expose(id: string, port: number): Promise<string>;
   /** Ends sandboxes; those that are gone already count as ended. */
   delete(ids: readonly string[]): Promise<void>;
+  /** Sandboxes that have all of these labels, whoever made them: what killed runs left is found by it. Absent where a provider knows no labels. */
+  list?(labels: readonly string[]): Promise<readonly ListedSandbox[]>;
 }
 
 /** A command took longer than it may. The sandbox is fine. */

@@ -1,5 +1,15 @@
 import { SandboxCreationError, SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
-import { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "./sandbox.ts";
+import { boundedJob, boundedResult } from "./bounded-output.ts";
+import {
+  CommandTimedOut,
+  type CommandOptions,
+  type CommandResult,
+  type JobOptions,
+  type JobStatus,
+  type ListedSandbox,
+  type Sandbox,
+  type SandboxSpec,
+} from "./sandbox.ts";
 
 /** One sandbox of a `ScriptedSandbox`. */
 export interface ScriptedInstance {
@@ -7,9 +17,11 @@ export interface ScriptedInstance {
   readonly spec: SandboxSpec;
   readonly files: Map<string, Uint8Array>;
   readonly commands: string[];
+  /** How its background jobs stand, by name. */
+  readonly jobs: Map<string, JobStatus>;
 }
 
-/** What a command does: a text stands for its standard output, an error is thrown, `"timeout"` lets it take too long. */
+/** What a command does: a text stands for its standard output, an error is thrown, `"timeout"` lets it take too long, and a job go on until it is stopped. */
 export type ScriptedCommand = (
   command: string,
   instance: ScriptedInstance,
@@ -47,7 +59,7 @@ export class ScriptedSandbox implements Sandbox {
     signal?.throwIfAborted();
     if (this.#left.create-- > 0) throw new SandboxCreationError("the provider has no room");
     const id = `${spec.name}-${this.created.length}`;
-    this.created.push({ id, spec, files: new Map(), commands: [] });
+    this.created.push({ id, spec, files: new Map(), commands: [], jobs: new Map() });
     return id;
   }
 
@@ -64,7 +76,36 @@ export class ScriptedSandbox implements Sandbox {
     const answer = this.#options.execute?.(command, instance, options) ?? "";
     if (answer instanceof Error) throw answer;
     if (typeof answer === "object" && "timeout" in answer) throw new CommandTimedOut(`the command took longer than ${options.timeoutSeconds} s`);
-    return { stdout: "", stderr: "", exit_code: 0, ...(typeof answer === "string" ? { stdout: answer } : answer) };
+    return boundedResult(said(answer));
+  }
+
+  async start(id: string, command: string, { workingDir }: JobOptions = {}): Promise<string> {
+    const instance = this.#of(id);
+    instance.commands.push(command);
+    // Nobody waits for a job.
+    const answer = this.#options.execute?.(command, instance, { timeoutSeconds: Number.POSITIVE_INFINITY, workingDir }) ?? "";
+    if (answer instanceof Error) throw answer;
+    const job = `job-${instance.jobs.size}`;
+    const running = typeof answer === "object" && "timeout" in answer;
+    instance.jobs.set(job, running ? { running, exit_code: null, stdout: "", stderr: "" } : boundedJob({ running, ...said(answer) }));
+    return job;
+  }
+
+  async job(id: string, job: string): Promise<JobStatus> {
+    const status = this.#of(id).jobs.get(job);
+    if (status === undefined) throw new SandboxError(`${id} has no job ${job}`);
+    return status;
+  }
+
+  async stop(id: string, job: string): Promise<void> {
+    const status = await this.job(id, job);
+    if (status.running) this.#of(id).jobs.set(job, { ...status, running: false, exit_code: 137 });
+  }
+
+  async list(labels: readonly string[]): Promise<readonly ListedSandbox[]> {
+    return this.created
+      .filter(({ id, spec }) => !this.deleted.includes(id) && labels.every((label) => spec.labels.includes(label)))
+      .map(({ id, spec }) => ({ id, labels: spec.labels, created_at: null }));
   }
 
   async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
@@ -93,3 +134,10 @@ export class ScriptedSandbox implements Sandbox {
     return instance;
   }
 }
+
+const said = (answer: string | Partial<CommandResult>): CommandResult => ({
+  stdout: "",
+  stderr: "",
+  exit_code: 0,
+  ...(typeof answer === "string" ? { stdout: answer } : answer),
+});

@@ -9,12 +9,14 @@ import { ScriptedSandbox, type ScriptedCommand } from "../../../src/environments
 import type { RolloutInput, State } from "../../../src/rollouts/types.ts";
 import { SandboxError } from "../../../src/errors/rollout-errors.ts";
 import { ProcessSandbox } from "../../support/environments/process-sandbox.ts";
-import { sandboxConformance } from "../../support/environments/sandbox-conformance.ts";
+import { JOB, LONG_OUTPUT, sandboxConformance } from "../../support/environments/sandbox-conformance.ts";
 import { calls, type Reply, scriptedClient } from "../../support/clients/scripted-client.ts";
 
 /** Just enough of a shell for the conformance suite. */
 const shell: ScriptedCommand = (command, { spec }, { timeoutSeconds }) => {
-  if (command.startsWith("sleep")) return timeoutSeconds < Number(command.slice(6)) ? { timeout: true } : "";
+  if (command.startsWith("sleep")) return timeoutSeconds < Number(command.slice(6)) || timeoutSeconds === Number.POSITIVE_INFINITY ? { timeout: true } : "";
+  if (command === LONG_OUTPUT) return `begin\n${"x".repeat(3_000_000)}\nend\n`;
+  if (command === JOB) return { stdout: "begun\n", stderr: "over\n", exit_code: 3 };
   if (command.startsWith("echo out;")) return { stdout: "out\n", stderr: "err\n", exit_code: 4 };
   if (command === 'echo "$GREETING"') return `${spec.environment_vars.GREETING}\n`;
   return command.startsWith("echo ") ? `${command.slice(5)}\n` : "";
@@ -69,6 +71,7 @@ describe("SandboxEnv", () => {
     ["output and errors", { stdout: " out \n", stderr: "warn\n" }, "out\nstderr:\nwarn"],
     ["errors alone", { stderr: "warn" }, "stderr:\nwarn"],
     ["nothing", "", "(no output)"],
+    ["more than it may be", { stdout: "x", stdout_truncated: true as const }, "x\n[cut: more than 1048576 bytes]"],
     ["too long", { timeout: true as const }, "Error: Command timed out after 30s"],
   ])("tells of %s", async (_what, answer, text) => {
     expect(toolTexts(await play(environment(new ScriptedSandbox({ execute: () => answer })), bash("x"), "done"))).toEqual([text]);

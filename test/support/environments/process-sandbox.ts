@@ -2,7 +2,18 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "../../../src/environments/sandbox/sandbox.ts";
+import { boundedResult } from "../../../src/environments/sandbox/bounded-output.ts";
+import {
+  CommandTimedOut,
+  type CommandOptions,
+  type CommandResult,
+  type JobOptions,
+  type JobStatus,
+  type ListedSandbox,
+  type Sandbox,
+  type SandboxSpec,
+} from "../../../src/environments/sandbox/sandbox.ts";
+import { ShellJobs } from "../../../src/environments/sandbox/shell-jobs.ts";
 import { SandboxError } from "../../../src/errors/rollout-errors.ts";
 
 /**
@@ -45,7 +56,7 @@ export class ProcessSandbox implements Sandbox {
       const code = await new Promise<number | null>((resolve, reject) => child.once("error", reject).once("close", resolve));
       signal?.throwIfAborted();
       if (late) throw new CommandTimedOut(`the command took longer than ${timeoutSeconds} s`);
-      return { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exit_code: code ?? -1 };
+      return boundedResult({ stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString(), exit_code: code ?? -1 });
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", end);
@@ -67,6 +78,24 @@ export class ProcessSandbox implements Sandbox {
     }
   }
 
+  start(id: string, command: string, options?: JobOptions): Promise<string> {
+    return this.#jobs(id).start(id, command, options);
+  }
+
+  job(id: string, job: string): Promise<JobStatus> {
+    return this.#jobs(id).job(id, job);
+  }
+
+  stop(id: string, job: string): Promise<void> {
+    return this.#jobs(id).stop(id, job);
+  }
+
+  async list(labels: readonly string[]): Promise<readonly ListedSandbox[]> {
+    return [...this.#made]
+      .filter(([, spec]) => labels.every((label) => spec.labels.includes(label)))
+      .map(([id, spec]) => ({ id, labels: spec.labels, created_at: null }));
+  }
+
   async expose(id: string, port: number): Promise<string> {
     this.#of(id);
     return `http://127.0.0.1:${port}`;
@@ -74,6 +103,11 @@ export class ProcessSandbox implements Sandbox {
 
   async delete(ids: readonly string[]): Promise<void> {
     for (const id of ids) if (this.#made.delete(id)) rmSync(id, { recursive: true, force: true });
+  }
+
+  /** Their files are gone with the sandbox's. */
+  #jobs(id: string): ShellJobs {
+    return new ShellJobs(this, join(id, ".jobs"));
   }
 
   #of(id: string): SandboxSpec {

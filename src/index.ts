@@ -62,6 +62,7 @@ export {
   type Sandbox,
   type SandboxSpec,
 } from "./environments/sandbox/sandbox.ts";
+export { sandboxSpec, type SandboxSettings } from "./environments/sandbox/sandbox-spec.ts";
 export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
 export {
   ScriptedSandbox,

@@ -1,3 +1,4 @@
+import { InfraError, SandboxError } from "../errors/rollout-errors.ts";
 import { failureOfRollout } from "../rollouts/failure.ts";
 import { keepShares, sharesOf } from "../rollouts/rows/group-shares.ts";
 import { runHandlers } from "../rollouts/state/handlers.ts";
@@ -281,8 +282,11 @@ function checkedScore(name: string, score: Score): Outcome {
   return new TypeError(`${name} returned ${typeof score === "number" ? score : `a ${score === null ? "null" : typeof score}`} instead of a finite number`);
 }
 
-const explained = (name: string, thrown: unknown): Error =>
-  new Error(`${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, { cause: thrown });
+/** What failed around a function, as its sandbox, says nothing of the rollout: it keeps its code, and the rollout is run again. */
+function explained(name: string, thrown: unknown): Error {
+  const message = `${name}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  return thrown instanceof InfraError ? new SandboxError(message, { cause: thrown }) : new Error(message, { cause: thrown });
+}
 
 async function callOne(reward: RegisteredReward & { kind: "individual" }, context: RewardContext): Promise<Outcome> {
   try {

@@ -7,6 +7,7 @@ import { rowSource } from "../environments/definition/dataset-source.ts";
 import type { EnvironmentDefinition } from "../environments/definition/definition.ts";
 import type { RowSource } from "../environments/definition/examples.ts";
 import type { Environment } from "../environments/kinds/environment.ts";
+import type { Sandbox } from "../environments/sandbox/sandbox.ts";
 import type { Client } from "../rollouts/types.ts";
 
 export interface TestEnvironmentOptions {
@@ -22,12 +23,14 @@ export interface TestEnvironmentOptions {
   readonly keys?: Readonly<Record<string, string>>;
   /** What the environment is given when it asks for a model of its own (a judge). */
   readonly client?: Client;
+  /** Where its sandboxes are made; default: it is given none. */
+  readonly sandbox?: Sandbox;
 }
 
 /** Loads an environment for a test: no network, no variables of the process. Throws like a run does at creation. */
 export function testEnvironment(
   definition: EnvironmentDefinition,
-  { args = {}, extra = {}, rows, further = {}, keys = {}, client }: TestEnvironmentOptions = {},
+  { args = {}, extra = {}, rows, further = {}, keys = {}, client, sandbox }: TestEnvironmentOptions = {},
 ): Environment {
   const own = rows === undefined ? args : { ...args, dataset: ROWS };
   const datasets = rowsHost(rows ?? null);
@@ -35,7 +38,9 @@ export function testEnvironment(
     const given = further[spec.dataset];
     return given === undefined ? () => datasetRows(spec, datasets) : rowSource(given);
   };
-  return definition.load(own, { datasets, rows: rowsOf, key: (name) => keys[name] ?? null, ...(client === undefined ? {} : { client: () => client }) }, extra);
+  const models = client === undefined ? {} : { client: () => client };
+  const sandboxes = sandbox === undefined ? {} : { sandbox: () => sandbox };
+  return definition.load(own, { datasets, rows: rowsOf, key: (name) => keys[name] ?? null, ...models, ...sandboxes }, extra);
 }
 
 /** A reference that leads to the rows of the test. */

@@ -5,13 +5,27 @@ import { arithmetic } from "./arithmetic/arithmetic.ts";
 import { benchmark } from "./benchmark/benchmark.ts";
 import { EVALUATIONS } from "./evaluations/evaluations.ts";
 import { gsm8k } from "./gsm8k/gsm8k.ts";
+import { humaneval } from "./humaneval/humaneval.ts";
 import { math500 } from "./math500/math500.ts";
+import { pythonMath } from "./python-math/python-math.ts";
 import { reverseText } from "./reverse-text/reverse-text.ts";
 import { toolTest } from "./tool-test/tool-test.ts";
 import { truthfulqaMc } from "./truthfulqa-mc/truthfulqa-mc.ts";
 import { wordle } from "./wordle/wordle.ts";
 
-const ALONE: readonly EnvironmentDefinition[] = [alphabetSort, arithmetic, benchmark, gsm8k, math500, reverseText, toolTest, truthfulqaMc, wordle];
+const ALONE: readonly EnvironmentDefinition[] = [
+  alphabetSort,
+  arithmetic,
+  benchmark,
+  gsm8k,
+  humaneval,
+  math500,
+  pythonMath,
+  reverseText,
+  toolTest,
+  truthfulqaMc,
+  wordle,
+];
 
 /** Environments that are made of one room's code, by the room's name. */
 export const FAMILIES: Readonly<Record<string, readonly EnvironmentDefinition[]>> = { evaluations: EVALUATIONS };

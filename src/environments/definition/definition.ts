@@ -9,6 +9,8 @@ import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../../errors/result.ts";
 import type { Printer } from "../../logging/environment-line.ts";
 import { type Access, accessProblem } from "./access.ts";
+import { noSandboxes } from "../sandbox/no-sandboxes.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Environment } from "../kinds/environment.ts";
 import type { RowSource } from "./examples.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
@@ -29,6 +31,8 @@ export interface LoadContext {
   readonly variables?: Readonly<Record<string, string>>;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
   readonly client?: (endpoint: BoundEndpoint) => Client;
+  /** Sandboxes by the name of a driver, or those that the run chose; without it there are none. */
+  readonly sandbox?: (name?: string) => Sandbox;
   /** Takes what the environment's code prints, where that does not run in this isolate; default: it goes nowhere. */
   readonly print?: Printer["print"];
   /** Does work that something outside of the host has begun, a message, as the host's own: what is hidden in its texts is hidden there too. */
@@ -61,6 +65,8 @@ export interface LoaderContext<Dataset extends DatasetDefaults | undefined = und
   readonly variables: Readonly<Record<string, string>>;
   /** A client that is bound to its key: environments call models without ever holding one. Throws `missing_key`. */
   readonly client: (endpoint: BoundEndpoint) => Client;
+  /** Sandboxes: of the driver that the run chose, or of one by its name. Where there are none, it is told when the first is made. */
+  readonly sandbox: (name?: string) => Sandbox;
 }
 
 export interface Defaults {
@@ -173,6 +179,7 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
       keys: { ...context.secrets, ...(context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key)) },
       variables: context.variables ?? {},
       client: context.client ?? noClients,
+      sandbox: context.sandbox ?? noSandboxes,
     };
     let environment: Environment;
     try {

@@ -1,4 +1,4 @@
-import { quoted } from "./shell-words.ts";
+import { base64, quoted } from "./shell-words.ts";
 
 /**
  * The Python process of a `PythonEnv`: reads requests `{"id", "code"}` from one pipe, one JSON object per line, runs them in one
@@ -44,8 +44,6 @@ export interface PythonAnswer {
   /** Cells run so far. */
   readonly count: number;
 }
-
-const base64 = (text: string): string => btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
 /** Installs the packages (a blank list: none) and starts the worker in `folder`; ends at once, the worker goes on. */
 export const startWorker = (folder: string, packages: string): string =>

@@ -11,32 +11,13 @@ import type { ToolOptions } from "../kinds/tool-env.ts";
 import type { Message, State } from "../../rollouts/types.ts";
 import { CommandTimedOut, type CommandResult, type Sandbox, type SandboxSpec } from "./sandbox.ts";
 import { SandboxKeeper } from "./sandbox-keeper.ts";
+import { type SandboxSettings, sandboxSpec } from "./sandbox-spec.ts";
 
-export interface SandboxOptions extends ToolOptions {
+export interface SandboxOptions extends ToolOptions, SandboxSettings {
   /** Who provides sandboxes. */
   readonly sandbox: Sandbox;
-  /** Prefix of their names; default `sandbox-env`. */
-  readonly sandboxName?: string;
-  /** Default `python:3.11-slim`. */
-  readonly dockerImage?: string;
-  /** Default `tail -f /dev/null`. */
-  readonly startCommand?: string;
-  /** Default 1. */
-  readonly cpuCores?: number;
-  /** Default 2. */
-  readonly memoryGb?: number;
-  /** Default 5. */
-  readonly diskSizeGb?: number;
-  /** Default 0. */
-  readonly gpuCount?: number;
-  /** Default 60. */
-  readonly timeoutMinutes?: number;
   /** Default 30. */
   readonly timeoutPerCommandSeconds?: number;
-  readonly environmentVars?: Readonly<Record<string, string>>;
-  readonly teamId?: string | null;
-  readonly advancedConfigs?: Readonly<Record<string, unknown>>;
-  readonly labels?: readonly string[];
   /** Waits between attempts at a provider; default: the runtime's timers. */
   readonly sleep?: Sleep;
 }
@@ -75,20 +56,7 @@ export class SandboxEnv extends StatefulToolEnv {
     this.access = [options.sandbox.access ?? "sandbox"];
     this.timeoutPerCommandSeconds = options.timeoutPerCommandSeconds ?? 30;
     this.#keeper = new SandboxKeeper(options.sandbox, options.sleep ?? realSleep);
-    this.spec = {
-      name: options.sandboxName ?? "sandbox-env",
-      docker_image: options.dockerImage ?? "python:3.11-slim",
-      start_command: options.startCommand ?? "tail -f /dev/null",
-      cpu_cores: options.cpuCores ?? 1,
-      memory_gb: options.memoryGb ?? 2,
-      disk_size_gb: options.diskSizeGb ?? 5,
-      gpu_count: options.gpuCount ?? 0,
-      timeout_minutes: options.timeoutMinutes ?? 60,
-      environment_vars: options.environmentVars ?? {},
-      labels: options.labels ?? [],
-      team_id: options.teamId ?? null,
-      advanced_configs: options.advancedConfigs ?? {},
-    };
+    this.spec = sandboxSpec(options);
     this.addRubric(sandboxMonitor());
     this.addTool(this.#bash(), ["sandbox_id", "working_dir"]);
     this.onCleanup("destroy_sandbox", (state) => this.#destroy(state));

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import type { Environment } from "../../../src/environments/kinds/environment.ts";
 import { listEnvironments } from "../../../src/environments/definition/load.ts";
+import type { Sandbox } from "../../../src/environments/sandbox/sandbox.ts";
 import { SandboxEnv } from "../../../src/environments/sandbox/sandbox-env.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { tool } from "../../../src/environments/kinds/tool.ts";
@@ -80,8 +81,11 @@ const sandboxed = (): Environment =>
 
 const ROWS = [{ question: "What is 3 + 4?", problem: "3+4", answer: "#### 7", mc1_targets: { choices: ["a", "b"], labels: [1, 0] } }];
 const TASKS = [{ task_id: "t", instruction: "What is 3 + 4?", verifier: { kind: "in_process", function: "contains", expected: "7" } }];
-function datasetOf(id: string): { readonly rows?: readonly JsonObject[] } {
+const FUNCTIONS = [{ task_id: "t", prompt: "def f():\n", test: "pass", entry_point: "f" }];
+function datasetOf(id: string): { readonly rows?: readonly JsonObject[]; readonly sandbox?: Sandbox } {
   const evaluation = EVALUATION_ROWS[id];
+  if (id === "humaneval") return { rows: FUNCTIONS, sandbox: new ScriptedSandbox() };
+  if (id === "python-math") return { rows: ROWS, sandbox: new ScriptedSandbox() };
   if (evaluation !== undefined) return { rows: [evaluation] };
   return id === "benchmark" ? { rows: TASKS } : ["gsm8k", "math500", "truthfulqa-mc"].includes(id) ? { rows: ROWS } : {};
 }

@@ -225,6 +225,24 @@ export const MAX_JOB_OUTPUT_BYTES = 64 * KIB;
 /** One file that is put into a sandbox or taken out: what `MAX_BODY_BYTES` is to a request, small enough for an executor beside others. */
 export const MAX_SANDBOX_FILE_BYTES = 8 * MIB;
 
+// Environments at the other end of a network (src/environment-http/; docs/environment-protocol.md, "Over HTTP").
+/** How long one may take to begin a conversation: a container that stands still is started first. */
+export const HTTP_BEGIN_MS = 60_000;
+/** What it may take to say how it is. */
+export const HTTP_HEALTH_MS = 5_000;
+/** What one may take to load: Python reads its data sets and models then. */
+export const LINKED_OPENING_MS = 10 * 60_000;
+/** Where nothing else is said for so long, that one is there; the environment's side says it twice as often. */
+export const HTTP_BEAT_MS = 10_000;
+/** Six beats of the environment's side that did not come. */
+export const HTTP_SILENCE_MS = 30_000;
+/** What a batch may take on its way up: a large one on a slow line. It is sent again then, and while nothing is known of it for so long. */
+export const HTTP_POST_MS = 20_000;
+export const HTTP_REPEAT_MS = 30_000;
+/** Of a place that cannot be reached while others can: doubling from the first to the last. */
+export const PLACE_PAUSE_FIRST_MS = 1_000;
+export const PLACE_PAUSE_LAST_MS = 30_000;
+
 // How long an endpoint may be gone.
 /** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */
 export const OUTAGE_MS = 120_000;

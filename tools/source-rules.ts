@@ -60,8 +60,8 @@ const FLOORS: readonly (readonly string[])[] = [
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
   ["src/published/"],
-  // What brings messages to an isolate and back: in the Worker, and, below `inside/`, there.
-  ["src/isolates/"],
+  // What brings messages to an isolate and back: in the Worker, and, below `inside/`, there. And to a process at the other end of a network.
+  ["src/isolates/", "src/environment-http/"],
   ["durable-objects/", "src/worker-options.ts"],
   ["src/alerting/", "src/exporting/", "src/offering/"],
   ["src/pushing/"],

@@ -58,6 +58,13 @@ export class Gate {
     });
   }
 
+  /** Takes a permit where one is free; whether it did. */
+  tryEnter(): boolean {
+    if (this.#inFlight >= this.#limit) return false;
+    this.#inFlight++;
+    return true;
+  }
+
   leave(): void {
     if (this.#inFlight === 0) throw new Error("a permit was given back that nobody held");
     this.#inFlight--;

@@ -143,6 +143,7 @@ export class GrantEnvironments {
         variables: config.env_variables ?? {},
         print: (level, text) => prints.print(level, text),
         inside,
+        outward: this.#endpoints.outward,
         client:
           config.rescored_from !== undefined && grant.task.kind === "prepare"
             ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)

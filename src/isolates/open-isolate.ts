@@ -2,11 +2,11 @@ import { RpcTarget } from "cloudflare:workers";
 import type { Channel } from "../environment-protocol/channel.ts";
 import { EdgewiseError, type Failure, failureOf } from "../errors/result.ts";
 import { ISOLATE_CPU_MS, ISOLATE_SUBREQUESTS, MAX_BATCH_CHARACTERS, WALLED_OPENING_MS } from "../limits.ts";
-import { batchOf, textOf } from "./batch-text.ts";
+import { batchOf, textOf } from "../environment-protocol/batch-text.ts";
 import type { IsolateLibrary } from "./built-library.ts";
 import { COMPATIBILITY_DATE, COMPATIBILITY_FLAGS, ENTRYPOINT, ENVIRONMENT_MODULE, type IsolateCode, isolateModules, MAIN_MODULE } from "./isolate-modules.ts";
 import { type IsolateIdentity, type IsolateNames, identityDigest } from "./isolate-names.ts";
-import { PacedBatches } from "./paced-batches.ts";
+import { PacedBatches } from "../environment-protocol/paced-batches.ts";
 
 /** What a Worker makes isolates with. */
 export interface IsolateHost {

@@ -1,7 +1,6 @@
-import { issueText } from "../config/issue-text.ts";
 import type { Env } from "../env.ts";
 import type { EnvironmentFacts } from "../environments/definition/describe.ts";
-import { FACTS_SCHEMA } from "../environments/definition/facts-schema.ts";
+import { readFacts } from "../environments/definition/read-facts.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import type { IsolateCode } from "../isolates/isolate-modules.ts";
 import { isolateOpener } from "../isolates/isolate-opener.ts";
@@ -18,8 +17,5 @@ export async function describeIsolated(env: Env, team: string, code: IsolateCode
     if (failed !== "sandbox_error") throw thrown;
     throw new EdgewiseError("environment_failed", message, { cause: thrown, ...(hint === undefined ? {} : { hint }) });
   });
-  const facts = FACTS_SCHEMA.safeParse(said);
-  if (facts.success) return facts.data as EnvironmentFacts;
-  const issues = facts.error.issues.map((issue) => `${issue.path.join(".")} ${issueText(issue)}`).join("; ");
-  throw new EdgewiseError("environment_failed", `what the module says of its environment cannot be: ${issues.slice(0, 1_000)}`);
+  return readFacts(said, "the module");
 }

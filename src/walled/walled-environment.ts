@@ -3,12 +3,11 @@ import type { ToEngine, ToEngineOf } from "../environment-protocol/to-engine.ts"
 import { traitsFrom } from "./believed-traits.ts";
 import { PROTOCOL_VERSION } from "../environment-protocol/values.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
-import type { EnvironmentProblem, EnvironmentRequest, LoadContext } from "../environments/definition/definition.ts";
+import type { EnvironmentFetch, EnvironmentProblem, EnvironmentRequest, LoadContext } from "../environments/definition/definition.ts";
 import { keyConflict } from "../environments/definition/definition.ts";
 import { ensureKeys, type KeyLookup } from "../environments/definition/keys.ts";
 import type { OfferedEnvironment, OfferedFacts } from "../environments/definition/offered.ts";
 import type { EnvironmentFacts } from "../environments/definition/describe.ts";
-import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { Conversation, type Patience } from "./conversation.ts";
 import { WalledHosted } from "./walled-hosted.ts";
@@ -19,6 +18,8 @@ export interface WallGrant {
   readonly purpose: "facts" | "run";
   /** Values of keys and secrets by name. A copy of the code that has seen some is none for others. */
   readonly keys: Readonly<Record<string, string>>;
+  /** What requests to its code are sent with; absent: as its opener sends them. */
+  readonly outward?: EnvironmentFetch;
 }
 
 /** Opens a channel to the environment's code. Rejects where that is not possible here, or not now (`passing`). */
@@ -29,6 +30,11 @@ export interface WalledOptions extends Patience {
   readonly now?: () => number;
   /** Called before its code is asked for facts; what it gives, when that is over. Who loads it for a run says so itself. */
   readonly atWork?: () => Promise<() => void>;
+}
+
+/** An environment behind a wall, as runs may name it. */
+export interface WalledOffered extends OfferedEnvironment {
+  load(args: JsonObject, context: LoadContext, extra?: JsonObject): Promise<WalledHosted>;
 }
 
 /** The data sets of a conversation in which none is read. */
@@ -50,7 +56,7 @@ function refused(): never {
  * An environment whose code runs behind a wall, where `open` leads, and speaks by messages (docs/environment-protocol.md). What `facts` say of it holds,
  * whatever it says when it runs: it is given the keys that are declared there, and no others.
  */
-export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options: WalledOptions = {}): OfferedEnvironment {
+export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options: WalledOptions = {}): WalledOffered {
   const { id, keys, hosts = [] } = facts;
   const { now = Date.now } = options;
 
@@ -84,12 +90,13 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     return problem === null ? null : believedProblem(problem);
   };
 
-  const load = async (args: JsonObject, context: LoadContext, extra: JsonObject = {}): Promise<HostedEnvironment> => {
+  const load = async (args: JsonObject, context: LoadContext, extra: JsonObject = {}): Promise<WalledHosted> => {
     const own = context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key);
     const given = { ...context.secrets, ...own };
+    const outward = context.outward === undefined ? {} : { outward: context.outward };
     const opening = { type: "open", v: PROTOCOL_VERSION, args, extra, rubric: context.rubric ?? null, keys: given, variables: context.variables ?? {} };
     const begin = async (onEnd: () => void) => {
-      const conversation = new Conversation(await open({ purpose: "run", keys: given }), { ...options, id, context, args, hosts, now, onEnd });
+      const conversation = new Conversation(await open({ purpose: "run", keys: given, ...outward }), { ...options, id, context, args, hosts, now, onEnd });
       try {
         const { traits } = await conversation.ask(opening, "opened");
         return { conversation, traits: traitsFrom(traits, facts) };

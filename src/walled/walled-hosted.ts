@@ -23,7 +23,7 @@ type Open = (onEnd: () => void) => Promise<Opened>;
 
 /** An environment behind a wall, as an executor works with it. A channel that broke is opened anew by whoever asks next. */
 export class WalledHosted implements HostedEnvironment {
-  readonly traits: EnvironmentTraits;
+  #traits: EnvironmentTraits;
   readonly #open: Open;
   #current: Promise<Opened> | null = null;
   #isOver = false;
@@ -31,7 +31,16 @@ export class WalledHosted implements HostedEnvironment {
 
   private constructor(open: Open, traits: EnvironmentTraits) {
     this.#open = open;
-    this.traits = traits;
+    this.#traits = traits;
+  }
+
+  get traits(): EnvironmentTraits {
+    return this.#traits;
+  }
+
+  /** Takes the equal traits of another copy in place of its own: kept states name a tool by being one of the traits'. */
+  adopt(traits: EnvironmentTraits): void {
+    this.#traits = traits;
   }
 
   /** Rejects as the loader does. */
@@ -49,6 +58,16 @@ export class WalledHosted implements HostedEnvironment {
 
   #lose(): void {
     this.#current = null;
+  }
+
+  /** Whether its channel is there, or being opened. */
+  get isOpen(): boolean {
+    return this.#current !== null;
+  }
+
+  /** Has it opened, where it is not. Rejects as the loader does. */
+  async ready(): Promise<void> {
+    await this.#opened();
   }
 
   #opened(): Promise<Opened> {

@@ -17,6 +17,9 @@ import { environmentFailed } from "../../rollouts/file-access.ts";
 import { ensureKeys, type KeyLookup, MissingKeyError } from "./keys.ts";
 import type { Client } from "../../rollouts/types.ts";
 
+/** Sends a request, as `fetch` does. */
+export type EnvironmentFetch = (url: string, init: RequestInit) => Promise<Response>;
+
 /** What the host of the library can do for an environment. */
 export interface LoadContext {
   /** Reads the data set that an environment or its arguments name. */
@@ -37,6 +40,8 @@ export interface LoadContext {
   readonly print?: Printer["print"];
   /** Does work that something outside of the host has begun, a message, as the host's own: what is hidden in its texts is hidden there too. */
   readonly inside?: <T>(work: () => T) => T;
+  /** Sends requests to the process that the environment's code is in, where it is in one, counted with the host's own; default: as nobody counts them. */
+  readonly outward?: EnvironmentFetch;
   /** One of the rubrics that the environment offers (`rubrics`), to score by in place of its own; default: its own. */
   readonly rubric?: string;
 }

@@ -11,7 +11,7 @@ import { TokenLimitName } from "../../clients/openai/token-limit-name.ts";
 import { ScoringChoices } from "../../clients/scoring/choices.ts";
 import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
-import type { BoundEndpoint } from "../../environments/definition/definition.ts";
+import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Client } from "../../rollouts/types.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
@@ -23,6 +23,7 @@ import { DEFAULT_TEAM, runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { NO_MODEL } from "../rescoring/no-model.ts";
+import { outwardOf } from "./outward.ts";
 import { PlaceHealth, Replicas } from "./replicas.ts";
 import { RequestAges } from "./request-ages.ts";
 import type { Slice } from "../slice.ts";
@@ -67,6 +68,8 @@ export class Endpoints {
   readonly #connections: Gate | null;
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
   readonly #places = new Map<string, Place>();
+  /** Sends what environments at the other end of a network are told. */
+  readonly outward: EnvironmentFetch;
   /** Gates of what environments call themselves. */
   readonly #judges = new WeakMap<Grant, Gate>();
 
@@ -75,6 +78,7 @@ export class Endpoints {
     this.#slice = slice;
     this.#patience = patience;
     this.#connections = connections === null ? null : new Gate(connections);
+    this.outward = outwardOf(ports, slice, this.#connections);
   }
 
   /**

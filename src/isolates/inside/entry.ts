@@ -6,8 +6,8 @@ import { knowSources } from "../../errors/own-frames.ts";
 import { openSession } from "../../environment-session/session.ts";
 import { printsTo } from "../../logging/worker-console.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
-import { batchOf, textOf } from "../batch-text.ts";
-import { PacedBatches } from "../paced-batches.ts";
+import { batchOf, textOf } from "../../environment-protocol/batch-text.ts";
+import { PacedBatches } from "../../environment-protocol/paced-batches.ts";
 
 /** What the host of an isolate is known by in it. */
 interface HostStub extends Disposable {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PacedBatches } from "../../../src/isolates/paced-batches.ts";
+import { PacedBatches } from "../../../src/environment-protocol/paced-batches.ts";
 
 /** Calls that end when the test says so. */
 function calls(most?: number) {

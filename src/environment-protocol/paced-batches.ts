@@ -40,6 +40,11 @@ export class PacedBatches {
     if (this.#flying === null) this.#next();
   }
 
+  /** A call without a message, for whoever listens whether anybody is there; where one is under way that is sign enough. */
+  beat(): void {
+    if (this.#flying === null) this.#call("[]");
+  }
+
   /** Settles when all that was sent so far has arrived, or nothing more will. */
   async sent(): Promise<void> {
     while (this.#flying !== null) await this.#flying;
@@ -55,7 +60,10 @@ export class PacedBatches {
     }
     if (count === 0) return;
     this.#characters -= characters;
-    const batch = `[${this.#waiting.splice(0, count).join(",")}]`;
+    this.#call(`[${this.#waiting.splice(0, count).join(",")}]`);
+  }
+
+  #call(batch: string): void {
     this.#flying = this.#options.call(batch).then(
       () => {
         this.#flying = null;

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { TO_ENGINE } from "../src/environment-protocol/to-engine.ts";
+import { HTTP_BEAT_MS, HTTP_BEGIN_MS, HTTP_POST_MS, HTTP_REPEAT_MS, HTTP_SILENCE_MS, LINKED_OPENING_MS, MAX_BATCH_CHARACTERS, MIB } from "../src/limits.ts";
 import { TO_ENVIRONMENT } from "../src/environment-protocol/to-environment.ts";
 import { PROTOCOL_VERSION } from "../src/environment-protocol/values.ts";
 
@@ -41,12 +42,28 @@ The environment's code is nobody's. The engine's side checks each message, and
 - a state that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
 - which example and which rollout it is, the name of the model under evaluation, what judges took and whether a server refused for good the engine says: an error code that ends runs is taken from the
   environment only where a server gave it to a call of that unit;
-- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; 64 MiB wait for an isolate that does not take what it is sent, and then it is given up;
+- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; 64 MiB wait for an isolate or a server that does not take what it is sent, and then it is given up;
 - a unit of which nothing is heard while no call is under way ends after ten minutes (\`WALLED_SILENCE_MS\`), and so does a reading; one that goes on 40 s
   after its deadline ends as \`timeout\`; one that is told to end has ten seconds;
 - uploads, and what the engine's token opens on the Hugging Face Hub, are read for it where the arguments of the run name them.
 
 A channel that broke ends its units in the same way, as \`sandbox_error\` where that is nobody's fault: such rollouts are drawn again on resume.
+
+## Over HTTP
+
+How batches cross where the environment is a process with an address ([decision](decisions/environments-by-http.md), \`src/environment-http/\`). The engine asks, the
+environment's server answers. Every request has \`Authorization: Bearer TOKEN\`, and is refused with 401 where that is not the server's; redirects are not followed. Errors are
+\`{"error":{"code","message"}}\`. Paths stand below the server's address, which may have a path itself.
+
+- \`GET /health\` gives \`{"protocol":${PROTOCOL_VERSION},"environment":"id","version":"1","conversations":0,"units":0}\`: what is under way there.
+- \`POST /conversations\` begins a conversation. Answered with 200 and \`application/x-ndjson\`, the headers and the first line at once: \`{"conversation":"NAME","v":${PROTOCOL_VERSION}}\`, where nobody can guess the name.
+  Each further line is a batch of the environment's, an array of messages, of ${MAX_BATCH_CHARACTERS / MIB} Mi characters at most. The end of the answer is the end of the conversation, whoever ends it.
+- \`POST /conversations/NAME?n=N\` has a batch of the engine's as its body, and is answered with 204 when it was taken. N counts from 1. One that was taken already is answered with 204 and not taken again, one that
+  is not the next with 409, and with 404 where the conversation is over. The engine has one under way at a time, of about 1 MiB or of one message that is larger, and sends it again where it
+  does not know what became of it (no answer within ${HTTP_POST_MS / 1_000} s, 408, 425, 429, 5xx), for ${HTTP_REPEAT_MS / 1_000} s.
+- The empty batch \`[]\` says that one is there. The environment's side sends a line at least every ${HTTP_BEAT_MS / 2_000} s, whatever its code is busy with; the engine ends a conversation in which nothing came for ${HTTP_SILENCE_MS / 1_000} s.
+  The engine says something at least every ${(HTTP_BEAT_MS * 1.5) / 1_000} s; a server that heard nothing for a minute ends the conversation and all its units.
+- A conversation that begins within ${HTTP_BEGIN_MS / 1_000} s is one; \`open\` and the other first messages may take ${LINKED_OPENING_MS / 60_000} minutes.
 
 ## From the engine
 `;

@@ -165,6 +165,14 @@ export const MAX_ANSWER_BYTES = Math.floor(RESPONSE_BYTES / (MAX_CONNECTIONS - 1
 export const STREAMS_PER_CONNECTION = 4;
 /** Characters of one streamed answer, so that all that an executor carries stay within the same memory. */
 export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STREAMS_PER_CONNECTION);
+/**
+ * Characters of a streamed answer that is passed on as it came: each of its pieces, a token, comes in some 250 characters of JSON. Where connections are not
+ * counted memory is not short either.
+ */
+export const MAX_RELAYED_STREAM_CHARACTERS = 2 * MIB;
+export const MAX_RELAYED_STREAM_CHARACTERS_LOCAL = 16 * MIB;
+/** Characters of a refusal that is passed on. */
+export const MAX_RELAYED_REFUSAL_CHARACTERS = 64 * KIB;
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
 /** Rows of permuted examples that are put into order in memory: what is left of half an isolate beside what is read at once, since nobody gets more beforehand. */

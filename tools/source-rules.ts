@@ -73,6 +73,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
+  inCli("python/"),
   inCli("applying/"),
   inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/", "published/"),
   inCli("schedules/"),

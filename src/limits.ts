@@ -232,6 +232,12 @@ export const MAX_SANDBOX_OUTPUT_BYTES = MIB;
 export const MAX_JOB_OUTPUT_BYTES = 64 * KIB;
 /** One file that is put into a sandbox or taken out: what `MAX_BODY_BYTES` is to a request, small enough for an executor beside others. */
 export const MAX_SANDBOX_FILE_BYTES = 8 * MIB;
+/** Sandboxes of one local service at once, each a shell of 5 MiB when it does nothing; who asks for one more waits. */
+export const MAX_LOCAL_SANDBOXES = 256;
+/** Processes and threads in one: an agent with its tools and a test suite, while a fork bomb is nothing that the machine notices. */
+export const MAX_SANDBOX_PROCESSES = 512;
+/** Files and folders in the memory of one that no cgroup counts: 1 KiB of the kernel's for each. */
+export const MAX_SANDBOX_INODES = 262_144;
 
 // Environments at the other end of a network (src/environment-http/; docs/environment-protocol.md, "Over HTTP").
 /** How long one may take to begin a conversation: a container that stands still is started first. */

@@ -20,6 +20,8 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port to listen at (default: one that is free)")
     parser.add_argument("--env-dir", default="./environments", help="folder with environments (default: %(default)s)")
+    parser.add_argument("--id", default=None, help="what it is called (default: NAME, or as its project, folder or file is called)")
+    parser.add_argument("--concurrency", type=int, default=None, metavar="N", help="rollouts at once of this process, told by set_concurrency (default: as the environment has it)")
     parser.add_argument("--token-env", default="EDGEWISE_ENV_TOKEN", metavar="NAME", help="variable that holds the token (default: %(default)s; without one, one is made and printed)")
     parser.add_argument("--with-parent", action="store_true", help="end when standard input ends")
     parser.add_argument("--version", action="version", version=f"edgewise_env {VERSION}")
@@ -52,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         from .serving import serve
 
         library = find_library()
-        found = find_environment(options.environment, options.env_dir)
+        found = find_environment(options.environment, options.env_dir, options.id)
     except Failure as failure:
         say({"error": {"code": failure.code, "message": failure.message, "hint": failure.hint}})
         return 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -51,8 +51,13 @@ def module_of(name: str) -> str:
     return name.replace("-", "_").split("/")[-1]
 
 
-def find_environment(name: str, env_dir: str) -> Found:
-    """Finds what `name` means: a path, a folder of `env_dir`, or an installed module; and imports it. Raises `Failure`."""
+def find_environment(name: str, env_dir: str, called: str | None = None) -> Found:
+    """Finds what `name` means: a path, a folder of `env_dir`, or an installed module; and imports it. `called`: its id, where it is another. Raises `Failure`."""
+    found = _find(name, env_dir)
+    return found if called is None else replace(found, id=called)
+
+
+def _find(name: str, env_dir: str) -> Found:
     path = Path(name).expanduser()
     if path.suffix == ".py" or (("/" in name or name in (".", "..")) and path.exists()) or (path.is_dir() and _is_environment(path)):
         return _at(path, None)

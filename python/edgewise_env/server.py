@@ -29,13 +29,14 @@ def refusal(status: int, code: str, message: str) -> web.Response:
 class Server:
     """Serves the conversations. Runs in a thread of its own, so that beats go out whatever the environment's code does to its loop, which is `rollouts`."""
 
-    def __init__(self, found: Found, library: Library, token: str, rollouts: asyncio.AbstractEventLoop, callers: Callers, clients: ModelClients):
+    def __init__(self, found: Found, library: Library, token: str, rollouts: asyncio.AbstractEventLoop, callers: Callers, clients: ModelClients, concurrency: int | None):
         self._found = found
         self._library = library
         self._token = token
         self._rollouts = rollouts
         self._callers = callers
         self._clients = clients
+        self._concurrency = concurrency
         self._conversations: dict[str, Conversation] = {}
         self._runner: web.AppRunner | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -76,13 +77,16 @@ class Server:
         except web.HTTPRequestEntityTooLarge:
             return refusal(413, "body_too_large", f"a batch has at most {MOST_BYTES} bytes")
 
-    async def _health(self, _request: web.Request) -> web.Response:
+    async def _health(self, request: web.Request) -> web.Response:
+        if "loop" in request.query:
+            # Answered once the environment's code has given its loop a turn.
+            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._rollouts))
         units = sum(each.units for each in self._conversations.values())
         told = {"protocol": PROTOCOL_VERSION, "environment": self._found.id, "version": self._found.version}
         return web.json_response({**told, "conversations": len(self._conversations), "units": units})
 
     def _session(self, outbox: Outbox, on_close: Callable[[], None]) -> Session:
-        return Session(self._found, self._library, outbox, self._callers, self._clients, on_close)
+        return Session(self._found, self._library, outbox, self._callers, self._clients, self._concurrency, on_close)
 
     async def _open(self, request: web.Request) -> web.StreamResponse:
         conversation = Conversation(self._rollouts, self._session)

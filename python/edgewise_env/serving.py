@@ -53,7 +53,7 @@ async def serve(found: Found, library: Library, options: argparse.Namespace, tok
     thread = ServerThread()
     loopback = Loopback(callers, rollouts)
     clients = ModelClients(library, callers, await thread.run(loopback.start()))
-    server = Server(found, library, token, rollouts, callers, clients)
+    server = Server(found, library, token, rollouts, callers, clients, options.concurrency)
     host, port = await thread.run(server.start(options.host, options.port))
     _quieten_collector()
     shown = f"[{host}]" if ":" in host else host

@@ -33,12 +33,13 @@ logger = logging.getLogger(__name__)
 class Session:
     """One conversation's environment, units and reads."""
 
-    def __init__(self, found: Found, library: Library, outbox: Outbox, callers: Callers, clients: ModelClients, on_close: Callable[[], None]):
+    def __init__(self, found: Found, library: Library, outbox: Outbox, callers: Callers, clients: ModelClients, concurrency: int | None, on_close: Callable[[], None]):
         self._found = found
         self._library = library
         self._outbox = outbox
         self._callers = callers
         self._clients = clients
+        self._concurrency = concurrency
         self._on_close = on_close
         self._loop = asyncio.get_running_loop()
         self._relays = Relays(self._loop, outbox)
@@ -149,6 +150,9 @@ class Session:
                 environment = self._library.load_environment(self._found.load_as, **args)
                 if extra:
                     environment.set_kwargs(**extra)
+                # The share of this process, whatever all of them are told together.
+                if self._concurrency is not None and hasattr(environment, "set_concurrency"):
+                    environment.set_concurrency(self._concurrency)
         finally:
             atexit.register = register  # type: ignore[assignment]
         # The library tears environments down at the end of the process, and holds them until then.

@@ -16,6 +16,8 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** That it asks for. */
+  readonly token: string;
   /** For how long it may answer nobody, in milliseconds. */
   readonly silentMs: number;
   /** It ended by itself, and is started again. */
@@ -100,7 +102,7 @@ export class EnvironmentProcess {
   }
 
   #watch(url: string): void {
-    const { hostname, port } = new URL(url);
+    const { hostname, port, pathname } = new URL(url);
     this.#silence?.end();
     this.#silence = watchSilence(
       this.#options.silentMs,
@@ -109,6 +111,8 @@ export class EnvironmentProcess {
         this.#options.onDeath(`warning: the process of ${this.#options.name} has answered nobody for ${this.#options.silentMs / 1000} s and is ended`);
         if (this.#child !== null) killGroup(this.#child);
       },
+      // The loop in which the environment's code runs, and not only the server beside it.
+      { path: `${pathname.replace(/\/$/, "")}/health?loop`, headers: { authorization: `Bearer ${this.#options.token}` } },
     );
   }
 

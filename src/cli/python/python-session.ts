@@ -106,6 +106,7 @@ export class PythonSession {
       args: [...safe, "-u", "-m", "edgewise_env", environment.target, "--id", environment.id, "--token-env", TOKEN_VARIABLE, ...limit],
       cwd,
       env: { ...variables, ...(virtualEnv === null ? {} : { VIRTUAL_ENV: virtualEnv }), PYTHONPATH: path, [TOKEN_VARIABLE]: token },
+      token,
       silentMs: 2 * hangMsOf(env),
       onDeath: tell,
       onGivenUp: (error) => this.#givenUp.abort(error),

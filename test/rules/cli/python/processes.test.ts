@@ -27,6 +27,7 @@ function processOf(how: string, { silentMs = 60_000, env = {} }: { silentMs?: nu
     args: ["--disable-warning=ExperimentalWarning", STAND_IN, "my-env"],
     cwd,
     env: { PATH: process.env.PATH ?? "", STAND_IN: how, ...env },
+    token: "t",
     silentMs,
     onDeath: (line) => deaths.push(line),
     onGivenUp: (error) => given.push(error),

@@ -30,7 +30,8 @@ limits on calls, retries of calls, storage, rows. So the environment asks:
   model under evaluation. \`permitted\` says when the call holds its permit, from where on its time counts; where the answer comes at once, the answer says it.
 - \`data\` for rows of a data set, so that it needs no readers of files and no network.
 
-A rollout crosses as the text of a [kept state](decisions/kept-states.md). What can be kept meanwhile is told: \`generated\`, \`scored\`, \`turn\`; the newest word
+A rollout crosses as the text of a [kept state](decisions/kept-states.md), or, where another library played it, at its end alone as the row that this wrote (\`row\` of \`ended\`), which stays
+byte for byte with our keys behind its own. What can be kept meanwhile is told: \`generated\`, \`scored\`, \`turn\`; the newest word
 of a rollout counts, and what is over within half a second is told once, as \`ended\`. Signals of the engine have numbers: \`abort\` ends everything that was begun with one. A number holds while a unit that names it is open.
 
 ## What is believed
@@ -39,7 +40,7 @@ The environment's code is nobody's. The engine's side checks each message, and
 
 - what is no message, names what there is not, answers what nobody asked for, or is the second with its number ends the conversation: all that was open in it ends as an error of
   the environment (\`environment_error\`) that says what was wrong, and the next example opens the channel anew;
-- a state that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
+- a state or a row that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
 - which example and which rollout it is, the name of the model under evaluation, what judges took and whether a server refused for good the engine says: an error code that ends runs is taken from the
   environment only where a server gave it to a call of that unit;
 - a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; 64 MiB wait for an isolate or a server that does not take what it is sent, and then it is given up;

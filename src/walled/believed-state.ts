@@ -61,16 +61,14 @@ export function believedState(text: string, { base, client, wasRefused, judges }
 function checkRollout(state: State): void {
   for (const field of ["is_completed", "is_truncated", "prompt_too_long", "timed_out"] as const)
     if (typeof state[field] !== "boolean") no(`has in ${field} neither true nor false`);
-  const { stop_condition, tool_defs, usage, info, timing, trajectory, model } = state;
+  const { stop_condition, tool_defs, usage, info, trajectory, model } = state;
   if (stop_condition !== null && !(typeof stop_condition === "string" && stop_condition.length <= MAX_NAME)) no("has no text in stop_condition");
   if (typeof model !== "string" || !isRecord(state.sampling_args)) no("does not say what was asked of which model");
   if (!Array.isArray(tool_defs) || !tool_defs.every((tool) => isRecord(tool) && typeof tool.name === "string")) no("has tools that are none");
   if (usage !== null && !(isRecord(usage) && isReal(usage.input_tokens) && isReal(usage.output_tokens))) no("has in usage what is no tokens");
   if (info !== undefined && info !== null && !isRecord(info)) no("has no object in info");
   if (typeof state.task !== "string") no("has no text in task");
-  checkTiming(timing);
-  const { setup, scoring, model: calls, env } = marksOf(state);
-  if (![setup, scoring].every((span) => span === null || isSpan(span)) || ![...calls, ...env].every(isSpan)) no("has times of its parts that are none");
+  checkTimes(state);
   for (const [field, messages] of [
     ["prompt", state.prompt],
     ["completion", state.completion ?? []],
@@ -85,6 +83,12 @@ function checkRollout(state: State): void {
     const used: unknown = isRecord(step) && isRecord(step.response) ? step.response.usage : undefined;
     if (used !== null && !(isRecord(used) && isReal(used.prompt_tokens) && isReal(used.completion_tokens))) no("has a model call without its answer");
   }
+}
+
+export function checkTimes(state: State): void {
+  checkTiming(state.timing);
+  const { setup, scoring, model, env } = marksOf(state);
+  if (![setup, scoring].every((span) => span === null || isSpan(span)) || ![...model, ...env].every(isSpan)) no("has times of its parts that are none");
 }
 
 const isSpan = (span: unknown): boolean => isRecord(span) && isReal(span.start) && isReal(span.end);

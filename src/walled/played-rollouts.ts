@@ -6,10 +6,11 @@ import type { Stored } from "../environments/unit/stored-rollout.ts";
 import { storedOf } from "../environments/unit/stored-rollout.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { isRolloutErrorCode, rolloutFailure } from "../rollouts/failure.ts";
-import { type KeptBase, type KeptTurn, markUnkept } from "../rollouts/kept/kept-state.ts";
+import { type KeptBase, type KeptTurn, markUnkept, type OpenedState } from "../rollouts/kept/kept-state.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
-import { createState } from "../rollouts/state/state.ts";
+import { createState, type StateOptions } from "../rollouts/state/state.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
+import { believedRow } from "./believed-row.ts";
 import { applyScores } from "./believed-scores.ts";
 import { believedState, NotBelieved } from "./believed-state.ts";
 import { type UnitLine, WalledUnit } from "./walled-unit.ts";
@@ -50,9 +51,15 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   }
 
   #storedOf(kept: Stored["kept"]): Stored {
-    const { input, options, traits } = this.#of;
-    const { client, model, sampling_args, stored } = options;
-    return storedOf(input, kept, stored?.stateColumns ?? [], { client, model, samplingArgs: mergeSamplingArgs(traits, sampling_args) });
+    const { input, options } = this.#of;
+    return storedOf(input, kept, options.stored?.stateColumns ?? [], this.#asked());
+  }
+
+  /** What was asked of which model. */
+  #asked(): Pick<StateOptions, "client" | "model" | "samplingArgs"> {
+    const { options, traits } = this.#of;
+    const { client, model, sampling_args } = options;
+    return { client, model, samplingArgs: mergeSamplingArgs(traits, sampling_args) };
   }
 
   protected override said(message: ToEngine): void {
@@ -77,17 +84,31 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   }
 
   /** The rollout's state, or null where it gave none that is one. */
-  #open(rollout: number, text: string, state: number | null): ReturnType<typeof believedState> | null {
-    const { options, indices } = this.#of;
-    if (!indices.includes(rollout) || this.#stored.has(rollout)) return null;
+  #open(rollout: number, text: string, state: number | null): OpenedState | null {
+    const { options } = this.#of;
     const before = options.begun?.get(rollout)?.state ?? options.generated?.get(rollout);
-    try {
-      return believedState(text, {
+    return this.#believed(rollout, () =>
+      believedState(text, {
         base: this.#base,
         client: options.client,
         wasRefused: this.wasRefused,
         judges: (said) => this.standIns.usageOf(state, said === null || before === undefined ? null : judgeUsageOf(before)),
-      });
+      }),
+    );
+  }
+
+  /** The same of one that comes with its row. */
+  #openRow(rollout: number, row: string, code: string | undefined, state: number | null): State | null {
+    const { input } = this.#of;
+    const judges = this.standIns.usageOf(state, null);
+    return this.#believed(rollout, () => believedRow(row, { input, ...this.#asked(), code, wasRefused: this.wasRefused, judges }));
+  }
+
+  /** What `open` gives, or null where that is not to be believed. */
+  #believed<T>(rollout: number, open: () => T): T | null {
+    if (!this.#of.indices.includes(rollout) || this.#stored.has(rollout)) return null;
+    try {
+      return open();
     } catch (thrown) {
       if (!(thrown instanceof NotBelieved)) throw thrown;
       this.#bad.set(rollout, thrown.message);
@@ -150,15 +171,15 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     return { state, turn: { prompt: null, elapsed_ms: 0 } };
   }
 
-  #end({ rollout, text, state: number, problem }: ToEngineOf<"ended">): void {
+  #end({ rollout, text, row, code, state: number, problem }: ToEngineOf<"ended">): void {
     if (this.#ended.has(rollout)) return;
-    if (text === undefined) return void this.#bad.set(rollout, "is a row, which this service does not take yet");
-    const opened = this.#open(rollout, text, number);
-    if (opened === null) return;
+    const opened = text === undefined ? null : this.#open(rollout, text, number);
+    const state = text === undefined ? this.#openRow(rollout, row ?? "", code, number) : (opened?.state ?? null);
+    if (state === null) return;
     this.standIns.settle(number);
-    if (opened.turn !== null) return void this.#bad.set(rollout, "is of one that is not over");
-    if (problem !== undefined) markUnkept(opened.state, problem);
-    this.#ended.set(rollout, opened.state);
+    if (opened !== null && opened.turn !== null) return void this.#bad.set(rollout, "is of one that is not over");
+    if (problem !== undefined) markUnkept(state, problem);
+    this.#ended.set(rollout, state);
   }
 
   #rescore({ rollout, scores }: ToEngineOf<"rescored">): void {
@@ -227,10 +248,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
 
   #emptyState(): State {
     const { input, options, traits } = this.#of;
-    return createState(input, {
-      ...{ client: options.client, model: options.model, tools: traits.toolDefs, now: options.now() },
-      samplingArgs: mergeSamplingArgs(traits, options.sampling_args),
-    });
+    return createState(input, { ...this.#asked(), tools: traits.toolDefs, now: options.now() });
   }
 
   #failed(code: RolloutErrorCode, problem: string): State {

@@ -51,6 +51,8 @@ export interface Env extends Cloudflare.Env {
   /** Sends email; a binding that a deployment adds (`send_email`), and the address that alerts come from. */
   readonly EMAIL?: MailBinding;
   readonly ALERTS_FROM?: string;
+  /** Whose sandboxes runs get where neither they nor their environments say (src/config/sandbox-names.ts); absent = `local` on one's own machine, deployed nobody's. */
+  readonly SANDBOX?: string;
   /** Hosts that code of environments may send requests to where it has an isolate of its own: names between commas, `*` for any characters. */
   readonly ENVIRONMENT_HOSTS?: string;
   /** How long nothing may be heard of an example that an isolate plays, while no model is at work for it, in milliseconds; default ten minutes. */

@@ -3,7 +3,18 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { TO_ENGINE } from "../src/environment-protocol/to-engine.ts";
-import { HTTP_BEAT_MS, HTTP_BEGIN_MS, HTTP_POST_MS, HTTP_REPEAT_MS, HTTP_SILENCE_MS, LINKED_OPENING_MS, MAX_BATCH_CHARACTERS, MIB } from "../src/limits.ts";
+import {
+  HTTP_BEAT_MS,
+  HTTP_BEGIN_MS,
+  HTTP_POST_MS,
+  HTTP_REPEAT_MS,
+  HTTP_SILENCE_MS,
+  LINKED_OPENING_MS,
+  MAX_BATCH_CHARACTERS,
+  MAX_WALLED_SANDBOX_CALLS,
+  MAX_WALLED_SANDBOXES,
+  MIB,
+} from "../src/limits.ts";
 import { TO_ENVIRONMENT } from "../src/environment-protocol/to-environment.ts";
 import { PROTOCOL_VERSION } from "../src/environment-protocol/values.ts";
 
@@ -29,6 +40,8 @@ limits on calls, retries of calls, storage, rows. So the environment asks:
 - \`call\` for an answer of a model, of the one under evaluation or of another that it names by its address and the variable of its key. It sees no key. The model's name is the run's for the
   model under evaluation. \`permitted\` says when the call holds its permit, from where on its time counts; where the answer comes at once, the answer says it.
 - \`data\` for rows of a data set, so that it needs no readers of files and no network.
+- \`sandbox\` for something to be done with a sandbox: made, waited for, a command run, a file put into it or taken out, ended. The driver is the run's, and so are its key and its
+  sandboxes: no other sandbox is known here. \`cancel_sandbox\` ends a command that nobody waits for any more.
 
 A rollout crosses as the text of a [kept state](decisions/kept-states.md), or, where another library played it, at its end alone as the row that this wrote (\`row\` of \`ended\`), which stays
 byte for byte with our keys behind its own. What can be kept meanwhile is told: \`generated\`, \`scored\`, \`turn\`; the newest word
@@ -43,7 +56,7 @@ The environment's code is nobody's. The engine's side checks each message, and
 - a state or a row that is none, or has a reward, metrics, times, an error or messages that are none, is that rollout's error, and never a reward of 0;
 - which example and which rollout it is, the name of the model under evaluation, what judges took and whether a server refused for good the engine says: an error code that ends runs is taken from the
   environment only where a server gave it to a call of that unit;
-- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; 64 MiB wait for an isolate or a server that does not take what it is sent, and then it is given up;
+- a rollout has 64 calls under way at most, a request 16 MiB, all requests of a conversation 64 MiB, a state 3 MiB, an environment 16 other models and 8 data sets at once, 64 in all. More is refused to the caller; a conversation has ${MAX_WALLED_SANDBOXES} sandboxes and ${MAX_WALLED_SANDBOX_CALLS} uses of them under way, each of its own run; 64 MiB wait for an isolate or a server that does not take what it is sent, and then it is given up;
 - a unit of which nothing is heard while no call is under way ends after ten minutes (\`WALLED_SILENCE_MS\`), and so does a reading; one that goes on 40 s
   after its deadline ends as \`timeout\`; one that is told to end has ten seconds;
 - uploads, and what the engine's token opens on the Hugging Face Hub, are read for it where the arguments of the run name them.

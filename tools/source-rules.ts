@@ -57,11 +57,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/environment-protocol/"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/", "src/hub/", "src/traces/"],
-  // Who provides sandboxes.
-  ["src/sandboxes/"],
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
-  ["src/published/"],
+  // Drivers of sandboxes, and what a run has of one.
+  ["src/published/", "src/sandboxes/"],
   // What brings messages to an isolate and back: in the Worker, and, below `inside/`, there. And to a process at the other end of a network.
   ["src/isolates/", "src/environment-http/"],
   ["durable-objects/", "src/worker-options.ts"],
@@ -72,10 +71,9 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
   inCli("terminal/"),
   inCli("disk/", "command-line/"),
-  inCli("connection/", "sandboxes/", "state/"),
+  inCli("connection/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
-  inCli("python/"),
   inCli("applying/"),
   inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/", "published/"),
   inCli("schedules/"),

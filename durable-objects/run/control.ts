@@ -204,6 +204,7 @@ export interface ResumeRequest {
   readonly verbose?: boolean | null;
   readonly num_workers?: number | "auto" | null;
   readonly no_interleave_scoring?: boolean | null;
+  readonly sandbox?: RunConfig["sandbox"] | null;
   readonly heartbeat_url?: string | null;
   readonly monitor?: RunConfig["monitor"] | null;
   readonly stall_minutes?: number | null;

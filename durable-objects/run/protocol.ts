@@ -2,14 +2,15 @@ import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows/rows-d
 import type { Failure } from "../../src/errors/result.ts";
 import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
+import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { ResponseModels } from "../../src/metrics/response-models.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { WindowAnswer } from "./window-answer.ts";
-import type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+import type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
-export type { FolderSource, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+export type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 export type { WindowAnswer } from "./window-answer.ts";
 
 /**
@@ -109,8 +110,15 @@ export interface Grant extends TicketId, Holding {
   readonly marked?: boolean;
   /** The run has ended: units are scored that are generated, and nothing is generated; absent = it has not. */
   readonly scores_only?: true;
+  /** Drivers whose sandboxes the run had, and what of them may be in use beside this grant; absent = it had none, and from Runs of before. */
+  readonly sandboxes?: GrantedSandboxes;
   /** The Run tries again where loading or reading failed by something that may pass (`FailRequest.passing`); absent from Runs of before. */
   readonly tries_again?: true;
+}
+
+/** The environment is about to have its first sandbox of this driver under the grant. */
+export interface SandboxRequest extends TicketId {
+  readonly driver: SandboxName;
 }
 
 export interface JoinRequest {
@@ -374,6 +382,8 @@ export interface RunExecution {
   adopted(request: TicketId): Promise<AdoptedAnswer>;
   note(request: NoteRequest): Promise<Ack>;
   fail(request: FailRequest): Promise<FailAnswer>;
+  /** Kept before there is one, so that whoever comes after a killed executor knows where to look. */
+  sandbox(request: SandboxRequest): Promise<Ack>;
   /** `ok`: go on, with marked rows; `lost`: the grant has ended. */
   otherCode(request: OtherCodeRequest): Promise<Ack>;
   mergePlan(request: MergePlanRequest): Promise<MergePlanAnswer>;

@@ -114,6 +114,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   async fail(request: P.FailRequest): Promise<P.Ack> {
     return this.#transit("fail", request) ?? GONE;
   }
+  async sandbox(request: P.SandboxRequest): Promise<P.Ack> {
+    return this.#transit("sandbox", request) ?? GONE;
+  }
   async mergePlan(request: P.MergePlanRequest): Promise<P.MergePlanAnswer> {
     return this.#transit("mergePlan", request) ?? GONE;
   }

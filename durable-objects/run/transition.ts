@@ -5,6 +5,7 @@ import { emptyTotals } from "../../src/metrics/totals.ts";
 import { adopt, adopted, inputs } from "./course/adoption.ts";
 import { claim } from "./grants/claims.ts";
 import { keepWaiting, otherCode } from "./grants/code-wait.ts";
+import { noteSandbox } from "./grants/sandboxes.ts";
 import { commit } from "./grants/commits.ts";
 import type { RunContext } from "./state/context.ts";
 import type { CreateRequest, HubPushOutcome } from "./control.ts";
@@ -32,7 +33,7 @@ import { repairSlice } from "./course/repair.ts";
 import { type CountedResume, resume } from "./course/resume.ts";
 import { moveWithClock } from "./course/set-back.ts";
 import { type SweepOutcome, swept } from "./course/sweep.ts";
-import { beat, join, lapseTickets, leave } from "./grants/tickets.ts";
+import { beat, join, lapseTickets, leave, liveTicket } from "./grants/tickets.ts";
 import { watchRun } from "./stopping/watching.ts";
 import { clearBackoff } from "./sending/wake.ts";
 
@@ -57,6 +58,7 @@ export const TRANSITIONS = {
   note: (ledger: Ledger, head: RunHead, request: P.NoteRequest, context: RunContext) => note(ledger, head, request, context),
   otherCode: (ledger: Ledger, head: RunHead, request: P.OtherCodeRequest, context: RunContext) => otherCode(ledger, head, request, context),
   fail: (ledger: Ledger, head: RunHead, request: P.FailRequest, context: RunContext) => failRun(ledger, head, request, context),
+  sandbox: (ledger: Ledger, head: RunHead, request: P.SandboxRequest) => noteSandbox(head, liveTicket(ledger, request), request),
   mergePlan: (ledger: Ledger, head: RunHead, request: P.MergePlanRequest, context: RunContext) => mergePlan(ledger, head, request, context),
   merged: (ledger: Ledger, head: RunHead, request: P.MergedRequest) => merged(ledger, head, request),
   intake: (ledger: Ledger, head: RunHead, request: P.TicketId) => intake(ledger, head, request),

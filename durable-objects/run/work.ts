@@ -1,3 +1,4 @@
+import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { Place } from "../../r2-layout/place.ts";
 
 /** What of a run's work a call speaks of: units, rollouts of them, and where those are that are there. */
@@ -53,6 +54,15 @@ export interface RescoredSource {
 export interface MergeSource {
   readonly segment: string;
   readonly length: number;
+}
+
+/** What a grant has to know to remove sandboxes that are left over: those of grants that ended, which no rollout is gone on with in. */
+export interface GrantedSandboxes {
+  readonly drivers: readonly SandboxName[];
+  /** Epochs of the other grants that live. Greater ones than the grant's own are to come. */
+  readonly live: readonly number[];
+  /** Rollouts stand between two turns, or are gone on with from there: their sandboxes may be of grants that ended. */
+  readonly turns: boolean;
 }
 
 /** An uploaded result folder, as `ImportSource` has it. */

@@ -15,6 +15,8 @@ import type { EnvironmentFacts } from "./creation/resolve.ts";
 import type { EnvironmentName, EnvironmentOfRun } from "../config/plan/run-config.ts";
 import type { KeySource } from "../config/endpoints/secrets.ts";
 import type { ExportState } from "../exporting/export-state.ts";
+import type { SandboxChoice, SandboxName } from "../config/sandbox-names.ts";
+import type { DriverHost } from "../sandboxes/driver.ts";
 import type { Result } from "../errors/result.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";
 
@@ -138,6 +140,8 @@ export interface AppPorts {
   offered(run: EnvironmentName): Promise<EnvironmentFacts | null>;
   /** What a module says of the environment that it exports; asked where it can reach nothing. Throws `environment_failed`. */
   describe(code: { readonly digest: string; readonly text: string; readonly map: string }): Promise<Described>;
+  /** Whose sandboxes a run that chose these may have; `key`: as `DriverHost.key`, of what the run would have. */
+  sandboxChoice(chosen: SandboxName | null, key: DriverHost["key"]): Promise<SandboxChoice>;
   /** Digest of an environment as this service has it; null when it has none of that name. */
   envDigest(run: EnvironmentOfRun): Promise<string | null>;
   /** Of those that every team has. */

@@ -22,6 +22,8 @@ import { askExport } from "../exporting/ask-export.ts";
 import { exportsQueue } from "../exporting/export-task.ts";
 import { describeIsolated } from "../offering/describe-isolated.ts";
 import { digestIn, environmentNamed, offeredIds, offeredTo } from "../offering/offered-environments.ts";
+import { sleep } from "../clients/transport/sleep.ts";
+import { sandboxChoice } from "../sandboxes/choice.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { DEFAULT_TEAM, runName, teamField, teamPrefix } from "../teams/team-name.ts";
 import { VERSION } from "../version.ts";
@@ -117,6 +119,7 @@ function portsIn(env: Env, team: string): AppPorts {
     rate: (env as Partial<Env>).REQUESTS ?? null,
     keys: env,
     masterKeys: () => masterKeysIn(env),
+    sandboxChoice: (chosen, key) => sandboxChoice({ env, key, fetch, sleep, now: steadyNow }, chosen),
     hiding,
     // As with `run`: one that met a restart stays broken.
     get registry() {

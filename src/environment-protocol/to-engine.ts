@@ -1,7 +1,23 @@
 /** What the environment's side says. Whatever it is, it is checked before it is used: docs/environment-protocol.md, "What is believed". */
 import { z } from "zod";
-import { RELAY_ROUTES } from "../rollouts/types.ts";
-import { crossedError, datasetSpec, endpoint, example, facts, failure, json, jsonObject, message, number, problem, rollout, tool, traits } from "./values.ts";
+import { sandboxRequest } from "./sandbox-values.ts";
+import {
+  crossedError,
+  datasetSpec,
+  endpoint,
+  example,
+  facts,
+  failure,
+  json,
+  jsonObject,
+  message,
+  number,
+  problem,
+  RELAY_ROUTES,
+  rollout,
+  tool,
+  traits,
+} from "./values.ts";
 
 const text = z.string();
 const type = <const T extends string>(name: T) => z.literal(name);
@@ -59,6 +75,18 @@ export const TO_ENGINE = {
   data: z.object({ type: type("data"), read: number, spec: datasetSpec }).describe("Reads a data set. Answered by `data_rows`."),
   data_next: z.object({ type: type("data_next"), read: number }).describe("The next page of it."),
   data_end: z.object({ type: type("data_end"), read: number }).describe("No more of it is wanted."),
+  sandbox: z
+    .object({
+      type: type("sandbox"),
+      call: number,
+      driver: text
+        .max(64)
+        .nullable()
+        .describe("whose sandboxes the environment would rather have (`local`, `prime`, …); what the run chose wins. null: the run's"),
+      request: sandboxRequest,
+    })
+    .describe("Has something done with a sandbox of the run. Answered by `sandbox_result`, once."),
+  cancel_sandbox: z.object({ type: type("cancel_sandbox"), call: number }).describe("Nobody waits for it any more: a command is ended. No answer comes."),
   generated: z
     .object({ type: type("generated"), ...word })
     .describe("A rollout is generated, whatever it ended in. Left out where its scores come in a moment."),

@@ -1,5 +1,6 @@
 /** What the engine's side says. */
 import { z } from "zod";
+import { sandboxResult } from "./sandbox-values.ts";
 import { crossedError, example, json, jsonObject, number, PROTOCOL_VERSION, rollout, time } from "./values.ts";
 
 const text = z.string();
@@ -99,6 +100,9 @@ export const TO_ENVIRONMENT = {
   data_rows: z
     .object({ type: type("data_rows"), read: number, rows: z.array(jsonObject), done: z.boolean(), error: crossedError.optional() })
     .describe("A page of a data set."),
+  sandbox_result: z
+    .object({ type: type("sandbox_result"), call: number, result: sandboxResult.optional(), error: crossedError.optional() })
+    .describe("What became of a `sandbox`: one of `result` and `error`."),
   scoring_turn: z.object({ type: type("scoring_turn"), unit: number }).describe("The unit may be scored."),
   leaving: z.object({ type: type("leaving") }).describe("Others go on with rollouts that tell their turns: each stops at its next one."),
   unkept: z.object({ type: type("unkept") }).describe("Nobody keeps turns any more."),

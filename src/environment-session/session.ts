@@ -19,6 +19,7 @@ import type { RolloutInput } from "../rollouts/types.ts";
 import { DataReads } from "./data-reads.ts";
 import { ModelCalls } from "./model-calls.ts";
 import { nextPage } from "../environment-protocol/pages.ts";
+import { SandboxCalls } from "./sandbox-calls.ts";
 import { playOrdered, scoreOrdered, type UnitHost } from "./played-unit.ts";
 import { Prints } from "./prints.ts";
 
@@ -52,6 +53,7 @@ class Session {
   readonly #clock = { at: null as number | null };
   readonly #calls: ModelCalls;
   readonly #data: DataReads;
+  readonly #sandboxes: SandboxCalls;
   readonly #prints: Prints;
   readonly #signals = new HeardSignals();
   readonly #turns = new Map<number, () => void>();
@@ -65,6 +67,7 @@ class Session {
     this.#outbox = new Outbox({ send: (batch) => channel.send(batch), waitMs: PROGRESS_MS });
     this.#calls = new ModelCalls(this.#outbox, this.#clock);
     this.#data = new DataReads(this.#outbox);
+    this.#sandboxes = new SandboxCalls(this.#outbox);
     this.#prints = new Prints(this.#outbox);
   }
 
@@ -115,6 +118,8 @@ class Session {
         return this.#calls.answered(message);
       case "data_rows":
         return this.#data.taken(message);
+      case "sandbox_result":
+        return this.#sandboxes.answered(message);
       case "scoring_turn":
         this.#turns.get(message.unit)?.();
         return void this.#turns.delete(message.unit);
@@ -157,6 +162,7 @@ class Session {
       secrets: keys,
       variables,
       client: ({ base_url, api_key_var, client_type }) => this.#calls.of({ base_url, api_key_var, ...(client_type === undefined ? {} : { client_type }) }),
+      sandbox: this.#sandboxes.of,
       ...(rubric === null ? {} : { rubric }),
     };
     const environment = definition.load(args as JsonObject, context, extra as JsonObject);

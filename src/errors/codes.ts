@@ -109,6 +109,7 @@ export const SERVICE_ERRORS = {
   cluster_key_unknown: 422,
   environment_failed: 422,
   access_not_allowed: 422,
+  sandbox_unavailable: 422,
   preparation_failed: 422,
   source_mismatch: 409,
   scorer_lacks_state: 422,

@@ -249,7 +249,10 @@ export class Executor {
     const { task } = grant;
     if (task.kind === "finalise") {
       const ports = this.#portsOf(grant);
-      await keepAlive(ports, runId, grant, this.#stop.signal, (signal) => finaliseRun(ports, grant, task, signal, this.#slice));
+      await keepAlive(ports, runId, grant, this.#stop.signal, async (signal) => {
+        await this.#environments.removeLastSandboxes(grant, said.notes);
+        await finaliseRun(ports, grant, task, signal, this.#slice);
+      });
       return true;
     }
     if (task.kind === "prepare") return this.#prepare(grant, task, said);

@@ -9,6 +9,7 @@ import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { JudgeMeter } from "../rollouts/state/judge-usage.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
+import { GrantSandboxes } from "./grant-sandboxes.ts";
 import { hasCodeOf } from "./grant-code.ts";
 import type { EnvironmentLog } from "./hosting/environment-log.ts";
 import { type KeySources, keySources } from "../published/keys-of-published.ts";
@@ -79,6 +80,15 @@ export class GrantEnvironments {
     return true;
   }
 
+  /** Sandboxes of the run that nobody ends any more, before nobody looks for them. Never rejects. */
+  removeLastSandboxes(grant: Grant, notes: RunNotes): Promise<void> {
+    return this.#sandboxesOf(grant, notes).removeLast();
+  }
+
+  #sandboxesOf(grant: Grant, notes: RunNotes): GrantSandboxes {
+    return new GrantSandboxes(this.#ports, this.#endpoints.fetch, grant, (message) => notes.warning(message, message));
+  }
+
   /** Null where it cannot be looked up, which the run is told. */
   async #find(grant: Grant): Promise<{ readonly offered: OfferedEnvironment | null } | null> {
     try {
@@ -132,6 +142,7 @@ export class GrantEnvironments {
     const judges = new JudgeMeter();
     const { given } = secrets;
     const { service } = this.#sources(config);
+    const sandboxes = this.#sandboxesOf(grant, notes);
     try {
       if (offered === null) throw new EdgewiseError("environment_not_found", `there is no environment ${JSON.stringify(config.env_id)}`);
       const context: LoadContext = {
@@ -141,6 +152,7 @@ export class GrantEnvironments {
           placesOf(config).some(({ api_key_var }) => api_key_var === name) ? null : (given[name] ?? (service ? this.#ports.secret(name) : null)),
         secrets: given,
         variables: config.env_variables ?? {},
+        sandbox: sandboxes.for([...offered.keys, ...Object.keys(given)]),
         print: (level, text) => prints.print(level, text),
         inside,
         outward: this.#endpoints.outward,
@@ -154,7 +166,8 @@ export class GrantEnvironments {
       // Its code may be another than at the creation.
       const denied = accessProblem(environment.traits, allowedAccess(config));
       if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
-      return { environment, end: this.#ending(config.run_id, environment, prints), judges, envDigest, secrets };
+      const looked = sandboxes.removeLeftovers();
+      return { environment, end: this.#ending(config.run_id, environment, prints, looked), judges, envDigest, secrets };
     } catch (thrown) {
       await prints.flush();
       await this.#cannotLoad(grant, thrown);
@@ -169,11 +182,11 @@ export class GrantEnvironments {
   }
 
   /** What is printed last must be sent under the ticket, so this comes before it is given back. */
-  #ending(runId: string, environment: HostedEnvironment, prints: EnvironmentLog): Loaded["end"] {
+  #ending(runId: string, environment: HostedEnvironment, prints: EnvironmentLog, looked: Promise<void>): Loaded["end"] {
     let ended: Promise<void> | null = null;
     const end = async (): Promise<void> => {
       await environment.teardown().catch((thrown: unknown) => this.#ports.log(`run ${runId}: teardown: ${failureOf(thrown).message}`));
-      await prints.flush();
+      await Promise.all([prints.flush(), looked]);
     };
     return () => (ended ??= end());
   }

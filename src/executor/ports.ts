@@ -7,6 +7,8 @@ import type { AiBinding } from "../clients/client.ts";
 import type { EndpointKey, KeySource } from "../config/endpoints/secrets.ts";
 import type { EnvironmentName, EnvironmentOfRun, RunConfig } from "../config/plan/run-config.ts";
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
+import type { SandboxName } from "../config/sandbox-names.ts";
+import type { Sandbox } from "../environments/sandbox/sandbox.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
@@ -70,6 +72,10 @@ export interface ExecutorPorts {
   readonly secretsOf: (config: RunConfig, declared: readonly string[]) => Promise<RunSecrets>;
   /** Does `work` so that none of these values stands in what it writes. */
   readonly hiding: <T>(values: readonly string[], work: () => T) => T;
+  /** Whose sandboxes environments get that are not told; null = nobody's. */
+  readonly usualSandbox: SandboxName | null;
+  /** Sandboxes of that name for runs of this team, paid for by keys of the team or the service; `fetch`: what their provider is called with. Throws as `openDriver`. */
+  readonly sandboxes: (name: SandboxName, config: RunConfig, fetch: ExecutorPorts["fetch"]) => Sandbox;
   /** Why an environment may not have a client for this place with this key; null when it may. */
   readonly placeProblem: (place: { readonly base_url: string; readonly api_key_var: string }) => string | null;
   /** Why an environment may not call this address, whatever the key; null when it may. */

@@ -1,7 +1,7 @@
 import { parseUrl } from "../config/endpoints/addresses.ts";
 import { PROVIDERS, providerOfKey } from "../config/endpoints/providers.ts";
 import { type EndpointKey, type KeySource, resolveKey } from "../config/endpoints/secrets.ts";
-import { fail, ok, type Result } from "../errors/result.ts";
+import { EdgewiseError, fail, ok, type Result } from "../errors/result.ts";
 import { open } from "./envelope.ts";
 import type { MasterKeys } from "./master-keys.ts";
 import { type OpenSecret, type SealedSecret, SOURCES } from "./sealed-secret.ts";
@@ -87,6 +87,15 @@ export class RunSecrets {
   judgeKeyOf(source: KeySource, name: string, baseUrl: string): Result<EndpointKey> | null {
     if (!Object.hasOwn(this.given, name)) return this.keyOf(source, name, baseUrl);
     return resolveKey(source, name, baseUrl, (wanted) => this.#valueOf(wanted));
+  }
+
+  /** The key of a provider of sandboxes on `host`; null where no secret has the name. Throws `missing_key` for one that is for other hosts alone. */
+  sandboxKey(name: string, host: string): string | null {
+    const secret = this.#byName.get(name);
+    if (secret === undefined) return null;
+    if (secret.hosts.length > 0 && !secret.hosts.includes(host))
+      throw new EdgewiseError("missing_key", `${name} is a secret for ${secret.hosts.join(", ")}, and is not sent to ${host}`);
+    return this.#valueOf(name);
   }
 
   #valueOf(name: string): string | null {

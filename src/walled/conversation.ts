@@ -11,6 +11,7 @@ import { isRolloutErrorCode } from "../rollouts/failure.ts";
 import { isLeft } from "../rollouts/kept/left.ts";
 import { DatasetServer } from "./dataset-server.ts";
 import { ModelAnswers } from "./model-answers.ts";
+import { SandboxAnswers } from "./sandbox-answers.ts";
 import { readMessage } from "./read-message.ts";
 import { ToldSignals } from "./told-signals.ts";
 import type { OpenUnit, UnitLine } from "./walled-unit.ts";
@@ -27,7 +28,7 @@ export interface Patience {
 export interface ConversationWith extends Patience {
   /** Of the environment, for messages. */
   readonly id: string;
-  readonly context: Pick<LoadContext, "datasets" | "rows" | "client" | "print" | "inside">;
+  readonly context: Pick<LoadContext, "datasets" | "rows" | "client" | "sandbox" | "print" | "inside">;
   /** Of the run. */
   readonly args: JsonObject;
   /** That the environment declares. */
@@ -54,6 +55,7 @@ export class Conversation {
   readonly #outbox: Outbox;
   readonly #calls: ModelAnswers;
   readonly #data: DatasetServer;
+  readonly #sandboxes: SandboxAnswers;
   readonly #units = new Map<number, OpenUnit>();
   #unitCount = 0;
   #reply: (Waiting<ToEngine> & { readonly type: ToEngine["type"] }) | null = null;
@@ -61,6 +63,8 @@ export class Conversation {
   #reads = 0;
   readonly #signals = new ToldSignals((signal, reason) => this.#outbox.put({ type: "abort", signal, reason: crossing(reason), left: isLeft(reason) }));
   #prints = 0;
+  /** It has torn itself down. */
+  #closed = false;
   #ended: Failure | null = null;
   #watch: ReturnType<typeof setTimeout> | undefined;
   /** When something was heard last that is of no unit. */
@@ -74,6 +78,7 @@ export class Conversation {
     this.#outbox = new Outbox({ send: (batch) => channel.send(batch), waitMs: PERMIT_MS });
     this.#calls = new ModelAnswers(this.#outbox, { client: context.client, now });
     this.#data = new DatasetServer(this.#outbox, context, { args, hosts });
+    this.#sandboxes = new SandboxAnswers(this.#outbox, context.sandbox);
     this.#heardAt = now();
     const { inside = (work) => work() } = context;
     channel.onBatch = (batch) => inside(() => this.#hear(batch));
@@ -174,6 +179,7 @@ export class Conversation {
     for (const { reject } of this.#pages.values()) reject(error);
     this.#calls.endAll(new Error(reason.message));
     this.#data.endAll();
+    this.#sandboxes.end(!this.#closed);
     const code = isRolloutErrorCode(reason.code) ? reason.code : "environment_error";
     for (const unit of [...this.#units.values()]) if (!unit.isOver) unit.broken(code, reason.message);
     this.#units.clear();
@@ -230,6 +236,12 @@ export class Conversation {
         return this.#data.next(message.read);
       case "data_end":
         return this.#data.end(message.read);
+      case "sandbox": {
+        const problem = this.#sandboxes.ask(message);
+        return problem === null ? undefined : this.#breach(problem);
+      }
+      case "cancel_sandbox":
+        return this.#sandboxes.cancel(message.call);
       case "examples": {
         const waiting = this.#pages.get(message.read);
         if (waiting === undefined && message.read > this.#reads) return this.#breach("it gave examples that nobody asked for");
@@ -268,8 +280,10 @@ export class Conversation {
     const reply = this.#reply;
     if (reply === null) return this.#breach(`it answered ${message.type}, which nobody had asked for`);
     if (message.type === "failed") reply.reject(thrownOf(message.error));
-    else if (message.type === reply.type) reply.resolve(message);
-    else this.#breach(`it answered ${message.type} where ${reply.type} was asked for`);
+    else if (message.type === reply.type) {
+      this.#closed = message.type === "closed";
+      reply.resolve(message);
+    } else this.#breach(`it answered ${message.type} where ${reply.type} was asked for`);
   }
 
   #print({ level, text }: ToEngineOf<"print">): void {
@@ -284,7 +298,7 @@ export class Conversation {
       if (this.#ended !== null) return;
       const at = now();
       for (const unit of [...this.#units.values()]) if (unit.isLate(at)) unit.broken("timeout", "it went on after its time was over");
-      if (this.#calls.unnamed === 0 && !this.#data.isReading) this.#lookForSilence(at, silenceMs);
+      if (this.#calls.unnamed === 0 && !this.#data.isReading && !this.#sandboxes.isBusy) this.#lookForSilence(at, silenceMs);
       if (this.#ended === null && (this.#units.size > 0 || this.#pages.size > 0)) this.#setWatch();
     }, watchMs);
   }

@@ -141,6 +141,7 @@ const OWN_CODES: readonly string[] = [
   "dataset_unreadable",
   "environment_failed",
   "access_not_allowed",
+  "sandbox_unavailable",
   "metric_name_reserved",
 ];
 
@@ -158,6 +159,7 @@ const OPTIONS: readonly string[] = [
   "allow_sandbox_access",
   "allow_instances_access",
   "rubric",
+  "sandbox",
 ] satisfies readonly EnvironmentProblem["option"][];
 
 const believedProblem = ({ option, message }: { option: string; message: string }): EnvironmentProblem => ({

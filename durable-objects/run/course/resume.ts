@@ -86,6 +86,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...workersOf(request.num_workers ?? num_workers),
     ...replaced("no_interleave_scoring", request.no_interleave_scoring),
     ...replaced("secrets", request.secrets),
+    ...replaced("sandbox", request.sandbox),
     ...replaced("heartbeat_url", request.heartbeat_url),
     ...replaced("monitor", request.monitor),
     ...replaced("stall_minutes", request.stall_minutes),

@@ -43,6 +43,7 @@ import {
   type TicketTask,
 } from "../protocol.ts";
 import { endedWithRuntime } from "./runtime-deaths.ts";
+import { grantedSandboxes } from "./sandboxes.ts";
 import { endSpansOf, freeRollouts, passOn } from "./spans.ts";
 import { becomeWary, blameLapse } from "./suspects.ts";
 
@@ -133,6 +134,7 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     ...(head.env_digest === null || !needsCode(ticket) ? {} : { env_digest: head.env_digest }),
     ...(head.env_digests === undefined ? {} : { marked: true }),
     ...(head.last_scores === undefined ? {} : { scores_only: true }),
+    ...grantedSandboxes(ledger, head, ticket),
     tries_again: true,
   };
 }

@@ -1,5 +1,6 @@
 import type { RowsDigest, RowsDigestState } from "../../../src/rollouts/rows/rows-digest.ts";
 import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { SandboxName } from "../../../src/config/sandbox-names.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "../control.ts";
@@ -128,6 +129,8 @@ export interface RunHead {
   merged_through?: number;
   /** Newest event when the run was resumed: no segments are merged before as many events as are merged at once have come since (course/merge-need.ts). Absent = it never was. */
   resumed_seq?: number;
+  /** Drivers of which its environment has had sandboxes (grants/sandboxes.ts); absent = none, and in runs of before. */
+  sandboxes?: readonly SandboxName[];
   /** Of an evaluation that is pushed; absent = it is not. */
   pushed?: PushedHead;
   finalise: FinaliseState;

@@ -161,7 +161,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const problem = await checkedEnvironment(
       ports,
       found.value,
-      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config), ...rubricOf(rescoring) },
+      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config), chosen: config.sandbox ?? null, ...rubricOf(rescoring) },
       has,
     );
     if (problem !== null) throw invalid(problemAt(problem.option), problem.message);

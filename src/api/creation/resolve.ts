@@ -104,6 +104,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
+    ...given("sandbox", request.sandbox),
     ...given("heartbeat_url", request.heartbeat_url),
     ...given("stall_minutes", request.stall_minutes),
     ...(request.verbose === true ? { verbose: true } : {}),

@@ -251,6 +251,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
+    ...(config.sandbox === undefined ? {} : { sandbox: config.sandbox }),
     ...(config.heartbeat_url === undefined ? {} : { heartbeat_url: shownOrigin(config.heartbeat_url) }),
     ...(config.monitor === undefined ? {} : { monitor: config.monitor.name }),
     ...(config.stall_minutes === undefined ? {} : { stall_minutes: config.stall_minutes }),

@@ -4,7 +4,8 @@ import type { ResumeRequest, RunView } from "../../../durable-objects/run/contro
 import type { RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
-import { placesOf } from "../../config/plan/run-config.ts";
+import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
+import { namedSandbox } from "../../config/sandbox-names.ts";
 import { shownConfig } from "../../config/plan/shown-config.ts";
 import { allowedAccess } from "../../environments/definition/access.ts";
 import { teamField } from "../../teams/team-name.ts";
@@ -26,7 +27,7 @@ import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
 import { keeperOf } from "../secrets/custom-secrets.ts";
 import { mustHave, orTakenBack, secretsOfResume } from "../secrets/secrets-of-resume.ts";
-import { checkedEnvironment, keyOfPlace, type SecretsOfRun } from "../secrets/secrets-of-run.ts";
+import { checkedEnvironment, keyOfPlace, type SecretsOfRun, sandboxesOf } from "../secrets/secrets-of-run.ts";
 
 /** `/evaluations`: list, look at, interrupt, resume and delete runs. */
 export const evaluations = new Hono<AppContext>();
@@ -84,6 +85,7 @@ evaluations.post("/:id/resume", async (c) => {
   const envDigest = await ports.envDigest(view.config);
   const calls = mayCall(view, body, envDigest);
   if (calls) {
+    await checkSandbox(ports, has, body.sandbox ?? view.config.sandbox);
     mustHave(view.config.secrets ?? [], has.secrets);
     if (view.config.rescored_from === undefined) for (const place of places) unwrap(keyOfPlace(ports, has.secrets, place.api_key_var, place.base_url));
   }
@@ -107,6 +109,7 @@ evaluations.post("/:id/resume", async (c) => {
     verbose: body.verbose ?? null,
     num_workers: body.num_workers ?? null,
     no_interleave_scoring: body.no_interleave_scoring ?? null,
+    sandbox: body.sandbox ?? null,
     heartbeat_url: body.heartbeat_url ?? null,
     ...(body.monitor === undefined ? {} : { monitor: await monitorOfRun(ports, body.monitor) }),
     stall_minutes: body.stall_minutes ?? null,
@@ -152,9 +155,17 @@ async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expe
     independent_scoring: config.independent_scoring,
     model_keys: placesOf(config).map((place) => place.api_key_var),
     allowed: allowedAccess(config),
+    chosen: config.sandbox ?? null,
   };
   const problem = await checkedEnvironment(ports, definition, wanted, has);
   if (problem !== null) throw invalid(["body", "expect", ...problemAt(problem.option)], problem.message);
+}
+
+/** The sandboxes that the run has chosen can be had, here and now. */
+async function checkSandbox(ports: AppPorts, has: SecretsOfRun, chosen: RunConfig["sandbox"]): Promise<void> {
+  if (chosen === undefined) return;
+  const named = namedSandbox(await sandboxesOf(ports, has, chosen));
+  if ("problem" in named) throw invalid(["body", "sandbox"], named.problem);
 }
 
 /** False when a resume has no executor work, and so needs no key: everything is done, nothing is repaired or scored again, nothing grows. */

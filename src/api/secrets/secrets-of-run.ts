@@ -2,6 +2,7 @@ import type { SecretsFound } from "../../../durable-objects/registry/secrets/sec
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { lookUpSecret, resolveKey, type EndpointKey } from "../../config/endpoints/secrets.ts";
 import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
+import { SANDBOX_KEYS, type SandboxChoice, type SandboxName } from "../../config/sandbox-names.ts";
 import { mask } from "../../errors/masking.ts";
 import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
 import { keySources } from "../../published/keys-of-published.ts";
@@ -24,6 +25,8 @@ export interface RunNeeds extends SecretNeeds {
 
 export interface SecretsOfRun {
   readonly secrets: RunSecrets;
+  /** The same with those that sandboxes may be paid for with, which the run is not made with: they are looked up when it makes some. */
+  readonly payers: RunSecrets;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -32,15 +35,17 @@ const NONE: SecretsFound = { secrets: [], variables: {} };
 /** What a run may have. Throws `missing_key` where secrets cannot be opened. */
 export async function secretsOfRun(ports: AppPorts, needs: RunNeeds): Promise<SecretsOfRun> {
   const { environment, run = null, declared, modelKeys, named, custom } = needs;
-  const names = [...new Set([...declared, ...modelKeys, ...namesIn(...named)])];
+  const names = new Set([...declared, ...modelKeys, ...namesIn(...named)]);
+  const payers = Object.values(SANDBOX_KEYS).flat();
   const { secrets: found, variables } = await readTwice(
     () => ports.registry,
-    (registry) => registry.secretsFor({ environment, run, names }).catch(ofBefore),
+    (registry) => registry.secretsFor({ environment, run, names: [...new Set([...names, ...payers])] }).catch(ofBefore),
   );
   const own = Object.entries(custom).map(([name, value]) => ({ id: name, name, from: "run" as const, hosts: [], value }));
   const stored = found.filter(({ name, from }) => from !== "run" || !Object.hasOwn(custom, name));
   const opened = stored.length === 0 ? [] : unwrap(await openSecrets(unwrap(await ports.masterKeys()), ports.team, stored));
-  return { secrets: new RunSecrets([...own, ...opened], needs), variables };
+  const wanted = opened.filter(({ name, from }) => from !== "global" || names.has(name));
+  return { secrets: new RunSecrets([...own, ...wanted], needs), payers: new RunSecrets([...own, ...opened], needs), variables };
 }
 
 /** A Registry that the version before still runs keeps no secrets. */
@@ -64,13 +69,19 @@ export const declaredBy = (
   { keys = [], published }: Pick<EnvironmentFacts, "keys" | "published">,
 ): readonly string[] => (keySources(published, ports.team, ports.facts.local).team ? keys : []);
 
+/** Whose sandboxes a run with these secrets may have. */
+export const sandboxesOf = (ports: AppPorts, { payers }: Pick<SecretsOfRun, "payers">, chosen: SandboxName | null): Promise<SandboxChoice> =>
+  ports.sandboxChoice(chosen, async (name, host) => payers.sandboxKey(name, host) ?? lookUpSecret(ports.keys, name));
+
 /** What keeps a run from using an environment, which is loaded for this with what it would get. Nothing of that is in what is said. Throws as `EnvironmentFacts.check`. */
 export function checkedEnvironment(
   ports: AppPorts,
   environment: EnvironmentFacts,
-  request: EnvironmentRequest,
-  { secrets, variables }: SecretsOfRun,
+  request: EnvironmentRequest & { readonly chosen: SandboxName | null },
+  has: SecretsOfRun,
 ): Promise<EnvironmentProblem | null> {
+  const { secrets, payers, variables } = has;
+  const { chosen, ...asked } = request;
   for (const name of environment.keys ?? []) {
     const withheld = secrets.withheld(name);
     if (withheld !== null) throw new EdgewiseError("missing_key", `${withheld}.`);
@@ -78,9 +89,10 @@ export function checkedEnvironment(
   const { given } = secrets;
   const { service } = keySources(environment.published, ports.team, ports.facts.local);
   const lookUp = (name: string): string | null => given[name] ?? (service ? lookUpSecret(ports.keys, name) : null);
-  return ports.hiding(secrets.values, async () => {
+  return ports.hiding(payers.values, async () => {
     try {
-      const problem = await environment.check({ ...request, secrets: given, variables }, lookUp);
+      const sandbox = await sandboxesOf(ports, has, chosen);
+      const problem = await environment.check({ ...asked, sandbox, secrets: given, variables }, lookUp);
       return problem === null ? null : { ...problem, message: mask(problem.message) };
     } catch (thrown) {
       if (!(thrown instanceof EdgewiseError)) throw thrown;

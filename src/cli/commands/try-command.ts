@@ -11,8 +11,6 @@ const FLAGS: readonly OptionName[] = [
   "env_args",
   "extra_env_kwargs",
   "env_dir_path",
-  "python",
-  "env_vars",
   "benchmarks_path",
   "provider",
   "model",
@@ -29,6 +27,7 @@ const FLAGS: readonly OptionName[] = [
   "shuffle",
   "shuffle_seed",
   "max_retries",
+  "sandbox",
   "no_preflight",
 ];
 

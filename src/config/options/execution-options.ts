@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { didYouMean } from "../nearest.ts";
+import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
 import { option } from "./option.ts";
 import { heartbeatUrl, workerCount } from "./option-values.ts";
@@ -62,6 +64,17 @@ export const EXECUTION_OPTIONS = {
     http: ["eval_config", "no_interleave_scoring"],
     resume: true,
     help: "score when all rollouts are generated; beyond 512 of them in rounds, in which either is done",
+  }),
+  sandbox: option({
+    kind: "text",
+    schema: z.enum(SANDBOX_NAMES, {
+      error: ({ input }) => `there are no such sandboxes${didYouMean(input, SANDBOX_NAMES)}; known are ${SANDBOX_NAMES.join(", ")}`,
+    }),
+    default: undefined,
+    http: ["eval_config", "sandbox"],
+    resume: true,
+    value: "NAME",
+    help: `whose sandboxes the environment gets (docs/sandboxes.md): ${SANDBOX_NAMES.join(", ")}; wins over what the environment asks for. Default: its wish, else local on this machine, or SANDBOX of a deployment`,
   }),
   heartbeat_url: option({
     kind: "text",

@@ -22,6 +22,7 @@ const RESUMABLE = [
   "max_concurrent_scoring",
   "num_workers",
   "no_interleave_scoring",
+  "sandbox",
   "heartbeat_url",
   "monitor",
   "stall_minutes",

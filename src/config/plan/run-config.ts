@@ -1,5 +1,6 @@
 import type { PublishedPin } from "./published-pin.ts";
 import type { RescoredFrom } from "./rescored-from.ts";
+import type { SandboxName } from "../sandbox-names.ts";
 
 /**
  * The resolved configuration of one run: what a command line, a TOML table or an HTTP body becomes, and the only form in which
@@ -96,6 +97,8 @@ export interface RunConfig {
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
   readonly no_interleave_scoring?: boolean;
+  /** Whose sandboxes its environment gets, whatever that asks for; absent = the environment's wish, else the service's usual ones. */
+  readonly sandbox?: SandboxName;
   /** Called with GET while the run is alive. May hold a secret in its path: see shown-config.ts. */
   readonly heartbeat_url?: string;
   /** The monitor of its team that it reports to, by its name and that of its object (src/monitors/beat-url.ts). Absent = none. */
@@ -190,6 +193,8 @@ const FIELD_ROLES = {
   max_concurrent_scoring: "command",
   num_workers: "command",
   no_interleave_scoring: "command",
+  // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.
+  sandbox: "command",
   heartbeat_url: "command",
   monitor: "command",
   stall_minutes: "command",

@@ -3,6 +3,7 @@ import { didYouMean } from "../../config/nearest.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { DatasetHost } from "../../datasets/host.ts";
 import { datasetRows } from "../../datasets/rows.ts";
+import type { SandboxChoice } from "../../config/sandbox-names.ts";
 import { DATASET_ARGS, type DatasetArgs, type DatasetDefaults, type DatasetSpec, datasetName, datasetSpec } from "../../datasets/spec.ts";
 import { declaredHostsProblem } from "../../config/endpoints/environment-hosts.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
@@ -10,8 +11,9 @@ import { EdgewiseError, type Failure, failureOf } from "../../errors/result.ts";
 import type { Printer } from "../../logging/environment-line.ts";
 import { type Access, accessProblem } from "./access.ts";
 import { noSandboxes } from "../sandbox/no-sandboxes.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Environment } from "../kinds/environment.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { askedFor, NoSandboxError } from "../sandbox/asked-for.ts";
 import type { RowSource } from "./examples.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { ensureKeys, type KeyLookup, MissingKeyError } from "./keys.ts";
@@ -34,7 +36,7 @@ export interface LoadContext {
   readonly variables?: Readonly<Record<string, string>>;
   /** Clients for models beside the one that is evaluated; without it the environment is refused one. */
   readonly client?: (endpoint: BoundEndpoint) => Client;
-  /** Sandboxes by the name of a driver, or those that the run chose; without it there are none. */
+  /** Sandboxes of the driver that the run chose, else of the one that is named, else of the host's usual one. Throws `NoSandboxError`; without it there are none, which is told when the first is made. */
   readonly sandbox?: (name?: string) => Sandbox;
   /** Takes what the environment's code prints, where that does not run in this isolate; default: it goes nowhere. */
   readonly print?: Printer["print"];
@@ -70,7 +72,10 @@ export interface LoaderContext<Dataset extends DatasetDefaults | undefined = und
   readonly variables: Readonly<Record<string, string>>;
   /** A client that is bound to its key: environments call models without ever holding one. Throws `missing_key`. */
   readonly client: (endpoint: BoundEndpoint) => Client;
-  /** Sandboxes: of the driver that the run chose, or of one by its name. Where there are none, it is told when the first is made. */
+  /**
+   * Sandboxes, as the run or the service chose them (`--sandbox`); `name`: whose the environment would rather have (`local`, `docker`, `prime`, `e2b`, `cloudflare`).
+   * An environment that asks for some needs a run that allows them. Throws where there are none, naming what to set.
+   */
   readonly sandbox: (name?: string) => Sandbox;
 }
 
@@ -91,6 +96,8 @@ export interface EnvironmentRequest {
   readonly model_keys?: readonly string[];
   /** What the run allows the environment; absent = everything. */
   readonly allowed?: readonly Access[];
+  /** Whose sandboxes it may have; absent = that is not looked at. */
+  readonly sandbox?: SandboxChoice;
   /** As `LoadContext` has them. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly variables?: Readonly<Record<string, string>>;
@@ -98,7 +105,15 @@ export interface EnvironmentRequest {
 
 /** Why a run cannot use an environment, and which of its options says so. */
 export interface EnvironmentProblem {
-  readonly option: "env_args" | "extra_env_kwargs" | "independent_scoring" | "api_key_var" | "allow_sandbox_access" | "allow_instances_access" | "rubric";
+  readonly option:
+    | "env_args"
+    | "extra_env_kwargs"
+    | "independent_scoring"
+    | "api_key_var"
+    | "allow_sandbox_access"
+    | "allow_instances_access"
+    | "rubric"
+    | "sandbox";
   readonly message: string;
 }
 
@@ -184,8 +199,12 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
       keys: { ...context.secrets, ...(context.key === undefined ? ensureKeys(keys) : ensureKeys(keys, context.key)) },
       variables: context.variables ?? {},
       client: context.client ?? noClients,
-      sandbox: context.sandbox ?? noSandboxes,
+      sandbox: (name) => {
+        asksForSandbox = true;
+        return (context.sandbox ?? noSandboxes)(name);
+      },
     };
+    let asksForSandbox = false;
     let environment: Environment;
     try {
       environment = options.load(own as z.infer<Args>, given);
@@ -196,7 +215,7 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     environment.id = environment.id === "" ? id : environment.id;
     environment.version = version;
     environment.args = args;
-    environment.access = [...new Set([...environment.access, ...(options.access ?? [])])];
+    environment.access = [...new Set([...environment.access, ...(options.access ?? []), ...(asksForSandbox ? (["sandbox"] as const) : [])])];
     environment.datasetName = spec === null ? null : datasetName(spec);
     if (context.rubric !== undefined) environment.chooseRubric(context.rubric);
     environment.setKwargs(extra);
@@ -204,15 +223,22 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
   };
 
   const check: EnvironmentDefinition["check"] = (request, key) => {
-    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed, rubric } = request;
+    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed, rubric, sandbox } = request;
     const shared = keyConflict({ id, keys }, model_keys);
     if (shared !== null) return shared;
-    const context: LoadContext = { ...UNREAD, secrets, variables, ...(key === undefined ? {} : { key }) };
+    const context: LoadContext = {
+      ...UNREAD,
+      sandbox: askedFor(sandbox, [...keys, ...Object.keys(secrets)]),
+      secrets,
+      variables,
+      ...(key === undefined ? {} : { key }),
+    };
     let environment: Environment;
     try {
       environment = load(env_args, context);
     } catch (thrown) {
       if (thrown instanceof MissingKeyError) throw thrown;
+      if (thrown instanceof NoSandboxError) return { option: "sandbox", message: textOf(failureOf(thrown)) };
       return { option: "env_args", message: textOf(failureOf(thrown)) };
     }
     try {

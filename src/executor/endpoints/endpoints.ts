@@ -1,6 +1,5 @@
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { EndpointSignal } from "../../../durable-objects/limiter/limiter.ts";
-import { MAX_RELAYED_STREAM_CHARACTERS_LOCAL } from "../../limits.ts";
 import { aroundClient } from "../../clients/around-client.ts";
 import type { ClientPorts, Outlasting } from "../../clients/client.ts";
 import { createClient } from "../../clients/create-client.ts";
@@ -263,7 +262,7 @@ export class Endpoints {
         now,
         sleep,
         random,
-        ...(this.#connections === null ? { relayedCharacters: MAX_RELAYED_STREAM_CHARACTERS_LOCAL } : { connections: this.#connections }),
+        ...(this.#connections === null ? {} : { connections: this.#connections }),
         ...(ai === null ? {} : { ai: { run: (...call) => this.#spending(() => ai.run(...call)) } }),
         fetch: async (url, init) => {
           try {
@@ -288,6 +287,16 @@ export class Endpoints {
       return answer;
     });
   }
+
+  /** A request of this executor that no model takes: within its connections, and counted. */
+  readonly fetch: ExecutorPorts["fetch"] = async (url, init) => {
+    await this.#connections?.enter(init?.signal);
+    try {
+      return await this.#spending(() => this.#ports.fetch(url, init));
+    } finally {
+      this.#connections?.leave();
+    }
+  };
 
   #keyOf(secrets: RunSecrets, { base_url, api_key_var }: Replica): Result<EndpointKey> {
     return secrets.keyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url);

@@ -1,6 +1,8 @@
 import { registryStub } from "../../../durable-objects/stubs.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { type Env, masterKeysIn } from "../../env.ts";
+import { lookUpSecret } from "../../config/endpoints/secrets.ts";
+import { holdKey } from "../../errors/masking.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { openSecrets, RunSecrets } from "../../secrets/run-secrets.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
@@ -23,6 +25,17 @@ export async function secretsOfGrant(env: Env, config: RunConfig, declared: read
   throw new EdgewiseError("missing_key", `The run was created with secrets that are there no more: ${missing.join(", ")}.`, {
     hint: "Create them again (`npx edgewise secret create`, `env secret create`), then resume the run.",
   });
+}
+
+/** The key that a provider of sandboxes on `host` is called with: a secret of the run's team, else a variable of the service; null = neither is set. */
+export async function sandboxKey(env: Env, config: RunConfig, name: string, host: string): Promise<string | null> {
+  const { secrets: sealed } = await registryStub(env, config.team).secretsFor({ environment: config.env_id, run: config.run_id, names: [name] });
+  const wanted = sealed.filter((secret) => secret.name === name);
+  if (wanted.length === 0) return lookUpSecret(env, name);
+  const opened = orLater(await openSecrets(orLater(await masterKeysIn(env)), config.team ?? DEFAULT_TEAM, wanted));
+  const key = new RunSecrets(opened, { declared: [], modelKeys: [] }).sandboxKey(name, host);
+  if (key !== null) holdKey(key);
+  return key ?? lookUpSecret(env, name);
 }
 
 /** A deployment that is being replaced may have another key for a moment. */

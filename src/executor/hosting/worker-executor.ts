@@ -30,7 +30,9 @@ import { bucketStore } from "./bucket-store.ts";
 import { Executor } from "../executor.ts";
 import { IsolateBytes } from "../isolate-bytes.ts";
 import { Isolate } from "../session/isolate.ts";
-import { secretsOfGrant } from "./grant-secrets.ts";
+import { usualSandbox } from "../../sandboxes/choice.ts";
+import { openDriver } from "../../sandboxes/drivers.ts";
+import { sandboxKey, secretsOfGrant } from "./grant-secrets.ts";
 import { maskedRun } from "./masked-run.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { engineLog, hiding, printsTo } from "../../logging/worker-console.ts";
@@ -83,6 +85,9 @@ export function portsOf(env: Env): ExecutorPorts {
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     keys: env,
     secretsOf: (config, declared) => secretsOfGrant(env, config, declared),
+    usualSandbox: usualSandbox(env),
+    sandboxes: (name, config, fetch) =>
+      openDriver(name, { env, key: (variable, host) => sandboxKey(env, config, variable, host), fetch, sleep, now: steadyNow }),
     hiding,
     addressProblem: (baseUrl) => calledAddressProblem(keyPlacesOf(env), baseUrl),
     secret: (name) => lookUpSecret(env, name),

@@ -234,6 +234,7 @@ describe("a resume", () => {
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,
+        sandbox: null,
         heartbeat_url: null,
         stall_minutes: null,
         headers: null,

@@ -363,6 +363,17 @@ export function openDoor(
     keys: { LOCAL_SECRETS: secrets, ...(facts.local === false ? {} : { LOCAL: "1" }) },
     masterKeys: () => masterKeysOf({ EDGEWISE_MASTER_KEY: masterKey }),
     hiding: (_values, work) => work(),
+    sandboxChoice: async (chosen, key) => ({
+      chosen,
+      usual: "local",
+      problems: {
+        local: null,
+        docker: "no engine answers",
+        prime: (await key("PRIME_API_KEY", "sandboxes.example")) === null ? "PRIME_API_KEY is not set" : null,
+        e2b: (await key("E2B_API_KEY", "sandboxes.example")) === null ? "E2B_API_KEY is not set" : null,
+        cloudflare: "no binding",
+      },
+    }),
     registry,
     store,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),

@@ -118,6 +118,10 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
     keys: {},
     secretsOf: async () => RunSecrets.NONE,
+    usualSandbox: null,
+    sandboxes: () => {
+      throw new Error("no sandboxes");
+    },
     hiding: (_values, work) => work(),
     addressProblem: () => null,
     secret: () => null,

@@ -39,6 +39,8 @@ export type { ScoredText } from "./environments/evaluations/scored-text.ts";
 export { contentText, normaliseMessages } from "./rollouts/messages.ts";
 export { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "./environments/kinds/multi-turn-env.ts";
 export { OpenEnvEnv, type OpenEnvOptions, type PromptRenderer, type RenderContext } from "./environments/openenv/openenv-env.ts";
+export { openEnvConnect, type OpenEnvNetwork } from "./environments/openenv/openenv-connect.ts";
+export { textRenderer, type TextRendererOptions } from "./environments/openenv/text-renderer.ts";
 export type { OpenEnvBuild, OpenEnvConnect, OpenEnvResult, OpenEnvServer, OpenEnvSession } from "./environments/openenv/openenv-server.ts";
 export {
   type ErrorInfo,

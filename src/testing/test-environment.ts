@@ -7,6 +7,7 @@ import { rowSource } from "../environments/definition/dataset-source.ts";
 import type { EnvironmentDefinition } from "../environments/definition/definition.ts";
 import type { RowSource } from "../environments/definition/examples.ts";
 import type { Environment } from "../environments/kinds/environment.ts";
+import type { OpenEnvConnect } from "../environments/openenv/openenv-server.ts";
 import type { Sandbox } from "../environments/sandbox/sandbox.ts";
 import type { Client } from "../rollouts/types.ts";
 
@@ -25,12 +26,14 @@ export interface TestEnvironmentOptions {
   readonly client?: Client;
   /** Where its sandboxes are made; default: it is given none. */
   readonly sandbox?: Sandbox;
+  /** What answers for OpenEnv servers; default: those that run. */
+  readonly openEnv?: OpenEnvConnect;
 }
 
 /** Loads an environment for a test: no network, no variables of the process. Throws like a run does at creation. */
 export function testEnvironment(
   definition: EnvironmentDefinition,
-  { args = {}, extra = {}, rows, further = {}, keys = {}, client, sandbox }: TestEnvironmentOptions = {},
+  { args = {}, extra = {}, rows, further = {}, keys = {}, client, sandbox, openEnv }: TestEnvironmentOptions = {},
 ): Environment {
   const own = rows === undefined ? args : { ...args, dataset: ROWS };
   const datasets = rowsHost(rows ?? null);
@@ -39,8 +42,9 @@ export function testEnvironment(
     return given === undefined ? () => datasetRows(spec, datasets) : rowSource(given);
   };
   const models = client === undefined ? {} : { client: () => client };
+  const servers = openEnv === undefined ? {} : { openEnv };
   const sandboxes = sandbox === undefined ? {} : { sandbox: () => sandbox };
-  return definition.load(own, { datasets, rows: rowsOf, key: (name) => keys[name] ?? null, ...models, ...sandboxes }, extra);
+  return definition.load(own, { datasets, rows: rowsOf, key: (name) => keys[name] ?? null, ...models, ...sandboxes, ...servers }, extra);
 }
 
 /** A reference that leads to the rows of the test. */

@@ -7,6 +7,7 @@ import { EVALUATIONS } from "./evaluations/evaluations.ts";
 import { gsm8k } from "./gsm8k/gsm8k.ts";
 import { humaneval } from "./humaneval/humaneval.ts";
 import { math500 } from "./math500/math500.ts";
+import { openenv } from "./openenv/openenv.ts";
 import { pythonMath } from "./python-math/python-math.ts";
 import { reverseText } from "./reverse-text/reverse-text.ts";
 import { toolTest } from "./tool-test/tool-test.ts";
@@ -20,6 +21,7 @@ const ALONE: readonly EnvironmentDefinition[] = [
   gsm8k,
   humaneval,
   math500,
+  openenv,
   pythonMath,
   reverseText,
   toolTest,

@@ -10,6 +10,8 @@ import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Failure, failureOf } from "../../errors/result.ts";
 import type { Printer } from "../../logging/environment-line.ts";
 import { type Access, accessProblem } from "./access.ts";
+import { openEnvConnect, platformNetwork } from "../openenv/openenv-connect.ts";
+import type { OpenEnvConnect } from "../openenv/openenv-server.ts";
 import { noSandboxes } from "../sandbox/no-sandboxes.ts";
 import type { Environment } from "../kinds/environment.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -38,6 +40,8 @@ export interface LoadContext {
   readonly client?: (endpoint: BoundEndpoint) => Client;
   /** Sandboxes of the driver that the run chose, else of the one that is named, else of the host's usual one. Throws `NoSandboxError`; without it there are none, which is told when the first is made. */
   readonly sandbox?: (name?: string) => Sandbox;
+  /** Reaches OpenEnv servers; default: by the platform's own way, to addresses that data sets may be read from too. */
+  readonly openEnv?: OpenEnvConnect;
   /** Takes what the environment's code prints, where that does not run in this isolate; default: it goes nowhere. */
   readonly print?: Printer["print"];
   /** Does work that something outside of the host has begun, a message, as the host's own: what is hidden in its texts is hidden there too. */
@@ -77,6 +81,8 @@ export interface LoaderContext<Dataset extends DatasetDefaults | undefined = und
    * An environment that asks for some needs a run that allows them. Throws where there are none, naming what to set.
    */
   readonly sandbox: (name?: string) => Sandbox;
+  /** Reaches OpenEnv servers, deployed those with a public https address alone. Throws `invalid_request` for another. */
+  readonly openEnv: OpenEnvConnect;
 }
 
 export interface Defaults {
@@ -203,6 +209,7 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
         asksForSandbox = true;
         return (context.sandbox ?? noSandboxes)(name);
       },
+      openEnv: context.openEnv ?? openEnvConnect(platformNetwork(context.datasets.allowPrivate)),
     };
     let asksForSandbox = false;
     let environment: Environment;
@@ -299,6 +306,8 @@ const refused = (): never => {
 const UNREAD: LoadContext = {
   datasets: { fetch: refused, sleep: refused, upload: refused, hub: { endpoint: "", viewer: "", token: null }, allowPrivate: false, note: refused },
   client: ({ client_type = "openai_chat_completions" }) => ({ type: client_type, getResponse: refused }),
+  // Whose addresses may be called is the host's to say, when one is.
+  openEnv: openEnvConnect(platformNetwork(true)),
 };
 
 function issueText(issue: z.core.$ZodIssue, known: readonly string[]): string {

@@ -2,23 +2,25 @@ import { parseShallow } from "../../config/json-depth.ts";
 import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
-import { SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
+import { InfraError } from "../../errors/rollout-errors.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { RowSource } from "../definition/examples.ts";
 import { contentText, normaliseMessages } from "../../rollouts/messages.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../kinds/multi-turn-env.ts";
-import { SandboxKeeper } from "../sandbox/sandbox-keeper.ts";
-import type { Sandbox, SandboxSpec } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { toolContent } from "../kinds/tool-content.ts";
 import type { AssistantMessage, Message, State, Tool } from "../../rollouts/types.ts";
-import { looksLikeMcp, type OpenEnvBuild, type OpenEnvConnect, type OpenEnvServer, type OpenEnvSession, readAction, readBuild } from "./openenv-server.ts";
+import { openEnvConnect, platformNetwork } from "./openenv-connect.ts";
+import { type Contract, NoAction, type OpenEnvBuild, type OpenEnvConnect, type OpenEnvSession, readAction, readBuild } from "./openenv-server.ts";
+import { OpenEnvRefusal } from "./openenv-socket.ts";
+import { type RunningServer, type RunningServers, ServerAtAddress, ServersInSandboxes } from "./running-servers.ts";
 
 /** What a renderer is given beside the observation. */
 export interface RenderContext {
   readonly context: "reset" | "step";
-  readonly contract: "gym" | "mcp";
-  readonly action_schema: JsonObject | null;
+  readonly contract: Contract;
+  readonly action_schema: JsonObject;
   /** Of a reset. */
   readonly seed: number | null;
 }
@@ -26,10 +28,13 @@ export interface RenderContext {
 export type PromptRenderer = (observation: Json, context: RenderContext) => readonly Message[] | string;
 
 export interface OpenEnvOptions extends Omit<MultiTurnOptions, "dataset" | "evalDataset"> {
-  /** Content of the project's `.build.json`; environments read no files. */
-  readonly build: OpenEnvBuild | JsonObject;
-  readonly sandbox: Sandbox;
-  readonly connect: OpenEnvConnect;
+  /** Content of the project's `.build.json`, for a server of its own in a sandbox for each rollout; environments read no files. */
+  readonly build?: OpenEnvBuild | JsonObject;
+  readonly sandbox?: Sandbox;
+  /** Where a server runs that all rollouts play on, in place of these two; its contract is what its actions look like. */
+  readonly url?: string;
+  /** Default: by the platform's `fetch` and `WebSocket`, to any address. */
+  readonly connect?: OpenEnvConnect;
   readonly promptRenderer: PromptRenderer;
   /** Default 100. */
   readonly numTrainExamples?: number;
@@ -46,25 +51,24 @@ export interface OpenEnvOptions extends Omit<MultiTurnOptions, "dataset" | "eval
 
 const RESETS = 5;
 
-interface Running {
-  readonly id: string;
-  readonly server: OpenEnvServer;
-  readonly schema: JsonObject;
+interface Playing {
+  readonly running: RunningServer;
+  readonly session: OpenEnvSession;
 }
 
 /**
- * An OpenEnv project in a sandbox per rollout. Its examples are resets with ascending seeds, made when the data set is
+ * An OpenEnv project in a sandbox per rollout, or a server that runs already. Its examples are resets with ascending seeds, made when the data set is
  * read. `gym`: the model's text is the action; `mcp`: the server's tools are the model's. Rewards of steps stand in the trajectory,
- * and their sum is the reward unless a rubric says otherwise.
+ * and their sum is the reward unless a rubric says otherwise. The model is told what was no action of the server; what the server fails by is an error.
  */
 export class OpenEnvEnv extends MultiTurnEnv {
-  readonly build: OpenEnvBuild;
+  readonly build: OpenEnvBuild | null;
   /** A session is the server's, and ends with its connection. */
   override readonly resumable = false;
   readonly #options: OpenEnvOptions;
-  readonly #keeper: SandboxKeeper;
+  readonly #servers: RunningServers;
   readonly #sleep: Sleep;
-  readonly #running = new WeakMap<State, { readonly id: string; readonly session: OpenEnvSession }>();
+  readonly #playing = new WeakMap<State, Playing>();
 
   constructor(options: OpenEnvOptions) {
     const { numTrainExamples = 100, numEvalExamples = 50, seed = 0 } = options;
@@ -78,35 +82,58 @@ export class OpenEnvEnv extends MultiTurnEnv {
       dataset: rows(seed, numTrainExamples),
       ...(numEvalExamples > 0 ? { evalDataset: rows(seed + numTrainExamples, numEvalExamples) } : {}),
     });
-    this.access = [options.sandbox.access ?? "sandbox"];
-    this.build = readBuild(options.build);
     this.#options = options;
     this.#sleep = options.sleep ?? realSleep;
-    this.#keeper = new SandboxKeeper(options.sandbox, this.#sleep);
+    this.build = options.build === undefined ? null : readBuild(options.build);
+    this.#servers = this.#serversOf(options);
     // Before `has_final_env_response`, which holds too when the environment is done.
     const first = { priority: 1 };
-    this.onStop("openenv_done", (state) => this.build.contract === "gym" && state.openenv_done === true, first);
-    this.onStop("mcp_no_tool_calls", (state) => this.build.contract === "mcp" && (state.openenv_done === true || callsNothing(state)), first);
+    this.onStop("openenv_done", (state) => this.#contractOf(state) === "gym" && state.openenv_done === true, first);
+    this.onStop("mcp_no_tool_calls", (state) => this.#contractOf(state) === "mcp" && (state.openenv_done === true || callsNothing(state)), first);
     this.onCleanup("cleanup_openenv", (state) => this.#close(state));
-    this.onTeardown("teardown_openenv", () => this.#keeper.closeAll());
+    this.onTeardown("teardown_openenv", () => this.#servers.closeAll());
+  }
+
+  #serversOf({
+    sandbox,
+    url,
+    connect = openEnvConnect(platformNetwork(true)),
+    startupTimeoutSeconds = 30,
+    startupPollSeconds = 1,
+  }: OpenEnvOptions): RunningServers {
+    const startup = { sleep: this.#sleep, timeoutSeconds: startupTimeoutSeconds, pollSeconds: startupPollSeconds };
+    if (url !== undefined) return new ServerAtAddress(url, connect, startup);
+    if (sandbox === undefined || this.build === null) throw new TypeError("OpenEnvEnv needs a url, or a build and a sandbox");
+    this.access = [sandbox.access ?? "sandbox"];
+    return new ServersInSandboxes(sandbox, this.build, connect, startup);
   }
 
   override async setupState(state: State): Promise<void> {
     const signal = this.signalOf(state);
-    const { id, server, schema } = await this.#start(signal);
-    const session = await server.session();
-    this.#running.set(state, { id, session });
-    state.openenv_action_schema = schema;
-    if (this.build.contract === "mcp") state.tool_defs = (await session.listTools()).map(toolDefOf);
-    const seed = Number(state.info?.seed ?? 0);
-    state.openenv_done = (await session.reset(seed)).done;
+    const running = await this.#servers.open(signal);
+    let session: OpenEnvSession;
+    try {
+      session = await running.server.session(signal);
+    } catch (thrown) {
+      await running.end();
+      throw thrown;
+    }
+    this.#playing.set(state, { running, session });
+    state.openenv_contract = running.contract;
+    state.openenv_action_schema = running.schema;
+    if (running.contract === "mcp") state.tool_defs = (await session.listTools()).map(toolDefOf);
+    state.openenv_done = (await session.reset(Number(state.info?.seed ?? 0))).done;
+  }
+
+  #contractOf(state: State): Contract | null {
+    return (state.openenv_contract as Contract | undefined) ?? null;
   }
 
   override async envResponse(messages: readonly Message[], state: State): Promise<Message[]> {
-    const running = this.#running.get(state);
+    const playing = this.#playing.get(state);
     const last = messages.at(-1);
-    if (running === undefined || last?.role !== "assistant") throw new Error("there is no answer of the model to act on");
-    const answers = this.build.contract === "mcp" ? await this.#callTools(last, running.session, state) : await this.#act(last, running.session, state);
+    if (playing === undefined || last?.role !== "assistant") throw new Error("there is no answer of the model to act on");
+    const answers = this.#contractOf(state) === "mcp" ? await this.#callTools(last, playing.session, state) : await this.#act(last, playing.session, state);
     // Nobody is left to answer to; the model is not asked again.
     if (state.openenv_done === true) state.final_env_response = answers;
     return answers;
@@ -114,10 +141,17 @@ export class OpenEnvEnv extends MultiTurnEnv {
 
   async #act(message: AssistantMessage, session: OpenEnvSession, state: State): Promise<Message[]> {
     const schema = state.openenv_action_schema as JsonObject;
-    const { observation, reward, done } = await session.step(readAction(contentText(message.content), schema));
-    rewardLast(state, reward);
-    state.openenv_done = done;
-    return this.#render(observation, { context: "step", contract: "gym", action_schema: schema, seed: null });
+    try {
+      const { observation, reward, done } = await session.step(readAction(contentText(message.content), schema));
+      rewardLast(state, reward);
+      state.openenv_done = done;
+      return this.#render(observation, { context: "step", contract: "gym", action_schema: schema, seed: null });
+    } catch (thrown) {
+      // The schema that an answer does not follow is the server's to say; its environment has not moved.
+      const invalid = thrown instanceof NoAction || (thrown instanceof OpenEnvRefusal && thrown.code === "VALIDATION_ERROR");
+      if (!invalid) throw thrown;
+      return [{ role: "user", content: `Error: ${thrown.message}` }];
+    }
   }
 
   async #callTools({ tool_calls: calls }: AssistantMessage, session: OpenEnvSession, state: State): Promise<Message[]> {
@@ -135,6 +169,7 @@ export class OpenEnvEnv extends MultiTurnEnv {
         content = toolContent(toolResult(observation));
       } catch (thrown) {
         this.signalOf(state)?.throwIfAborted();
+        if (thrown instanceof InfraError) throw thrown;
         content = `Error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
       }
       answers.push({ role: "tool", tool_call_id: call.id, content });
@@ -144,62 +179,40 @@ export class OpenEnvEnv extends MultiTurnEnv {
     return answers;
   }
 
-  /** Starts a server in a sandbox and waits for it. */
-  async #start(signal: AbortSignal | null): Promise<Running> {
-    const { sandbox, connect } = this.#options;
-    const id = await this.#keeper.open(specOf(this.build), signal);
-    try {
-      await sandbox.ready(id, signal);
-      const server = connect(await sandbox.expose(id, this.build.port));
-      await this.#awaitHealth(server, signal);
-      const schema = await server.actionSchema();
-      if (looksLikeMcp(schema) !== (this.build.contract === "mcp"))
-        throw new SandboxError(`the project's contract is ${this.build.contract}, and its action schema is not`);
-      return { id, server, schema };
-    } catch (thrown) {
-      await this.#keeper.close(id);
-      throw thrown;
-    }
-  }
-
-  async #awaitHealth(server: OpenEnvServer, signal: AbortSignal | null): Promise<void> {
-    const { startupTimeoutSeconds = 30, startupPollSeconds = 1 } = this.#options;
-    for (let waited = 0; ; waited += startupPollSeconds) {
-      // A server that is starting refuses connections.
-      if (await server.healthy().catch(() => false)) return;
-      if (waited >= startupTimeoutSeconds) throw new SandboxNotReadyError(`the OpenEnv server does not answer /health after ${startupTimeoutSeconds} s`);
-      await this.#sleep(startupPollSeconds * 1_000, signal);
-    }
-  }
-
   /** `count` examples: one server, reset once for each. */
   async *#rows(first: number, count: number): AsyncGenerator<JsonObject> {
-    const { id, server, schema } = await this.#start(null);
-    const { contract } = this.build;
+    const { server, schema, contract, end } = await this.#servers.open(null);
     try {
-      const session = await server.session();
+      let session = await server.session();
+      const reset = async (seed: number): Promise<Json> => (await session.reset(seed)).observation;
+      const again = async (): Promise<void> => {
+        await session.close();
+        session = await server.session();
+      };
       try {
         for (let seed = first; seed < first + count; seed++) {
-          const observation = await this.#reset(session, seed);
-          const prompt = this.#render(observation, { context: "reset", contract, action_schema: contract === "mcp" ? schema : null, seed });
+          const observation = await this.#withResets(seed, reset, again);
+          const prompt = this.#render(observation, { context: "reset", contract, action_schema: schema, seed });
           yield { prompt: prompt as unknown as Json, info: { seed } };
         }
       } finally {
         await session.close();
       }
     } finally {
-      await this.#keeper.close(id);
+      await end();
     }
   }
 
-  async #reset(session: OpenEnvSession, seed: number): Promise<Json> {
+  /** Resets, up to 5 times, each time in a new session: one may be what failed. */
+  async #withResets(seed: number, reset: (seed: number) => Promise<Json>, again: () => Promise<void>): Promise<Json> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return (await session.reset(seed)).observation;
+        return await reset(seed);
       } catch (cause) {
         if (attempt >= RESETS)
           throw new EdgewiseError("environment_failed", `the OpenEnv server cannot be reset with seed ${seed} (${RESETS} attempts)`, { cause });
         await this.#sleep(Math.min(3_000, 250 * 2 ** (attempt - 1)));
+        await again();
       }
     }
   }
@@ -212,28 +225,13 @@ export class OpenEnvEnv extends MultiTurnEnv {
   }
 
   async #close(state: State): Promise<void> {
-    const running = this.#running.get(state);
-    if (running === undefined) return;
-    this.#running.delete(state);
-    await running.session.close().catch(() => undefined);
-    await this.#keeper.close(running.id);
+    const playing = this.#playing.get(state);
+    if (playing === undefined) return;
+    this.#playing.delete(state);
+    await playing.session.close().catch(() => undefined);
+    await playing.running.end();
   }
 }
-
-const specOf = ({ image, start_command }: OpenEnvBuild): SandboxSpec => ({
-  name: "openenv-env",
-  docker_image: image,
-  start_command,
-  cpu_cores: 2,
-  memory_gb: 4,
-  disk_size_gb: 10,
-  gpu_count: 0,
-  timeout_minutes: 60,
-  environment_vars: { ENABLE_WEB_INTERFACE: "false" },
-  labels: [],
-  team_id: null,
-  advanced_configs: {},
-});
 
 function rewardLast(state: State, reward: number | null): void {
   const last = state.trajectory.at(-1);
@@ -261,5 +259,10 @@ function toolResult(observation: Json): unknown {
   if (!isRecord(observation)) return observation;
   if (observation.error !== undefined && observation.error !== null) return { error: observation.error };
   const { result } = observation;
-  return isRecord(result) && "data" in result ? result.data : result;
+  if (!isRecord(result) || !("data" in result)) return result;
+  // A tool that says nothing of what it gives has no data, and its text alone.
+  return result.data === null && Array.isArray(result.content) ? result.content.map(plainPart) : result.data;
 }
+
+/** A part of a text without what only MCP knows. */
+const plainPart = (part: Json): Json => (isRecord(part) && part.type === "text" ? { type: "text", text: String(part.text ?? "") } : part);

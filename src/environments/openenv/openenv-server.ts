@@ -23,18 +23,22 @@ export interface OpenEnvServer {
   healthy(): Promise<boolean>;
   /** What `/schema` says of an action. */
   actionSchema(): Promise<JsonObject>;
-  session(): Promise<OpenEnvSession>;
+  /** Waits while the server has no room for another one. */
+  session(signal?: AbortSignal | null): Promise<OpenEnvSession>;
 }
 
 /** How a server is reached below a base URL. */
 export type OpenEnvConnect = (baseUrl: string) => OpenEnvServer;
+
+/** How a model acts: what it says is an action (`gym`), or it calls the server's tools (`mcp`). */
+export type Contract = "gym" | "mcp";
 
 /** Content of an OpenEnv project's `.build.json`. */
 export interface OpenEnvBuild {
   readonly image: string;
   readonly port: number;
   readonly start_command: string;
-  readonly contract: "gym" | "mcp";
+  readonly contract: Contract;
 }
 
 const isRecord = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
@@ -63,17 +67,25 @@ export function looksLikeMcp(schema: JsonObject): boolean {
   return says(schema);
 }
 
+/** Every action of openenv-core has it, and none needs it. */
+const OF_ALL = "metadata";
+
 /** The only field of an action that is a text, where there is one: the required one, or the only one. */
-function singleTextField({ properties, required }: JsonObject): string | null {
+export function singleTextField({ properties, required }: JsonObject): string | null {
   if (!isRecord(properties)) return null;
-  const names = Array.isArray(required) && required.length === 1 ? required.map(String) : Object.keys(properties);
+  const names = Array.isArray(required) && required.length === 1 ? required.map(String) : Object.keys(properties).filter((name) => name !== OF_ALL);
   const [name] = names;
   if (names.length !== 1 || name === undefined) return null;
   const field = properties[name];
   return isRecord(field) && field.type === "string" ? name : null;
 }
 
-/** What the model wrote as an action: a JSON object, in a code fence or not, or the text for the only field. Throws a `TypeError` that tells the model. */
+/** The model's answer is no action that the server knows; the text tells the model. */
+export class NoAction extends Error {
+  override readonly name = "NoAction";
+}
+
+/** What the model wrote as an action: a JSON object, in a code fence or not, or the text for the only field. Throws `NoAction`. */
 export function readAction(written: string, schema: JsonObject): JsonObject {
   const text = /^```[^\n]*\n([\s\S]*)\n?```$/.exec(written.trim())?.[1]?.trim() ?? written.trim();
   try {
@@ -84,5 +96,5 @@ export function readAction(written: string, schema: JsonObject): JsonObject {
   }
   const field = singleTextField(schema);
   if (field !== null) return { [field]: text };
-  throw new TypeError("the answer is no action: write one JSON object that follows the action schema");
+  throw new NoAction("the answer is no action: write one JSON object that follows the action schema");
 }

@@ -31,12 +31,12 @@ function open(script: OpenEnvScript, options: Partial<OpenEnvOptions> = {}) {
 }
 
 describe("OpenEnvEnv", () => {
-  it("has examples out of resets with ascending seeds, those for evaluation after those for training", async () => {
+  it("has examples out of resets with ascending seeds, those for evaluation after those for training; one that fails is made again in another session", async () => {
     const { env, sandbox, server } = open({ schema: GUESS, failingResets: 4 }, { numTrainExamples: 3, numEvalExamples: 2, seed: 10 });
     const rows = (await env.getDataset()).map(({ prompt, info }) => [prompt[0]?.content, info]);
     expect(rows).toEqual([10, 11, 12].map((seed) => [`reset: "start ${seed}"`, { seed }]));
     expect((await env.getEvalDataset(1)).map(({ info }) => info)).toEqual([{ seed: 13 }]);
-    expect([sandbox.running, server.sessions]).toEqual([[], { opened: 2, closed: 2 }]);
+    expect([sandbox.running, server.sessions]).toEqual([[], { opened: 6, closed: 6 }]);
   });
 
   it("plays a gym: the model's text is the action, steps give rewards, the game says when it is over", async () => {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import type { Environment } from "../../../src/environments/kinds/environment.ts";
 import { listEnvironments } from "../../../src/environments/definition/load.ts";
+import type { OpenEnvConnect } from "../../../src/environments/openenv/openenv-server.ts";
 import type { Sandbox } from "../../../src/environments/sandbox/sandbox.ts";
 import { SandboxEnv } from "../../../src/environments/sandbox/sandbox-env.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
@@ -21,6 +22,7 @@ import type { Client, RolloutInput, State } from "../../../src/rollouts/types.ts
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { scriptedModel, testEnvironment } from "../../../src/testing/index.ts";
+import { ScriptedOpenEnv } from "../../support/clients/scripted-openenv.ts";
 import { EVALUATION_ROWS } from "../../support/environments/evaluation-rows.ts";
 import { type Reply, scriptedClient } from "../../support/clients/scripted-client.ts";
 
@@ -82,8 +84,15 @@ const sandboxed = (): Environment =>
 const ROWS = [{ question: "What is 3 + 4?", problem: "3+4", answer: "#### 7", mc1_targets: { choices: ["a", "b"], labels: [1, 0] } }];
 const TASKS = [{ task_id: "t", instruction: "What is 3 + 4?", verifier: { kind: "in_process", function: "contains", expected: "7" } }];
 const FUNCTIONS = [{ task_id: "t", prompt: "def f():\n", test: "pass", entry_point: "f" }];
-function datasetOf(id: string): { readonly rows?: readonly JsonObject[]; readonly sandbox?: Sandbox } {
+function datasetOf(id: string): {
+  readonly rows?: readonly JsonObject[];
+  readonly sandbox?: Sandbox;
+  readonly args?: JsonObject;
+  readonly openEnv?: OpenEnvConnect;
+} {
   const evaluation = EVALUATION_ROWS[id];
+  if (id === "openenv")
+    return { args: { url: "http://localhost" }, openEnv: () => new ScriptedOpenEnv({ schema: { properties: { guess: { type: "string" } } } }) };
   if (id === "humaneval") return { rows: FUNCTIONS, sandbox: new ScriptedSandbox() };
   if (id === "python-math") return { rows: ROWS, sandbox: new ScriptedSandbox() };
   if (evaluation !== undefined) return { rows: [evaluation] };

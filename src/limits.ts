@@ -165,6 +165,14 @@ export const MAX_ANSWER_BYTES = Math.floor(RESPONSE_BYTES / (MAX_CONNECTIONS - 1
 export const STREAMS_PER_CONNECTION = 4;
 /** Characters of one streamed answer, so that all that an executor carries stay within the same memory. */
 export const MAX_STREAMED_ANSWER_CHARACTERS = Math.floor(MAX_ANSWER_BYTES / STREAMS_PER_CONNECTION);
+/**
+ * Characters of a streamed answer that is passed on as it came: each of its pieces, a token, comes in some 250 characters of JSON. Where connections are not
+ * counted memory is not short either.
+ */
+export const MAX_RELAYED_STREAM_CHARACTERS = 2 * MIB;
+export const MAX_RELAYED_STREAM_CHARACTERS_LOCAL = 16 * MIB;
+/** Characters of a refusal that is passed on. */
+export const MAX_RELAYED_REFUSAL_CHARACTERS = 64 * KIB;
 /** One part of `results.jsonl`. */
 export const PART_BYTES = 8 * MIB;
 /** Rows of permuted examples that are put into order in memory: what is left of half an isolate beside what is read at once, since nobody gets more beforehand. */
@@ -224,6 +232,12 @@ export const MAX_SANDBOX_OUTPUT_BYTES = MIB;
 export const MAX_JOB_OUTPUT_BYTES = 64 * KIB;
 /** One file that is put into a sandbox or taken out: what `MAX_BODY_BYTES` is to a request, small enough for an executor beside others. */
 export const MAX_SANDBOX_FILE_BYTES = 8 * MIB;
+/** Sandboxes of one local service at once, each a shell of 5 MiB when it does nothing; who asks for one more waits. */
+export const MAX_LOCAL_SANDBOXES = 256;
+/** Processes and threads in one: an agent with its tools and a test suite, while a fork bomb is nothing that the machine notices. */
+export const MAX_SANDBOX_PROCESSES = 512;
+/** Files and folders in the memory of one that no cgroup counts: 1 KiB of the kernel's for each. */
+export const MAX_SANDBOX_INODES = 262_144;
 
 /** Of a session behind a wall: sandboxes that are not ended, and what it has them do at once. An executor has a rollout or two for each of its requests. */
 export const MAX_WALLED_SANDBOXES = 256;

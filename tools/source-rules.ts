@@ -57,6 +57,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/environment-protocol/"],
   // From here down, but for R2 and the report: the library, the same in workerd and in Node.
   ["src/environments/", "src/hub/", "src/traces/"],
+  // Who provides sandboxes.
+  ["src/sandboxes/"],
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
   // Drivers of sandboxes, and what a run has of one.
@@ -71,9 +73,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/worker.ts", "src/service.ts", "src/embedded-worker.ts", "src/index.ts", "src/testing/"],
   inCli("terminal/"),
   inCli("disk/", "command-line/"),
-  inCli("connection/", "state/"),
+  inCli("connection/", "sandboxes/", "state/"),
   inCli("service/", "results/"),
   inCli("environments/", "display/", "view/", "runs/"),
+  inCli("python/"),
   inCli("applying/"),
   inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/", "published/"),
   inCli("schedules/"),

@@ -6,9 +6,11 @@ export type Around = <R extends ModelCall, T>(request: R, ask: (request: R) => P
 /** `client` with something around each of its calls: what limits, watches or times answers does so to scores too. */
 export function aroundClient(client: Client, around: Around): Client {
   const score = client.score?.bind(client);
+  const relay = client.relay?.bind(client);
   return {
     type: client.type,
     getResponse: (request) => around(request, (own) => client.getResponse(own)),
     ...(score === undefined ? {} : { score: (request) => around(request, score) }),
+    ...(relay === undefined ? {} : { relay: (request) => around(request, relay) }),
   };
 }

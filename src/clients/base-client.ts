@@ -1,12 +1,14 @@
 import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
-import type { Client, Message, ModelCall, ModelRequest, ModelResponse, Tool } from "../rollouts/types.ts";
+import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
 import { readUsage, record } from "./openai/reply-fields.ts";
 import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./transport/request-failure.ts";
 import { sendWithRetries } from "./transport/request-retry.ts";
-import { scrubber, shownUrl } from "./secrets.ts";
+import type { Relayed } from "./relay/read-reply.ts";
+import { withReply } from "./relay/refused-reply.ts";
+import { endpointBlotter, scrubber, shownUrl } from "./secrets.ts";
 import { VisibleWriting } from "./openai/visible-writing.ts";
 
 /** What a provider is asked, in its own form. */
@@ -50,6 +52,8 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   protected readonly ports: ClientPorts;
   /** Blots out the endpoint's secrets in what its server says, and shortens it. */
   protected readonly scrub: (text: string) => string;
+  /** The same, whole. */
+  protected readonly blot: (text: string) => string;
   readonly #clock: AttemptClock;
   readonly #writing = new VisibleWriting();
 
@@ -57,6 +61,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     this.endpoint = endpoint;
     this.ports = ports;
     this.scrub = scrubber(endpoint.api_key, endpoint.headers);
+    this.blot = endpointBlotter(endpoint.api_key, endpoint.headers);
     this.#clock = new AttemptClock(ports.timeouts.request_ms ?? DEFAULT_REQUEST_MS, ports.now);
     this.native = this.setupClient(endpoint, ports);
   }
@@ -122,6 +127,26 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     return await sendWithRetries({ signal, clock: this.#clock, onBegin, attempt }, this.ports);
   }
 
+  /** Passes a request on, `passOn` once for each attempt with the text of its body. */
+  protected async passedOn(request: RelayRequest, passOn: (text: string, attempt: Attempt) => Promise<Relayed>): Promise<RelayReply> {
+    const { state, onAnswer, model } = request;
+    const text = JSON.stringify({ ...request.body, model });
+    return await this.named(model, () =>
+      this.exchange(request, async (signal) => {
+        let taken: Relayed | null = null;
+        try {
+          taken = await passOn(text, { state, signal, onAnswer });
+          this.ports.onTaken?.(taken.answer);
+          return taken.reply;
+        } catch (thrown) {
+          throw this.#scrubbed(thrown);
+        } finally {
+          this.ports.onAttempt?.(state, readUsage(record(taken?.answer)?.usage));
+        }
+      }),
+    );
+  }
+
   /** `work` for a call of `model`; a request that failed in it is the error of its rollout, with place and model by name. */
   protected async named<T>(model: string, work: () => Promise<T>): Promise<T> {
     try {
@@ -131,7 +156,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       if (!(failed instanceof RequestFailed)) throw failed;
       const { base_url, api_key_var } = this.endpoint;
       const place = { url: shownUrl(base_url), model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
-      throw requestError(failed, place, await this.advice(failed.failure, model));
+      throw withReply(requestError(failed, place, await this.advice(failed.failure, model)), failed.failure.reply);
     }
   }
 

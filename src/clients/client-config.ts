@@ -5,6 +5,7 @@ import type { Client } from "../rollouts/types.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import type { ClientPorts } from "./client.ts";
 import { createClient } from "./create-client.ts";
+import { relayed } from "./relay/relayed.ts";
 import { scoreTexts } from "./scoring/score-texts.ts";
 
 /** One place where a model is called, under verifiers' names. What a replica leaves open is its parent's. */
@@ -57,6 +58,7 @@ export function clientOf(config: ClientConfig, variables: Variables = processVar
     type: only.type,
     getResponse: (request) => placeOf(request.state.example_id).getResponse(request),
     ...(only.score === undefined ? {} : { score: (request) => scoreTexts(placeOf(request.state.example_id), request) }),
+    ...(only.relay === undefined ? {} : { relay: (request) => relayed(placeOf(request.state.example_id), request) }),
   };
 }
 

@@ -94,6 +94,8 @@ export interface ClientPorts {
   readonly scoring?: ScoringChoices;
   /** How many texts one request may carry that scores them; default 40. */
   readonly textsPerRequest?: number;
+  /** Characters of a streamed answer that is passed on; default 2 Mi. */
+  readonly relayedCharacters?: number;
   /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. */
   readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
   /** With every answer that was taken, as its server gave it. */

@@ -1,23 +1,8 @@
 /** What the environment's side says. Whatever it is, it is checked before it is used: docs/environment-protocol.md, "What is believed". */
 import { z } from "zod";
+import { RELAY_ROUTES } from "../rollouts/types.ts";
 import { sandboxRequest } from "./sandbox-values.ts";
-import {
-  crossedError,
-  datasetSpec,
-  endpoint,
-  example,
-  facts,
-  failure,
-  json,
-  jsonObject,
-  message,
-  number,
-  problem,
-  RELAY_ROUTES,
-  rollout,
-  tool,
-  traits,
-} from "./values.ts";
+import { crossedError, datasetSpec, endpoint, example, facts, failure, json, jsonObject, message, number, problem, rollout, tool, traits } from "./values.ts";
 
 const text = z.string();
 const type = <const T extends string>(name: T) => z.literal(name);

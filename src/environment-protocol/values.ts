@@ -15,9 +15,6 @@ export const rollout = z.int().min(0);
 /** Unix milliseconds. */
 export const time = z.number();
 
-/** Where a relayed request goes, below the base URL of an endpoint. */
-export const RELAY_ROUTES = ["chat/completions", "completions", "responses", "messages", "embeddings"] as const;
-
 export const crossedError = z
   .object({
     name: text.describe("the class that it had"),

@@ -1,10 +1,11 @@
 import { onAbort } from "../clients/transport/on-abort.ts";
+import { withReply } from "../clients/relay/refused-reply.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { thrownOf } from "../environment-protocol/crossed-error.ts";
 import type { Outbox } from "../environment-protocol/outbox.ts";
 import type { ToEngineOf } from "../environment-protocol/to-engine.ts";
 import type { ToEnvironmentOf } from "../environment-protocol/to-environment.ts";
-import type { Client, ModelCall, ModelRequest, ModelResponse, PromptScore, ScoreRequest } from "../rollouts/types.ts";
+import type { Client, ModelCall, ModelRequest, ModelResponse, PromptScore, RelayReply, RelayRequest, ScoreRequest } from "../rollouts/types.ts";
 
 type Call = ToEngineOf<"call">;
 
@@ -64,6 +65,7 @@ export class ModelCalls {
     return {
       type,
       getResponse: (request) => this.#ask(request, to, unit, responseRequest(request)) as Promise<ModelResponse>,
+      ...(to === null ? { relay: (request: RelayRequest) => this.#ask(request, to, unit, relayRequest(request)) as Promise<RelayReply> } : {}),
       ...(scores ? { score: (request: ScoreRequest) => this.#ask(request, to, unit, scoreRequest(request)) as Promise<PromptScore[]> } : {}),
     };
   }
@@ -142,14 +144,16 @@ export class ModelCalls {
     pending.onAnswer?.();
   }
 
-  answered({ call, permitted_at, answering, response, scores, error }: ToEnvironmentOf<"answer">): void {
+  answered({ call, permitted_at, answering, response, scores, reply, error }: ToEnvironmentOf<"answer">): void {
     if (permitted_at !== undefined) this.#begin(this.#pending.get(call), permitted_at);
     if (answering === true) this.answering(call);
     const pending = this.#take(call);
     if (pending === undefined) return;
     if (response !== undefined) pending.resolve(response);
     else if (scores !== undefined) pending.resolve(scores);
-    else pending.reject(error === undefined ? new EdgewiseError("internal", "a model call was answered with nothing") : thrownOf(error));
+    else if (error !== undefined) pending.reject(withReply(thrownOf(error), reply));
+    else if (reply !== undefined) pending.resolve(reply);
+    else pending.reject(new EdgewiseError("internal", "a model call was answered with nothing"));
   }
 }
 
@@ -157,6 +161,8 @@ const nothing = (): void => undefined;
 
 const responseRequest = ({ prompt, sampling_args, tools, model }: ModelRequest): Call["request"] =>
   ({ kind: "response", prompt, sampling_args, tools, model }) as unknown as Call["request"];
+
+const relayRequest = ({ route, body }: RelayRequest): Call["request"] => ({ kind: "relay", route, body });
 
 const scoreRequest = ({ texts, top, model }: ScoreRequest): Call["request"] =>
   ({ kind: "scores", texts, ...(top === undefined ? {} : { top }), model }) as Call["request"];

@@ -182,6 +182,29 @@ export interface PromptScore {
   route: ScoringRoute;
 }
 
+// Requests that are passed on
+
+/** Where a relayed request goes, below the base URL of an endpoint. */
+export const RELAY_ROUTES = ["chat/completions", "completions", "responses", "messages", "embeddings"] as const;
+export type RelayRoute = (typeof RELAY_ROUTES)[number];
+
+/** A request whose body somebody made who speaks to a model's API himself: an agent, an SDK. */
+export interface RelayRequest extends ModelCall {
+  readonly route: RelayRoute;
+  /** Sent as it is but for its `model`, which is that of the call. */
+  readonly body: JsonObject;
+  /** See `ModelRequest`. */
+  readonly onAnswer?: () => void;
+}
+
+/** What a server answered, for whoever made the request to read. */
+export interface RelayReply {
+  readonly status: number;
+  readonly content_type: string;
+  /** The whole body, of an answer in pieces too. */
+  readonly text: string;
+}
+
 /** A way to ask a model. Refusals arrive as `EdgewiseError` with a rollout code, or as `OverlongPromptError`; an abort rejects with the signal's reason. */
 export interface Client {
   readonly type: string;
@@ -191,6 +214,11 @@ export interface Client {
    * rejects with `prompt_logprobs_unsupported` where the server turns out to have none, else as `getResponse` does.
    */
   score?(request: ScoreRequest): Promise<PromptScore[]>;
+  /**
+   * Passes a request on, and its answer back. Absent where the kind of client has no way to (`relayed` says so by its code); rejects as `getResponse`
+   * does, and what the server said of a refusal goes with the error (`refusedReply`).
+   */
+  relay?(request: RelayRequest): Promise<RelayReply>;
 }
 
 // Rollouts

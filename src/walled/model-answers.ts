@@ -1,8 +1,11 @@
+import { refusedReply } from "../clients/relay/refused-reply.ts";
+import { relayed } from "../clients/relay/relayed.ts";
 import { scoreTexts } from "../clients/scoring/score-texts.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
 import { crossing } from "../environment-protocol/crossed-error.ts";
 import type { Outbox } from "../environment-protocol/outbox.ts";
 import type { ToEngineOf } from "../environment-protocol/to-engine.ts";
+import type { ToEnvironmentOf } from "../environment-protocol/to-environment.ts";
 import type { BoundEndpoint } from "../environments/definition/definition.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { MAX_WALLED_CALL_CHARACTERS, MAX_WALLED_CALLS_CHARACTERS, MIB } from "../limits.ts";
@@ -125,7 +128,7 @@ export class ModelAnswers {
 
   async #make(message: Call, open: Open): Promise<void> {
     const { call } = message;
-    let answer: object;
+    let answer: Answered;
     let permittedAt: number | null = null;
     try {
       const client = this.#clientFor(message.to, open.unit);
@@ -143,7 +146,8 @@ export class ModelAnswers {
       answer = await this.#answerOf(client, message, base);
     } catch (thrown) {
       if (thrown instanceof EdgewiseError) open.unit?.refused(thrown);
-      answer = { error: crossing(thrown) };
+      const reply = refusedReply(thrown);
+      answer = { ...(reply === null ? {} : { reply }), error: crossing(thrown) };
     }
     if (this.#open.get(call) !== open) return;
     // What was not told yet goes with the answer.
@@ -152,22 +156,26 @@ export class ModelAnswers {
     this.#close(call, open);
     if (this.#rested.length < MAX_UNNAMED) this.#rested.push(open.controller);
     open.unit?.heard();
-    this.#outbox.put({ type: "answer", call, ...untold, ...begun, ...answer }, open.characters);
+    this.#outbox.put({ type: "answer", call, ...untold, ...begun, ...answer }, open.characters + (answer.reply?.text.length ?? 0));
   }
 
-  async #answerOf(client: Client, { call, watches, request }: Call, base: ModelCall): Promise<object> {
+  async #answerOf(client: Client, { call, watches, request }: Call, base: ModelCall): Promise<Answered> {
     if (request.kind === "scores") {
       const { texts, top } = request;
       return { scores: await scoreTexts(client, { ...base, texts, ...(top === undefined ? {} : { top }) }) };
     }
-    if (request.kind === "relay") throw new EdgewiseError("environment_error", "this service relays no requests yet: a call has a prompt or texts");
+    const onAnswer = (): void => this.#outbox.later(`answering ${call}`, () => ({ message: { type: "answering", call }, characters: 0 }));
+    if (request.kind === "relay") {
+      const { route, body } = request;
+      return { reply: await relayed(client, { ...base, route, body: body as JsonObject, ...(watches ? { onAnswer } : {}) }) };
+    }
     const { prompt, sampling_args, tools } = request;
     const asked: ModelRequest = {
       ...base,
       prompt: prompt as unknown as ModelRequest["prompt"],
       sampling_args: sampling_args as JsonObject,
       tools: tools as unknown as ModelRequest["tools"],
-      onAnswer: () => this.#outbox.later(`answering ${call}`, () => ({ message: { type: "answering", call }, characters: 0 })),
+      onAnswer,
       visibly: watches,
     };
     return { response: await client.getResponse(asked) };
@@ -191,6 +199,9 @@ export class ModelAnswers {
     return client;
   }
 }
+
+/** The parts of an answer that say what became of the call. */
+type Answered = Pick<ToEnvironmentOf<"answer">, "reply" | "error"> & { readonly response?: object; readonly scores?: readonly object[] };
 
 /** A relayed request is for the model under evaluation, whatever its body says. */
 const nameOf = (request: Call["request"]): string => (request.kind === "relay" ? "" : (request.model ?? ""));

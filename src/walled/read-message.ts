@@ -1,5 +1,5 @@
 import { TO_ENGINE, type ToEngine } from "../environment-protocol/to-engine.ts";
-import { RELAY_ROUTES } from "../environment-protocol/values.ts";
+import { RELAY_ROUTES } from "../rollouts/types.ts";
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 1;

@@ -18,6 +18,7 @@ const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   api_key_var: "-k OPENAI_API_KEY",
   headers: "--header 'OpenAI-Organization: org-1'",
   headers_from_state: "--header-from-state 'X-Example: example_id'",
+  env_vars: "--env-var JUDGE_API_KEY --env-var OPENAI_API_KEY=MY_JUDGE_KEY",
   extra_env_kwargs: `-x '{"max_turns": 3}'`,
 };
 
@@ -44,8 +45,6 @@ export function givenOptions(command: Command, isFolder: (path: string) => boole
     const value = typed[flag.attributeName()];
     // commander turns `--no-save` into `save: false`, and sets `save: true` where it is absent.
     const present = flag.negate ? value === false : value !== undefined;
-    const { refused }: Option = OPTIONS[name];
-    if (present && refused !== null) throw usageError(`${flagName(name)} is not possible here: ${refused.reason}`);
     if (present) given[name] = flag.negate ? true : value;
   }
   const either = typed[PROVIDER_OR_FOLDER];
@@ -71,11 +70,12 @@ export const flagName = (name: OptionName): string => {
 
 /** A flag of the table, with its check. */
 export function flagOf(name: OptionName): CommanderOption {
-  const { short, kind, value, help, default: usual }: Option = OPTIONS[name];
+  const { short, kind, value, help, default: usual, repeats }: Option = OPTIONS[name];
   const names = `${short === null ? "" : `-${short}, `}${longFlag(name)}`;
   const taken = kind === "switch" ? "" : kind === "optional_path" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;
   const flag = new CommanderOption(`${names}${taken}`, `${help}${defaultText(kind, usual)}`);
   if (kind === "table") flag.argParser((text: string, before: object | undefined) => ({ ...before, ...(readFlag(name, text) as object) }));
+  else if (repeats) flag.argParser((text: string, before: readonly unknown[] = []) => [...before, ...(readFlag(name, text) as readonly unknown[])]);
   else if (kind !== "switch") flag.argParser((text: string) => readFlag(name, text));
   return flag;
 }

@@ -11,6 +11,8 @@ const FLAGS: readonly OptionName[] = [
   "env_args",
   "extra_env_kwargs",
   "env_dir_path",
+  "python",
+  "env_vars",
   "benchmarks_path",
   "provider",
   "model",

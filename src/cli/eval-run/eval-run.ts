@@ -14,6 +14,7 @@ import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import { detachedLines, failureLines, owedOf, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
 import type { EvalCommand } from "./wish/eval-wish.ts";
+import { PythonSession } from "../python/python-session.ts";
 import { checkHubToken, type EndedRun, pushEnded } from "../push/push-ended.ts";
 import { Preflight } from "./start/preflight.ts";
 import { readEarly } from "./early-rows.ts";
@@ -55,6 +56,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     fullscreen: evals.some(({ given }) => given.fullscreen === true),
     client: () => service?.current.client ?? null,
   });
+  const python = new PythonSession(command.pythons, { cwd, env, tell: (line) => display.note(line) });
   let plays: readonly RunPlay[] = [];
   let unwatch = (): void => undefined;
   try {
@@ -81,6 +83,9 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         onHang: (environments) => display.note(crashes.hung(environments)),
       });
     const opening = open();
+    const starting = python.start();
+    // Waited for when there is a service to tell.
+    starting.catch(() => undefined);
     const early = readEarly(evals, cwd, env);
     const [opened, datasets] = await both(opening, datasetsOf(evals, cwd));
     const shared = new SharedService(opened, open);
@@ -93,7 +98,11 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
         for (const end of ends) end();
       };
     }
-    const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal]);
+    await interrupts.during(starting);
+    await interrupts.during(python.attach(() => shared.current.client)).catch((error: unknown) => {
+      throw explain(error, { service: opened, env, wish: null });
+    });
+    const signal = AbortSignal.any([interrupts.signal, crashes.signal, lost.signal, python.signal]);
     const { role } = opened;
     const wishes = await withKeptEndpoints(opened.client, evals).catch((error: unknown) => {
       throw explain(error, { service: opened, env, wish: null });
@@ -132,6 +141,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     throw error;
   } finally {
     unwatch();
+    await python.end();
     if (service !== null) await leave(service.current, terminal, interrupts);
     interrupts.dispose();
   }
@@ -151,7 +161,7 @@ async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
 function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
-  const missing = env.EDGEWISE_URL ? [] : evals.filter(({ envId }) => !ids.includes(envId) && !mayBePublished(envId));
+  const missing = env.EDGEWISE_URL ? [] : evals.filter(({ envId, isPython = false }) => !isPython && !ids.includes(envId) && !mayBePublished(envId));
   const [first] = missing;
   if (first === undefined) return;
   const names = new Set(missing.map(({ reference }) => JSON.stringify(reference)));
@@ -279,8 +289,8 @@ function problemLines(command: EvalCommand, service: SharedService, outcome: Out
 }
 
 function explained({ environments, env }: EvalCommand, service: SharedService, { play, error }: Outcome): unknown {
-  const { envId, given, place } = play.wish;
-  const told = explain(error, { service: service.current, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+  const { envId, given, place, linkHints = [] } = play.wish;
+  const told = explain(error, { service: service.current, env, wish: { envId, given, linkHints, environments: environments.map(({ id }) => id) } });
   const inFile = place !== null && !play.begun && told instanceof CliError;
   const reason = inFile ? new CliError(`${place}: ${told.message}`, { exitCode: told.exitCode, hints: told.hints, cause: told.cause }) : told;
   return play.begun ? withResume(reason, play.names(), service.current) : reason;

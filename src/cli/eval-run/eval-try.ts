@@ -13,6 +13,7 @@ import { environmentHints, explain } from "../service/explain.ts";
 import { collectSecrets } from "../service/local-secrets.ts";
 import { openService } from "../service/open-service.ts";
 import type { Service } from "../service/service.ts";
+import { PythonSession } from "../python/python-session.ts";
 import { SharedService } from "../service/shared-service.ts";
 import { EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
@@ -39,7 +40,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
   const { evals, environments, cwd, env, home, terminal } = command;
   const [asked, second] = evals;
   if (asked === undefined || second !== undefined || command.named.endsWith(".toml")) throw usageError("eval try plays one example of one environment");
-  if (!env.EDGEWISE_URL && !environments.some(({ id }) => id === asked.envId)) {
+  if (!env.EDGEWISE_URL && !asked.isPython && !environments.some(({ id }) => id === asked.envId)) {
     if (mayBePublished(asked.envId))
       throw usageError(
         `${asked.reference} is run by the service that has it, and eval try works without one`,
@@ -57,6 +58,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
   // A state of its own: nothing stays behind, and no service of this folder is in the way.
   const state = mkdtempSync(join(tmpdir(), "edgewise-try-"));
   let service: SharedService | null = null;
+  const python = new PythonSession(command.pythons, { cwd, env, tell: (line) => terminal.tell(line) });
   try {
     const keyNames = placesOfWish(wish).map(({ api_key_var }) => api_key_var);
     const open = (): Promise<Service> =>
@@ -70,8 +72,17 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
         onCrash: () => terminal.tell("The local runtime ended by itself and is started again."),
       });
     const [dataset = null] = await datasetsOf([wish], cwd);
-    service = new SharedService(await open(), open);
-    const { client, role } = service.current;
+    const starting = python.start();
+    starting.catch(() => undefined);
+    const shared = new SharedService(await open(), open);
+    service = shared;
+    const { client, role } = shared.current;
+    await interrupts.during(starting);
+    await python
+      .attach(() => shared.current.client)
+      .catch((error: unknown) => {
+        throw explain(error, { service: shared.current, env, wish: null });
+      });
     const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home, named: keyNames }));
     const log = new TryLog(terminal);
     const envVersion = environments.find(({ id }) => id === wish.envId)?.version ?? null;
@@ -82,7 +93,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
       envVersion,
       service,
       interrupts,
-      signal: interrupts.signal,
+      signal: AbortSignal.any([interrupts.signal, python.signal]),
       progress: log,
       columns: terminal.columns,
       preflight,
@@ -100,6 +111,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
       if (role === "remote" && play.begun) await client.deleteRun(play.names().runId).catch(() => undefined);
     }
   } finally {
+    await python.end();
     await service?.current.close();
     interrupts.dispose();
     rmSync(state, { recursive: true, force: true });

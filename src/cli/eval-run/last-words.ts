@@ -1,4 +1,5 @@
 /** How `eval run` ends: where the results are, what went wrong, and how to go on. */
+import { quoted } from "../../report/text/shell-word.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 import { CliError } from "../terminal/cli-error.ts";
@@ -75,4 +76,13 @@ function resultsLine({ runId, given, cwd, folder, saved }: RunNames): string {
 
 /** `anew`: the run takes its data set as it is then, so that it is named again. */
 const goOn = ({ environment, runId, given, cwd, folder, saved }: RunNames, anew = false): string =>
-  resumeCommand(environment, saved && folder !== null ? shortPath(folder, cwd) : runId, given.api_key_var, anew ? given.env_args : undefined);
+  [
+    resumeCommand(environment, saved && folder !== null ? shortPath(folder, cwd) : runId, given.api_key_var, anew ? given.env_args : undefined),
+    ...pythonFlags(given),
+  ].join(" ");
+
+/** What its processes are started with again. */
+const pythonFlags = ({ python, env_vars = [] }: GivenOptions): readonly string[] => [
+  ...(python === undefined ? [] : ["--python", quoted(python)]),
+  ...env_vars.flatMap((name) => ["--env-var", quoted(name)]),
+];

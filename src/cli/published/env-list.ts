@@ -4,6 +4,7 @@ import { singleLine } from "../../report/text/printable.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { argumentLine } from "../environments/argument-line.ts";
 import { type KnownEnvironment, servedEnvironments } from "../environments/local-environments.ts";
+import { type PythonPlace, pythonPlacesIn } from "../python/find-python.ts";
 import { askService, hasState } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode } from "../terminal/cli-error.ts";
@@ -16,20 +17,40 @@ export interface EnvListOptions {
 
 export async function envList(context: CommandContext, { envDir, output }: EnvListOptions): Promise<ExitCode> {
   const { cwd, terminal } = context;
-  const { environments } = await servedEnvironments([], cwd, envDir);
+  const { environments: known } = await servedEnvironments([], cwd, envDir);
+  const pythons = pythonPlacesIn(cwd, envDir);
+  const environments = known.filter(({ id, file }) => file !== null || !pythons.some((python) => python.id === id));
   const published = await publishedHere(context);
   if (output === "json") {
     const own = environments.map(({ file, ...facts }) => ({ ...facts, path: file?.entry ?? null }));
     const others = published.map(({ owner, name, latest_version: version, description, visibility, updated_at }) => ({
       ...{ id: `${owner.name}/${name}`, version, description, path: null, published: { visibility, updated_at } },
     }));
-    terminal.print(JSON.stringify([...own, ...others]));
+    terminal.print(JSON.stringify([...own, ...pythons.map(pythonFacts), ...others]));
     return EXIT.completed;
   }
   for (const environment of environments) for (const line of linesOf(environment, cwd)) terminal.print(line);
+  for (const place of pythons) for (const line of pythonLines(place, cwd)) terminal.print(line);
   for (const environment of published) for (const line of publishedLines(environment)) terminal.print(line);
   terminal.print(`Every environment also takes ${Object.keys(DATASET_ARGS).join(", ")}.`);
   return EXIT.completed;
+}
+
+/** What is known of one in Python without running its code: its arguments are not. */
+const pythonFacts = ({ id, target, project }: PythonPlace) => ({
+  id,
+  version: project?.version ?? "0",
+  description: project?.description ?? null,
+  defaults: project?.defaults ?? {},
+  keys: project?.variables ?? [],
+  path: target,
+  language: "python",
+});
+
+function pythonLines(place: PythonPlace, cwd: string): readonly string[] {
+  const { path, description, ...facts } = pythonFacts(place);
+  const [, said = "", ...rest] = linesOf({ ...facts, description: description ?? "", args: [], file: null }, cwd);
+  return [`${facts.id} ${facts.version} (${shortPath(path, cwd)}, in Python)`, ...(description === null ? [] : [said]), ...rest];
 }
 
 /** In one answer. */

@@ -21,6 +21,8 @@ interface Wish {
   readonly given: GivenOptions;
   /** Environments that come with this version. */
   readonly environments: readonly string[];
+  /** What to type where the service has none of that name, and there is one here. */
+  readonly linkHints?: readonly string[];
 }
 
 /** Turns what the service said, or its silence, into what is printed. Other errors come back as they are. */
@@ -37,6 +39,7 @@ export function explain(error: unknown, { service, env, wish }: ExplainContext):
       // Another service may have others than this installation, and of published ones it knows more.
       return usageError(
         error.message.replace(/\.$/, ""),
+        ...(wish?.linkHints ?? []),
         ...(wish === null || service.role === "remote" || publishedReference(wish.envId) !== null ? own : environmentHints(wish)),
       );
     case "missing_key":

@@ -9,6 +9,8 @@ import { systemCode } from "../terminal/cli-error.ts";
 
 const NAME = /^[A-Z][A-Z0-9_]*$/;
 const LOOKS_SECRET = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|_TEAM_ID$/;
+/** Whether a variable of that name may hold a key. */
+export const looksSecret = (name: string): boolean => LOOKS_SECRET.test(name);
 /** Longer values are not keys; the sum keeps the configuration of the runtime small. */
 const MAX_VALUE = 8 * 1024;
 const MAX_TOTAL = 128 * 1024;
@@ -29,7 +31,7 @@ export function collectSecrets({ env, cwd, home, named }: SecretSources): Readon
   for (const [name, value] of Object.entries(devVars(cwd))) if (NAME.test(name)) found.set(name, value);
   for (const [name, value] of Object.entries(env)) {
     if (value === undefined || value === "") continue;
-    const wanted = named.includes(name) || found.has(name) || (NAME.test(name) && LOOKS_SECRET.test(name));
+    const wanted = named.includes(name) || found.has(name) || (NAME.test(name) && looksSecret(name));
     // The token of a deployed service is for the command line, not for models.
     if (wanted && !name.startsWith("EDGEWISE_")) found.set(name, value);
   }

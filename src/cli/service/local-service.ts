@@ -9,6 +9,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Log, Miniflare, V4MiniflareOptions } from "miniflare";
+import { SandboxAnswers } from "../sandboxes/answered.ts";
+import { sandboxesOfThisMachine } from "../sandboxes/of-this-machine.ts";
 import { CliError, reasonOf } from "../terminal/cli-error.ts";
 import { watchClock } from "./runtime/clock-watch.ts";
 import { EnvironmentsAtWork, holderOf } from "./runtime/at-work.ts";
@@ -19,7 +21,7 @@ import { guardedServers, ownRuntimeProcess } from "./runtime/process.ts";
 import type { ServiceLog } from "./service-log.ts";
 import { type SilenceWatch, watchSilence } from "./runtime/silence-watch.ts";
 
-export interface LocalServiceOptions extends Omit<WorkerSettings, "atWork"> {
+export interface LocalServiceOptions extends Omit<WorkerSettings, "atWork" | "sandboxes"> {
   /** Where Durable Objects and R2 are stored. */
   readonly persistTo: string;
   /** 0 = any free port. */
@@ -101,6 +103,8 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
   let silence: SilenceWatch | null = null;
   const atWork = new EnvironmentsAtWork();
+  const sandboxes = sandboxesOfThisMachine(process.env);
+  const answers = new SandboxAnswers(sandboxes);
   // Who asks while the runtime is held is told so, rather than kept waiting.
   const isHeld = (): boolean => silence !== null && silence.silence >= hangMs / 2;
   const door = await openFrontDoor(port, () => (isHeld() ? heldBy(holderOf(atWork.names)) : address)).catch((error: unknown) => {
@@ -139,6 +143,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       await door.close();
       await runtime?.dispose();
     } finally {
+      await sandboxes.close();
       restoreSpawn();
       socket?.remove();
     }
@@ -154,7 +159,10 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const unguard = guardedServers();
     try {
       const started = keepingSignals(
-        () => new Miniflare(convertV4MiniflareOptions(runtimeOptions({ ...options, atWork }, new QuietLog(LogLevel.INFO), watch))),
+        () =>
+          new Miniflare(
+            convertV4MiniflareOptions(runtimeOptions({ ...options, atWork, sandboxes: (text) => answers.answer(text) }, new QuietLog(LogLevel.INFO), watch)),
+          ),
       );
       runtime = started;
       const url = await within(START_MS, started.ready);
@@ -166,6 +174,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     const watchdog = setInterval(watch, WATCHDOG_MS);
     watchdog.unref();
     watch();
+    void sandboxes.sweep().catch((error: unknown) => log.write("warn", `sandboxes that a killed service left: ${reasonOf(error)}`));
     return {
       url: `http://127.0.0.1:${door.port}`,
       port: door.port,

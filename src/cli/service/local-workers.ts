@@ -3,6 +3,7 @@ import { OBJECT_CLASSES } from "./object-classes.ts";
 import { dirname, join } from "node:path";
 import type { V4WorkerOptions } from "miniflare";
 import { AT_WORK_PATH } from "../../offering/at-work.ts";
+import { SANDBOXES_PATH } from "../../sandboxes/local/messages.ts";
 import { MASTER_KEYS_PATH, type MasterKeyTexts } from "../../secrets/master-keys.ts";
 import type { EnvironmentsAtWork } from "./runtime/at-work.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
@@ -24,6 +25,8 @@ export interface WorkerSettings {
   readonly masterKeys: () => MasterKeyTexts;
   /** Hears which environments are at work. */
   readonly atWork: EnvironmentsAtWork;
+  /** Answers what is asked about sandboxes of this machine, one text of JSON for another. */
+  readonly sandboxes: (text: string) => Promise<string>;
   /** What callers must show; null = who is on this machine may call. */
   readonly token: string | null;
   /** Due times of schedules are begun: the service stays. */
@@ -54,6 +57,7 @@ export function serviceWorker({
   keepsSchedules,
   masterKeys,
   modules,
+  sandboxes,
   secrets,
   token,
   vars,
@@ -61,7 +65,7 @@ export function serviceWorker({
 }: WorkerSettings): V4WorkerOptions {
   const queues = Array.from({ length: executors }, (_, k) => ({ binding: `ROLLOUTS_${k}`, queue: `rollouts-${k}` }));
   // The sign of life: without an answer for five seconds executors abort, so that a killed command does not go on spending.
-  const parent = async (request: AskedParent) => answerOfParent(request, { bootId, masterKeys, atWork }) as never;
+  const parent = async (request: AskedParent) => (await answerOfParent(request, { bootId, masterKeys, atWork, sandboxes })) as never;
   const consumer = { maxBatchSize: 1, maxBatchTimeout: 0, maxRetries: 3, deadLetterQueue: "rollouts-dead" };
   return {
     name: "edgewise",
@@ -104,11 +108,17 @@ export function serviceWorker({
 interface AskedParent {
   readonly url: string;
   readonly method: string;
+  text(): Promise<string>;
 }
 
-/** The Worker alone asks: the sign of life, the keys of its secrets; and it says which environments are at work. */
-function answerOfParent({ url, method }: AskedParent, { atWork, bootId, masterKeys }: Pick<WorkerSettings, "atWork" | "bootId" | "masterKeys">): Response {
-  const { pathname, searchParams } = new URL(url);
+/** The Worker alone asks: the sign of life, the keys of its secrets, sandboxes; and it says which environments are at work. */
+async function answerOfParent(
+  asked: AskedParent,
+  { atWork, bootId, masterKeys, sandboxes }: Pick<WorkerSettings, "atWork" | "bootId" | "masterKeys" | "sandboxes">,
+): Promise<Response> {
+  const { method } = asked;
+  const { pathname, searchParams } = new URL(asked.url);
+  if (pathname === SANDBOXES_PATH) return new Response(await sandboxes(await asked.text()), { headers: { "content-type": "application/json" } });
   if (pathname === AT_WORK_PATH) {
     atWork.hear(method, searchParams);
     return new Response(null, { status: 204 });

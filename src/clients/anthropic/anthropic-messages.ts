@@ -1,10 +1,11 @@
 import Anthropic from "@anthropic-ai/sdk";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
-import type { Message, ModelRequest, ModelResponse, Tool } from "../../rollouts/types.ts";
+import type { Message, ModelRequest, ModelResponse, RelayRoute, Tool } from "../../rollouts/types.ts";
 import { anthropicError, errorEvent } from "./anthropic-errors.ts";
 import { type AnthropicPrompt, anthropicPrompt } from "./anthropic-request.ts";
 import { checkAnthropicMessage, readAnthropicMessage } from "./anthropic-response.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
+import { API_VERSION } from "./api-version.ts";
 import type { NativeCall } from "../base-client.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
 import { HttpClient } from "../transport/http-client.ts";
@@ -14,9 +15,6 @@ import type { StatusAnswer } from "../transport/request-failure.ts";
 
 /** What verifiers asks for when nobody says how long an answer may be; the route does not go without. */
 const DEFAULT_MAX_TOKENS = 4096;
-
-/** The SDK sends the newest version, which refuses `temperature`, `top_p` and `top_k`: an evaluation must be able to set them. */
-const API_VERSION = "2023-06-01";
 
 class Sdk extends Anthropic {
   /** Otherwise the SDK looks for credentials in files, and takes a base URL from them. */
@@ -45,6 +43,15 @@ export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, Js
       // The key is the user's own, in the user's own Worker.
       dangerouslyAllowBrowser: true,
     });
+  }
+
+  protected override relayPath(route: RelayRoute): string {
+    return `/v1/${route}`;
+  }
+
+  /** OpenAI's routes want the key as their own clients send it. */
+  protected override relayHeaders(route: RelayRoute): Readonly<Record<string, string>> {
+    return route === "messages" ? {} : { authorization: `Bearer ${this.endpoint.api_key}` };
   }
 
   override toNativePrompt(messages: readonly Message[]): AnthropicPrompt {

@@ -1,4 +1,5 @@
-import type { PromptScore, ScoreRequest } from "../../rollouts/types.ts";
+import type { PromptScore, RelayRoute, ScoreRequest } from "../../rollouts/types.ts";
+import { API_VERSION } from "../anthropic/api-version.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
 import { readUsage, record } from "./reply-fields.ts";
 import { shareUsage } from "../scoring/share-usage.ts";
@@ -25,6 +26,11 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
 
   override errorOfRefusal(answer: StatusAnswer): Error {
     return openAiError(answer, this.scrub, this.ports.now());
+  }
+
+  /** A server that has Anthropic's route reads the key as it reads it from others, or as that route's own clients send it. */
+  protected override relayHeaders(route: RelayRoute): Readonly<Record<string, string>> {
+    return route === "messages" ? { "x-api-key": this.endpoint.api_key, "anthropic-version": API_VERSION } : {};
   }
 
   /** Where the server is, without the version of its API. */

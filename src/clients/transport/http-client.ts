@@ -1,8 +1,10 @@
 import { parseShallow } from "../../config/json-depth.ts";
-import { MIB } from "../../limits.ts";
+import { MAX_RELAYED_STREAM_CHARACTERS, MIB } from "../../limits.ts";
+import type { RelayReply, RelayRequest, RelayRoute } from "../../rollouts/types.ts";
 import { type Attempt, BaseClient, type NativeRequest } from "../base-client.ts";
 import { likelyBases, type Looked, modelAdvice, modelNames } from "../endpoint-advice.ts";
 import { readAnswer, type StreamFold } from "./read-answer.ts";
+import { readReply } from "../relay/read-reply.ts";
 import { failureOfNetwork, RequestFailed, type RequestFailure } from "./request-failure.ts";
 import { readText } from "./response-body.ts";
 import { shownUrl } from "../secrets.ts";
@@ -56,6 +58,31 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
   async getNativeResponse(request: NativeRequest, attempt: Attempt): Promise<unknown> {
     return this.post(this.path, request.text, request.body.stream === true, attempt);
   }
+
+  async relay(request: RelayRequest): Promise<RelayReply> {
+    const { route } = request;
+    const path = this.relayPath(route);
+    return await this.passedOn(request, async (text, attempt) => {
+      const response = await this.#send(path, text, attempt, this.relayHeaders(route));
+      return await readReply(response, {
+        route,
+        isOwn: path === this.path,
+        scrub: this.scrub,
+        blot: this.blot,
+        now: this.ports.now,
+        limit: this.ports.relayedCharacters ?? MAX_RELAYED_STREAM_CHARACTERS,
+        onAnswer: attempt.onAnswer,
+      });
+    });
+  }
+
+  /** Where requests are relayed to: a path below the base URL. */
+  protected relayPath(route: RelayRoute): string {
+    return `/${route}`;
+  }
+
+  /** What servers of a route read beside the headers of this client's own. */
+  protected abstract relayHeaders(route: RelayRoute): Readonly<Record<string, string>>;
 
   /** Posts `text` to a route, `path` below the base URL or a whole URL, and reads its answer. Throws as `readAnswer` does. */
   protected async post(path: string, text: string, streamed: boolean, attempt: Attempt): Promise<unknown> {
@@ -111,9 +138,9 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
   }
 
   /** Resolves when the headers of the answer have come. */
-  async #send(path: string, text: string, { state, signal }: Attempt): Promise<Response> {
+  async #send(path: string, text: string, { state, signal }: Attempt, more: Readonly<Record<string, string>> = {}): Promise<Response> {
     const { url, headers: common } = await this.#template(path);
-    const headers = { ...common, ...stateHeaders(this.endpoint.headers_from_state, state) };
+    const headers = { ...more, ...common, ...stateHeaders(this.endpoint.headers_from_state, state) };
     const { connections } = this.ports;
     if (connections !== undefined) await connections.enter(signal);
     try {

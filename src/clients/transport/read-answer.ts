@@ -49,7 +49,7 @@ export async function readAnswer(response: Response, reader: AnswerReader): Prom
 const tooDeep = (thrown: unknown): string => (/^nested/.test(String((thrown as Error).message)) ? ` of a usable form (${(thrown as Error).message})` : "");
 
 /** An object where it is JSON, else its text. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return parseShallow(text);
   } catch {
@@ -58,15 +58,19 @@ function parsed(text: string): unknown {
 }
 
 async function refused(response: Response, reader: AnswerReader): Promise<Error> {
-  const { status, headers } = response;
-  const text = await readWhole(response, reader);
+  return errorOfText(response, await readWhole(response, reader), reader);
+}
+
+/** What a response that is no answer stands for, by its body. */
+export function errorOfText({ status, headers }: Response, text: string, reader: Pick<AnswerReader, "errorOfRefusal" | "scrub">): Error {
   if (status < 300 || status >= 400) return reader.errorOfRefusal({ status, body: parsed(text), headers });
   const target = headers.get("location");
   const where = target === null ? "elsewhere" : `to ${reader.scrub(shownUrl(target))}`;
   return badAnswer("invalid_response", `HTTP ${status}: the endpoint redirects ${where}, which is not followed; name the address itself (-b)`);
 }
 
-async function readWhole(response: Response, reader: AnswerReader): Promise<string> {
+/** The body. Throws `RequestFailed` where it breaks off, or is too large. */
+export async function readWhole(response: Response, reader: Pick<AnswerReader, "scrub">): Promise<string> {
   try {
     return await readText(response, MAX_ANSWER_BYTES);
   } catch (thrown) {
@@ -74,7 +78,8 @@ async function readWhole(response: Response, reader: AnswerReader): Promise<stri
   }
 }
 
-function broken(thrown: unknown, { scrub }: AnswerReader): RequestFailed {
+/** What reading a body threw, as the failure of its request. */
+export function broken(thrown: unknown, { scrub }: Pick<AnswerReader, "scrub">): RequestFailed {
   if (thrown instanceof BodyTooLarge) return badAnswer("row_too_large", `the answer is larger than ${MAX_ANSWER_BYTES} bytes (${thrown.message})`);
   return new RequestFailed(failureOfNetwork(thrown, true, scrub));
 }

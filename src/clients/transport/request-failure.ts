@@ -1,6 +1,7 @@
 import { namedCause } from "../../rollouts/failure.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
+import type { RelayReply } from "../../rollouts/types.ts";
 import { EmptyModelResponseError, InvalidModelResponseError, ModelError } from "../../errors/rollout-errors.ts";
 
 /** One attempt that failed, classified. */
@@ -16,6 +17,8 @@ export interface RequestFailure {
   readonly shouldRetry: boolean | null;
   /** Whether a gateway said that no server stands behind it. */
   readonly noServer?: boolean;
+  /** What the server answered, where whoever made the request is to read that. */
+  readonly reply?: RelayReply;
 }
 
 export class RequestFailed extends Error {

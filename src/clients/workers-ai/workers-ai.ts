@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../config/plan/run-config.ts";
-import type { Message, ModelResponse, Tool } from "../../rollouts/types.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
+import type { Message, ModelResponse, RelayReply, RelayRequest, Tool } from "../../rollouts/types.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { type Attempt, BaseClient, type NativeCall, type NativeRequest } from "../base-client.ts";
 import { type ChatPrompt, wireMessages, wireTool } from "../openai/chat-request.ts";
@@ -7,7 +7,10 @@ import { checkChatCompletion, readChatCompletion } from "../openai/chat-response
 import type { AiBinding, ClientPorts, Endpoint } from "../client.ts";
 import { OverlongPromptError } from "../overlong-prompt-error.ts";
 import { readAnswer } from "../transport/read-answer.ts";
-import { bodyText, failureOfNetwork, failureOfStatus, type ProviderCodes, RequestFailed, type StatusAnswer } from "../transport/request-failure.ts";
+import { record } from "../openai/reply-fields.ts";
+import { saying } from "../relay/read-reply.ts";
+import { chatReply, refusedChat } from "./chat-reply.ts";
+import { badAnswer, bodyText, failureOfNetwork, failureOfStatus, type ProviderCodes, RequestFailed, type StatusAnswer } from "../transport/request-failure.ts";
 import { stateHeaders } from "../transport/state-headers.ts";
 import { asChatCompletion, WorkersAiStream } from "./workers-ai-reply.ts";
 
@@ -36,8 +39,7 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
 
   override toNativePrompt(messages: readonly Message[]): ChatPrompt {
     const { messages: wired, audio } = wireMessages(messages);
-    // Its schemas know no null.
-    return { messages: wired.map((message) => Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null))), audio };
+    return { messages: withoutNulls(wired) as JsonObject[], audio };
   }
 
   override toNativeTool(tool: Tool): JsonObject {
@@ -50,11 +52,15 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
   }
 
   override async getNativeResponse({ model, body }: NativeRequest, attempt: Attempt): Promise<unknown> {
+    return await this.#ask(model, body, attempt, (refusal) => this.errorOfRefusal(refusal));
+  }
+
+  async #ask(model: string, body: JsonObject, attempt: Attempt, errorOfRefusal: (refusal: StatusAnswer) => Error): Promise<unknown> {
     const answer = await readAnswer(await this.#run(model, body, attempt), {
       streamed: body.stream === true,
       scrub: this.scrub,
-      streamFold: () => new WorkersAiStream((error) => this.errorOfRefusal({ status: 500, body: { error }, headers: new Headers() })),
-      errorOfRefusal: (refusal) => this.errorOfRefusal(refusal),
+      streamFold: () => new WorkersAiStream((error) => errorOfRefusal({ status: 500, body: { error }, headers: new Headers() })),
+      errorOfRefusal,
       onAnswer: attempt.onAnswer,
     });
     return asChatCompletion(answer, model, this.ports.now());
@@ -73,6 +79,21 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
     }
   }
 
+  async relay(request: RelayRequest): Promise<RelayReply> {
+    const { route, body, model } = request;
+    return await this.passedOn(request, async (_text, attempt) => {
+      if (route !== "chat/completions") throw badAnswer("bad_request", `the models of the AI binding have no route ${route}: ask them by chat/completions`);
+      const { model: _model, stream, stream_options, messages, ...rest } = body;
+      const native = { ...rest, messages: withoutNulls(messages) };
+      const answer = await this.#ask(model, native, attempt, (refusal) => {
+        const error = this.errorOfRefusal(refusal);
+        return saying(error, refusedChat(this.blot(bodyText(refusal.body)), refusal.status, error));
+      });
+      this.raiseFromNativeResponse(answer);
+      return { reply: chatReply(answer, { model, now: this.ports.now(), streamed: stream === true }), answer };
+    });
+  }
+
   override raiseFromNativeResponse(response: unknown): void {
     checkChatCompletion(response);
   }
@@ -87,6 +108,14 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
     return overlong ? new OverlongPromptError(this.scrub(said)) : new RequestFailed(failureOfStatus(answer, CODES, this.scrub, this.ports.now()));
   }
 }
+
+/** Its schemas know no null. */
+const withoutNulls = (messages: Json | undefined): Json =>
+  Array.isArray(messages)
+    ? messages.map((message) =>
+        record(message) === null ? message : (Object.fromEntries(Object.entries(message as JsonObject).filter(([, value]) => value !== null)) as Json),
+      )
+    : (messages ?? null);
 
 /** What to do where there is no binding. */
 export const NO_BINDING_HINT =

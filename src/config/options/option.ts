@@ -4,12 +4,6 @@ import type { Json } from "../plan/run-config.ts";
 /** How the text after a flag is read; `switch` takes none, `optional_path` may be left out (`-R`), `table` is one entry each time it is given. */
 export type OptionKind = "text" | "integer" | "number" | "json" | "list" | "table" | "path" | "optional_path" | "switch";
 
-export interface Refusal {
-  readonly reason: string;
-  /** What a TOML file is told that has it: a warning where the evaluation is the same without it. */
-  readonly inFile: "warning" | "error";
-}
-
 export interface Option {
   readonly kind: OptionKind;
   /** The long flag, where it is not the option's name with dashes; without dashes in front. */
@@ -30,8 +24,8 @@ export interface Option {
   readonly aliases: readonly string[];
   /** Read from the command line also beside a TOML file. */
   readonly besideToml: boolean;
-  /** Why it cannot do what it says; refused as a flag. */
-  readonly refused: Refusal | null;
+  /** Of a list: whether the flag may be given again, each time with more. */
+  readonly repeats: boolean;
   /** Name of the value in the help, for kinds that take one. */
   readonly value: string | null;
   readonly help: string;
@@ -50,9 +44,9 @@ export function option<const S extends z.ZodType<Json>, const H extends Option["
   only?: "flag" | "toml";
   aliases?: readonly string[];
   besideToml?: boolean;
-  refused?: Refusal;
+  repeats?: boolean;
   value?: string;
 }): Option & { readonly schema: S; readonly http: H; readonly default: D } {
-  const { flag = null, short = null, resume = false, only = null, aliases = [], besideToml = false, refused = null, value = null } = definition;
-  return { ...definition, flag, short, resume, only, aliases, besideToml, refused, value };
+  const { flag = null, short = null, resume = false, only = null, aliases = [], besideToml = false, repeats = false, value = null } = definition;
+  return { ...definition, flag, short, resume, only, aliases, besideToml, repeats, value };
 }

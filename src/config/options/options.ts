@@ -9,7 +9,7 @@ import { clientType, endpointUrl, jsonObject, rowKey, shortText } from "./option
 import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "../endpoints/providers.ts";
 import { HUB_OPTIONS } from "./hub-options.ts";
-import { REFUSED_OPTIONS } from "./refused-options.ts";
+import { PYTHON_OPTIONS } from "./python-options.ts";
 import { STOPPING_OPTIONS } from "./stopping-options.ts";
 import { CLIENT_TYPES, ORDERS } from "../plan/run-config.ts";
 import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
@@ -345,10 +345,10 @@ export const OPTIONS = {
     besideToml: true,
     help: "refuse what would have no effect (flags beside a config file, keys that nothing reads) instead of warning of it",
   }),
+  ...PYTHON_OPTIONS,
   ...DISPLAY_OPTIONS,
   ...HUB_OPTIONS,
   ...HOSTED_OPTIONS,
-  ...REFUSED_OPTIONS,
 } as const;
 
 export type OptionName = keyof typeof OPTIONS;

@@ -21,8 +21,6 @@ export interface EvalPlan {
   readonly evals: readonly PlannedEval[];
   /** Requests in flight of all of them together; null = no common limit. */
   readonly maxConcurrentTotal: number | null;
-  /** What the file says that has no effect. */
-  readonly warnings: readonly string[];
 }
 
 const SECTIONS = ["eval", "ablation"] as const;
@@ -58,7 +56,6 @@ class Refused extends Error {}
 
 class PlanReader {
   readonly problems: PlanProblem[] = [];
-  readonly #warnings = new Set<string>();
   readonly #file: string;
   /** Evaluations that may still come. */
   #left: number;
@@ -71,7 +68,7 @@ class PlanReader {
   }
 
   plan(document: TomlTable | null): EvalPlan {
-    const none: EvalPlan = { evals: [], maxConcurrentTotal: null, warnings: [] };
+    const none: EvalPlan = { evals: [], maxConcurrentTotal: null };
     if (document === null) {
       this.#note({ place: "", key: "", msg: "must be a table with [[eval]] or [[ablation]]", joint: ": " });
       return none;
@@ -112,7 +109,7 @@ class PlanReader {
     const planned = tables.flatMap(({ table, place }) =>
       "env_id" in table ? this.#attempt<PlannedEval[]>(place, () => [this.#evaluation(table, place)], []) : [],
     );
-    return { evals: planned, maxConcurrentTotal: typeof globals[TOTAL] === "number" ? globals[TOTAL] : null, warnings: [...this.#warnings] };
+    return { evals: planned, maxConcurrentTotal: typeof globals[TOTAL] === "number" ? globals[TOTAL] : null };
   }
 
   /** `joint`: between the key and what is wrong with it. What was told of a key in the table it comes from is not told again. */
@@ -222,13 +219,7 @@ class PlanReader {
       // What is wrong with one value is told; the others are looked at all the same.
       const value = this.#attempt<unknown>(place, () => this.#value(key, raw, place), undefined);
       if (value === undefined) continue;
-      const { refused, kind }: Option = OPTIONS[name];
-      if (refused !== null) {
-        if (value === false) continue;
-        if (refused.inFile === "error") this.#refuse(place, key, `is not possible: ${refused.reason}`);
-        this.#warnings.add(`${this.#file}: ${key} has no effect: ${refused.reason}`);
-        continue;
-      }
+      const { kind }: Option = OPTIONS[name];
       if (kind === "optional_path" && key !== name) given[name] ??= value;
       else if (kind === "table") given[name] = joined(given[name], value, key === name);
       else given[name] = value;

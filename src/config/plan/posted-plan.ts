@@ -21,6 +21,8 @@ export interface PostedEval {
 
 /** Options that are written out as others before anything is created. */
 const WRITTEN_OUT: readonly OptionName[] = ["provider", "endpoint_id", "max_tokens", "temperature", "timeout"];
+/** Options about processes that a service has none of: the evaluation is the same without them. */
+const WITHOUT_EFFECT: readonly OptionName[] = ["disable_env_server"];
 /** What errors call the file. */
 const FILE = "body";
 
@@ -33,15 +35,18 @@ export function postedEvals(document: unknown, most: number): { readonly evals: 
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${FILE}: must be an object with eval or ablation`);
   const { endpoint, ...rest } = document;
   const registry = readRegistry({ endpoint }, FILE);
-  const { evals, maxConcurrentTotal, warnings: ineffective } = planEvals(rest, FILE, most);
-  const warnings = [...registry.warnings, ...ineffective];
+  const { evals, maxConcurrentTotal } = planEvals(rest, FILE, most);
+  const ineffective = WITHOUT_EFFECT.filter((name) => evals.some(({ given }) => given[name] === true));
+  const warnings = [...registry.warnings, ...ineffective.map((name) => `${FILE}: ${name} has no effect: it is about processes that a command starts`)];
   const labels = evalLabels(evals);
   const shares = maxConcurrentTotal === null ? null : sharesAtOnce(maxConcurrentTotal, limitsOf(evals), FILE);
   const posted = evals.map(({ envId, given, place }, index): PostedEval => {
     const refuse = (problem: string): never => {
       throw new EdgewiseError("invalid_request", `${FILE}: ${place}: ${problem}`);
     };
-    const local = OPTION_NAMES.find((name) => given[name] !== undefined && (OPTIONS[name] as Option).http === null && !WRITTEN_OUT.includes(name));
+    const local = OPTION_NAMES.find(
+      (name) => given[name] !== undefined && (OPTIONS[name] as Option).http === null && ![...WRITTEN_OUT, ...WITHOUT_EFFECT].includes(name),
+    );
     if (local !== undefined) refuse(`${local} belongs to a command line: over HTTP it has no effect`);
     const chosen = inPlace(place, () => chooseEndpointOrLeave(given, registry));
     const share = shares?.[index];

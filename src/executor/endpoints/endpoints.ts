@@ -1,5 +1,6 @@
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { EndpointSignal } from "../../../durable-objects/limiter/limiter.ts";
+import { MAX_RELAYED_STREAM_CHARACTERS_LOCAL } from "../../limits.ts";
 import { aroundClient } from "../../clients/around-client.ts";
 import type { ClientPorts, Outlasting } from "../../clients/client.ts";
 import { createClient } from "../../clients/create-client.ts";
@@ -262,7 +263,7 @@ export class Endpoints {
         now,
         sleep,
         random,
-        ...(this.#connections === null ? {} : { connections: this.#connections }),
+        ...(this.#connections === null ? { relayedCharacters: MAX_RELAYED_STREAM_CHARACTERS_LOCAL } : { connections: this.#connections }),
         ...(ai === null ? {} : { ai: { run: (...call) => this.#spending(() => ai.run(...call)) } }),
         fetch: async (url, init) => {
           try {

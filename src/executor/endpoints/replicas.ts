@@ -1,3 +1,4 @@
+import { relayed } from "../../clients/relay/relayed.ts";
 import { scoreTexts } from "../../clients/scoring/score-texts.ts";
 import type { Client, ModelCall } from "../../rollouts/types.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
@@ -62,11 +63,12 @@ export class Replicas {
     const [only, second] = this.#places;
     if (only === undefined) throw new RangeError("a run without a place to call its model at");
     if (second === undefined) return only.client;
-    const { type, score } = only.client;
+    const { type, score, relay } = only.client;
     return {
       type,
       getResponse: (request) => this.#ask(unit, request, (client, own) => client.getResponse(own)),
       ...(score === undefined ? {} : { score: (request) => this.#ask(unit, request, scoreTexts) }),
+      ...(relay === undefined ? {} : { relay: (request) => this.#ask(unit, request, relayed) }),
     };
   }
 

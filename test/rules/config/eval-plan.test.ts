@@ -113,13 +113,6 @@ describe("a config file", () => {
     expect(maxConcurrentTotal).toBe(8);
     expect(evals[0]?.given).toEqual({});
   });
-
-  it("warns of what cannot be done, once, and only where it is asked for", () => {
-    expect(plan('disable_env_server = true\n[[eval]]\nenv_id = "a"\n[[eval]]\nenv_id = "b"').warnings).toEqual([
-      expect.stringMatching(/^c\.toml: disable_env_server has no effect: environments run in/),
-    ]);
-    expect(plan('disable_env_server = false\n[[eval]]\nenv_id = "a"').warnings).toEqual([]);
-  });
 });
 
 describe("an ablation", () => {

@@ -21,8 +21,8 @@ const teamOption = (): Option => new Option("--team <TEAM>", "of this team").arg
 /** Options of `eval run` that say what is evaluated; those of the terminal and of its folders have no meaning here. */
 const ALONE: readonly OptionName[] = ["provider", "max_tokens", "temperature"];
 const OF_EVALUATION = OPTION_NAMES.filter((name) => {
-  const { http, only, refused, resume }: OptionRow = OPTIONS[name];
-  return refused === null && only === null && name !== "custom_secrets" && (ALONE.includes(name) || http !== null) && !(resume && http === null);
+  const { http, only, resume }: OptionRow = OPTIONS[name];
+  return only === null && name !== "custom_secrets" && (ALONE.includes(name) || http !== null) && !(resume && http === null);
 });
 
 /** What `schedule add` says of the schedule itself. */

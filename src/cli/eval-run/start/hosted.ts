@@ -48,7 +48,7 @@ export async function hostedRun(command: EvalCommand): Promise<ExitCode> {
   for (const wish of evals) checkWish(wish, cwd, null);
   const datasets = await datasetsOf(evals, cwd);
   const service = await openRemoteService(env);
-  for (const [index, { envId, reference, replicas, label, ...wish }] of evals.entries()) {
+  for (const [index, { envId, reference, replicas, label, linkHints = [], ...wish }] of evals.entries()) {
     const dataset = datasets[index] ?? null;
     const given = withDataset(wish.given, dataset);
     try {
@@ -59,7 +59,7 @@ export async function hostedRun(command: EvalCommand): Promise<ExitCode> {
       terminal.print(printable(evaluation.viewer_url));
       terminal.print(`Follow it: npx edgewise eval logs ${evaluation.evaluation_id} -f`);
     } catch (error) {
-      throw explain(error, { service, env, wish: { envId, given, environments: environments.map(({ id }) => id) } });
+      throw explain(error, { service, env, wish: { envId, given, linkHints, environments: environments.map(({ id }) => id) } });
     }
   }
   return EXIT.completed;

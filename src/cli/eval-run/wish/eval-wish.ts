@@ -4,6 +4,7 @@ import type { RowIndex } from "../../results/row-index.ts";
 import type { ReplicaBody } from "../../../config/endpoints/endpoint-choice.ts";
 import type { GivenOptions } from "../../command-line/flags.ts";
 import type { NamedEnvironment, WantedEnvironments } from "../../environments/local-environments.ts";
+import type { PlayedPython } from "../../python/python-session.ts";
 import type { Surroundings } from "../../service/service.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 
@@ -16,6 +17,10 @@ export interface EvalWish extends NamedEnvironment {
   readonly given: GivenOptions;
   /** Name of the benchmark whose folder was named in the place of an environment; absent = none was. */
   readonly benchmark?: string;
+  /** Its code is Python, and runs in processes of this command; absent = it is not. */
+  readonly isPython?: true;
+  /** What to type where a service elsewhere has no environment of that name; absent = there is none of that name here. */
+  readonly linkHints?: readonly string[];
   /** Several places that serve the model. */
   readonly replicas: readonly ReplicaBody[];
   /** Rollouts that are there are scored again; absent = the run makes its own. */
@@ -39,5 +44,7 @@ export interface EvalCommand extends Surroundings, Pick<WantedEnvironments, "env
   readonly evals: readonly EvalWish[];
   /** Requests in flight of all of them together; null = no common limit. */
   readonly maxConcurrentTotal: number | null;
+  /** The environments in Python that it plays, each once. */
+  readonly pythons: readonly PlayedPython[];
   readonly terminal: Terminal;
 }

@@ -12,23 +12,32 @@ import { limitsOf, sharesAtOnce } from "../../../config/shares.ts";
 import { parseTomlText } from "../../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { reasonOf, usageError } from "../../terminal/cli-error.ts";
-import { checkedEnvironment, wantedEnvironments } from "../../environments/local-environments.ts";
+import type { EnvironmentFile } from "../../environments/find-environment.ts";
+import { checkedEnvironment, type NamedEnvironment, type WantedEnvironments, wantedEnvironments } from "../../environments/local-environments.ts";
+import { mustHoldLoader, type PythonPlace } from "../../python/find-python.ts";
+import type { PythonEnvironment } from "../../python/python-environment.ts";
 import type { EvalCommand, EvalWish } from "./eval-wish.ts";
 import { checkHubFlags } from "../../push/push-ended.ts";
 import { checkHostedEvals, checkHostedFlags } from "../start/hosted.ts";
 import { flagName, type GivenOptions } from "../../command-line/flags.ts";
 import type { Surroundings } from "../../service/service.ts";
+import type { Terminal } from "../../terminal/terminal.ts";
 import { Registries } from "./registries.ts";
 import { playedBenchmark } from "./played-benchmark.ts";
+import { besidePython, linkHintsFor, placedPython, playedPythons, pythonOf, pythonWarnings, uselessOf } from "./python-wishes.ts";
 import { WishProblems } from "./wish-problems.ts";
 
-export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled"> {
+export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled" | "pythons"> {
   readonly warnings: readonly string[];
 }
 
 /** What `eval run NAMED` with these flags asks for: the evaluations of a config file, or one for each environment. Throws usage errors. */
-export async function evalWishes(named: string, typed: GivenOptions, surroundings: Pick<Surroundings, "cwd" | "env">): Promise<EvalWishes> {
-  const { cwd, env } = surroundings;
+export async function evalWishes(
+  named: string,
+  typed: GivenOptions,
+  surroundings: Pick<Surroundings, "cwd" | "env"> & { readonly terminal?: Pick<Terminal, "tell"> },
+): Promise<EvalWishes> {
+  const { cwd, env, terminal } = surroundings;
   checkHostedFlags(typed, env);
   const file = named.endsWith(".toml");
   const { evals: planned, maxConcurrentTotal, warnings, problems: found } = asUsage(() => (file ? filePlan(named, typed, cwd) : typedPlan(named, typed)));
@@ -38,30 +47,44 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
   for (const { text, hint } of found) problems.add(text, hint);
   const registries = new Registries(cwd);
   // What is wrong with one keeps nobody from looking at the others: everything is told at once.
-  const evals = planned.flatMap((each) => {
+  const placed = planned.flatMap((each): Placed[] => {
     const { place } = each;
     const chosen = problems.attempt(place, () => chosenEndpoint(each.given, registries));
     const there = problems.attempt(place, () => {
+      const python = placedPython(each, surroundings);
+      // A folder with an environment is that environment, whatever data lies beside it.
+      if (python !== null) return { ...each, python, file: null };
       const played = playedBenchmark(each, cwd);
-      checkedEnvironment({ name: played.envId, envDir: played.given.env_dir_path }, surroundings);
-      return played;
+      if (played.envId === each.envId) mustHoldLoader(played.envId, cwd);
+      const { file } = checkedEnvironment({ name: played.envId, envDir: played.given.env_dir_path }, surroundings);
+      return { ...played, python, file };
     });
     if (chosen === null || there === null) return [];
     const env_args = there.given.env_args;
     return [{ ...there, named: each.envId, place, chosen: { ...chosen, given: { ...chosen.given, ...(env_args === undefined ? {} : { env_args }) } } }];
   });
-  const names = evals.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path }));
-  const { wanted, environments, worker, bundled, replaced } = await wantedEnvironments(names, surroundings);
+  const evals: (Placed & { readonly python: PythonEnvironment | null })[] = [];
+  for (const each of placed) {
+    const python = await problems.attemptLater(each.place, () => pythonOf(each, each.python, surroundings, (line) => terminal?.tell(line)));
+    if (python !== undefined) evals.push({ ...each, python });
+  }
+  const { wanted, environments, worker, bundled, replaced } = await environmentsOf(evals, surroundings);
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId: evals[index]?.benchmark ?? envId, given: evals[index]?.given ?? {} })));
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
-    const { chosen, place = null, benchmark, named: typedAs = environment.named } = evals[index] ?? {};
+    const { chosen, place = null, benchmark, named: typedAs = environment.named, python = null } = evals[index] ?? {};
     if (chosen === undefined) return [];
+    const hints = linkHintsFor({ envId: typedAs, given: chosen.given }, surroundings);
+    const onPython = { ...(python === null ? {} : { isPython: true as const }), ...(hints.length === 0 ? {} : { linkHints: hints }) };
     const label = labels[index] ?? environment.envId;
     const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };
-    return [{ ...environment, ...chosen, named: typedAs, given, place, label, ...(benchmark === undefined ? {} : { benchmark }) }];
+    return [{ ...environment, ...chosen, ...onPython, named: typedAs, given, place, label, ...(benchmark === undefined ? {} : { benchmark }) }];
   });
   if (file) for (const wish of wishes) problems.look(wish, env.EDGEWISE_URL ? null : environments, cwd);
-  const told = [...warnings, ...registries.warnings];
+  const modelKeys = wishes.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var));
+  const played = evals.map(({ python }, index) => ({ python, given: wishes[index]?.given ?? {} }));
+  const pythons = problems.attempt(null, () => playedPythons(played, modelKeys, env)) ?? [];
+  const useless = pythons.length > 0 ? [] : uselessOf(wishes, file ? named : null);
+  const told = [...warnings, ...useless, ...registries.warnings];
   if (typed.strict === true) for (const warning of told) problems.add(warning);
   problems.refuse();
   if (wishes.length === 0) throw usageError(`${named} asks for no evaluation: a list that is swept is empty`);
@@ -73,8 +96,9 @@ export async function evalWishes(named: string, typed: GivenOptions, surrounding
     environments,
     worker,
     bundled,
+    pythons,
     // No reason to refuse with --strict: a folder of that name is how one's own is meant.
-    warnings: [...replaced, ...told],
+    warnings: [...pythonWarnings(pythons, cwd), ...replaced, ...besidePython(placed.map(({ file: own }) => own?.folder ?? null)), ...told],
   };
 }
 
@@ -100,7 +124,40 @@ function sharedOut(wishes: readonly EvalWish[], total: number, place: string): r
   return wishes.map((wish, index) => ({ ...wish, given: { ...wish.given, max_concurrent: shares[index] ?? 1 } }));
 }
 
-interface Plan extends Pick<EvalPlan, "maxConcurrentTotal" | "warnings"> {
+/** An evaluation, with where its code lies. */
+interface Placed {
+  readonly envId: string;
+  readonly given: GivenOptions;
+  readonly place: string | null;
+  readonly named: string;
+  readonly chosen: Pick<EvalWish, "given" | "replicas">;
+  readonly benchmark?: string;
+  readonly python: PythonPlace | null;
+  readonly file: EnvironmentFile | null;
+}
+
+/** The environments of evaluations, in their order. */
+async function environmentsOf(
+  evals: readonly { readonly envId: string; readonly given: GivenOptions; readonly python: PythonEnvironment | null }[],
+  surroundings: Pick<Surroundings, "cwd" | "env">,
+): Promise<WantedEnvironments> {
+  const others = evals.filter(({ python }) => python === null);
+  const built = await wantedEnvironments(
+    others.map(({ envId, given }) => ({ name: envId, envDir: given.env_dir_path })),
+    surroundings,
+  );
+  const left = [...built.wanted];
+  const wanted = evals.flatMap(({ envId, python }): readonly NamedEnvironment[] =>
+    python === null ? left.splice(0, 1) : [{ named: envId, reference: python.id, envId: python.id }],
+  );
+  const twice = evals.find(({ python }) => built.wanted.some(({ envId }) => envId === python?.id))?.python;
+  if (twice != null)
+    throw usageError(`${twice.id} is asked for twice, as Python (${twice.target}) and as another environment of that name`, "Run one after the other.");
+  return { ...built, wanted };
+}
+
+interface Plan extends Pick<EvalPlan, "maxConcurrentTotal"> {
+  readonly warnings: readonly string[];
   readonly problems: readonly PlanProblem[];
   readonly evals: readonly { readonly envId: string; readonly given: GivenOptions; readonly place: string | null }[];
 }
@@ -124,13 +181,10 @@ function filePlan(named: string, typed: GivenOptions, cwd: string): Plan {
   return {
     maxConcurrentTotal: max_concurrent_total,
     evals: plan.evals.map((each) => ({ ...each, given: { ...withoutEndpoint(atFile(each.given, path), kept), ...kept }, place: `${named}: ${each.place}` })),
-    warnings: [
-      ...ignoredFlags(
-        given.filter((name) => !beside(name)),
-        named,
-      ),
-      ...plan.warnings,
-    ],
+    warnings: ignoredFlags(
+      given.filter((name) => !beside(name)),
+      named,
+    ),
     problems,
   };
 }

@@ -29,18 +29,32 @@ export class WishProblems {
     try {
       return work();
     } catch (error) {
-      if (error instanceof CliError) this.add(at(place, error.message), ...error.hints);
-      else if (error instanceof EdgewiseError) this.add(at(place, error.message), error.hint);
-      else throw error;
+      this.#caught(place, error);
       return null;
     }
   }
 
+  /** The same for what takes its time; undefined where it throws. */
+  async attemptLater<T>(place: string | null, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#caught(place, error);
+      return undefined;
+    }
+  }
+
+  #caught(place: string | null, error: unknown): void {
+    if (error instanceof CliError) this.add(at(place, error.message), ...error.hints);
+    else if (error instanceof EdgewiseError) this.add(at(place, error.message), error.hint);
+    else throw error;
+  }
+
   /** What of an evaluation can be known to fail before a service is asked. `environments`: of this machine; null = the service elsewhere knows them. */
-  look({ envId, reference, given, place }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+  look({ envId, reference, given, place, isPython }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
     const envArgs = given.env_args ?? {};
     const environment = environments?.find(({ id }) => id === envId);
-    if (environments !== null && environment === undefined && !mayBePublished(envId)) {
+    if (environments !== null && environment === undefined && isPython !== true && !mayBePublished(envId)) {
       const ids = environments.map(({ id }) => id);
       this.add(
         at(place, `there is no environment ${JSON.stringify(reference)}${didYouMean(envId, ids)}`),

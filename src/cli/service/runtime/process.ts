@@ -4,7 +4,7 @@ import http, { type IncomingMessage, type RequestListener, type Server, ServerRe
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-type Spawn = (command: string, args: readonly string[], options: Record<string, unknown>) => ChildProcess;
+export type Spawn = (command: string, args: readonly string[], options: Record<string, unknown>) => ChildProcess;
 
 /**
  * Starts the runtime in a process group of its own, and tells its process number. Ctrl-C reaches every process of the terminal's foreground group;
@@ -38,7 +38,7 @@ const BOUND_FD = 4;
 const BOUND = `(exec 0<&${BOUND_FD} >/dev/null 2>&1 3>&- ${BOUND_FD}<&-; read -r _; kill -9 0) & exec ${BOUND_FD}<&-; exec "$0" "$@"`;
 
 /** A child whose group is killed when this process ends, even by a signal that nobody can answer. Windows has neither groups nor this shell. */
-function spawnBound(spawn: Spawn, command: string, args: readonly string[], options: Record<string, unknown>): ChildProcess {
+export function spawnBound(spawn: Spawn, command: string, args: readonly string[], options: Record<string, unknown>): ChildProcess {
   if (process.platform === "win32") return spawn(command, args, options);
   const child = spawn("/bin/sh", ["-c", BOUND, command, ...args], { ...options, stdio: [...(options.stdio as readonly string[]), "pipe"] });
   const bond = child.stdio[BOUND_FD] as Socket | undefined;

@@ -24,11 +24,18 @@ export interface SilenceWatch {
   end(): void;
 }
 
+/** What is asked. */
+export interface Question {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+const HEALTH: Question = { path: "/health", headers: { host: "localhost" } };
+
 /**
  * Asks the runtime whether it lives, and tells when it has answered nothing for `silentMs`, once until it is reset: code that runs in it does not give the processor back.
  * One that refuses or closes the connection has ended, or is being started, which others see.
  */
-export function watchSilence(silentMs: number, address: () => RuntimeAddress, onSilent: () => void): SilenceWatch {
+export function watchSilence(silentMs: number, address: () => RuntimeAddress, onSilent: () => void, question = HEALTH): SilenceWatch {
   let silence = 0;
   let told = false;
   let looked = performance.now();
@@ -38,7 +45,7 @@ export function watchSilence(silentMs: number, address: () => RuntimeAddress, on
     silence = 0;
   };
   const ask = (): void => {
-    const mine = request({ ...address(), path: "/health", headers: { host: "localhost" }, agent: false });
+    const mine = request({ ...address(), ...question, agent: false });
     asked = mine;
     mine.once("response", (answer) => {
       answer.resume();

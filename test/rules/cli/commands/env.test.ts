@@ -77,3 +77,23 @@ describe("env test", () => {
     expect((await env("test", "./environments/plain/plain.ts")).code).toBe(1);
   }, 30_000);
 });
+
+describe("env list", () => {
+  it("shows environments in Python with what their projects say, and runs nothing of them", async () => {
+    mkdirSync(join(cwd, "environments", "word_count"), { recursive: true });
+    write("raise SystemExit(9)\ndef load_environment(): ...\n", "environments", "word_count", "word_count.py");
+    write(
+      '[project]\nname = "word-count"\nversion = "1.2.0"\ndescription = "Counts words."\n[tool.verifiers.eval]\nnum_examples = 7\n',
+      "environments",
+      "word_count",
+      "pyproject.toml",
+    );
+    mkdirSync(join(cwd, "environments", "gsm8k"));
+    write("def load_environment(): ...\n", "environments", "gsm8k", "gsm8k.py");
+    const { out } = await env("list");
+    const at = out.indexOf("word-count 1.2.0 (environments/word_count, in Python)");
+    expect(out.slice(at, at + 4)).toEqual(["word-count 1.2.0 (environments/word_count, in Python)", "  Counts words.", "  by default -n 7", ""]);
+    const listed = JSON.parse((await env("list", "-o", "json")).out.join("")) as { id: string; path: string | null }[];
+    expect(listed.filter(({ id }) => id === "gsm8k")).toEqual([expect.objectContaining({ path: join(cwd, "environments/gsm8k"), language: "python" })]);
+  });
+});

@@ -345,7 +345,13 @@ describe("flags", () => {
     expect((await refusal(wishes("gsm8k", { save_to_hf_hub: true, no_save: true }))).message).toContain("pushes the results folder, and none is to be saved");
   });
 
-  it("that cannot do what they say are refused with the reason", () => {
-    expect(() => typed("--disable-env-server")).toThrow("--disable-env-server is not possible here: environments run in");
+  it("of environments in Python are named where there is none", async () => {
+    const given = typed("--disable-env-server", "--env-var", "A,B=C", "--env-var", "D", "--python", "py");
+    expect(given).toEqual({ disable_env_server: true, env_vars: ["A", "B=C", "D"], python: "py" });
+    expect(() => typed("--env-var", "A=sk-secret")).toThrow("--env-var: 0 must be the name of a variable, or NAME=OTHER");
+    expect((await wishes("gsm8k", { disable_env_server: true, env_vars: ["A"] })).warnings).toEqual([
+      "--env-var has no effect: no environment here is Python",
+      "--disable-env-server has no effect: no environment here is Python",
+    ]);
   });
 });

@@ -1,0 +1,13 @@
+import { Bubblewrap } from "./bubblewrap.ts";
+import { cgroupPlace } from "./cgroups.ts";
+import { ownFolder } from "./folders.ts";
+import { LocalSandboxes } from "./local-sandboxes.ts";
+
+/**
+ * What this machine makes sandboxes with. `EDGEWISE_SANDBOX_NETWORK=1` lets those that ask for a network have this machine's;
+ * `EDGEWISE_SANDBOX_CGROUPS=0` limits them as where no cgroup may be divided.
+ */
+export function sandboxesOfThisMachine(env: NodeJS.ProcessEnv): LocalSandboxes {
+  const cgroups = env.EDGEWISE_SANDBOX_CGROUPS === "0" ? null : cgroupPlace();
+  return new LocalSandboxes([new Bubblewrap({ folder: ownFolder, cgroups, network: env.EDGEWISE_SANDBOX_NETWORK === "1" })]);
+}

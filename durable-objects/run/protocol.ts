@@ -289,6 +289,8 @@ export interface PreparedRequest extends TicketId {
   readonly tools?: readonly JsonObject[] | null;
   /** Lanes of the whole run, where the environment or its options say; null or absent = as many as the requests need. */
   readonly concurrency?: number | null;
+  /** Units are played in one piece: nothing of one is kept before it is over, and none is divided; absent = they are not. */
+  readonly whole?: true;
   /** What the run that this one is held against scored at the units that the call adds. */
   readonly baseline?: BaselineScores;
   /** Units that a result folder has no row of, where one is to be taken over; absent = it may have rows of all. */

@@ -31,6 +31,8 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   checkUnits(ledger, head);
   if (head.phase === "finalising") checkOrder(ledger, head);
   checkSpans(ledger);
+  if (world.plan.whole && (ledger.spans.byUnit().size > 0 || ledger.keptRollouts() > 0))
+    broken("units that are played in one piece are divided, or kept in pieces");
   checkAnswers(world, ledger);
   checkRepairs(world, head);
   checkScorings(world, ledger);

@@ -82,7 +82,7 @@ export interface RunHead {
   env_sampling_args: JsonObject;
   /** Lanes of all tickets together (`concurrency` of the environment); null or absent = as many as the requests need. */
   concurrency?: number | null;
-  /** Units are not divided (any more): rollouts of the environment cannot be kept (grants/spans.ts), or there are none to make; absent = they may be. */
+  /** Units are not divided (any more): rollouts of the environment cannot be kept (grants/spans.ts), or are played with their whole example, or there are none to make; absent = they may be. */
   undivided?: true;
   /** Tools that all rows share; absent in runs of before. */
   tools?: readonly JsonObject[] | null;

@@ -166,6 +166,7 @@ export async function prepareRun(
       reward_weights: small(traits.rewardWeights) ?? {},
       env_sampling_args: traits.samplingArgs,
       concurrency: traits.concurrency,
+      ...(traits.whole ? { whole: true as const } : {}),
       tools: ownTools ? null : small(traits.sharedTools),
       ...(baseline === null ? {} : { baseline: baseline.scores(rowsDigest, permuted, config.order_seed) }),
     };

@@ -38,7 +38,7 @@ export class RolloutKeeper {
   /** What is told late, by an environment whose code is elsewhere, has nothing to wait for either. */
   #hurries = false;
   /** States of this environment can be kept, as far as is known. */
-  #canKeep = true;
+  #canKeep: boolean;
   #toldSize = false;
   /** Units of which this grant has a span, with those of its rollouts that have the form in which they are kept. */
   readonly #spans = new Map<number, Set<number>>();
@@ -51,6 +51,7 @@ export class RolloutKeeper {
     this.#cannot = cannot;
     this.#postponed = config.no_interleave_scoring === true;
     this.#alone = !this.#postponed && isScoredAlone(host.environment.traits, { independent: config.independent_scoring });
+    this.#canKeep = !host.environment.traits.whole;
     this.#feed = feed;
   }
 

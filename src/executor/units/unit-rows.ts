@@ -97,15 +97,15 @@ export const baseOf = (host: TicketHost, grant: Grant, input: RolloutInput): Kep
 
 /** What is kept of a unit's rollouts, in storage and by this executor. Rejects when storage does not answer. */
 export async function statesOf(
-  { ports, clientOf, note }: TicketHost,
+  { ports, clientOf, note, environment }: TicketHost,
   { config }: Grant,
   unit: number,
   pieces: readonly Piece[],
   base: KeptBase,
   { generated: texts }: Pick<UnitWatch, "generated">,
 ): Promise<KeptStates> {
-  // Mostly there are none, and nothing is to be waited for.
-  if (pieces.length === 0 && texts.size === 0) return NOTHING_STATED;
+  // Mostly there are none, and nothing is to be waited for. What other code has kept, one that plays whole units cannot go on with.
+  if ((pieces.length === 0 && texts.size === 0) || environment.traits.whole) return NOTHING_STATED;
   return keptStates(ports.store, config.run_id, { pieces, texts }, base, clientOf(unit), (failure) =>
     note("WARNING", `Rollouts that were kept of example ${unit} are lost, and generated again: ${failure}`),
   );

@@ -69,6 +69,13 @@ export const KEPT_MUTATIONS: readonly Mutation[] = [
     first: 28,
   },
   {
+    name: "divide a unit that is played in one piece",
+    file: "durable-objects/run/course/preparation.ts",
+    find: "if (request.whole === true) head.undivided = true;",
+    replace: "",
+    first: 96,
+  },
+  {
     name: "divide a unit that may kill",
     file: "durable-objects/run/grants/spans.ts",
     find: "return divided.filter(([unit]) => !suspects.has(unit));",

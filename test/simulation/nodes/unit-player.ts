@@ -193,7 +193,7 @@ export class UnitPlayer {
       }
       return this.#scoreAlone(unit, state, index);
     }
-    const keeps = state.span || error !== "provider_error";
+    const keeps = !world.plan.whole && (state.span || error !== "provider_error");
     if (keeps) loose.ended(unit, index, { turns: world.plan.turns, said });
     if (keeps || tells) this.#host.feed({ type: "rollout-ended", unit, rollout: index, keeps });
   }

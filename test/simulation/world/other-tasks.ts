@@ -23,7 +23,7 @@ export function doOtherTask(world: Scene, calls: Calls, grant: Grant, digest: st
   if (task.kind === "prepare") {
     const n = run.ledger.config().num_examples;
     const from = task.pinned?.count ?? 0;
-    const pin = (lo: number, hi: number) => ({ ...id, ...preparation(lo, hi, task, digest), ...toldForRule(plan, lo, hi) });
+    const pin = (lo: number, hi: number) => ({ ...id, ...preparation(plan, lo, hi, task, digest), ...toldForRule(plan, lo, hi) });
     const first = task.in_parts === true && n > from ? world.random.int(from, n - 1) : from;
     if (first === from) calls.make("prepared", pin(from, n), then);
     else

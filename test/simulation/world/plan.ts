@@ -50,6 +50,8 @@ export interface Plan {
   readonly keepTurns: number;
   /** No function judges the rollouts of a unit together: each is scored when it is generated. */
   readonly scoresAlone: boolean;
+  /** Units are played in one piece: nothing of one is kept before it is over. */
+  readonly whole: boolean;
   /** How often whoever scores a unit dies of something else before it is done, per unit while faults are on. */
   readonly scorerDies: number;
   /** How often an executor is told to give some of its requests to another run, per opportunity while faults are on. */
@@ -107,6 +109,9 @@ export function drawPlan(random: Random, beside: Random): Plan {
   const outageAt = random.int(500, calmAt);
   const outage = random.chance(0.2) ? { from: outageAt, to: outageAt + random.int(500, 30_000) } : null;
   const killers = new Set(random.chance(0.15) ? [random.int(0, n - 1)] : []);
+  const turns = beside.pick([1, 1, 1, 2, 5]);
+  // Not drawn: seeds that break a rule would be others.
+  const whole = calmAt % 10 === 2;
   return {
     config: {
       version: 1,
@@ -154,9 +159,10 @@ export function drawPlan(random: Random, beside: Random): Plan {
     misplaced: random.pick([0, 0, 0, 0.3, 1]),
     scorerError: random.pick([0, 0.2]),
     scoringMs: random.pick([0, 0, 500, 5_000]),
-    turns: turnsOf(beside.pick([1, 1, 1, 2, 5]), r, request),
+    turns: turnsOf(whole ? Math.min(1, turns) : turns, r, request),
     keepTurns: beside.pick([0, 500, 5_000]),
-    scoresAlone: beside.chance(0.3),
+    scoresAlone: beside.chance(0.3) && !whole,
+    whole,
     scorerDies: nasty / 2,
     late: random.pick([0, 0.2, 0.5]),
     unchecked: random.pick([0, 0, 0.2]),

@@ -30,9 +30,9 @@ export class Line {
   readonly saved = new SavedRows(unboundedBytes());
   run: RuleRun | undefined;
   calls = 0;
-  readonly #options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment">;
+  readonly #options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment" | "hosted">;
 
-  constructor(options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment">) {
+  constructor(options: Pick<TicketOptions, "units" | "lanes" | "rollouts" | "config" | "environment" | "hosted">) {
     this.#options = options;
   }
 

@@ -55,9 +55,9 @@ export class RuleRun {
   }
 
   /** With `n` units pinned, waiting to be claimed. */
-  static open(n: number, changes: Partial<RunConfig> = {}): RuleRun {
+  static open(n: number, changes: Partial<RunConfig> = {}, found: { readonly whole?: boolean } = {}): RuleRun {
     const run = new RuleRun({ num_examples: n, ...changes });
-    run.pin(n);
+    run.pin(n, found);
     return run;
   }
 
@@ -144,6 +144,7 @@ export class RuleRun {
       permuted,
       digest = `digest of ${n}`,
       concurrency = null,
+      whole = false,
       env_digest = "e",
       more = false,
       baseline,
@@ -155,6 +156,7 @@ export class RuleRun {
       permuted?: readonly UnitRange[];
       digest?: string;
       concurrency?: number | null;
+      whole?: boolean;
       env_digest?: string;
       /** Further rows are being read. */
       more?: boolean;
@@ -177,6 +179,7 @@ export class RuleRun {
       pass_threshold: 0.5,
       env_sampling_args: {},
       concurrency,
+      ...(whole ? { whole } : {}),
       ...(lacks === undefined ? {} : { lacks }),
       ...(permuted === undefined ? {} : { permuted }),
       ...(more ? { more: true as const } : {}),

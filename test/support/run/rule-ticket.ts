@@ -14,6 +14,7 @@ import { EdgewiseError, ok } from "../../../src/errors/result.ts";
 import type { ExecutorBudget, ExecutorPorts, ExecutorStore, RunStub } from "../../../src/executor/ports.ts";
 import { SavedRows } from "../../../src/executor/units/saved-rows.ts";
 import { Slice } from "../../../src/executor/slice.ts";
+import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
 import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 import { UnitTimes } from "../../../src/executor/session/unit-times.ts";
 import { StorageOutage } from "../../../src/executor/units/storage-outage.ts";
@@ -27,6 +28,8 @@ export interface TicketOptions {
   readonly objects?: Map<string, Uint8Array>;
   /** Default: answers are taken as they are, and score nothing. */
   readonly environment?: Environment;
+  /** In place of that: one whose code is elsewhere. */
+  readonly hosted?: HostedEnvironment;
   readonly config?: Partial<RunConfig>;
   readonly saved?: SavedRows;
   /** Of the environment's code, where rows carry it. */
@@ -61,7 +64,9 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
   grant: Grant;
   ticket: UnitsTicket;
 } {
-  const run = given.run ?? RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config });
+  const run =
+    given.run ??
+    RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config }, { whole: given.hosted?.traits.whole === true });
   const objects = given.objects ?? new Map<string, Uint8Array>();
   const { executor = "executor" } = given;
   const grant = run.grant(executor, lanes);
@@ -162,7 +167,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       ports,
       budget,
       slice: new Slice(budget, ports.now),
-      environment: inProcess(environment),
+      environment: given.hosted ?? inProcess(environment),
       envDigest: given.envDigest,
       judges: new JudgeMeter(),
       clientOf: () => client,

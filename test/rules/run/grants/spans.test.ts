@@ -120,6 +120,15 @@ describe("a unit of many rollouts, where executors are left over", () => {
     expect(told(span(run, run.grant("c", 5), 1))).toEqual([0, undefined, undefined]);
   });
 
+  it("is not divided where the environment plays its examples in one piece", () => {
+    const run = RuleRun.open(1, { rollouts_per_example: R, max_concurrent: 20 }, { whole: true });
+    const [a, b] = named(run, "ab");
+    if (a === undefined || b === undefined) throw new Error("no grant");
+    expect(told(span(run, a, 1))).toEqual([0, undefined, undefined]);
+    expect(run.claim(b, 1, { free: 1, spans: true })).toMatchObject({ kind: "empty" });
+    expect(run.head.offer.want).toBe(0);
+  });
+
   it("is blamed for a silence by those only who had some of it, and is run alone and whole once it may kill", () => {
     const run = divided(1, 4);
     for (const _ of [1, 2]) {

@@ -58,6 +58,13 @@ export const MAX_DATASET_REVISIONS = 10;
 /** Published environments of a team, and versions of one: a list of each is one answer. */
 export const MAX_PUBLISHED = 500;
 export const MAX_VERSIONS = 200;
+/** Links of a team, and addresses of one: each is a process, and an executor opens one stream to each. */
+export const MAX_LINKS = 200;
+export const MAX_LINK_URLS = 32;
+/** What a link's server says of its environment, as JSON: it is a column of one row, of at most 2 MB (D durable-objects/platform/limits). */
+export const MAX_LINK_FACTS_BYTES = 256 * KIB;
+/** Seconds that the link of a command may last without being renewed. */
+export const MAX_LINK_LEASE_S = 600;
 /** Characters that lists show of a published environment's description. */
 export const MAX_LISTED_CHARS = 1_000;
 /**
@@ -256,6 +263,8 @@ export const HTTP_BEGIN_MS = 60_000;
 export const HTTP_HEALTH_MS = 5_000;
 /** What one may take to load: Python reads its data sets and models then. */
 export const LINKED_OPENING_MS = 10 * 60_000;
+/** What one may take to say what it is, while whoever links it waits: less than the command does (src/cli/links/link-client.ts). */
+export const LINKED_DESCRIBING_MS = 110_000;
 /** Where nothing else is said for so long, that one is there; the environment's side says it twice as often. */
 export const HTTP_BEAT_MS = 10_000;
 /** Six beats of the environment's side that did not come. */

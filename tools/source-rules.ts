@@ -62,7 +62,7 @@ const FLOORS: readonly (readonly string[])[] = [
   // The two sides of that: the engine's, and the one that code which is not ours shares its isolate with.
   ["src/walled/", "src/environment-session/"],
   // Drivers of sandboxes, and what a run has of one.
-  ["src/published/", "src/sandboxes/"],
+  ["src/published/", "src/links/", "src/sandboxes/"],
   // What brings messages to an isolate and back: in the Worker, and, below `inside/`, there. And to a process at the other end of a network.
   ["src/isolates/", "src/environment-http/"],
   ["durable-objects/", "src/worker-options.ts"],
@@ -78,9 +78,9 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("environments/", "display/", "view/", "runs/"),
   inCli("python/"),
   inCli("applying/"),
-  inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/", "published/"),
-  inCli("schedules/"),
-  inCli("push/", "comparison/"),
+  inCli("exports/", "people/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
+  inCli("schedules/", "links/"),
+  inCli("push/", "comparison/", "published/"),
   inCli("datasets/"),
   // Library code in Node, which reaches a service as commands do.
   ["src/evaluators/engine/"],

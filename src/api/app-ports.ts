@@ -18,6 +18,8 @@ import type { ExportState } from "../exporting/export-state.ts";
 import type { SandboxChoice, SandboxName } from "../config/sandbox-names.ts";
 import type { DriverHost } from "../sandboxes/driver.ts";
 import type { Result } from "../errors/result.ts";
+import type { LinkedFacts, SealedLink } from "../links/link.ts";
+import type { LinkServer, ServerHealth } from "../links/link-server.ts";
 import type { MasterKeys } from "../secrets/master-keys.ts";
 
 /** What the door knows of the service it stands in front of. */
@@ -142,6 +144,12 @@ export interface AppPorts {
   describe(code: { readonly digest: string; readonly text: string; readonly map: string }): Promise<Described>;
   /** Whose sandboxes a run that chose these may have; `key`: as `DriverHost.key`, of what the run would have. */
   sandboxChoice(chosen: SandboxName | null, key: DriverHost["key"]): Promise<SandboxChoice>;
+  /** What an environment server says of its environment. Throws `environment_failed`, also where it is not reached. */
+  describeServer(server: LinkServer): Promise<LinkedFacts>;
+  /** How an environment server is now; never rejects. */
+  healthOf(server: LinkServer): Promise<ServerHealth>;
+  /** The token of a link's server. Fails as secrets do that cannot be opened. */
+  tokenOf(link: SealedLink): Promise<Result<string>>;
   /** Digest of an environment as this service has it; null when it has none of that name. */
   envDigest(run: EnvironmentOfRun): Promise<string | null>;
   /** Of those that every team has. */

@@ -21,6 +21,7 @@ import { baselines } from "./baselines/baselines.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
 import { renderError, unwrap } from "./errors.ts";
+import { links } from "./links/links.ts";
 import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
 import { settingsOfCreations } from "./creation/evaluation-settings.ts";
@@ -117,6 +118,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/named-datasets`, namedDatasets);
   app.route(`${v1}/traces`, traces);
   for (const resource of [environmentsHub, environmentNames, environmentSecrets]) app.route(`${v1}/environmentshub`, resource);
+  app.route(`${v1}/environments/linked`, links);
   app.route(`${v1}/secrets`, secrets);
   app.route(`${v1}/user`, user);
   app.route(`${v1}/tokens`, tokens);

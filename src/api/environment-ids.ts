@@ -4,6 +4,7 @@ import { fail, ok, type Result } from "../errors/result.ts";
 import { isPublishedName, ownerOf, publishedId, publishedReference, type PublishedReference, versionHint } from "../published/published-name.ts";
 import { OWNER } from "../teams/caller.ts";
 import type { AppPorts } from "./app-ports.ts";
+import { findLinked } from "./links/find-linked.ts";
 import { publishedFor } from "./published/find-published.ts";
 
 /** What may stand in an environment id: `name`, `owner/name`, `owner/name@version`; `owner~name` is the second as one part of an address. */
@@ -16,10 +17,12 @@ export function bareName(reference: string): string {
 }
 
 /**
- * The environment that somebody of a team names, as they may run it: one that the service was put together with, by its bare name, with the owner of bundled ones in
+ * The environment that somebody of a team names, as they may run it: what the team has linked under the name goes before all else. Then one that the service was put together with, by its bare name, with the owner of bundled ones in
  * front, or its version behind; or a published one. With an owner in front a published one goes first, without one the service's own.
  */
 export async function findByReference(ports: AppPorts, reference: string): Promise<Result<EnvironmentFacts>> {
+  const linked = await findLinked(ports, reference);
+  if (linked !== null) return linked;
   const named = publishedReference(reference);
   if (named !== null && !isBundled(named.name)) {
     const published = await publishedBy(ports, named);

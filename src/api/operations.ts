@@ -6,6 +6,7 @@ import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
 import * as people from "./people/people-schemas.ts";
+import { LINK_OPERATIONS } from "./links/link-operations.ts";
 import { PUBLISHED_OPERATIONS } from "./published/published-operations.ts";
 import { PUSH_OPERATIONS } from "./pushes/push-operations.ts";
 import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
@@ -202,6 +203,7 @@ export const OPERATIONS: readonly Operation[] = [
   },
   { method: "get", path: "/datasets/{sha256}", id: "getDataset", summary: "Whether an upload is there", answers: { 200: answers.upload }, errors: [404, 422] },
   ...PUBLISHED_OPERATIONS,
+  ...LINK_OPERATIONS,
   {
     method: "get",
     path: "/user/whoami",

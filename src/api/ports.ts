@@ -21,6 +21,9 @@ import { HUB_ENDPOINT } from "../datasets/host.ts";
 import { askExport } from "../exporting/ask-export.ts";
 import { exportsQueue } from "../exporting/export-task.ts";
 import { describeIsolated } from "../offering/describe-isolated.ts";
+import { tokenOf } from "../offering/linked-code.ts";
+import { describeLinked } from "../offering/linked-environment.ts";
+import { healthOfServer } from "../offering/link-health.ts";
 import { digestIn, environmentNamed, offeredIds, offeredTo } from "../offering/offered-environments.ts";
 import { sleep } from "../clients/transport/sleep.ts";
 import { sandboxChoice } from "../sandboxes/choice.ts";
@@ -136,9 +139,14 @@ function portsIn(env: Env, team: string): AppPorts {
     findEnvironment: (name, version) => environmentNamed(env, team, { name, ...(version === undefined ? {} : { version }) }),
     offered: async (run) => {
       const found = await offeredTo(env, { ...run, ...teamField(team) });
-      return found === null || run.published === undefined ? found : { ...found, published: run.published };
+      if (found === null) return null;
+      const { published, linked } = run;
+      return { ...found, ...(published === undefined ? {} : { published }), ...(linked === undefined ? {} : { linked }) };
     },
     describe: (code) => describeIsolated(env, team, code),
+    describeServer: (server) => describeLinked(env, server),
+    healthOf: (server) => healthOfServer(env, server),
+    tokenOf: (link) => tokenOf(env, team, link),
     envDigest: (run) => digestIn(env, { ...run, ...teamField(team) }),
     environmentIds: offeredIds(),
     now: steadyNow,

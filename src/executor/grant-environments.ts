@@ -62,7 +62,8 @@ export class GrantEnvironments {
     if (code === "broken") return true;
     const secrets = await this.#secretsOf(grant, offered);
     if (secrets === null) return true;
-    const inside = <T>(work: () => T): T => this.#ports.hiding(secrets.values, () => this.#ports.printsTo(said.prints, work));
+    const inside = <T>(work: () => T): T =>
+      this.#ports.hiding([...secrets.values, ...(offered?.hides?.() ?? [])], () => this.#ports.printsTo(said.prints, work));
     const over = await this.#ports.atWork(grant.config.env_id);
     try {
       await inside(async () => {
@@ -127,8 +128,8 @@ export class GrantEnvironments {
   }
 
   /** Where values of what the run's environment declares may come from. */
-  #sources({ published, team }: RunConfig): KeySources {
-    return keySources(published, team, this.#ports.local);
+  #sources(config: RunConfig): KeySources {
+    return keySources(config, config.team, this.#ports.local);
   }
 
   async #load(

@@ -4,13 +4,14 @@ import { type Env, isLocal } from "../env.ts";
 import type { EnvironmentPlace } from "../environment-http/environment-server.ts";
 import { type Health, healthOf } from "../environment-http/health.ts";
 import { firstOpener, httpOpener } from "../environment-http/http-opener.ts";
+import { sameCode } from "../environment-http/same-code.ts";
 import { SpreadHosted } from "../environment-http/spread-hosted.ts";
 import type { EnvironmentFetch } from "../environments/definition/definition.ts";
 import type { EnvironmentFacts } from "../environments/definition/describe.ts";
 import type { OfferedEnvironment, OfferedFacts } from "../environments/definition/offered.ts";
 import { readFacts } from "../environments/definition/read-facts.ts";
 import { EdgewiseError } from "../errors/result.ts";
-import { LINKED_OPENING_MS, MAX_WAITING_CHARACTERS, WALLED_SILENCE_MS } from "../limits.ts";
+import { LINKED_DESCRIBING_MS, LINKED_OPENING_MS, MAX_WAITING_CHARACTERS, WALLED_SILENCE_MS } from "../limits.ts";
 import { steadyNow } from "../steady-clock.ts";
 import { describeWalled, walledEnvironment } from "../walled/walled-environment.ts";
 
@@ -47,7 +48,10 @@ export function linkedEnvironment(env: Env, { name, urls, token, facts }: Linked
   };
   const places = urls.map((url): EnvironmentPlace => ({ url, token }));
   const called = { ...facts, id: name };
-  const at = places.map((place) => ({ shown: shownUrl(place.url), offered: walledEnvironment(called, httpOpener(place, http), options) }));
+  const at = places.map((place) => {
+    const open = sameCode(httpOpener(place, http), { name, url: place.url, facts });
+    return { shown: shownUrl(place.url), offered: walledEnvironment(called, open, options) };
+  });
   const [only] = at;
   const any = walledEnvironment(called, firstOpener(places, http), options);
   return {
@@ -66,7 +70,7 @@ export function linkedEnvironment(env: Env, { name, urls, token, facts }: Linked
 
 /** What the environment at `place` says of itself, with what its code was made from. Throws `environment_failed` for a server that is none, cannot be reached or says what cannot be. */
 export async function describeLinked(env: Env, place: EnvironmentPlace): Promise<EnvironmentFacts & { readonly source: string }> {
-  const said = await describeWalled(httpOpener(place, { fetch: fetchOf(env) }), { openingMs: LINKED_OPENING_MS });
+  const said = await describeWalled(httpOpener(place, { fetch: fetchOf(env) }), { openingMs: LINKED_DESCRIBING_MS });
   return { ...readFacts(said, "the environment server"), source: said.source };
 }
 

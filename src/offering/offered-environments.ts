@@ -8,10 +8,12 @@ import { digestOfRun, findOffered, listOffered } from "../environments/definitio
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import { isolatedEnvironment } from "./isolated-environment.ts";
 import { findIsolated, isolatedIds } from "./isolated-modules.ts";
+import { linkedTo } from "./linked-code.ts";
 import { publishedModule } from "./published-code.ts";
 
 /** The environment that a run was made with; null where there is none. Rejects, with an error that may pass, where it cannot be looked up now. */
-export async function offeredTo(env: Env, { env_id, team, published }: EnvironmentName): Promise<OfferedEnvironment | null> {
+export async function offeredTo(env: Env, { env_id, team, published, linked }: EnvironmentName): Promise<OfferedEnvironment | null> {
+  if (linked !== undefined) return linkedTo(env, team, linked);
   if (published === undefined) return assembled(env, team, env_id);
   const module = await publishedModule(env, published);
   return module === null ? null : isolatedEnvironment(env, team, module);

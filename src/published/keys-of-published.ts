@@ -1,4 +1,4 @@
-import type { PublishedPin } from "../config/plan/published-pin.ts";
+import type { EnvironmentName } from "../config/plan/run-config.ts";
 import { DEFAULT_TEAM } from "../teams/team-name.ts";
 import { teamOfOwner } from "./published-name.ts";
 
@@ -12,10 +12,11 @@ export interface KeySources {
 
 /**
  * An environment that the service was put together with may declare whatever the service has. A published one is of whoever pushed it: deployed it gets no variable of the
- * service, and another team's no secret that its team keeps for itself, whatever it declares.
+ * service, and another team's no secret that its team keeps for itself, whatever it declares. A linked one is its team's own, and elsewhere.
  */
-export function keySources(pin: PublishedPin | undefined, team: string = DEFAULT_TEAM, local: boolean): KeySources {
-  if (pin === undefined) return { team: true, service: true };
-  const isOwn = teamOfOwner(pin.owner) === team;
+export function keySources({ published, linked }: Pick<EnvironmentName, "published" | "linked">, team: string = DEFAULT_TEAM, local: boolean): KeySources {
+  if (linked !== undefined) return { team: true, service: local };
+  if (published === undefined) return { team: true, service: true };
+  const isOwn = teamOfOwner(published.owner) === team;
   return { team: isOwn, service: isOwn && local };
 }

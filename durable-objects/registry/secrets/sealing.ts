@@ -20,6 +20,12 @@ export function isSealing(tables: SecretTables, key: string): boolean {
 
 export const notSealing = <T>(): Result<T> => fail("storage_unavailable", "The master key is being replaced.", "Try again.");
 
+/** Tables of encrypted values, each with `id`, `sealed` and `key`: those of secrets, and that of links where there is one. */
+function sealedTables(tables: SecretTables): readonly string[] {
+  const links = tables.rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'environment_link'");
+  return ["secret", "run_secret", ...(links.length === 0 ? [] : ["environment_link"])];
+}
+
 export function staleValues(tables: SecretTables, { to, after, limit }: ResealWanted): StaleValue[] {
   if (!tables.exist()) return [];
   return tables.change(() => {
@@ -27,10 +33,10 @@ export function staleValues(tables: SecretTables, { to, after, limit }: ResealWa
       tables.rows("DELETE FROM sealing");
       tables.rows("INSERT INTO sealing VALUES (?)", to);
     }
-    // Ids of runs' secrets have another form than those of others.
+    const all = sealedTables(tables).map((table) => `SELECT id, sealed, key FROM ${table}`);
+    // Ids of runs' secrets, and those of links, have another form than those of others.
     return tables.rows<{ id: string; sealed: string }>(
-      `SELECT id, sealed FROM (SELECT id, sealed, key FROM secret UNION ALL SELECT id, sealed, key FROM run_secret)
-        WHERE key <> ? AND id > ? ORDER BY id LIMIT ?`,
+      `SELECT id, sealed FROM (${all.join(" UNION ALL ")}) WHERE key <> ? AND id > ? ORDER BY id LIMIT ?`,
       to,
       after,
       limit,
@@ -45,7 +51,7 @@ export function reseal(tables: SecretTables, to: string, values: readonly Reseal
     let changed = 0;
     for (const { id, from, sealed } of values) {
       // Whoever gave it another value meanwhile has encrypted that with the new key.
-      for (const table of ["secret", "run_secret"])
+      for (const table of sealedTables(tables))
         changed += tables.rows(`UPDATE ${table} SET sealed = ?, key = ? WHERE id = ? AND sealed = ? RETURNING id`, sealed, to, id, from).length;
     }
     return changed;

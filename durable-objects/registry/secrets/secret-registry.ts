@@ -11,23 +11,23 @@ import { VariableStore } from "./variable-store.ts";
 
 /** The part of a team's Registry that keeps its secrets, all of them encrypted by others: no key and no value is ever here. */
 export abstract class SecretRegistry extends DurableObject<Env> implements S.SecretControl {
-  readonly #tables: SecretTables;
+  protected readonly secretTables: SecretTables;
   readonly #secrets: SecretStore;
   readonly #variables: VariableStore;
   protected readonly runSecrets: RunSecretStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#tables = new SecretTables(ctx.storage);
-    this.#secrets = new SecretStore(this.#tables);
-    this.#variables = new VariableStore(this.#tables);
-    this.runSecrets = new RunSecretStore(this.#tables);
+    this.secretTables = new SecretTables(ctx.storage);
+    this.#secrets = new SecretStore(this.secretTables);
+    this.#variables = new VariableStore(this.secretTables);
+    this.runSecrets = new RunSecretStore(this.secretTables);
   }
 
   abstract has(runId: string): Promise<boolean>;
 
   async sealingKey(): Promise<string | null> {
-    return sealingKey(this.#tables);
+    return sealingKey(this.secretTables);
   }
   async listSecrets(environment: string | null): Promise<readonly S.SecretFacts[]> {
     return this.#secrets.list(environment);
@@ -76,9 +76,9 @@ export abstract class SecretRegistry extends DurableObject<Env> implements S.Sec
     this.runSecrets.drop(run, generation);
   }
   async staleValues(wanted: S.ResealWanted): Promise<readonly S.StaleValue[]> {
-    return staleValues(this.#tables, wanted);
+    return staleValues(this.secretTables, wanted);
   }
   async reseal(to: string, values: readonly S.ResealedValue[]): Promise<number> {
-    return reseal(this.#tables, to, values);
+    return reseal(this.secretTables, to, values);
   }
 }

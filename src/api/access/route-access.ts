@@ -74,6 +74,12 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "POST /api/v1/environmentshub/:environment/variables": equips("variable.create"),
   "PATCH /api/v1/environmentshub/:environment/variables/:variable": equips("variable.update"),
   "DELETE /api/v1/environmentshub/:environment/variables/:variable": equips("variable.delete"),
+  "GET /api/v1/environments/linked": reads,
+  "GET /api/v1/environments/linked/:link": reads,
+  "PUT /api/v1/environments/linked/:link": equips("link.put"),
+  "DELETE /api/v1/environments/linked/:link": equips("link.delete"),
+  // Of every command that plays a run with one, each few seconds: nothing that the audit is for.
+  "POST /api/v1/environments/linked/:link/lease": equips(),
   "GET /api/v1/secrets": keeps(),
   "POST /api/v1/secrets": keeps("secret.create"),
   "POST /api/v1/secrets/rotate": owns("secret.rotate"),

@@ -169,7 +169,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     if (rescoring === null) for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
     configs.push({
       ...config,
-      ...(found.value.isIsolated === true && config.published === undefined ? { wall: found.value.source } : {}),
+      ...(found.value.isIsolated === true && config.published === undefined && config.linked === undefined ? { wall: found.value.source } : {}),
       ...(rescoring === null ? {} : { rescored_from: rescoring.source }),
       ...secretFields(secrets.names, variables),
       ...(await hubPushOf(ports, body.eval_config)),

@@ -6,6 +6,7 @@ import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/option
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
+import type { LinkedPin } from "../../config/plan/linked-pin.ts";
 import type { PublishedPin } from "../../config/plan/published-pin.ts";
 import { foldSamplingArgs } from "../../config/options/sampling.ts";
 
@@ -18,10 +19,14 @@ export interface EnvironmentFacts {
   readonly source: string;
   /** Of one that a team published; absent = the service was put together with it. */
   readonly published?: PublishedPin;
+  /** Of one whose code runs elsewhere, under a name of the team; absent = it does not. */
+  readonly linked?: LinkedPin;
   /** Variables whose values it declares that it needs; absent = none. */
   readonly keys?: readonly string[];
   /** Whether its code has an isolate of its own, of which an executor opens few different ones; absent = no. */
   readonly isIsolated?: boolean;
+  /** Values that stand in nothing that is said of it; absent = none. */
+  readonly hides?: () => readonly string[];
   /** Used where the request says nothing. */
   readonly defaults: { readonly num_examples?: number | undefined; readonly rollouts_per_example?: number | undefined };
   /** What keeps a run from using it, by option; null when nothing does. Reads no data set, and loads its code. Throws `missing_key` and `environment_failed`. */
@@ -81,6 +86,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     env_id: environment.id,
     env_version: environment.version,
     ...(environment.published === undefined ? {} : { published: environment.published }),
+    ...(environment.linked === undefined ? {} : { linked: environment.linked }),
     env_args: request.env_args ?? {},
     model,
     ...placesFor(request, { baseUrl, keyVar }),

@@ -4,6 +4,7 @@ import type { ResumeRequest, RunView } from "../../../durable-objects/run/contro
 import type { RunStanding } from "../../../durable-objects/registry/registry-control.ts";
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
+import { isPassing } from "../../errors/passing.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { namedSandbox } from "../../config/sandbox-names.ts";
 import { shownConfig } from "../../config/plan/shown-config.ts";
@@ -56,8 +57,18 @@ evaluations.get("/:id", async (c) => {
           () => c.var.ports.registry,
           (registry) => unlessOlder<Partial<RunStanding>>(registry.standing(runIdOf(c)), {}),
         );
-  return c.json(evaluationObject(view, new URL(c.req.url).origin, view.pushed === undefined ? await c.var.ports.envDigest(view.config) : null, standing));
+  return c.json(evaluationObject(view, new URL(c.req.url).origin, view.pushed === undefined ? await digestNow(c.var.ports, view.config) : null, standing));
 });
+
+/** Null where it cannot be told now, as of an environment whose link has lapsed: a run is shown in any case. */
+async function digestNow(ports: AppPorts, config: RunConfig): Promise<string | null> {
+  try {
+    return await ports.envDigest(config);
+  } catch (thrown) {
+    if (isPassing(thrown)) return null;
+    throw thrown;
+  }
+}
 
 evaluations.post("/:id/interrupt", async (c) => {
   parseBody(emptyBody, await readJsonText(c.req.raw));

@@ -66,8 +66,8 @@ export const keyOfPlace = (ports: AppPorts, secrets: RunSecrets, name: string, b
 /** Keys whose values the environment is given of what its run's team keeps. */
 export const declaredBy = (
   ports: Pick<AppPorts, "team" | "facts">,
-  { keys = [], published }: Pick<EnvironmentFacts, "keys" | "published">,
-): readonly string[] => (keySources(published, ports.team, ports.facts.local).team ? keys : []);
+  { keys = [], ...pins }: Pick<EnvironmentFacts, "keys" | "published" | "linked">,
+): readonly string[] => (keySources(pins, ports.team, ports.facts.local).team ? keys : []);
 
 /** Whose sandboxes a run with these secrets may have. */
 export const sandboxesOf = (ports: AppPorts, { payers }: Pick<SecretsOfRun, "payers">, chosen: SandboxName | null): Promise<SandboxChoice> =>
@@ -87,9 +87,9 @@ export function checkedEnvironment(
     if (withheld !== null) throw new EdgewiseError("missing_key", `${withheld}.`);
   }
   const { given } = secrets;
-  const { service } = keySources(environment.published, ports.team, ports.facts.local);
+  const { service } = keySources(environment, ports.team, ports.facts.local);
   const lookUp = (name: string): string | null => given[name] ?? (service ? lookUpSecret(ports.keys, name) : null);
-  return ports.hiding(payers.values, async () => {
+  return ports.hiding([...payers.values, ...(environment.hides?.() ?? [])], async () => {
     try {
       const sandbox = await sandboxesOf(ports, has, chosen);
       const problem = await environment.check({ ...asked, sandbox, secrets: given, variables }, lookUp);

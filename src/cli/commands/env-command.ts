@@ -1,11 +1,12 @@
 import { Command, Option } from "commander";
 import { OPTIONS } from "../../config/options/options.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
+import { linkCommands } from "./link-commands.ts";
 import { publishedCommands } from "./published-commands.ts";
 import { environmentValueCommands } from "./secret-commands.ts";
 import type { CommandContext } from "../service/command-context.ts";
 
-/** `env init NAME`, `env test`, `env list`, `env install`; `env push` and what else is about published ones is in published-commands.ts, `env secret` and `env var` in secret-commands.ts. */
+/** `env init NAME`, `env test`, `env list`, `env install`; `env push` and what else is about published ones is in published-commands.ts, `env link` in link-commands.ts, `env secret` and `env var` in secret-commands.ts. */
 export function envCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const environments = new Command("env").description("write your own environments, publish them, and see which there are");
   const envDir = (): Option => new Option("--env-dir-path <DIR>", OPTIONS.env_dir_path.help).default(OPTIONS.env_dir_path.default);
@@ -51,6 +52,7 @@ export function envCommand(context: CommandContext, done: (code: ExitCode) => vo
         "`npx edgewise env list` shows what there is, `npx edgewise env init NAME` writes an example.",
       );
     });
+  for (const command of linkCommands(context, done)) environments.addCommand(command);
   for (const command of publishedCommands(context, done)) environments.addCommand(command);
   for (const command of environmentValueCommands(context, done)) environments.addCommand(command);
   return environments;

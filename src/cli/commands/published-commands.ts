@@ -36,14 +36,18 @@ function lookCommands(context: CommandContext, done: Done): readonly Command[] {
   const command = (name: string, does: string, what: string): Command =>
     new Command(name).description(does).argument("<environment>", what).addOption(outputOption());
   return [
-    command("info", "show an environment that the service has by name, with its arguments", REFERENCE).action(async (reference: string, flags: Flags) => {
-      const { envInfo } = await import("../published/published.ts");
-      done(await envInfo(context, { reference, ...flags }));
-    }),
-    command("status", "show its visibility and latest version", "OWNER/NAME").action(async (reference: string, flags: Flags) => {
-      const { envStatus } = await import("../published/published.ts");
-      done(await envStatus(context, { reference, ...flags }));
-    }),
+    command("info", "show an environment that the service has by name, with its arguments", `${REFERENCE}; or the name of a linked one`).action(
+      async (reference: string, flags: Flags) => {
+        const { envInfo } = await import("../published/published.ts");
+        done(await envInfo(context, { reference, ...flags }));
+      },
+    ),
+    command("status", "show its visibility and latest version; of a linked one, how its servers are", "OWNER/NAME, or the name of a linked one").action(
+      async (reference: string, flags: Flags) => {
+        const { envStatus } = await import("../published/published.ts");
+        done(await envStatus(context, { reference, ...flags }));
+      },
+    ),
     command("versions", "show its versions", "OWNER/NAME").action(async (reference: string, flags: Flags) => {
       const { envVersions } = await import("../published/published.ts");
       done(await envVersions(context, { reference, ...flags }));

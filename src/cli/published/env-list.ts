@@ -4,6 +4,9 @@ import { singleLine } from "../../report/text/printable.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { argumentLine } from "../environments/argument-line.ts";
 import { type KnownEnvironment, servedEnvironments } from "../environments/local-environments.ts";
+import type { LinkAnswer } from "../links/link-answers.ts";
+import { listLinks } from "../links/link-client.ts";
+import { linkLines } from "../links/link-lines.ts";
 import { type PythonPlace, pythonPlacesIn } from "../python/find-python.ts";
 import { askService, hasState } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
@@ -20,17 +23,22 @@ export async function envList(context: CommandContext, { envDir, output }: EnvLi
   const { environments: known } = await servedEnvironments([], cwd, envDir);
   const pythons = pythonPlacesIn(cwd, envDir);
   const environments = known.filter(({ id, file }) => file !== null || !pythons.some((python) => python.id === id));
-  const published = await publishedHere(context);
+  const { published, linked } = await atService(context);
   if (output === "json") {
     const own = environments.map(({ file, ...facts }) => ({ ...facts, path: file?.entry ?? null }));
     const others = published.map(({ owner, name, latest_version: version, description, visibility, updated_at }) => ({
       ...{ id: `${owner.name}/${name}`, version, description, path: null, published: { visibility, updated_at } },
     }));
-    terminal.print(JSON.stringify([...own, ...pythons.map(pythonFacts), ...others]));
+    const elsewhere = linked.map(({ name, version, description, defaults, keys, args, ...link }) => ({
+      ...{ id: name, version, description, defaults, keys, args, path: null },
+      linked: { urls: link.urls, environment: link.environment, digest: link.digest, linked_at: link.linked_at, lease_until: link.lease_until },
+    }));
+    terminal.print(JSON.stringify([...own, ...pythons.map(pythonFacts), ...elsewhere, ...others]));
     return EXIT.completed;
   }
   for (const environment of environments) for (const line of linesOf(environment, cwd)) terminal.print(line);
   for (const place of pythons) for (const line of pythonLines(place, cwd)) terminal.print(line);
+  for (const link of linked) for (const line of [...linkLines(link), ""]) terminal.print(line);
   for (const environment of published) for (const line of publishedLines(environment)) terminal.print(line);
   terminal.print(`Every environment also takes ${Object.keys(DATASET_ARGS).join(", ")}.`);
   return EXIT.completed;
@@ -56,9 +64,14 @@ function pythonLines(place: PythonPlace, cwd: string): readonly string[] {
 /** In one answer. */
 const LISTED = 1_000;
 
-/** What is published at the service of this folder, if there ever was one. A service that cannot be asked keeps nobody from seeing the others. */
-async function publishedHere(context: CommandContext): Promise<readonly ListedEnvironment[]> {
-  if (!hasState(context)) return [];
+interface AtService {
+  readonly published: readonly ListedEnvironment[];
+  readonly linked: readonly LinkAnswer[];
+}
+
+/** What is published and linked at the service of this folder, if there ever was one. A service that cannot be asked keeps nobody from seeing the others. */
+async function atService(context: CommandContext): Promise<AtService> {
+  if (!hasState(context)) return { published: [], linked: [] };
   const ask = askService(context, "edgewise env list", async ({ client }) => {
     const found: ListedEnvironment[] = [];
     for (let there = 1; found.length < there; ) {
@@ -68,14 +81,14 @@ async function publishedHere(context: CommandContext): Promise<readonly ListedEn
       // Others may have been deleted meanwhile.
       there = data.length === 0 ? 0 : total_count;
     }
-    return found;
+    return { published: found.filter(({ bundled }) => !bundled), linked: await listLinks(client) };
   });
   try {
-    return (await ask).filter(({ bundled }) => !bundled);
+    return await ask;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    context.terminal.tell(`Published environments are not shown: ${error.message}`);
-    return [];
+    context.terminal.tell(`Published and linked environments are not shown: ${error.message}`);
+    return { published: [], linked: [] };
   }
 }
 

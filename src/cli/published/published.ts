@@ -10,6 +10,7 @@ import { shortPath } from "../command-line/typed-commands.ts";
 import { ServiceError, UPLOAD_MS } from "../connection/http-client.ts";
 import { makeFolder } from "../disk/files.ts";
 import { argumentLine } from "../environments/argument-line.ts";
+import { linkedStatus, printLink, printLinkStatus } from "../links/links.ts";
 import { askService, type Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
@@ -41,6 +42,8 @@ const pathOf = (name: PublishedReference, of = ""): string => `/environmentshub/
 const versionPath = (name: PublishedReference, of = ""): string => pathOf(name, `/@${name.version ?? "latest"}${of}`);
 
 export async function envInfo(context: CommandContext, { reference, output }: Wish): Promise<ExitCode> {
+  const linked = await linkedStatus(context, "edgewise env info", reference);
+  if (linked !== null) return printLink(context, linked, output);
   const name = named(reference);
   const { data } = await askService(
     context,
@@ -71,6 +74,8 @@ function infoLines({ owner, name, description, visibility, version, latest_versi
 }
 
 export async function envStatus(context: CommandContext, { reference, output }: Wish): Promise<ExitCode> {
+  const linked = await linkedStatus(context, "edgewise env status", reference);
+  if (linked !== null) return printLinkStatus(context, linked, output);
   const name = whole(reference);
   type Answer = { data: Omit<EnvironmentAnswer, "version" | "metadata"> };
   const answer = await askService(context, "edgewise env status", ({ client }) => client.json<Answer>("GET", pathOf(name, "/status"), { retries: 2 }), true);

@@ -7,10 +7,10 @@ import { CliError, EXIT, usageError } from "../terminal/cli-error.ts";
  * A value that is not to stand in the history of a shell: `given` on the command line, else what comes in on standard input (without the end of its last
  * line), else typed at a terminal, which does not show it.
  */
-export async function readValue(given: string | undefined, what: string): Promise<string> {
+export async function readValue(given: string | undefined, what: string, otherwise = "pipe it in (`< file`), or give it with --value"): Promise<string> {
   const value = given ?? (process.stdin.isTTY ? await typed(what) : (await text(process.stdin)).replace(/\r?\n$/, ""));
   if (value.trim() !== "") return value;
-  throw usageError(`no value for ${what}`, "Type it when you are asked, pipe it in (`< file`), or give it with --value.");
+  throw usageError(`no value for ${what}`, `Type it when you are asked, ${otherwise}.`);
 }
 
 async function typed(what: string): Promise<string> {

@@ -1,3 +1,4 @@
+import type { LinkedPin } from "./linked-pin.ts";
 import type { PublishedPin } from "./published-pin.ts";
 import type { RescoredFrom } from "./rescored-from.ts";
 import type { SandboxName } from "../sandbox-names.ts";
@@ -123,6 +124,8 @@ export interface RunConfig {
   readonly evaluator?: { readonly name: string; readonly step: number; readonly evaluation: string };
   /** The published environment that it is of: this version and code for as long as it lives. Absent = `env_id` is one that the service was put together with. */
   readonly published?: PublishedPin;
+  /** The link that it is of: its environment is played by whatever is linked under that name, and by nothing else of the name. Absent = none. */
+  readonly linked?: LinkedPin;
   /** Digest of the code that has an isolate of its own, where that does not follow from what is published: an executor opens few different ones (walls.ts). Absent = it does, or there is none. */
   readonly wall?: string;
   /** Its rows were made elsewhere and are sent here (src/pushed/); absent = they are made here. */
@@ -143,7 +146,7 @@ export interface RunConfig {
 }
 
 /** What of a run says which environment it is of. */
-export type EnvironmentName = Pick<RunConfig, "env_id" | "team" | "published">;
+export type EnvironmentName = Pick<RunConfig, "env_id" | "team" | "published" | "linked">;
 
 /** What of a run its `env_digest` is made of, beside the code. */
 export type EnvironmentOfRun = EnvironmentName & Pick<RunConfig, "env_args" | "extra_env_kwargs" | "rescored_from">;
@@ -207,6 +210,7 @@ const FIELD_ROLES = {
   schedule: "identity",
   evaluator: "identity",
   published: "identity",
+  linked: "identity",
   wall: "identity",
   origin: "identity",
   rescored_from: "measured",

@@ -14,6 +14,8 @@ export interface OfferedFacts extends Omit<EnvironmentFacts, "args"> {
 export interface OfferedEnvironment extends OfferedFacts {
   /** Whether its code has an isolate of its own, of which an executor opens few different ones. */
   readonly isIsolated: boolean;
+  /** Values that stand in nothing that is written while its code is at work: what its server is asked with. Absent = none. */
+  readonly hides?: () => readonly string[];
   /** As `EnvironmentDefinition.resolveArgs`. Throws `environment_failed` when its code breaks while it is loaded. */
   resolveArgs(args: JsonObject): Promise<JsonObject>;
   /** As `EnvironmentDefinition.check`, and throws as `resolveArgs`. */

@@ -3,7 +3,8 @@ import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { type Env, masterKeysIn } from "../../env.ts";
 import { lookUpSecret } from "../../config/endpoints/secrets.ts";
 import { holdKey } from "../../errors/masking.ts";
-import { EdgewiseError, type Result } from "../../errors/result.ts";
+import { orLater } from "../../errors/or-later.ts";
+import { EdgewiseError } from "../../errors/result.ts";
 import { openSecrets, RunSecrets } from "../../secrets/run-secrets.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 
@@ -36,11 +37,4 @@ export async function sandboxKey(env: Env, config: RunConfig, name: string, host
   const key = new RunSecrets(opened, { declared: [], modelKeys: [] }).sandboxKey(name, host);
   if (key !== null) holdKey(key);
   return key ?? lookUpSecret(env, name);
-}
-
-/** A deployment that is being replaced may have another key for a moment. */
-function orLater<T>(result: Result<T>): T {
-  if (result.ok) return result.value;
-  const { code, message, hint } = result.error;
-  throw new EdgewiseError(code, message, { ...(hint === undefined ? {} : { hint }), passing: true });
 }

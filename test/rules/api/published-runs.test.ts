@@ -70,10 +70,10 @@ describe("a run of a published environment", () => {
 describe("keys that a published environment declares", () => {
   it("come from its own team's secrets, never from another team's, and from the service's variables on one's own machine alone", () => {
     const pin = { owner: "acme", name: "my-sums", version: "1.0.0", digest: "" };
-    expect(keySources(undefined, "acme", false)).toEqual({ team: true, service: true });
-    expect(keySources(pin, "acme", false)).toEqual({ team: true, service: false });
-    expect(keySources(pin, "quokkas", false)).toEqual({ team: false, service: false });
-    expect(keySources({ ...pin, owner: "edgewise" }, undefined, true)).toEqual({ team: true, service: true });
-    expect(keySources(pin, undefined, true)).toEqual({ team: false, service: false });
+    expect(keySources({}, "acme", false)).toEqual({ team: true, service: true });
+    expect(keySources({ published: pin }, "acme", false)).toEqual({ team: true, service: false });
+    expect(keySources({ published: pin }, "quokkas", false)).toEqual({ team: false, service: false });
+    expect(keySources({ published: { ...pin, owner: "edgewise" } }, undefined, true)).toEqual({ team: true, service: true });
+    expect(keySources({ published: pin }, undefined, true)).toEqual({ team: false, service: false });
   });
 });

@@ -5,6 +5,7 @@ import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { Random } from "../../simulation/world/random.ts";
 import { moduleOf, pushForm } from "../../support/door/push-form.ts";
+import { scriptedServer } from "../../support/links/scripted-server.ts";
 import { sentTraces } from "../../support/door/traces-upload.ts";
 import { Fleet } from "../support/fleet.ts";
 import { CREATION, created, Door, deploy, OWNER_TOKEN, undeploy } from "../support/people.ts";
@@ -68,6 +69,10 @@ beforeEach(async () => {
   theirs.message = (await door.json<{ data: { id: string } }>(bob, "POST", `/alerts/${THEIR_ALERT}/test`, {})).data.id;
   await door.json(bob, "PUT", `/evaluators/${THEIR_EVALUATOR}`, EVALUATOR);
   await door.json(bob, "POST", `/evaluators/${THEIR_EVALUATOR}/steps`, { step: 1, model: "theirs" });
+  const server = scriptedServer({ token: LINK.token });
+  Object.assign(service, { NETWORK: { fetch: (url: string, init?: RequestInit) => server.handle(new Request(url, init)) } });
+  await door.json(bob, "PUT", `/environments/linked/${THEIR_LINK}`, LINK);
+  Object.assign(service, { NETWORK: { fetch: () => Promise.reject(new Error("nobody is there")) } });
   push = await pushForm({ module: moduleOf({ id: THEIR_ENVIRONMENT }) });
   await door.json(bob, "PUT", `/environmentshub/quokkas/${THEIR_ENVIRONMENT}/@1.0.0`, push.body, { "content-type": push.type });
   const kept: [path: string, body: object][] = [
@@ -82,6 +87,7 @@ beforeEach(async () => {
 // Objects of thousands of ids are put away.
 afterEach(async () => {
   undeploy();
+  Object.assign(service, { NETWORK: undefined });
   await reset();
 }, 120_000);
 
@@ -95,6 +101,9 @@ const SCHEDULE = { cron: "0 3 * * *", eval: { ...SCHEDULE_EVAL, model: "scripted
 const THEIR_EVALUATOR = "theirs-to-train";
 const EVALUATOR = { run_every: 5, evaluations: [{ eval: SCHEDULE_EVAL }] };
 const THEIR_ENVIRONMENT = "theirs-to-run";
+const THEIR_LINK = "theirs-elsewhere";
+/** Nobody is there: that is told of every name. */
+const LINK = { urls: ["https://env.example"], token: "a token of theirs" };
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
 interface Names {
@@ -105,6 +114,7 @@ interface Names {
   readonly message: string;
   readonly evaluator: string;
   readonly environment: string;
+  readonly link: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -123,7 +133,7 @@ interface Asked {
 
 /** One request for each route and way to name something in it. */
 function variants(route: string, names: Names): Asked[] {
-  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment } = names;
+  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment, link } = names;
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -140,6 +150,7 @@ function variants(route: string, names: Names): Asked[] {
     .replace(":alert", alert)
     .replace(":delivery", message)
     .replace(":evaluator", evaluator)
+    .replace(":link", link)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name", `${team}/${environment}`)
@@ -164,6 +175,7 @@ function variants(route: string, names: Names): Asked[] {
         { method, path: at, body: { ...CREATION, eval_config: { ...CREATION.eval_config, env_args: { dataset: `sha256:${digest}` } } } },
         { method, path: at, body: CREATION, headers: named },
         { method, path: at, body: { ...CREATION, environment_ids: [`${team}/${environment}`] } },
+        { method, path: at, body: { ...CREATION, environment_ids: [link] } },
         { method, path: at, body: { environment_ids: ["reverse-text"], eval_config: { endpoint_id: endpoint } } },
         { method, path: at, body: { environment_ids: ["reverse-text"], inference_model: endpoint } },
         { method, path: at, body: { environment_ids: ["reverse-text"], rescore: { run_id: run } } },
@@ -183,6 +195,10 @@ function variants(route: string, names: Names): Asked[] {
         { method, path: at, body: { text: "worse" } },
         { method, path: at, body: { text: "worse" }, headers: named },
       ];
+    case "PUT /api/v1/environments/linked/:link":
+      return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: LINK }));
+    case "POST /api/v1/environments/linked/:link/lease":
+      return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { command: "theirs", lease_seconds: 60 } }));
     // Of another team's name their own would be made, and be there the next time.
     case "PUT /api/v1/monitors/:monitor":
       return [{ method, path: `${at}?team_id=${team}`, body: { every: "5m" } }];
@@ -190,6 +206,8 @@ function variants(route: string, names: Names): Asked[] {
       return [{ method, path: `${at}?team_id=${team}`, body: EVALUATOR }];
     case "POST /api/v1/evaluators/:evaluator/steps":
       return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { step: 4, model: "mine" } }));
+    case "GET /api/v1/environments/linked/:link":
+    case "DELETE /api/v1/environments/linked/:link":
     case "GET /api/v1/monitors/:monitor":
     case "DELETE /api/v1/monitors/:monitor":
     case "GET /api/v1/alerts/:alert":
@@ -238,6 +256,7 @@ function variants(route: string, names: Names): Asked[] {
     case "GET /api/v1/monitors":
     case "GET /api/v1/alerts":
     case "GET /api/v1/evaluators":
+    case "GET /api/v1/environments/linked":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -315,6 +334,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       message: theirs.message,
       evaluator: THEIR_EVALUATOR,
       environment: THEIR_ENVIRONMENT,
+      link: THEIR_LINK,
     };
     const none: Names = {
       run: hex(8),
@@ -330,6 +350,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       message: `msg_${hex(32)}`,
       evaluator: `nobodys-to-train-${n}`,
       environment: `nobodys-to-run-${n}`,
+      link: `nobodys-elsewhere-${n}`,
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

@@ -13,10 +13,11 @@ import { openDoor } from "../../../support/door/fake-ports.ts";
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const ID = "0000abcd";
 
-/** They have a body, and change nothing. */
+/** They have a body, and change nothing; or, each few seconds, how long a command's link lives on. */
 const QUESTIONS: ReadonlySet<string> = new Set([
   ...["evaluation-settings", "comparisons", "environmentshub/resolve", "environmentshub/lookup"].map((path) => `POST /api/v1/${path}`),
   "POST /api/datasets/:owner/:id/paths-info/:revision",
+  "POST /api/v1/environments/linked/:link/lease",
 ]);
 
 describe("the table of routes", () => {

@@ -1,3 +1,4 @@
+import { sleep } from "../clients/transport/sleep.ts";
 import type { HostedEnvironment } from "../environments/hosted/hosted-environment.ts";
 import type { EnvironmentTraits } from "../environments/hosted/traits.ts";
 import type { PlayedUnit, PlayOptions } from "../environments/unit/play-unit.ts";
@@ -15,6 +16,9 @@ export interface ReopenedEnvironment extends HostedEnvironment {
   /** Has it opened, where it is not. */
   ready(): Promise<void>;
 }
+
+/** How much longer than the first one others may take that are waited for. Milliseconds. */
+const TOGETHER_MS = 100;
 
 export interface SpreadOptions {
   readonly now: () => number;
@@ -41,7 +45,7 @@ class OnePlace {
   /** The traits of whichever was there first. */
   readonly #shared: { traits: EnvironmentTraits | null };
   hosted: ReopenedEnvironment | null = null;
-  /** Under way here, and given to it ever. */
+  /** Under way here, and given to it ever: counted before anybody waits, so that the next one sees it. */
   units = 0;
   given: number;
   #opening: Promise<void> | null = null;
@@ -61,6 +65,11 @@ class OnePlace {
     return this.#opening === null && this.hosted?.isOpen === true;
   }
 
+  /** Settles when what is being opened is. */
+  async settled(): Promise<void> {
+    await this.#opening;
+  }
+
   /** Has it opened, where it is not and its pause is over. */
   tryOpening(): void {
     if (!this.isOpen && this.#options.now() >= this.#pausedUntil) void this.open().catch(() => undefined);
@@ -72,6 +81,17 @@ class OnePlace {
       this.#opening = null;
     });
     return this.#opening;
+  }
+
+  async work<T>(work: (hosted: HostedEnvironment) => Promise<T>): Promise<T> {
+    this.units++;
+    this.given++;
+    try {
+      if (this.hosted === null) throw new EdgewiseError("environment_failed", `the environment at ${this.shown} is not there`, { passing: true });
+      return await work(this.hosted);
+    } finally {
+      this.units--;
+    }
   }
 
   async #open(): Promise<void> {
@@ -123,12 +143,17 @@ export class SpreadHosted implements HostedEnvironment {
     this.traits = first.traits;
   }
 
-  /** Resolves with the first place that is loaded; the others come when they are. Rejects with what the first of them said where none can be. */
+  /**
+   * Resolves a little after the first place is loaded, with those that are: copies that were begun together are there at about the same time, and whoever is there alone would get
+   * all that begins. The others come when they are. Rejects with what the first of them said where none can be loaded.
+   */
   static async open(places: readonly Place[], options: SpreadOptions): Promise<SpreadHosted> {
     const begin = Math.floor(options.random() * places.length);
     const shared = { traits: null };
     const own = places.map((place, at) => new OnePlace(place, (at - begin + places.length) % places.length, shared, options));
+    const beganAt = options.now();
     const first = await firstOpen(own);
+    await together(own, options.now() - beganAt + TOGETHER_MS);
     return new SpreadHosted(own, first.hosted as HostedEnvironment);
   }
 
@@ -160,22 +185,26 @@ export class SpreadHosted implements HostedEnvironment {
   }
 
   async #at<T>(work: (hosted: HostedEnvironment) => Promise<T>): Promise<T> {
-    const place = await this.#place();
-    place.units++;
-    place.given++;
-    try {
-      return await work(place.hosted as HostedEnvironment);
-    } finally {
-      place.units--;
-    }
+    for (const place of this.#places) place.tryOpening();
+    if (this.#open.length === 0) await firstOpen(this.#places);
+    return await this.#best().work(work);
   }
 
-  async #place(): Promise<OnePlace> {
-    for (const place of this.#places) place.tryOpening();
-    const open = this.#open;
-    if (open.length === 0) return await firstOpen(this.#places);
-    return open.reduce((best, each) => (each.units < best.units || (each.units === best.units && each.given < best.given) ? each : best));
+  /** Of those that are open; one that has just been lost again says so itself. */
+  #best(): OnePlace {
+    const [first, ...others] = this.#open;
+    const fewer = (best: OnePlace, each: OnePlace): OnePlace =>
+      each.units < best.units || (each.units === best.units && each.given < best.given) ? each : best;
+    return others.reduce(fewer, first ?? (this.#places[0] as OnePlace));
   }
+}
+
+/** Waits until all are open or have failed, and no longer than `ms`. */
+async function together(places: readonly OnePlace[], ms: number): Promise<void> {
+  const waited = new AbortController();
+  const late = sleep(ms, waited.signal).catch(() => undefined);
+  await Promise.race([Promise.allSettled(places.filter(({ isOpen }) => !isOpen).map((place) => place.settled())), late]);
+  waited.abort();
 }
 
 async function firstOpen(places: readonly OnePlace[]): Promise<OnePlace> {

@@ -63,13 +63,18 @@ export async function environmentServer(speak: (channel: Channel, served: Served
   const conversations = new Map<string, Served & { readonly taken: { n: number }; readonly seen: Map<number, number>; underWay: number }>();
 
   const all: Served[] = [];
+  /** Under way. */
+  const units = new Set<string>();
 
   const begin = (response: ServerResponse): void => {
     const name = randomUUID();
     const nothing = (): void => undefined;
     response.writeHead(200, { "content-type": "application/x-ndjson" });
     const channel: Channel = {
-      send: (batch) => void (served.isOpen && response.write(`${JSON.stringify(batch)}\n`)),
+      send: (batch) => {
+        for (const { type, unit } of batch as { type: string; unit?: number }[]) if (type === "played") units.delete(`${name} ${unit}`);
+        if (served.isOpen) response.write(`${JSON.stringify(batch)}\n`);
+      },
       onBatch: nothing,
       onBroken: nothing,
       // What was said last is heard first.
@@ -117,7 +122,8 @@ export async function environmentServer(speak: (channel: Channel, served: Served
       if (n > served.taken.n + 1) return json(response, 409, "out_of_order", `batch ${served.taken.n + 1} has not come`);
       if (n === served.taken.n + 1) {
         served.taken.n = n;
-        const batch = JSON.parse(text) as { type: string }[];
+        const batch = JSON.parse(text) as { type: string; unit?: number }[];
+        for (const { type, unit } of batch) if (type === "play") units.add(`${name} ${unit}`);
         served.batches.push(batch);
         if (batch.length > 0) served.channel.onBatch(batch);
       }
@@ -137,7 +143,7 @@ export async function environmentServer(speak: (channel: Channel, served: Served
     if (base === "health")
       return void response
         .writeHead(200, { "content-type": "application/json" })
-        .end(JSON.stringify({ protocol: version, environment: "env", version: "1", conversations: conversations.size, units: 0 }));
+        .end(JSON.stringify({ protocol: version, environment: "env", version: "1", conversations: conversations.size, units: units.size }));
     if (request.method !== "POST" || base !== "conversations") return json(response, 404, "not_found", "there is nothing here");
     if (name === undefined) return begin(response);
     void post(request, response, name, Number(url.searchParams.get("n")));

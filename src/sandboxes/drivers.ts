@@ -2,9 +2,10 @@ import type { SandboxName } from "../config/sandbox-names.ts";
 import { SandboxCreationError } from "../errors/rollout-errors.ts";
 import type { Sandbox } from "../environments/sandbox/sandbox.ts";
 import type { DriverHost, SandboxDriver } from "./driver.ts";
+import { DOCKER, LOCAL } from "./local/local-drivers.ts";
 
 /** The drivers that this version has. */
-const DRIVERS: Readonly<Partial<Record<SandboxName, SandboxDriver>>> = {};
+const DRIVERS: Readonly<Partial<Record<SandboxName, SandboxDriver>>> = { local: LOCAL, docker: DOCKER };
 
 const lacks = (name: SandboxName): string => `this version has no driver for sandboxes of ${name}`;
 

@@ -10,7 +10,7 @@ from typing import Any, Callable
 from .failures import Failure
 
 # Releases that the tests were run with, first and last: docs/python-environments.md says which.
-OLDEST = (0, 1, 9)
+OLDEST = (0, 1, 10)
 NEWEST = (0, 3)
 INSTALL = "pip install 'verifiers==0.1.14'"
 
@@ -23,7 +23,8 @@ class Library:
     load_environment: Callable[..., Any]
     state_to_output: Callable[..., Any]
     make_serializable: Callable[[object], Any]
-    clients: Any
+    # Its clients by the names of their classes; null in releases that take an SDK's client as it is.
+    clients: Any | None
     client_config: type
     error: type
     rubric_group: type
@@ -35,7 +36,7 @@ class Library:
         release = release_of(self.version)
         if release >= (0, 1, 14):
             return "0.1.14"
-        return "0.1.13" if release >= (0, 1, 10) else "0.1.9"
+        return "0.1.13"
 
 
 def release_of(version: str) -> tuple[int, ...]:
@@ -49,7 +50,7 @@ def check_release(version: str) -> None:
     if release < OLDEST or release[:2] > NEWEST:
         raise Failure(
             "environment_failed",
-            f"verifiers {version} is installed, and this package serves environments of the releases from 0.1.9 to 0.3",
+            f"verifiers {version} is installed, and this package serves environments of the releases from 0.1.10 to 0.3",
             f"Install one of them beside the environment: {INSTALL}",
         )
 
@@ -63,18 +64,26 @@ def find_library() -> Library:
     check_release(version)
     try:
         import verifiers as vf
-        from verifiers import clients
         from verifiers.errors import Error
         from verifiers.types import ClientConfig
         from verifiers.utils.save_utils import make_serializable, state_to_output
 
-        return Library(version, vf.load_environment, state_to_output, make_serializable, clients, ClientConfig, Error, vf.RubricGroup, _normalize_messages())
+        return Library(version, vf.load_environment, state_to_output, make_serializable, _clients(), ClientConfig, Error, vf.RubricGroup, _normalize_messages())
     except ImportError as missing:
         raise Failure(
             "environment_failed",
             f"verifiers {version} cannot be used by this package: {missing}",
             f"Install a release that it serves: {INSTALL}",
         ) from missing
+
+
+def _clients() -> Any | None:
+    try:
+        from verifiers import clients
+
+        return clients
+    except ImportError:
+        return None
 
 
 def _normalize_messages() -> Callable[..., Any] | None:

@@ -43,6 +43,8 @@ class ModelClients:
         base_url = self._own_url + caller.token + ("" if anthropic else "/v1")
         sdk = RelayedAnthropic if anthropic else RelayedOpenAI
         own = sdk(caller=caller, own_url=self._own_url, api_key=NO_KEY, base_url=base_url, http_client=self._http, max_retries=0, timeout=TIMEOUT_S)
+        if self._library.clients is None:
+            return own
         client = getattr(self._library.clients, _CLIENTS[kind])(own)
         client._config = self._config(kind, base_url, state_keys)
         return client

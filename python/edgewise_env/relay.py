@@ -14,6 +14,8 @@ from .outbox import Outbox
 ROUTES = ("chat/completions", "completions", "responses", "messages", "embeddings")
 # Calls under way for one rollout: docs/environment-protocol.md. Others wait here.
 MOST_CALLS = 64
+# Characters of a request. A line of a conversation has 12 Mi at most (MAX_BATCH_CHARACTERS in src/limits.ts), and this in it.
+MOST_CHARACTERS = 11 * 1024 * 1024
 # Codes after which every further call would be refused as well (ROLLOUT_ERRORS in src/errors/codes.ts, `fatal`).
 FATAL = ("auth_failed", "payment_required", "insufficient_quota", "model_not_found", "prompt_logprobs_unsupported")
 
@@ -123,7 +125,10 @@ class Caller:
     _turns: asyncio.Semaphore | None = None
 
     async def relay(self, route: str, body: str, state_values: dict[str, str] | None = None) -> Reply:
-        """As `Relays.ask`; waits while as many calls are under way as there may be."""
+        """As `Relays.ask`; waits while as many calls are under way as there may be. What is too large for a message is refused here."""
+        if len(body) > MOST_CHARACTERS:
+            problem = f"a request has at most {MOST_CHARACTERS} characters of JSON, and this one has {len(body)}"
+            return reply_of({"error": {"name": "EdgewiseError", "message": problem, "code": "bad_request", "causes": []}})
         if self._turns is None:
             self._turns = asyncio.Semaphore(MOST_CALLS)
         async with self._turns:

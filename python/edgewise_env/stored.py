@@ -8,6 +8,8 @@ import time
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+from .failures import said
+from .rollouts import MARK
 from .unit import Unit
 from .unit_end import code_of
 
@@ -15,10 +17,54 @@ if TYPE_CHECKING:
     from .playing import PlayedUnit
 
 # Of a row, what its state has under the same name.
-_TAKEN = ("completion", "is_completed", "is_truncated", "stop_condition")
+_TAKEN = ("is_completed", "is_truncated", "stop_condition")
+# Keys that scoring itself makes, and fields that an example may lack: that they are not there is no lack of the row.
+_MADE_BY_SCORING = ("answer", "info", "judge_response", "advantage", "usage_tracker", "usage", "token_usage")
+# Of a step, what is of the answer and in no row.
+_OF_ANSWERS = ("response", "tokens", "extras")
 
 
-async def state_of(unit: Unit, example: dict[str, Any], line: str, columns: list[str]) -> Any:
+class Lacks:
+    """What was asked of rollouts whose rows do not hold it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def watch(self, state: Any) -> Any:
+        """`state`, noting the keys that are asked for and are not there: a score that needed one is none."""
+        names = self.names
+        kind = type(state)
+
+        class Watched(kind):  # type: ignore[misc, valid-type]
+            def __getitem__(self, key: str) -> Any:
+                try:
+                    return super().__getitem__(key)
+                except KeyError:
+                    if key not in _MADE_BY_SCORING:
+                        names.add(key)
+                    raise
+
+        watched = Watched()
+        dict.update(watched, state)
+        return watched
+
+    def step(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """A step of a trajectory of which no answer of a server is there."""
+        names = self.names
+
+        class Step(dict):  # type: ignore[type-arg]
+            def __getitem__(self, key: str) -> Any:
+                if key in _OF_ANSWERS:
+                    names.add("trajectory")
+                return super().__getitem__(key)
+
+            def get(self, key: str, default: Any = None) -> Any:
+                return self[key] if key in self else default
+
+        return Step(fields)
+
+
+async def state_of(unit: Unit, example: dict[str, Any], line: str, columns: list[str], lacks: Lacks) -> Any:
     """The state of a rollout from its row, without scores. Its trajectory has the messages, and no answers of servers."""
     row = json.loads(line)
     _, client = unit.client()
@@ -28,10 +74,11 @@ async def state_of(unit: Unit, example: dict[str, Any], line: str, columns: list
             state[name] = row[name]
     state["completion"] = _messages(unit, row.get("completion"))
     state["prompt"] = _messages(unit, row.get("prompt")) or state["prompt"]
-    state["error"] = row.get("error")
+    error = row.get("error")
+    state["error"] = None if isinstance(error, dict) and error.get("code") == "scorer_error" else error
     if "trajectory" not in columns:
-        state["trajectory"] = _trajectory(state)
-    return state
+        state["trajectory"] = _trajectory(state, lacks)
+    return lacks.watch(state)
 
 
 def _messages(unit: Unit, messages: Any) -> Any:
@@ -39,13 +86,13 @@ def _messages(unit: Unit, messages: Any) -> Any:
     return messages if messages is None or normalize is None else normalize(messages, field_name="row")
 
 
-def _trajectory(state: Any) -> list[dict[str, Any]]:
+def _trajectory(state: Any, lacks: Lacks) -> list[dict[str, Any]]:
     before = list(state["prompt"])
     steps = []
     for message in state["completion"] or []:
         if (message.get("role") if isinstance(message, dict) else message.role) == "assistant":
             step = {"prompt": list(before), "completion": [message], "response": None, "tokens": None, "reward": None, "advantage": None}
-            steps.append({**step, "is_truncated": False, "trajectory_id": state["trajectory_id"], "extras": {}})
+            steps.append(lacks.step({**step, "is_truncated": False, "trajectory_id": state["trajectory_id"], "extras": {}}))
         before.append(message)
     return steps
 
@@ -62,40 +109,42 @@ async def score(unit: Unit, states: list[Any], independent: bool) -> None:
         await rubric.score_group(states)
 
 
-def rescored(unit: int, rollout: int, state: Any, line: str, columns: list[str], seconds: tuple[float, float]) -> dict[str, Any]:
+def rescored(unit: int, rollout: int, state: Any, lacks: Lacks, columns: list[str], seconds: tuple[float, float]) -> dict[str, Any]:
     """The message with the new scores of a rollout that has its row."""
     begun, over = seconds
     took = (over - begun) * 1000
-    timing = {"generation_ms": 0, "scoring_ms": took, "total_ms": took, "start_time": begun}
-    error = state.get("error")
     scores = {
         "reward": state.get("reward"),
         "metrics": state.get("metrics") or {},
         "advantage": state.get("advantage"),
-        "error": error if not isinstance(error, BaseException) else _error(error),
-        "timing": timing,
+        "error": _error(state.get("error")),
+        "timing": {"generation_ms": 0, "scoring_ms": took, "total_ms": took, "start_time": begun},
         "scoring": {"start": begun * 1000, "end": over * 1000},
-        "columns": {name: state.get(name) for name in columns if name in state},
-        "lacks": [],
+        "columns": {name: state[name] for name in columns if name in state},
+        "lacks": sorted(lacks.names),
         "state": None,
     }
     return {"type": "rescored", "unit": unit, "rollout": rollout, "scores": scores}
 
 
-def _error(error: BaseException) -> dict[str, Any]:
-    return {"code": code_of(error) or "scorer_error", "message": str(error), "chain": [{"name": type(error).__name__, "message": str(error)}]}
+def _error(error: Any) -> dict[str, Any] | None:
+    """A rollout's error, as a state of the other side has it."""
+    if error is None:
+        return None
+    if isinstance(error, BaseException):
+        return {"code": code_of(error) or "scorer_error", "message": said(error), "chain": [{"name": type(error).__name__, "message": said(error)}]}
+    return {"code": error.get("code", "environment_error"), "message": str(error.get("error_chain_repr", "")), "chain": []}
 
 
 async def score_beside(unit: "PlayedUnit", example: dict[str, Any], kept: dict[int, str], columns: list[str]) -> list[Any]:
     """Plays the rollouts that are missing, and scores them together with those that have rows. Gives the outputs of the former."""
     environment, order = unit.host.environment, unit.order
     _, shared = unit.client()
-    from .rollouts import MARK
-
     setattr(shared, MARK, unit.rollouts)
     plays = (environment.rollout(deepcopy(example), shared, order["model"], unit.sampling_args) for _ in unit.rollouts.all)
     new = await asyncio.gather(*plays)
-    old = {index: await state_of(unit, example, line, columns) for index, line in kept.items()}
+    lacks = Lacks()
+    old = {index: await state_of(unit, example, line, columns, lacks) for index, line in kept.items()}
     by_index = {**dict(zip((each.index for each in unit.rollouts.all), new)), **old}
     begun = time.time()
     await score(unit, [by_index[index] for index in order["rollouts"]], False)
@@ -105,7 +154,7 @@ async def score_beside(unit: "PlayedUnit", example: dict[str, Any], kept: dict[i
             state["timing"].scoring.start, state["timing"].scoring.end = seconds
         await environment.rubric.cleanup(state)
     for index, state in old.items():
-        unit.put(rescored(unit.number, index, state, kept[index], columns, seconds))
+        unit.put(rescored(unit.number, index, state, lacks, columns, seconds))
     return [unit.host.library.state_to_output(state, order["columns"]) for state in new]
 
 
@@ -115,7 +164,8 @@ class ScoredUnit(Unit):
     async def work(self) -> None:
         order = self.order
         example = self.host.examples.original(order["input"])
-        states = [await state_of(self, example, row["line"], order["columns"]) for row in order["rows"]]
+        lacks, columns = Lacks(), [name for name in order["columns"] if name not in order["forgets"]]
+        states = [await state_of(self, example, row["line"], columns, lacks) for row in order["rows"]]
         self.all_generated = True
         if order["waits_for_turn"]:
             self.put({"type": "generated_all", "unit": self.number})
@@ -124,7 +174,7 @@ class ScoredUnit(Unit):
         await score(self, states, order["independent"])
         seconds = (begun, time.time())
         for row, state in zip(order["rows"], states):
-            self.put(rescored(self.number, row["rollout"], state, row["line"], order["columns"], seconds))
+            self.put(rescored(self.number, row["rollout"], state, lacks, order["columns"], seconds))
         self.put({"type": "scored_rows", "unit": self.number, "aborted": False})
 
     def aborted(self) -> None:

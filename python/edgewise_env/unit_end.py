@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .failures import Failure
 from .library import Library
 from .relay import FATAL
 from .rollouts import RolloutFailed
 
+# Far more than a row may have, and less than a line of a conversation (src/limits.ts).
+MOST_CHARACTERS = 8 * 1024 * 1024
 # The library's errors, by the name of their class, and the code of each (ROLLOUT_ERRORS in src/errors/codes.ts).
 _CODES = {
     "EmptyModelResponseError": "empty_response",
@@ -57,8 +60,11 @@ def fatal_of(states: list[Any], refusals: list[dict[str, Any] | None]) -> dict[s
 
 
 def row_of(library: Library, output: Any) -> str:
-    """The line of results.jsonl that verifiers saves of an output. Raises what writing it raises."""
-    return json.dumps(output, default=library.make_serializable)
+    """The line of results.jsonl that verifiers saves of an output. Raises what writing it raises, and `Failure` for one that no message holds."""
+    row = json.dumps(output, default=library.make_serializable)
+    if len(row) > MOST_CHARACTERS:
+        raise Failure("environment_error", f"a row of {len(row)} characters is more than can be kept ({MOST_CHARACTERS})")
+    return row
 
 
 def ended(unit: int, rollout: int, row: str, error: object) -> dict[str, Any]:

@@ -37,6 +37,17 @@ def refused(status: int, code: str, message: str, **more: Any) -> dict[str, Any]
     return {**replied({"error": {"message": message, "type": "refused", "code": code}}, status), "error": error}
 
 
+def crossed(value: Any) -> Any:
+    """`value` as a reader with doubles alone gives it back: whole ones without a point, large ones rounded."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)):
+        return int(float(value)) if float(value).is_integer() else value
+    if isinstance(value, dict):
+        return {name: crossed(each) for name, each in value.items()}
+    return [crossed(each) for each in value]
+
+
 class Process:
     """The server's process."""
 
@@ -95,6 +106,7 @@ class Engine:
         self._answers: set[asyncio.Task[None]] = set()
         self.heard: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
+        self.beats = 0
         self.is_over = False
 
     async def __aenter__(self) -> "Engine":
@@ -129,7 +141,9 @@ class Engine:
         while True:
             while b"\n" in buffer:
                 line, buffer = buffer.split(b"\n", 1)
-                for message in json.loads(line):
+                batch = json.loads(line)
+                self.beats += not batch
+                for message in batch:
                     self._take(message)
             chunk = await self._response.content.readany()
             if not chunk and self._response.content.at_eof():
@@ -189,7 +203,7 @@ class Engine:
     async def examples(self, count: int = -1) -> list[dict[str, Any]]:
         answer = await self.ask({"type": "read", "read": next(self._units), "count": count}, "examples")
         assert "error" not in answer, answer
-        return answer["rows"]
+        return crossed(answer["rows"])
 
     def order(self, example: dict[str, Any], rollouts: list[int], **more: Any) -> dict[str, Any]:
         """A `play`."""

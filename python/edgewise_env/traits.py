@@ -48,6 +48,14 @@ def _sampling_args(environment: Any) -> dict[str, Any]:
     return {name: value for name, value in own.items() if is_json(value)}
 
 
+def _reward_range(weights: dict[str, float]) -> list[float | None]:
+    """What rewards are if each function gives 0 to 1, which the library neither says nor asks for; what is seen outside of it widens it."""
+    if not weights:
+        return [None, None]
+    ends = [round(sum(end(0.0, weight) for weight in weights.values()), 12) for end in (min, max)]
+    return [ends[0], ends[1]]
+
+
 def traits_of(environment: Any, found: Found, library: Library, args: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
     """The `traits` of docs/environment-protocol.md."""
     weights = _weights(environment) if environment.score_rollouts else {}
@@ -60,7 +68,7 @@ def traits_of(environment: Any, found: Found, library: Library, args: dict[str, 
         "args": environment.env_args if is_json(environment.env_args) else args,
         "dataset_name": None,
         "pass_threshold": float(getattr(environment, "pass_threshold", 0.5)),
-        "reward_range": [None, None],
+        "reward_range": _reward_range(weights),
         "reward_weights": weights,
         "sampling_args": _sampling_args(environment),
         "tool_defs": tools,

@@ -1,9 +1,9 @@
 import type { EnvironmentTraits } from "../environments/hosted/traits.ts";
 import type { CrossedTraits } from "../environment-protocol/values.ts";
+import { USUAL_RANGE } from "../metrics/interval.ts";
 
 /** Traits as this side has them, of `id` and `version` whatever they say. An `independent_problem` ends a run: its code is none of ours. */
 export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<EnvironmentTraits, "id" | "version">): EnvironmentTraits {
-  const [low, high] = crossed.reward_range;
   const problem = crossed.independent_problem;
   return {
     id,
@@ -11,7 +11,7 @@ export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<Environ
     args: crossed.args as EnvironmentTraits["args"],
     datasetName: crossed.dataset_name,
     passThreshold: crossed.pass_threshold,
-    rewardRange: [low ?? Number.NEGATIVE_INFINITY, high ?? Number.POSITIVE_INFINITY],
+    rewardRange: rangeOf(crossed.reward_range),
     rewardWeights: crossed.reward_weights,
     samplingArgs: crossed.sampling_args as EnvironmentTraits["samplingArgs"],
     toolDefs: crossed.tool_defs as unknown as EnvironmentTraits["toolDefs"],
@@ -28,4 +28,10 @@ export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<Environ
     independentProblem:
       problem === null ? null : { code: "environment_failed", message: problem.message, ...(problem.hint === undefined ? {} : { hint: problem.hint }) },
   };
+}
+
+/** An end that is not known, or a range that is none, is as what nothing is said of: it is widened by what is seen. */
+function rangeOf([low, high]: CrossedTraits["reward_range"]): EnvironmentTraits["rewardRange"] {
+  const range = [low ?? Math.min(USUAL_RANGE[0], high ?? 0), high ?? Math.max(USUAL_RANGE[1], low ?? 0)] as const;
+  return range[0] <= range[1] ? range : USUAL_RANGE;
 }

@@ -8,7 +8,7 @@ import { BoundedPipe, makePipes } from "./command-pipes.ts";
 import { bridge } from "./port-bridge.ts";
 import type { WalledCommand, WalledResult, WalledSandbox } from "./wall.ts";
 
-/** How long a command that was ended may take to be gone, and to begin at all. */
+/** How long a command that was ended may take to be gone. */
 const END_MS = 5_000;
 /** What somebody left behind by a command may write after its end and still be heard. */
 const LAST_WORDS_MS = 50;
@@ -78,7 +78,7 @@ export class BubblewrapSandbox implements WalledSandbox {
       const [out, err, status] = opened as [BoundedPipe, BoundedPipe, BoundedPipe];
       this.#say(`run ${number}`);
       await this.#outcome(number, status, timeoutSeconds, signal);
-      const code = /^(\d+)\n$/.exec(status.output.bytes.toString("latin1"))?.[1];
+      const code = /^(\d+)\n/.exec(status.output.bytes.toString("latin1"))?.[1];
       await lastWords(out, err);
       const stderr = err.output;
       const note = this.#enclosed.overfull() > before ? `edgewise: a process was ended: the ${this.#enclosed.memoryGb} GB of this sandbox were used up\n` : "";
@@ -117,7 +117,7 @@ export class BubblewrapSandbox implements WalledSandbox {
 
   /** Waits until the status is there; ends the command where it may not go on. */
   async #outcome(number: number, status: BoundedPipe, timeoutSeconds: number, signal: AbortSignal | null): Promise<void> {
-    const over = Promise.race([status.ended.then(() => null), this.ended]);
+    const over = Promise.race([status.said.then(() => null), this.ended]);
     let timer: NodeJS.Timeout | undefined;
     let abort: (() => void) | undefined;
     const late = new Promise<Error>((resolve) => {
@@ -131,8 +131,8 @@ export class BubblewrapSandbox implements WalledSandbox {
       if (first === null) return;
       if (first instanceof Error) {
         this.#say(`end ${number}`);
-        const gone = await Promise.race([over, new Promise<"stays">((resolve) => void setTimeout(resolve, END_MS, "stays").unref())]);
-        if (gone === "stays") throw new SandboxError("the sandbox takes no commands any more");
+        // What somebody in the sandbox did that keeps it from ending is theirs: the command still took too long.
+        const gone = await Promise.race([over, new Promise<null>((resolve) => void setTimeout(resolve, END_MS, null).unref())]);
         if (gone === null) throw first;
       }
       throw new SandboxError(`the sandbox has ended: ${await this.ended}`);

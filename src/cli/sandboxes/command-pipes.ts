@@ -5,6 +5,7 @@ import { Socket } from "node:net";
 import { promisify } from "node:util";
 import type { WalledOutput } from "./wall.ts";
 
+const LINE_END = 10;
 const run = promisify(execFile);
 
 /** Makes named pipes. `mode` as of `chmod`. */
@@ -24,6 +25,9 @@ export class BoundedPipe {
   #seen = 0;
   /** Resolves when nobody can write to it any more. It must have been opened for writing once. */
   readonly ended: Promise<void>;
+  /** Resolves with the first line, too. */
+  readonly said: Promise<void>;
+  #onLine: () => void = () => undefined;
 
   private constructor(descriptor: number, limit: number) {
     this.#limit = limit;
@@ -31,6 +35,12 @@ export class BoundedPipe {
     this.ended = new Promise((resolve) => {
       this.#socket.once("close", () => resolve());
     });
+    this.said = Promise.race([
+      this.ended,
+      new Promise<void>((resolve) => {
+        this.#onLine = resolve;
+      }),
+    ]);
     this.#socket.on("error", () => undefined);
     this.#socket.on("data", (bytes: Buffer) => this.#take(bytes));
   }
@@ -50,6 +60,7 @@ export class BoundedPipe {
 
   #take(bytes: Buffer): void {
     this.#seen += bytes.length;
+    if (bytes.includes(LINE_END)) this.#onLine();
     const room = this.#limit - this.#kept;
     if (bytes.length > room) this.#truncated = true;
     if (room <= 0) return;

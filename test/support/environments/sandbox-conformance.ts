@@ -1,22 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { CommandTimedOut, type Sandbox, type SandboxSpec } from "../../../src/environments/sandbox/sandbox.ts";
+import { CommandTimedOut, type Sandbox } from "../../../src/environments/sandbox/sandbox.ts";
 import { SandboxError } from "../../../src/errors/rollout-errors.ts";
 import { MAX_JOB_OUTPUT_BYTES, MAX_SANDBOX_OUTPUT_BYTES } from "../../../src/limits.ts";
-
-export const SPEC: SandboxSpec = {
-  name: "conformance",
-  docker_image: "python:3.11-slim",
-  start_command: "tail -f /dev/null",
-  cpu_cores: 1,
-  memory_gb: 1,
-  disk_size_gb: 1,
-  gpu_count: 0,
-  timeout_minutes: 5,
-  environment_vars: { GREETING: "hello" },
-  labels: ["conformance"],
-  team_id: null,
-  advanced_configs: {},
-};
+import { SPEC } from "./sandbox-spec.ts";
 
 /** More than may be of an output, with a beginning and an end. */
 export const LONG_OUTPUT = "echo begin; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo end";

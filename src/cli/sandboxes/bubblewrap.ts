@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
 import type { SandboxSpec } from "../../environments/sandbox/sandbox.ts";
@@ -11,6 +11,7 @@ import { loggerOf } from "../../logging/logger.ts";
 import type { DescribedWall } from "../../sandboxes/local/messages.ts";
 import { BubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 import { Cgroup, type CgroupPlace, sweepCgroups } from "./cgroups.ts";
+import { onPath } from "./container-engine.ts";
 import { dataLimitKib, MemoryWatch } from "./memory-watch.ts";
 import { readOnlyRoot, SANDBOX_USER } from "./read-only-root.ts";
 import { seccompProgram } from "./seccomp.ts";
@@ -190,7 +191,7 @@ export class Bubblewrap implements WallMaker {
   async #probe(): Promise<DescribedWall> {
     const none = (problem: string, hint: string): DescribedWall => ({ wall: "bubblewrap", problem, hint, limits: null });
     if (process.platform !== "linux") return none("bubblewrap is there on Linux only", "use Docker: https://docs.docker.com/get-docker/");
-    if (!onPath("bwrap")) return none("bubblewrap is not installed", "apt-get install bubblewrap");
+    if (!onPath("bwrap", process.env)) return none("bubblewrap is not installed", "apt-get install bubblewrap");
     const spec: SandboxSpec = { ...PROBE, docker_image: DEFAULT_IMAGE };
     try {
       const sandbox = await this.open(`probe-${crypto.randomUUID()}`, spec);
@@ -225,8 +226,6 @@ const PROBE = {
   team_id: null,
   advanced_configs: {},
 } as const;
-
-const onPath = (name: string): boolean => (process.env.PATH ?? "").split(delimiter).some((folder) => folder !== "" && existsSync(join(folder, name)));
 
 /** Waits for the supervisor's word, and gives its process number. Throws with what was said instead. */
 async function begun(child: ChildProcess): Promise<number> {

@@ -1,5 +1,6 @@
 import { Bubblewrap } from "./bubblewrap.ts";
 import { cgroupPlace } from "./cgroups.ts";
+import { Containers } from "./containers.ts";
 import { ownFolder } from "./folders.ts";
 import { LocalSandboxes } from "./local-sandboxes.ts";
 
@@ -9,5 +10,8 @@ import { LocalSandboxes } from "./local-sandboxes.ts";
  */
 export function sandboxesOfThisMachine(env: NodeJS.ProcessEnv): LocalSandboxes {
   const cgroups = env.EDGEWISE_SANDBOX_CGROUPS === "0" ? null : cgroupPlace();
-  return new LocalSandboxes([new Bubblewrap({ folder: ownFolder, cgroups, network: env.EDGEWISE_SANDBOX_NETWORK === "1" })]);
+  return new LocalSandboxes([
+    new Bubblewrap({ folder: ownFolder, cgroups, network: env.EDGEWISE_SANDBOX_NETWORK === "1" }),
+    new Containers({ folder: ownFolder, env }),
+  ]);
 }

@@ -12,14 +12,14 @@ export interface BridgeWay {
 }
 
 /** Bash connects, which needs no program for it in the sandbox; what the other side says last is passed on before the end. */
-const connect = (port: number): string =>
+export const connectionTo = (port: number): string =>
   `exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} || exit 1; cat <&3 & reader=$!; cat <&0 >&3 & writer=$!; wait $reader; kill $writer'`;
 
 /** Joins a connection with a port of a sandbox, until either side ends it. */
 export async function bridge(socket: Socket, port: number, { mode, path, put, say }: BridgeWay): Promise<void> {
   const pipes = [path("in"), path("out"), path("err"), path("status")];
   try {
-    await Promise.all([makePipes(pipes, mode), put(path("command"), connect(port))]);
+    await Promise.all([makePipes(pipes, mode), put(path("command"), connectionTo(port))]);
     // Opened for both, so that neither waits for the other side; and the errors, so that their writer does not.
     const [input, output, errors, status] = await Promise.all([
       opened(path("in"), constants.O_RDWR),

@@ -68,7 +68,7 @@ export class ShellJobs {
     const lines = [
       `cd ${this.#of(job)} 2>/dev/null || exit 44`,
       `[ -e code ] && exit 0`,
-      `p=$(cat pid); kill -9 -- "-$p" 2>/dev/null || kill -9 "$p" 2>/dev/null`,
+      `p=$(cat pid); kill -9 "-$p" 2>/dev/null || kill -9 "$p" 2>/dev/null`,
       `[ -e code ] || echo ${KILLED} > code`,
     ];
     const { exit_code, stderr } = await this.#sandbox.execute(id, lines.join("\n"), { timeoutSeconds: SECONDS });

@@ -5,7 +5,7 @@ import type { SandboxName } from "../../../src/config/sandbox-names.ts";
 import { ScriptedSandbox } from "../../../src/environments/sandbox/scripted-sandbox.ts";
 import { SandboxCreationError } from "../../../src/errors/rollout-errors.ts";
 import { GrantSandboxes } from "../../../src/executor/grant-sandboxes.ts";
-import { SPEC } from "../../support/environments/sandbox-conformance.ts";
+import { SPEC } from "../../support/environments/sandbox-spec.ts";
 import { clientPortsOfExecutor, grantFor } from "../../support/run/executor-ports.ts";
 
 /** What an executor has for grants of one run, with drivers in memory. */

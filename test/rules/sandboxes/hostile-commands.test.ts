@@ -145,6 +145,19 @@ describe.runIf(problem === null).each([
     expect([runningHere(`sleep\0${group}`), runningHere(`sleep\0${session}`)]).toEqual([[], []]);
   });
 
+  it("ends a job with what it started", async () => {
+    const [one, other] = [uniqueSeconds(), uniqueSeconds()];
+    const job = await driver.start(id, `sleep ${one} & sleep ${other}`);
+    await vi.waitFor(() => expect([runningHere(`sleep\0${one}`).length, runningHere(`sleep\0${other}`).length]).toEqual([1, 1]), {
+      timeout: 10_000,
+      interval: 20,
+    });
+    await driver.stop(id, job);
+    await gone(`sleep\0${one}`);
+    await gone(`sleep\0${other}`);
+    expect(await driver.job(id, job)).toMatchObject({ running: false, exit_code: 137 });
+  });
+
   it("is not ended by what runs in it", async () => {
     expect((await run("kill -9 -1")).exit_code).toBe(137);
     expect((await run("kill -9 1; kill -STOP 1; kill -TERM 1; kill -INT 1; kill -9 $PPID")).exit_code).toBeGreaterThan(0);

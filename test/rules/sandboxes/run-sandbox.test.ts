@@ -4,7 +4,8 @@ import { SandboxError } from "../../../src/errors/rollout-errors.ts";
 import { epochIn, grantLabels, runLabels } from "../../../src/sandboxes/labels.ts";
 import { removeLeftovers } from "../../../src/sandboxes/leftovers.ts";
 import { RunSandbox } from "../../../src/sandboxes/run-sandbox.ts";
-import { SPEC, sandboxConformance } from "../../support/environments/sandbox-conformance.ts";
+import { sandboxConformance } from "../../support/environments/sandbox-conformance.ts";
+import { SPEC } from "../../support/environments/sandbox-spec.ts";
 import { ProcessSandbox } from "../../support/environments/process-sandbox.ts";
 
 const RUN = { run_id: "0000abcd", created_at: 1_790_000_000_000 };

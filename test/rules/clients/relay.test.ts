@@ -11,6 +11,7 @@ import { EdgewiseError } from "../../../src/errors/result.ts";
 import { MAX_RELAYED_REFUSAL_CHARACTERS, MAX_RELAYED_STREAM_CHARACTERS } from "../../../src/limits.ts";
 import type { Client, RelayReply, RelayRequest, RelayRoute } from "../../../src/rollouts/types.ts";
 import { answers, answersInPieces, portsFor, streams } from "../../support/clients/client-plays.ts";
+import { embeddedStage } from "../../support/clients/embedded-app.ts";
 import { type Voice, VOICES } from "../../support/clients/client-voices.ts";
 import {
   completion,
@@ -353,6 +354,20 @@ describe("the AI binding's answers, for clients that know OpenAI's chat route al
       finish_reason: "tool_calls",
       message: { content: null, tool_calls: [{ id: "add", type: "function", function: { name: "add", arguments: '{"a":1}' } }] },
     });
+  });
+});
+
+describe("the embedded model", () => {
+  it("answers what is passed on to it, whole and in pieces, and has no routes but its own", async () => {
+    const { post } = await embeddedStage();
+    const fetch: ClientPorts["fetch"] = (url, init) => post(new URL(url).pathname.replace(/^\/v1/, ""), String(init?.body), init?.signal ?? undefined);
+    const { client } = testClient("http://embedded/v1", { ports: { fetch, maxRequestRetries: 0 } });
+    const asked = { messages: [{ role: "user", content: "what is 2 + 2?" }], max_tokens: 8 };
+    const whole = await relayed(client, relay({ model: "edgewise/tiny", body: asked }));
+    expect(JSON.parse(whole.text)).toMatchObject({ object: "chat.completion", choices: [{ message: { role: "assistant" } }] });
+    const streamed = await relayed(client, relay({ model: "edgewise/tiny", body: { ...asked, stream: true } }));
+    expect(streamed.text).toContain("data: [DONE]");
+    await expect(relayed(client, relay({ model: "edgewise/tiny", route: "embeddings", body: { input: "x" } }))).rejects.toMatchObject({ code: "bad_request" });
   });
 });
 

@@ -223,7 +223,7 @@ describe("a model that an environment calls itself", () => {
     expect(server.seen[0]?.headers).toMatchObject({ authorization: "Bearer value-of-JUDGE_KEY" });
     expect(server.seen[0]?.headers).not.toHaveProperty("x-team");
     // What environments get holds nothing that leads to the key.
-    expect(Object.keys(client).sort()).toEqual(["getResponse", "score", "type"]);
+    expect(Object.keys(client).sort()).toEqual(["getResponse", "relay", "score", "type"]);
   });
 
   it("is counted by request and tokens, refused attempts and answers that are none among them, for the rollout whose state was named", async () => {

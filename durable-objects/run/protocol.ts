@@ -1,6 +1,6 @@
 import type { RowsDigest, RowsDigestState } from "../../src/rollouts/rows/rows-digest.ts";
 import type { Failure } from "../../src/errors/result.ts";
-import type { JsonObject, RunConfig } from "../../src/config/plan/run-config.ts";
+import type { JsonObject, RunConfig, ResultsShape } from "../../src/config/plan/run-config.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
@@ -291,6 +291,8 @@ export interface PreparedRequest extends TicketId {
   readonly concurrency?: number | null;
   /** Units are played in one piece: nothing of one is kept before it is over, and none is divided; absent = they are not. */
   readonly whole?: true;
+  /** Of the rows that the environment gives itself, where that is not ours. */
+  readonly results_shape?: ResultsShape;
   /** What the run that this one is held against scored at the units that the call adds. */
   readonly baseline?: BaselineScores;
   /** Units that a result folder has no row of, where one is to be taken over; absent = it may have rows of all. */

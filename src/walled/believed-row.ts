@@ -32,7 +32,7 @@ export function believedRow(text: string, { input, code, wasRefused, judges, ...
     throw new NotBelieved(`has a row that is none: ${thrown.message.slice(0, 200)}`);
   }
   checkTimes(state);
-  checkScores(state, wasRefused);
+  checkScores(state, wasRefused, true);
   if (judges !== null) keepJudgeUsage(state, judges);
   return state;
 }

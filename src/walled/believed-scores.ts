@@ -7,6 +7,8 @@ import type { RolloutFailure } from "../rollouts/types.ts";
 import { checkScores, checkTiming } from "./believed-state.ts";
 import type { StandIns } from "./stand-ins.ts";
 
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
 export interface ScoresWith {
   /** State columns of the rows. */
   readonly columns: readonly string[];
@@ -21,7 +23,7 @@ export function applyScores(stored: Stored, scores: ToEngineOf<"rescored">["scor
   checkTiming(timing);
   const { reward, metrics, advantage } = scores;
   const believed = { reward, metrics, advantage, error: scores.error as RolloutFailure | null };
-  checkScores(believed, wasRefused);
+  checkScores(believed, wasRefused, isRecord(stored.row.metrics) && Object.hasOwn(stored.row.metrics, "reward"));
   Object.assign(own, believed, { timing: { ...own.timing, scoring_ms: timing.scoring_ms, total_ms: timing.total_ms } });
   for (const name of columns) if (Object.hasOwn(scores.columns, name) && !Object.hasOwn(FIXED, name)) own[name] = scores.columns[name];
   marksOf(state).scoring = scoring;

@@ -98,8 +98,12 @@ export function checkTiming(timing: unknown): asserts timing is Timing {
   if (!isRecord(timing) || !fields.every((field) => isReal(timing[field]))) no("has no times");
 }
 
-/** What a rollout is worth and what it ended in. An error that is not an environment's to say becomes its own. */
-export function checkScores(state: Pick<State, "reward" | "metrics" | "advantage" | "error">, wasRefused: (code: RolloutErrorCode) => boolean): void {
+/** What a rollout is worth and what it ended in. An error that is not an environment's to say becomes its own. `isGiven`: its row is one that another library wrote. */
+export function checkScores(
+  state: Pick<State, "reward" | "metrics" | "advantage" | "error">,
+  wasRefused: (code: RolloutErrorCode) => boolean,
+  isGiven = false,
+): void {
   const { reward, metrics, advantage } = state;
   if (reward !== null && !isReal(reward)) no(`has as reward ${typeof reward === "number" ? String(reward) : `a ${typeof reward}`}`);
   if (advantage !== null && !isReal(advantage)) no("has an advantage that is no number");
@@ -107,7 +111,7 @@ export function checkScores(state: Pick<State, "reward" | "metrics" | "advantage
     if (!isRecord(metrics) || !Object.values(metrics).every(isReal)) no("has metrics that are no numbers");
     const names = Object.keys(metrics);
     if (names.length > MAX_METRICS || names.some((name) => name.length > MAX_NAME)) no("has too many metrics, or names of them that are too long");
-    const [reserved] = reservedMetricNames(names);
+    const [reserved] = reservedMetricNames(names, isGiven);
     if (reserved !== undefined) no(`has a metric called ${reserved}, which would overwrite a field of the row`);
   }
   if (state.error !== null) state.error = believedError(state.error, wasRefused);

@@ -69,6 +69,7 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   head.env_sampling_args = request.env_sampling_args;
   head.concurrency = request.concurrency ?? null;
   if (request.whole === true) head.undivided = true;
+  if (request.results_shape !== undefined) head.results_shape = request.results_shape;
   head.tools = request.tools ?? null;
   // A run that grows while rows of a folder are taken over has its new units at the end.
   if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? [], request.before ?? doneBefore(ledger, head));

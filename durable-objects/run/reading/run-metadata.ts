@@ -48,7 +48,7 @@ export async function metadataOf(ledger: Ledger, pause: () => Promise<boolean>):
 function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, open: number, now: number): RunMetadata {
   const { pass_threshold, reward_range } = head;
   return buildMetadata({
-    config,
+    config: config.results_shape === undefined && head.results_shape !== undefined ? { ...config, results_shape: head.results_shape } : config,
     aggregates,
     status: head.status,
     time_ms: (head.ended_at ?? now) - head.generation_started_at,

@@ -1,5 +1,5 @@
 import type { RowsDigest, RowsDigestState } from "../../../src/rollouts/rows/rows-digest.ts";
-import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { JsonObject, RunConfig, ResultsShape } from "../../../src/config/plan/run-config.ts";
 import type { SandboxName } from "../../../src/config/sandbox-names.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
@@ -84,6 +84,8 @@ export interface RunHead {
   concurrency?: number | null;
   /** Units are not divided (any more): rollouts of the environment cannot be kept (grants/spans.ts), or are played with their whole example, or there are none to make; absent = they may be. */
   undivided?: true;
+  /** Of rows that the environment gives itself, and of the metadata beside them, where the run names no shape; absent = ours. */
+  results_shape?: ResultsShape;
   /** Tools that all rows share; absent in runs of before. */
   tools?: readonly JsonObject[] | null;
   /** First unit never handed out; units below it are claimed, returned, suspect or done. */

@@ -1,5 +1,5 @@
 import { mergedSampling } from "../../config/plan/merged-sampling.ts";
-import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
+import type { JsonObject, ResultsShape, RunConfig } from "../../config/plan/run-config.ts";
 import type { Failure } from "../../errors/result.ts";
 import type { RewardRange } from "../../metrics/interval.ts";
 import type { Tool } from "../../rollouts/types.ts";
@@ -46,6 +46,12 @@ export interface EnvironmentTraits {
 
 /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. Its own `max_tokens` stands where the run's is null. */
 export const mergeSamplingArgs = ({ samplingArgs }: Pick<EnvironmentTraits, "samplingArgs">, run: JsonObject): JsonObject => mergedSampling(samplingArgs, run);
+
+/** Shape of a run's rows: the run's own, else that of the rows that the environment gives; undefined = the usual one. */
+export const shapeOf = (
+  { resultsShape }: Pick<EnvironmentTraits, "resultsShape">,
+  { results_shape }: Pick<RunConfig, "results_shape">,
+): ResultsShape | undefined => results_shape ?? resultsShape ?? undefined;
 
 /** Why these settings cannot be scored; null when they can. */
 export const scoringProblem = ({ independentProblem }: Pick<EnvironmentTraits, "independentProblem">, independent: boolean): Failure | null =>

@@ -3,7 +3,7 @@ import { unitsOutside } from "../../../r2-layout/folder-manifest.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { drawnExamples } from "../../environments/definition/dataset-source.ts";
 import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
-import { type EnvironmentTraits, scoringProblem } from "../../environments/hosted/traits.ts";
+import { type EnvironmentTraits, scoringProblem, shapeOf } from "../../environments/hosted/traits.ts";
 import { environmentFailed } from "../../rollouts/file-access.ts";
 import { reservedMetricNames } from "../../rollouts/rows/row.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
@@ -39,7 +39,7 @@ const small = <T>(value: T): T | null => (new TextEncoder().encode(JSON.stringif
 /** What would go wrong with every rollout is found before the first model call. */
 function checkMetrics(traits: EnvironmentTraits, independent: boolean): void {
   const { id, metricNames: names } = traits;
-  const reserved = reservedMetricNames(names);
+  const reserved = reservedMetricNames(names, traits.resultsShape !== null);
   if (reserved.length > 0) {
     throw new EdgewiseError(
       "metric_name_reserved",
@@ -128,7 +128,7 @@ export async function prepareRun(
   checkMetrics(traits, config.independent_scoring);
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
-  const clusterKey = new ClusterKey(config);
+  const clusterKey = new ClusterKey({ ...config, results_shape: shapeOf(traits, config) });
   checkRule(config, traits.rewardRange);
   const baseline = await Baseline.of(ports, config, traits.rewardRange, signal);
   const chunks = new ChunkWriter(ports, config.run_id, pinned);
@@ -167,6 +167,7 @@ export async function prepareRun(
       env_sampling_args: traits.samplingArgs,
       concurrency: traits.concurrency,
       ...(traits.whole ? { whole: true as const } : {}),
+      ...(traits.resultsShape === null || traits.resultsShape === "0.1.13" ? {} : { results_shape: traits.resultsShape }),
       tools: ownTools ? null : small(traits.sharedTools),
       ...(baseline === null ? {} : { baseline: baseline.scores(rowsDigest, permuted, config.order_seed) }),
     };

@@ -1,4 +1,5 @@
 import type { Grant } from "../../../durable-objects/run/protocol.ts";
+import { shapeOf } from "../../environments/hosted/traits.ts";
 import { errorLines, type UnitRows } from "../../environments/unit/run-unit.ts";
 import type { ScoredAgain } from "../../environments/unit/score-again.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
@@ -20,7 +21,7 @@ export function poisonedRows(
     sampling_args: config.sampling_args,
     stateColumns: config.state_columns,
     clusterBy: config.cluster_by,
-    shape: config.results_shape,
+    shape: shapeOf(environment.traits, config),
     envDigest,
     ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: false } : {}),
     judges,

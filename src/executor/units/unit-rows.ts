@@ -1,4 +1,5 @@
 import type { Grant, Piece, Redo } from "../../../durable-objects/run/protocol.ts";
+import { shapeOf } from "../../environments/hosted/traits.ts";
 import type { ScoredAgain } from "../../environments/unit/score-again.ts";
 import type { PlayOptions } from "../../environments/unit/play-unit.ts";
 import { repairGroup } from "../../environments/unit/repair-group.ts";
@@ -80,7 +81,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
     stateColumns: config.state_columns,
     clusterBy: config.cluster_by,
-    shape: config.results_shape,
+    shape: shapeOf(environment.traits, config),
     envDigest: host.envDigest,
     ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: isScoredAnew } : {}),
     judges,

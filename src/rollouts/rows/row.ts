@@ -48,8 +48,12 @@ const RESERVED: ReadonlySet<string> = new Set([
   "__proto__",
 ]);
 
-/** Those of `names` that would overwrite a standard field; a run with one is refused before its first model call. */
-export const reservedMetricNames = (names: readonly string[]): string[] => names.filter((name) => RESERVED.has(name));
+/**
+ * Those of `names` that would overwrite a standard field; a run with one is refused before its first model call. `given`: of rows that another library
+ * writes, in which a function called `reward` has overwritten that field already, and it is what the library says that the rollout is worth.
+ */
+export const reservedMetricNames = (names: readonly string[], given = false): string[] =>
+  names.filter((name) => RESERVED.has(name) && !(given && name === "reward"));
 
 /** Bytes of one row. A row must fit the buffers of whoever reads, and a row of this size no longer has a reader. */
 export const MAX_RESULT_ROW_BYTES = 1.5 * MIB;

@@ -3,10 +3,13 @@ import { sleep } from "../../../src/clients/transport/sleep.ts";
 import type { HostedEnvironment } from "../../../src/environments/hosted/hosted-environment.ts";
 import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 import { storedOf } from "../../../src/environments/unit/stored-rollout.ts";
+import { rolloutFailure } from "../../../src/rollouts/failure.ts";
+import { createState } from "../../../src/rollouts/state/state.ts";
 import { stateOfGivenRow } from "../../../src/rollouts/state/given-state.ts";
 import type { RolloutInput, State } from "../../../src/rollouts/types.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { env, kept, Line, NEVER } from "../../support/run/executor-line.ts";
+import { metadataOf } from "../../../durable-objects/run/reading/run-metadata.ts";
 import { segmentKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 
@@ -124,6 +127,23 @@ describe("an example that is played in one piece elsewhere", () => {
         [0.5, true],
       ]);
     expect(after.map((text) => (JSON.parse(text) as { rollout_index: number }).rollout_index)).toEqual([0, 1, 2, 3]);
+  });
+
+  it("has metadata of the shape that its library writes, and so are rows of which it gives none", async () => {
+    const hosted = elsewhere();
+    const broke = async (...[input, indices, { client, model, now }]: Parameters<HostedEnvironment["play"]>) => {
+      const states = indices.map(() => createState(input, { client, model, samplingArgs: {}, tools: [], now: now() }));
+      for (const state of states) Object.assign(state, { completion: [], is_completed: true, error: rolloutFailure("sandbox_error", "gone") });
+      return { states, fatal: null, aborted: false };
+    };
+    const line = new Line({ ...options, rollouts: 1, hosted: { ...hosted, play: broke } });
+    const first = line.next(99);
+    await advance(5_000);
+    await first.over;
+    const [row] = texts(line).map((text) => JSON.parse(text) as { task?: string; timing: object });
+    expect([row?.task, Object.keys(row?.timing ?? {})]).toEqual([undefined, expect.arrayContaining(["generation", "model", "total"])]);
+    const metadata = await metadataOf(first.run.ledger, async () => true);
+    expect([metadata?.time_ms, typeof metadata?.time]).toEqual([undefined, "number"]);
   });
 
   it("is not left in the middle when its executor is to end soon", async () => {

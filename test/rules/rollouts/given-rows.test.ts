@@ -9,7 +9,7 @@ import { freshRow } from "../../../src/environments/unit/run-unit.ts";
 import { scoreAgain } from "../../../src/environments/unit/score-again.ts";
 import { readForeignRow } from "../../../src/rollouts/rows/foreign-row.ts";
 import { rawFields } from "../../../src/rollouts/rows/raw-fields.ts";
-import { MAX_RESULT_ROW_BYTES, type RowOptions, rowOf, summariseRow } from "../../../src/rollouts/rows/row.ts";
+import { MAX_RESULT_ROW_BYTES, reservedMetricNames, type RowOptions, rowOf, summariseRow } from "../../../src/rollouts/rows/row.ts";
 import { keepState } from "../../../src/rollouts/kept/kept-state.ts";
 import { type GivenStateOptions, stateOfGivenRow } from "../../../src/rollouts/state/given-state.ts";
 import { TURNS_COLUMN } from "../../../src/rollouts/state/turns-column.ts";
@@ -98,6 +98,17 @@ describe("a row that came with its rollout", () => {
 
   it("is kept nowhere in pieces", () => {
     expect(keepState(stateOf(NEW), { input, tools: [] })).toMatchObject({ ok: false });
+  });
+});
+
+describe("a metric that is called like the reward", () => {
+  const own = NEW.replace('"correct": 1e0, "odd": NaN', '"reward": 0.50').replace('"correct": 1e0, "odd": NaN, ', "");
+
+  it("has taken its place in the other library's row, and stays there", () => {
+    expect(reservedMetricNames(["reward", "error"], true)).toEqual(["error"]);
+    const { row, line } = written(stateOf(own));
+    expect(line).toBe(`${own.slice(0, -1)}, "rollout_index": 2}`);
+    expect(summariseRow(row)).toMatchObject({ reward: 0.5, metrics: { reward: 0.5, num_turns: 1 } });
   });
 });
 

@@ -126,7 +126,11 @@ describe("a request that an environment made itself", () => {
   });
 
   it("is the same to an environment that is not behind a wall", async () => {
-    const [local, hosted] = await both(environment(async (client, state, signal) => void (state.said = (await call(client, state, signal)).text)));
+    const [local, hosted] = await both(
+      environment(async (client, state, signal) => {
+        state.said = (await call(client, state, signal)).text;
+      }),
+    );
     const lines = await Promise.all(
       [local, hosted].map((each) =>
         run(

@@ -15,7 +15,7 @@ import {
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "../../../durable-objects/run/transition.ts";
 import { nextWake } from "../../../durable-objects/run/sending/wake.ts";
-import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { ResultsShape, RunConfig } from "../../../src/config/plan/run-config.ts";
 import { CONFIG } from "../door/fake-ports.ts";
 import { MemoryLedger } from "./memory-ledger.ts";
 import { NOTHING_NEW } from "./resume-request.ts";
@@ -55,7 +55,11 @@ export class RuleRun {
   }
 
   /** With `n` units pinned, waiting to be claimed. */
-  static open(n: number, changes: Partial<RunConfig> = {}, found: { readonly whole?: boolean } = {}): RuleRun {
+  static open(
+    n: number,
+    changes: Partial<RunConfig> = {},
+    found: { readonly whole?: boolean; readonly results_shape?: ResultsShape | undefined } = {},
+  ): RuleRun {
     const run = new RuleRun({ num_examples: n, ...changes });
     run.pin(n, found);
     return run;
@@ -145,6 +149,7 @@ export class RuleRun {
       digest = `digest of ${n}`,
       concurrency = null,
       whole = false,
+      results_shape,
       env_digest = "e",
       more = false,
       baseline,
@@ -157,6 +162,7 @@ export class RuleRun {
       digest?: string;
       concurrency?: number | null;
       whole?: boolean;
+      results_shape?: ResultsShape | undefined;
       env_digest?: string;
       /** Further rows are being read. */
       more?: boolean;
@@ -180,6 +186,7 @@ export class RuleRun {
       env_sampling_args: {},
       concurrency,
       ...(whole ? { whole } : {}),
+      ...(results_shape === undefined ? {} : { results_shape }),
       ...(lacks === undefined ? {} : { lacks }),
       ...(permuted === undefined ? {} : { permuted }),
       ...(more ? { more: true as const } : {}),

@@ -66,7 +66,14 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
 } {
   const run =
     given.run ??
-    RuleRun.open(units, { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config }, { whole: given.hosted?.traits.whole === true });
+    RuleRun.open(
+      units,
+      { max_concurrent: lanes, rollouts_per_example: rollouts, ...given.config },
+      {
+        whole: given.hosted?.traits.whole === true,
+        results_shape: given.hosted?.traits.resultsShape ?? undefined,
+      },
+    );
   const objects = given.objects ?? new Map<string, Uint8Array>();
   const { executor = "executor" } = given;
   const grant = run.grant(executor, lanes);

@@ -65,6 +65,7 @@ export {
   type SandboxSpec,
 } from "./environments/sandbox/sandbox.ts";
 export { sandboxSpec, type SandboxSettings } from "./environments/sandbox/sandbox-spec.ts";
+export { type AgentObjects, type AgentSandbox, CliAgentEnv, type CliAgentOptions } from "./environments/agents/cli-agent-env.ts";
 export { SandboxEnv, type SandboxOptions, type SandboxState } from "./environments/sandbox/sandbox-env.ts";
 export {
   ScriptedSandbox,

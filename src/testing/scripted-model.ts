@@ -1,5 +1,6 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { EdgewiseError } from "../errors/result.ts";
+import { scriptedRelay } from "./scripted-relay.ts";
 import type { Client, ModelRequest, ModelResponse, PromptScore, ResponseMessage, TokenLogprobs } from "../rollouts/types.ts";
 
 /** A tool call as a test writes it: arguments as an object. */
@@ -42,17 +43,19 @@ export interface ScriptedModel extends Client {
 export function scriptedModel(script: Script, scores?: ScriptedScores): ScriptedModel {
   const requests: ModelRequest[] = [];
   let toolCalls = 0;
+  const getResponse = async (request: ModelRequest): Promise<ModelResponse> => {
+    const call = requests.push({ ...request, prompt: structuredClone(request.prompt) }) - 1;
+    request.onBegin?.();
+    const answer = typeof script === "function" ? await script(request, call) : script[call];
+    if (answer === undefined) throw new Error(`the scripted model was asked ${call + 1} times and has ${script.length} answers`);
+    if (typeof answer === "object" && "error" in answer) throw new EdgewiseError(answer.error, answer.message ?? `scripted ${answer.error}`);
+    return response(request, call, typeof answer === "string" ? { content: answer } : answer, () => `call-${++toolCalls}`);
+  };
   return {
     type: "scripted",
     requests,
-    async getResponse(request) {
-      const call = requests.push({ ...request, prompt: structuredClone(request.prompt) }) - 1;
-      request.onBegin?.();
-      const answer = typeof script === "function" ? await script(request, call) : script[call];
-      if (answer === undefined) throw new Error(`the scripted model was asked ${call + 1} times and has ${script.length} answers`);
-      if (typeof answer === "object" && "error" in answer) throw new EdgewiseError(answer.error, answer.message ?? `scripted ${answer.error}`);
-      return response(request, call, typeof answer === "string" ? { content: answer } : answer, () => `call-${++toolCalls}`);
-    },
+    getResponse,
+    relay: scriptedRelay(getResponse),
     ...(scores === undefined
       ? {}
       : {

@@ -29,13 +29,14 @@ Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage,
 3 completed with rollouts that infrastructure ended and -R makes again, 130 interrupted.`,
   );
   run.action(async (named: string) => {
-    const [{ evalRun }, { evalWishes }, { hostedRun }] = await Promise.all([
+    const [{ evalRun }, { evalWishes }, { hostedRun }, { linkedNames }] = await Promise.all([
       import("../eval-run/eval-run.ts"),
       import("../eval-run/wish/eval-wishes.ts"),
       import("../eval-run/start/hosted.ts"),
+      import("../links/links.ts"),
     ]);
     const typed = givenOptions(run, (path) => isFolder(resolve(context.cwd, path)));
-    const { warnings, ...wishes } = await evalWishes(named, typed, context);
+    const { warnings, ...wishes } = await evalWishes(named, typed, { ...context, linkedNames: () => linkedNames(context) });
     for (const warning of warnings) context.terminal.tell(`warning: ${warning}`);
     const command = { ...context, ...wishes };
     done(await (typed.hosted === true && typed.follow !== true ? hostedRun(command) : evalRun(command)));

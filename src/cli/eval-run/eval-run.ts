@@ -161,7 +161,9 @@ async function both<T>(opening: Promise<Service>, reading: Promise<T>): Promise<
 /** On this machine the environments are those of this installation, so a misspelt one need not wait for the service to start. */
 function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void {
   const ids = environments.map(({ id }) => id);
-  const missing = env.EDGEWISE_URL ? [] : evals.filter(({ envId, isPython = false }) => !isPython && !ids.includes(envId) && !mayBePublished(envId));
+  const missing = env.EDGEWISE_URL
+    ? []
+    : evals.filter(({ envId, isPython = false, isLinked = false }) => !isPython && !isLinked && !ids.includes(envId) && !mayBePublished(envId));
   const [first] = missing;
   if (first === undefined) return;
   const names = new Set(missing.map(({ reference }) => JSON.stringify(reference)));

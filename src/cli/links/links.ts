@@ -2,12 +2,12 @@
 import { linkAddressProblem } from "../../links/link-address.ts";
 import { isLinkName, LINK_NAME_RULE } from "../../links/link-name.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
-import { askService, type Output } from "../runs/ask-service.ts";
+import { askService, hasState, type Output } from "../runs/ask-service.ts";
 import { readValue } from "../secrets/read-value.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import type { LinkStatusAnswer } from "./link-answers.ts";
-import { deleteLink, linkStatus, putLink } from "./link-client.ts";
+import { deleteLink, linkStatus, listLinks, putLink } from "./link-client.ts";
 import { linkLines, statusLines } from "./link-lines.ts";
 
 interface Wish {
@@ -57,6 +57,13 @@ export async function envUnlink(context: CommandContext, { name, team, output }:
     output === "json" ? printableJson({ unlinked: name }, 2) : singleLine(`${name} is unlinked; runs that were made with it wait for it.`),
   );
   return EXIT.completed;
+}
+
+/** Names that are linked at the service of this folder; none where there never was one. */
+export async function linkedNames(context: CommandContext): Promise<readonly string[]> {
+  if (!hasState(context)) return [];
+  const links = await askService(context, "edgewise eval run", ({ client }) => listLinks(client));
+  return links.map(({ name }) => name);
 }
 
 /** Null where nothing is linked under the name: whoever asked looks further. Asks all of its servers. */

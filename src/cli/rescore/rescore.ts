@@ -8,6 +8,7 @@ import type { EvalWish, RescoreWish } from "../eval-run/wish/eval-wish.ts";
 import { evalWishes } from "../eval-run/wish/eval-wishes.ts";
 import { unnamedUrls } from "../eval-run/wish/unnamed-places.ts";
 import { withRuns } from "../exports/open-runs.ts";
+import { linkedNames } from "../links/links.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { CliError, EXIT, type ExitCode, usageError } from "../terminal/cli-error.ts";
 import { type RescoreSource, sourceOf } from "./source.ts";
@@ -30,7 +31,14 @@ export async function rescore(context: CommandContext, typed: RescoreTyped): Pro
   const { source, rows } = await openedSource(context, typed.source, isFolder);
   try {
     const sized = rows === null || source.given.rollouts_per_example !== undefined ? {} : { rollouts_per_example: rows.attempts };
-    const { warnings, ...wishes } = await evalWishes(typed.env ?? source.facts.env_id, { ...source.given, ...sized, ...typed.given }, context);
+    const { warnings, ...wishes } = await evalWishes(
+      typed.env ?? source.facts.env_id,
+      { ...source.given, ...sized, ...typed.given },
+      {
+        ...context,
+        linkedNames: () => linkedNames(context),
+      },
+    );
     for (const warning of warnings) terminal.tell(`warning: ${warning}`);
     const evals = wishes.evals.map((wish) => ofSource(wish, typed, source, rows));
     if (evals.length !== 1) throw usageError("--env: name one environment", "Score by one after the other.");

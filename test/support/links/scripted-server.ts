@@ -105,7 +105,7 @@ function playing(script: Script, say: (message: Message) => void, opened: Record
   let calls = 0;
   const { questions = ["abc", "defg", "hij"] } = script;
   const rows = questions.map((question, example_id) => ({
-    ...{ example_id, task: "turn-round", prompt: [{ role: "user", content: `Turn round: ${question}` }] },
+    ...{ example_id, task: "turn-round", prompt: [{ role: "user", content: `Turn round: <text>${question}</text>` }] },
     ...{ answer: REVERSE(question), info: {} },
   }));
 

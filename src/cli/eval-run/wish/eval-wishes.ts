@@ -13,7 +13,13 @@ import { parseTomlText } from "../../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { reasonOf, usageError } from "../../terminal/cli-error.ts";
 import type { EnvironmentFile } from "../../environments/find-environment.ts";
-import { checkedEnvironment, type NamedEnvironment, type WantedEnvironments, wantedEnvironments } from "../../environments/local-environments.ts";
+import {
+  checkedEnvironment,
+  mayBePublished,
+  type NamedEnvironment,
+  type WantedEnvironments,
+  wantedEnvironments,
+} from "../../environments/local-environments.ts";
 import { mustHoldLoader, type PythonPlace } from "../../python/find-python.ts";
 import type { PythonEnvironment } from "../../python/python-environment.ts";
 import type { EvalCommand, EvalWish } from "./eval-wish.ts";
@@ -35,7 +41,11 @@ export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxCo
 export async function evalWishes(
   named: string,
   typed: GivenOptions,
-  surroundings: Pick<Surroundings, "cwd" | "env"> & { readonly terminal?: Pick<Terminal, "tell"> },
+  surroundings: Pick<Surroundings, "cwd" | "env"> & {
+    readonly terminal?: Pick<Terminal, "tell">;
+    /** Names that the service of this folder has links of; asked for only where a name is nothing here. */
+    readonly linkedNames?: () => Promise<readonly string[]>;
+  },
 ): Promise<EvalWishes> {
   const { cwd, env, terminal } = surroundings;
   checkHostedFlags(typed, env);
@@ -70,11 +80,15 @@ export async function evalWishes(
   }
   const { wanted, environments, worker, bundled, replaced } = await environmentsOf(evals, surroundings);
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId: evals[index]?.benchmark ?? envId, given: evals[index]?.given ?? {} })));
+  const isUnknown = ({ envId }: NamedEnvironment): boolean => !environments.some(({ id }) => id === envId) && !mayBePublished(envId);
+  const asksLinks = !env.EDGEWISE_URL && wanted.some((each, index) => (evals[index]?.python ?? null) === null && isUnknown(each));
+  const linked = asksLinks ? ((await surroundings.linkedNames?.()) ?? []) : [];
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
     const { chosen, place = null, benchmark, named: typedAs = environment.named, python = null } = evals[index] ?? {};
     if (chosen === undefined) return [];
     const hints = linkHintsFor({ envId: typedAs, given: chosen.given }, surroundings);
-    const onPython = { ...(python === null ? {} : { isPython: true as const }), ...(hints.length === 0 ? {} : { linkHints: hints }) };
+    const isLinked = linked.includes(environment.envId) ? { isLinked: true as const } : {};
+    const onPython = { ...isLinked, ...(python === null ? {} : { isPython: true as const }), ...(hints.length === 0 ? {} : { linkHints: hints }) };
     const label = labels[index] ?? environment.envId;
     const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };
     return [{ ...environment, ...chosen, ...onPython, named: typedAs, given, place, label, ...(benchmark === undefined ? {} : { benchmark }) }];

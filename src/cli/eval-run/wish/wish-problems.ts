@@ -51,10 +51,10 @@ export class WishProblems {
   }
 
   /** What of an evaluation can be known to fail before a service is asked. `environments`: of this machine; null = the service elsewhere knows them. */
-  look({ envId, reference, given, place, isPython }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+  look({ envId, reference, given, place, isPython, isLinked }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
     const envArgs = given.env_args ?? {};
     const environment = environments?.find(({ id }) => id === envId);
-    if (environments !== null && environment === undefined && isPython !== true && !mayBePublished(envId)) {
+    if (environments !== null && environment === undefined && isPython !== true && isLinked !== true && !mayBePublished(envId)) {
       const ids = environments.map(({ id }) => id);
       this.add(
         at(place, `there is no environment ${JSON.stringify(reference)}${didYouMean(envId, ids)}`),

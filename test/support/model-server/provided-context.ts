@@ -5,6 +5,8 @@ declare module "vitest" {
     modelServerUrl: string;
     /** Base URL of the monitor that counts heartbeats. */
     heartbeatServerUrl: string;
+    /** An environment's server (test/support/environment-http/linked-server.ts). */
+    linkedServer: { readonly url: string; readonly token: string };
   }
 }
 

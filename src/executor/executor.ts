@@ -256,7 +256,7 @@ export class Executor {
       return true;
     }
     if (task.kind === "prepare") return this.#prepare(grant, task, said);
-    return this.#environments.within(grant, said, (loaded) => this.#runUnits(grant, sentAt, service, said.notes, loaded));
+    return this.#environments.within(grant, said, (loaded) => this.#runUnits(grant, loaded.renewedAt ?? sentAt, service, said.notes, loaded));
   }
 
   /** Of the run's team: whatever is done under a grant is done with these. */
@@ -287,7 +287,7 @@ export class Executor {
   async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {
     const opened = await this.#open(grant, notes, loaded.secrets);
     if (opened === null) return;
-    const { end, secrets: _, ...rest } = loaded;
+    const { end, secrets: _, renewedAt: __, ...rest } = loaded;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));

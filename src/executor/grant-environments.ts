@@ -14,7 +14,7 @@ import { hasCodeOf } from "./grant-code.ts";
 import type { EnvironmentLog } from "./hosting/environment-log.ts";
 import { type KeySources, keySources } from "../published/keys-of-published.ts";
 import { RunSecrets } from "../secrets/run-secrets.ts";
-import { ticketOf } from "./keep-alive.ts";
+import { ticketOf, whileHeld } from "./keep-alive.ts";
 import type { ExecutorPorts } from "./ports.ts";
 import { noJudge } from "./rescoring/no-model.ts";
 import { datasetHost } from "./preparation/datasets.ts";
@@ -30,6 +30,8 @@ export interface Loaded {
   readonly envDigest: string | undefined;
   /** Of its team and of the run itself. */
   readonly secrets: RunSecrets;
+  /** When the lease was renewed while it was loaded; null = it was not. */
+  readonly renewedAt: number | null;
 }
 
 /** What an executor tells of a run, and what the run's environment says itself: not the keys of its endpoints, nor those that it declares. */
@@ -163,12 +165,13 @@ export class GrantEnvironments {
             : this.#endpoints.bound(grant, notes, judges, service ? offered.keys : Object.keys(given), secrets),
         ...(config.rescored_from?.rubric === undefined ? {} : { rubric: config.rescored_from.rubric }),
       };
-      const environment = await offered.load(config.env_args, context, config.extra_env_kwargs);
+      const load = (): Promise<HostedEnvironment> => offered.load(config.env_args, context, config.extra_env_kwargs);
+      const { value: environment, renewedAt } = await whileHeld(teamPorts(this.#ports, config), config.run_id, grant, load);
       // Its code may be another than at the creation.
       const denied = accessProblem(environment.traits, allowedAccess(config));
       if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
       const looked = sandboxes.removeLeftovers();
-      return { environment, end: this.#ending(config.run_id, environment, prints, looked), judges, envDigest, secrets };
+      return { environment, end: this.#ending(config.run_id, environment, prints, looked), judges, envDigest, secrets, renewedAt };
     } catch (thrown) {
       await prints.flush();
       await this.#cannotLoad(grant, thrown);

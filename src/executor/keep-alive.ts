@@ -30,7 +30,38 @@ export async function keepAlive(
   }
 }
 
-async function beatUntil(ports: ExecutorPorts, runId: string, grant: Grant, over: AbortSignal, lost: AbortController): Promise<void> {
+/**
+ * Keeps the lease of any ticket while `work` goes on that knows nothing of it, as the loading of an environment: a process elsewhere may take minutes for that, and a lease has seconds.
+ * Gives what `work` gave, and when the lease was renewed last, if it was; rejects with what that rejected with. Who finds the lease lost learns it by the next word of the Run.
+ */
+export async function whileHeld<T>(
+  ports: ExecutorPorts,
+  runId: string,
+  grant: Grant,
+  work: () => Promise<T>,
+): Promise<{ readonly value: T; readonly renewedAt: number | null }> {
+  const over = new AbortController();
+  let renewedAt: number | null = null;
+  const renewed = (sentAt: number): void => {
+    renewedAt = sentAt;
+  };
+  const beating = beatUntil(ports, runId, grant, over.signal, new AbortController(), renewed);
+  try {
+    return { value: await work(), renewedAt };
+  } finally {
+    over.abort();
+    await beating;
+  }
+}
+
+async function beatUntil(
+  ports: ExecutorPorts,
+  runId: string,
+  grant: Grant,
+  over: AbortSignal,
+  lost: AbortController,
+  renewed: (sentAt: number) => void = () => undefined,
+): Promise<void> {
   let end = ports.now() + grant.lease_ms - grant.beat_ms;
   while (!over.aborted) {
     await ports.sleep(pauseUntil(end, ports, grant), over).catch(() => undefined);
@@ -39,7 +70,9 @@ async function beatUntil(ports: ExecutorPorts, runId: string, grant: Grant, over
     if (sentAt >= end) return lost.abort(new Error("the lease ended"));
     const kind = await beatOnce(ports, runId, grant, pauseUntil(end, ports, grant), over);
     if (kind !== null && kind !== "continue") return lost.abort(new Error(`the ticket ended: ${kind}`));
-    if (kind !== null) end = sentAt + grant.lease_ms - grant.beat_ms;
+    if (kind === null) continue;
+    end = sentAt + grant.lease_ms - grant.beat_ms;
+    renewed(sentAt);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type BeatAnswer, type Grant, PROTOCOL } from "../../../durable-objects/run/protocol.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
-import { keepAlive } from "../../../src/executor/keep-alive.ts";
+import { keepAlive, whileHeld } from "../../../src/executor/keep-alive.ts";
 import type { ExecutorPorts, RunStub } from "../../../src/executor/ports.ts";
 import { CONFIG } from "../../support/door/fake-ports.ts";
 
@@ -99,5 +99,30 @@ describe("the lease of a preparation or of the final files", () => {
     host.abort(new Error("the parent process is gone"));
     await expect(done).rejects.toThrow("the parent process is gone");
     expect(seen.left).toBe(1);
+  });
+});
+
+describe("the lease of a ticket whose environment is being loaded", () => {
+  it("is kept for as long as that takes, and it is known when it was renewed last", async () => {
+    const { ports, seen } = runThat(() => "continue");
+    const loading = whileHeld(ports, "r", GRANT, () => sleep(61_000).then(() => "loaded"));
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(await loading).toEqual({ value: "loaded", renewedAt: 60_000 });
+    expect(seen).toMatchObject({ beats: Array.from({ length: 30 }, (_, at) => (at + 1) * 2_000), left: 0 });
+  });
+
+  it("is not asked for where that takes a moment", async () => {
+    const { ports, seen } = runThat(() => "continue");
+    expect(await whileHeld(ports, "r", GRANT, async () => "loaded")).toEqual({ value: "loaded", renewedAt: null });
+    expect(seen.beats).toEqual([]);
+  });
+
+  it("may be lost meanwhile: whoever asks the Run next is told; and what cannot be loaded says so at once", async () => {
+    const { ports, seen } = runThat((nth) => (nth < 3 ? "continue" : "lost"));
+    const loading = whileHeld(ports, "r", GRANT, () => sleep(30_000).then(() => "loaded"));
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await loading).toEqual({ value: "loaded", renewedAt: 4_000 });
+    expect(seen.beats).toHaveLength(3);
+    await expect(whileHeld(ports, "r", GRANT, async () => Promise.reject(new Error("no module")))).rejects.toThrow("no module");
   });
 });

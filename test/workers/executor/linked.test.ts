@@ -7,7 +7,7 @@ import "../../support/model-server/provided-context.ts";
 import { Fleet, type FleetOptions } from "../support/fleet.ts";
 import { createRun, expectComplete, rowsOf, viewOf } from "../support/runs.ts";
 import { ScriptedModel } from "../support/scripted-model.ts";
-import { restoreClock, run, service, setVars, skip, STEADY, until } from "../support/service.ts";
+import { pause, restoreClock, run, service, setVars, skip, STEADY, until } from "../support/service.ts";
 
 const { url, token } = inject("linkedServer");
 const control = async (what: "cut" | "down" | "up" | "seen"): Promise<Seen> => await (await fetch(`${url}/control/${what}`)).json();
@@ -22,13 +22,19 @@ afterEach(async () => {
 });
 
 /** Executors whose model is scripted, and whose way to the environment is the real one. */
-async function open(model: ScriptedModel, options: Partial<FleetOptions> = {}, urls: readonly string[] = [url]): Promise<void> {
+async function open(model: ScriptedModel, options: Partial<FleetOptions> = {}, urls: readonly string[] = [url], loadMs = 0): Promise<void> {
   const facts = await describeLinked(service, { url, token });
   const offered = linkedEnvironment(service, { name: "reversed", urls, token, facts });
   const toServer = (to: string): boolean => urls.some((each) => to.startsWith(each));
   fleet = new Fleet({
     model: { fetch: (to, init) => (toServer(to) ? fetch(to, init) : model.fetch(to, init)) },
-    offered: async () => offered,
+    offered: async () => ({
+      ...offered,
+      load: async (...asked) => {
+        await pause(loadMs);
+        return await offered.load(...asked);
+      },
+    }),
     envDigest: "v2:linked",
     haste: 200,
     ...options,
@@ -60,6 +66,15 @@ describe("a run of a linked environment, in the real runtime", () => {
     expect(await linkHealth(service, { url, token })).toMatchObject({ protocol: 1, environment: "env" });
     await expect(linkHealth(service, { url, token: "another-token" })).rejects.toThrow(/refuses the token of the link/);
     await expect(describeLinked(service, { url: "http://127.0.0.1:9", token })).rejects.toThrow(/http:\/\/127\.0\.0\.1:9 cannot be reached/);
+  });
+
+  it("keeps its lease while its environment is loaded, however long that takes", async () => {
+    setVars({ LEASE_MS: "1500", BEAT_MS: "200", LEASE_MARGIN_MS: "300", GRACE_MS: "200" });
+    await open(new ScriptedModel({ latencyMs: 5 }), {}, [url], 3_000);
+    const config = await create({ num_examples: 4 });
+    await fleet.settled(config.run_id);
+    await expectComplete(config);
+    expect(await viewOf(config.run_id)).toMatchObject({ lapses: 0 });
   });
 
   it("waits while its server is busy, says why, and goes on", async () => {

@@ -2,12 +2,14 @@
 
 `python -m edgewise_env NAME|PATH` is the way in; see README.md. The modules, from the outside in:
 
+serving        the process: two event loops, and their end
 server         HTTP: health, conversations
 conversation   one conversation on its way in and out
 session        what is done with each message
-playing        units of rollouts; `rollouts` keeps them apart, `unit_end` says what became of them
-relay          model calls that the other side makes; `openai_client`, `anthropic_client`, `transport` and `loopback` are the ways to it
+units          rollouts that are played and scored, kept apart, and what became of them
+calls          model calls that the other side makes, and the ways to them
 library        the release of verifiers that is there
+prime          Prime's command line
 """
 
 VERSION = "0.1.0"

@@ -12,9 +12,9 @@ from aiohttp import web
 from .conversation import Conversation
 from .library import Library
 from .loading import Found
-from .model_clients import ModelClients
+from .calls.model_clients import ModelClients
 from .outbox import Outbox
-from .relay import Callers
+from .calls.relay import Callers
 from .session import PROTOCOL_VERSION, Session
 
 # A batch has about 4 MiB, but for one message that is larger: answers of models, examples.

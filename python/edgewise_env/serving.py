@@ -14,11 +14,11 @@ from typing import Any, Callable
 
 from .library import Library
 from .loading import Found
-from .loopback import Loopback
-from .model_clients import ModelClients
+from .calls.loopback import Loopback
+from .calls.model_clients import ModelClients
 from .offspring import end_offspring
 from .prints import capture
-from .relay import Callers
+from .calls.relay import Callers
 from .server import Server
 
 # How long the environment may tear itself down, and how long a process whose loop hangs is waited for. Seconds.

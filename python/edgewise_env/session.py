@@ -15,16 +15,16 @@ from .examples import Examples, page
 from .failures import Failure, crossing
 from .library import Library
 from .loading import Found
-from .model_clients import ModelClients
+from .calls.model_clients import ModelClients
 from .outbox import Outbox
-from .playing import PlayedUnit
+from .units.playing import PlayedUnit
 from .prints import Prints, of_work
-from .relay import Callers, Relays
-from .rollouts import keep_apart
+from .calls.relay import Callers, Relays
+from .units.rollouts import keep_apart
 from .signals import keep_signals
-from .stored import ScoredUnit
+from .units.stored import ScoredUnit
 from .traits import traits_of
-from .unit import Unit, UnitHost
+from .units.unit import Unit, UnitHost
 
 PROTOCOL_VERSION = 1
 logger = logging.getLogger(__name__)

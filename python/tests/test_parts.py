@@ -15,7 +15,7 @@ from edgewise_env.library import check_release, release_of
 from edgewise_env.loading import find_environment
 from edgewise_env.outbox import Outbox
 from edgewise_env.plain import NotPlain, plain, same_crossed
-from edgewise_env.relay import Caller, Relays
+from edgewise_env.calls.relay import Caller, Relays
 
 from .engine import crossed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .failures import Failure
-from .library import Library
-from .relay import FATAL
+from ..failures import Failure
+from ..library import Library
+from ..calls.relay import FATAL
 from .rollouts import RolloutFailed
 
 # Far more than a row may have, and less than a line of a conversation (src/limits.ts).

@@ -6,15 +6,12 @@ import asyncio
 import json
 import time
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .failures import said
+from ..failures import said
 from .rollouts import MARK
 from .unit import Unit
 from .unit_end import code_of
-
-if TYPE_CHECKING:
-    from .playing import PlayedUnit
 
 # Of a row, what its state has under the same name.
 _TAKEN = ("is_completed", "is_truncated", "stop_condition")
@@ -136,12 +133,12 @@ def _error(error: Any) -> dict[str, Any] | None:
     return {"code": error.get("code", "environment_error"), "message": str(error.get("error_chain_repr", "")), "chain": []}
 
 
-async def score_beside(unit: "PlayedUnit", example: dict[str, Any], kept: dict[int, str], columns: list[str]) -> list[Any]:
+async def score_beside(unit: Unit, example: dict[str, Any], sampling_args: dict[str, Any], kept: dict[int, str], columns: list[str]) -> list[Any]:
     """Plays the rollouts that are missing, and scores them together with those that have rows. Gives the outputs of the former."""
     environment, order = unit.host.environment, unit.order
     _, shared = unit.client()
     setattr(shared, MARK, unit.rollouts)
-    plays = (environment.rollout(deepcopy(example), shared, order["model"], unit.sampling_args) for _ in unit.rollouts.all)
+    plays = (environment.rollout(deepcopy(example), shared, order["model"], sampling_args) for _ in unit.rollouts.all)
     new = await asyncio.gather(*plays)
     lacks = Lacks()
     old = {index: await state_of(unit, example, line, columns, lacks) for index, line in kept.items()}

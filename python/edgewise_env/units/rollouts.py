@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Awaitable, Callable
 
-from .failures import place_of, said
-from .relay import Caller
+from ..failures import place_of, said
+from ..calls.relay import Caller
 
 # The attribute of a client that leads `rollout` to the unit which it is played in.
 MARK = "_edgewise_unit"

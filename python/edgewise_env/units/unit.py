@@ -7,12 +7,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from .examples import Examples
-from .failures import crossing
-from .library import Library
-from .model_clients import ModelClients
-from .outbox import Outbox
-from .relay import Caller, Callers, Relays
+from ..examples import Examples
+from ..failures import crossing
+from ..library import Library
+from ..calls.model_clients import ModelClients
+from ..outbox import Outbox
+from ..calls.relay import Caller, Callers, Relays
 from .rollouts import Rollouts
 
 # How long a unit that was ended may clean up before it is said to be over; the engine gives up a conversation that takes 10 s.

@@ -30,7 +30,7 @@ class PlayedUnit(Unit):
             self.rollouts.all = [each for each in self.rollouts.all if each.index not in kept]
         try:
             if kept:
-                outputs = await score_beside(self, example, kept, stored["columns"])
+                outputs = await score_beside(self, example, self.sampling_args, kept, stored["columns"])
             elif order["independent"]:
                 outputs = await self._alone(example)
             else:

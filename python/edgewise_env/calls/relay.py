@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass, field
 from typing import Any, Callable, Protocol
 
-from .outbox import Outbox
+from ..outbox import Outbox
 
 # Where a request may go, below the base URL (RELAY_ROUTES in src/environment-protocol/values.ts).
 ROUTES = ("chat/completions", "completions", "responses", "messages", "embeddings")

@@ -6,11 +6,10 @@ from typing import Any
 
 import httpx
 
-from .anthropic_client import RelayedAnthropic
-from .library import Library
-from .openai_client import RelayedOpenAI
+from ..library import Library
 from .relay import Caller, Callers
 from .sdk_calls import STATE_HEADER
+from .sdk_clients import relayed_anthropic, relayed_openai
 from .transport import RelayTransport
 
 # The library's client for each type of client that the engine has; others speak chat completions with the environment's side.
@@ -41,7 +40,7 @@ class ModelClients:
         kind = client_type if client_type in _CLIENTS else "openai_chat_completions"
         anthropic = kind == "anthropic_messages"
         base_url = self._own_url + caller.token + ("" if anthropic else "/v1")
-        sdk = RelayedAnthropic if anthropic else RelayedOpenAI
+        sdk = relayed_anthropic() if anthropic else relayed_openai()
         own = sdk(caller=caller, own_url=self._own_url, api_key=NO_KEY, base_url=base_url, http_client=self._http, max_retries=0, timeout=TIMEOUT_S)
         if self._library.clients is None:
             return own

@@ -1,0 +1,1 @@
+"""Prime's command line, with evaluations that are ours."""

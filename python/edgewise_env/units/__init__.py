@@ -1,0 +1,1 @@
+"""Units of rollouts: played and scored with the library's own functions."""

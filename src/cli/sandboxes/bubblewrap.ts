@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 import type { SandboxSpec } from "../../environments/sandbox/sandbox.ts";
 import { SandboxCreationError } from "../../errors/rollout-errors.ts";
 import { MAX_SANDBOX_PROCESSES, MIB } from "../../limits.ts";
-import { loggerOf } from "../../logging/logger.ts";
 import type { DescribedWall } from "../../sandboxes/local/messages.ts";
 import { BubblewrapSandbox } from "./bubblewrap-sandbox.ts";
 import { Cgroup, type CgroupPlace, sweepCgroups } from "./cgroups.ts";
@@ -19,13 +18,13 @@ import { CONTROL, SPARE_PROCESSES, SUPERVISOR, SUPERVISOR_FILE } from "./supervi
 import type { WallMaker } from "./wall.ts";
 
 const run = promisify(execFile);
-const log = loggerOf("sandbox");
 
 const DEFAULT_IMAGE = "python:3.11-slim";
 /** As whom sandboxes run where this process is root, whom no limit of processes holds: `nobody`. */
 const NOBODY = 65_534;
 const OPEN_MS = 20_000;
-const SAID_BYTES = 1_024;
+const SAID_CHARACTERS = 1_024;
+const WORD_CHARACTERS = 64;
 const ARGS_FD = 3;
 const SECCOMP_FD = 4;
 const INFO_FD = 5;
@@ -208,7 +207,6 @@ export class Bubblewrap implements WallMaker {
       cgroups === null
         ? "memory and processes by resource limits and a watch of the process tree: no cgroup may be divided here; processors are not limited"
         : `memory and processes${cgroups.cpu === null ? "" : " and processors"} by cgroups (version ${cgroups.version})${cgroups.cpu === null ? "; processors are not limited" : ""}`;
-    log.info("sandboxes", { wall: "bubblewrap", limits });
     return { wall: "bubblewrap", problem: null, hint: null, limits };
   }
 }
@@ -227,33 +225,34 @@ const PROBE = {
   advanced_configs: {},
 } as const;
 
-/** Waits for the supervisor's word, and gives its process number. Throws with what was said instead. */
+/** Waits for the supervisor's word, and gives its process number, which comes another way and may come later. Throws with what was said instead. */
 async function begun(child: ChildProcess): Promise<number> {
   let [said, info, word] = ["", "", ""];
-  child.stderr?.on("data", (bytes: Buffer) => {
-    said = `${said}${bytes.toString()}`.slice(0, SAID_BYTES);
-  });
-  const reader = (child.stdio as readonly unknown[])[INFO_FD] as Readable;
-  reader
-    .on("error", () => undefined)
-    .on("data", (bytes: Buffer) => {
-      info += bytes.toString();
-    });
   let timer: NodeJS.Timeout | undefined;
   try {
-    await new Promise<void>((resolve, reject) => {
-      const failed = (): void => reject(new Error(said.trim() || "it ended without a word"));
+    return await new Promise<number>((resolve, reject) => {
+      const look = (): void => {
+        const pid = /"child-pid":\s*(\d+)/.exec(info)?.[1];
+        if (word.includes("ready\n") && pid !== undefined) resolve(Number(pid));
+      };
       timer = setTimeout(() => reject(new Error(`it did not begin within ${OPEN_MS / 1_000} s`)), OPEN_MS);
-      child.once("exit", failed).once("error", reject);
-      child.stdout?.on("data", (bytes: Buffer) => {
-        word = `${word}${bytes.toString()}`.slice(0, 64);
-        if (word.includes("ready\n")) resolve();
+      child.once("close", () => reject(new Error(said.trim() || "it ended without a word"))).once("error", reject);
+      child.stderr?.on("data", (bytes: Buffer) => {
+        said = `${said}${bytes.toString()}`.slice(0, SAID_CHARACTERS);
       });
+      child.stdout?.on("data", (bytes: Buffer) => {
+        word = `${word}${bytes.toString()}`.slice(0, WORD_CHARACTERS);
+        look();
+      });
+      const reader = (child.stdio as readonly unknown[])[INFO_FD] as Readable;
+      reader
+        .on("error", () => undefined)
+        .on("data", (bytes: Buffer) => {
+          info = `${info}${bytes.toString()}`.slice(0, SAID_CHARACTERS);
+          look();
+        });
     });
   } finally {
     clearTimeout(timer);
   }
-  const pid = Number(/"child-pid":\s*(\d+)/.exec(info)?.[1]);
-  if (!Number.isInteger(pid) || pid < 2) throw new Error("bubblewrap does not say which process it made");
-  return pid;
 }

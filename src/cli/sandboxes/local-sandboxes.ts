@@ -25,15 +25,18 @@ interface Open {
 /** The sandboxes of one local service, which live in this process's care and end with it. */
 export class LocalSandboxes {
   readonly #makers: readonly WallMaker[];
+  readonly #say: (line: string) => void;
+  readonly #said = new Set<string>();
   readonly #open = new Map<string, Open>();
   /** What ended those that are no more, the latest last. */
   readonly #ended = new Map<string, string>();
   readonly #places = new Places(MAX_LOCAL_SANDBOXES);
   #closed = false;
 
-  /** `makers`: the first that is there and can be what is asked for makes it. */
-  constructor(makers: readonly WallMaker[]) {
+  /** `makers`: the first that is there and can be what is asked for makes it. `say` is told once of each that makes one, and how its limits are kept. */
+  constructor(makers: readonly WallMaker[], say: (line: string) => void = () => undefined) {
     this.#makers = makers;
+    this.#say = say;
   }
 
   /** Removes what services that were killed left behind. */
@@ -136,8 +139,11 @@ export class LocalSandboxes {
     let hint: string | null = null;
     for (const maker of makers) {
       const lacks = maker.lacks(spec);
-      const { hint: help, problem } = lacks === null ? await maker.describe() : { hint: null, problem: lacks };
-      if (problem === null) return maker;
+      const { hint: help, limits, problem } = lacks === null ? await maker.describe() : { hint: null, limits: null, problem: lacks };
+      if (problem === null) {
+        this.#tell(`sandboxes by ${maker.wall}: ${limits}`);
+        return maker;
+      }
       lacking.push(problem);
       hint ??= help;
     }
@@ -145,6 +151,12 @@ export class LocalSandboxes {
       `this machine has no wall for a sandbox: ${lacking.join("; ")}${hint === null ? "" : ` (${hint})`}`,
       hint === null ? {} : { hint },
     );
+  }
+
+  #tell(line: string): void {
+    if (this.#said.has(line)) return;
+    this.#said.add(line);
+    this.#say(line);
   }
 
   #of(id: string): WalledSandbox {

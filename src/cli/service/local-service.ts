@@ -103,7 +103,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   let address: RuntimeAddress = { socketPath: socket?.path ?? "" };
   let silence: SilenceWatch | null = null;
   const atWork = new EnvironmentsAtWork();
-  const sandboxes = sandboxesOfThisMachine(process.env);
+  const sandboxes = sandboxesOfThisMachine(process.env, (line) => log.write("info", line));
   const answers = new SandboxAnswers(sandboxes);
   // Who asks while the runtime is held is told so, rather than kept waiting.
   const isHeld = (): boolean => silence !== null && silence.silence >= hangMs / 2;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { seccompProgram } from "../../../src/cli/sandboxes/seccomp.ts";
 import { CommandTimedOut, type SandboxSpec } from "../../../src/environments/sandbox/sandbox.ts";
 import { SandboxError } from "../../../src/errors/rollout-errors.ts";
 import { MAX_SANDBOX_OUTPUT_BYTES } from "../../../src/limits.ts";
@@ -58,8 +59,9 @@ describe.runIf(problem === null).each([
     expect(Number(one.stdout)).toBeLessThan(10_000_000_000);
     expect(one.stderr).not.toBe("");
     await unharmed();
-    const part = "head -c 400000000 /dev/zero | tail -c 400000000 | sleep 3";
-    const many = await run(`(${part}) & (${part}) & (${part}) & (${part}) & wait`, 60);
+    // Each holds its part while somebody reads it, a byte at a time; the first that ends was ended.
+    const part = "head -c 400000000 /dev/zero | tail -c 400000000 | read -r x";
+    const many = await run(`bash -c '(${part}) & (${part}) & (${part}) & (${part}) & wait -n; kill -9 0'`, 90);
     expect(many.stderr).toContain("edgewise: a process was ended: the 1 GB of this sandbox were used up");
     await unharmed();
   }, 120_000);
@@ -134,6 +136,7 @@ describe.runIf(problem === null).each([
       "unshare -U true && echo a; unshare -Urm true && echo b; mount -t tmpfs x /tmp && echo c; dmesg && echo d; cat /proc/keys && echo e; true",
     );
     expect(stdout).toBe("");
+    if (seccompProgram(process.arch, false) !== null) expect((await run("grep '^Seccomp:' /proc/self/status")).stdout).toBe("Seccomp:\t2\n");
   });
 
   it("keeps what outlives its command until its end, and no longer", async () => {
@@ -210,6 +213,23 @@ describe.runIf(problem === null)("what is asked of this machine's sandboxes", ()
     ["a variable of no name", { environment_vars: { "A=B": "x" } }, /is no name of a variable/],
   ])("is refused by its field: %s", async (_what, asked, message) => {
     await expect(driver.create({ ...SPEC, ...(asked as Partial<SandboxSpec>) })).rejects.toThrow(message);
+  });
+
+  it("has this machine's network where its environment and a person want it so", async () => {
+    const { driver: open, sandboxes: machine } = openMachine({ EDGEWISE_SANDBOX_NETWORK: "1" });
+    const server = createServer((socket) => socket.end("here\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const command = `bash -c 'cat < /dev/tcp/127.0.0.1/${(server.address() as AddressInfo).port}' 2>/dev/null`;
+      const said = async (advanced_configs: Record<string, unknown>): Promise<string> => {
+        const id = await open.create({ ...SPEC, advanced_configs });
+        return (await open.execute(id, command, { timeoutSeconds: 10 })).stdout;
+      };
+      expect([await said({ network: true }), await said({ network: "yes" }), await said({})]).toEqual(["here\n", "", ""]);
+    } finally {
+      server.close();
+      await machine.close();
+    }
   });
 
   it("gives variables that programs here would heed to the sandbox alone", async () => {

@@ -24,6 +24,7 @@ def facts_of(found: Found, library: Library) -> dict[str, Any]:
         "keys": [],
         "args": describe_arguments(found.module.load_environment),
         "source": source_of(found, library),
+        "results_shape": library.results_shape,
     }
 
 

@@ -62,6 +62,7 @@ export const facts = z
     keys: z.array(text).describe("variables whose values it needs"),
     args: z.array(argument),
     source: text.describe("what its code was made from"),
+    results_shape: z.enum(RESULTS_SHAPES).optional().describe("of the rows that it gives itself: that of its runs where nothing else is said"),
   })
   .meta({ id: "facts" });
 

@@ -108,9 +108,9 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
     return await WalledHosted.open(begin);
   };
 
-  const { version, description, defaults, source } = facts;
+  const { version, description, defaults, source, results_shape: shape } = facts;
   return {
-    ...{ id, version, description, defaults, keys, source },
+    ...{ id, version, description, defaults, keys, source, ...(shape === undefined ? {} : { results_shape: shape }) },
     ...(facts.hosts === undefined ? {} : { hosts: facts.hosts }),
     isIsolated: true,
     resolveArgs: async (args) => (await asked({ type: "resolve_args", args }, "resolved")).args as JsonObject,

@@ -199,7 +199,8 @@ function requestOf(body: CreateBody): RunRequest {
     name: body.name,
     dataset_name: body.dataset_name,
     hosted,
-    results_shape: body.resume_from?.results_shape ?? body.rescore?.results_shape,
+    // What was begun goes on in its shape, whatever its environment writes now.
+    results_shape: body.resume_from === undefined ? body.rescore?.results_shape : (body.resume_from.results_shape ?? "0.1.13"),
   };
 }
 

@@ -25,6 +25,8 @@ export interface EnvironmentFacts {
   readonly keys?: readonly string[];
   /** Whether its code has an isolate of its own, of which an executor opens few different ones; absent = no. */
   readonly isIsolated?: boolean;
+  /** Shape of the rows that its library writes itself; absent = they are ours. */
+  readonly results_shape?: ResultsShape;
   /** Values that stand in nothing that is said of it; absent = none. */
   readonly hides?: () => readonly string[];
   /** Used where the request says nothing. */
@@ -79,6 +81,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
   if (request.shuffle_seed !== undefined && request.shuffle !== true)
     return { ok: false, issues: [{ loc: locationOf("shuffle_seed"), msg: "says which examples are taken, and shuffle is not asked for" }] };
   const rule = stopRuleIn(request);
+  const shape = request.results_shape ?? environment.results_shape;
   if ("msg" in rule) return { ok: false, issues: [rule] };
   const config: UnnamedConfig = {
     version: 1,
@@ -115,7 +118,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("stall_minutes", request.stall_minutes),
     ...(request.verbose === true ? { verbose: true } : {}),
     ...given("dataset_name", request.dataset_name),
-    ...given("results_shape", request.results_shape === "0.1.13" ? undefined : request.results_shape),
+    ...given("results_shape", shape === "0.1.13" ? undefined : shape),
     hosted: request.hosted ?? {},
     attended,
   };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json, JsonObject } from "../../config/plan/run-config.ts";
+import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { DATASET_ARGS } from "../../datasets/spec.ts";
 import type { Defaults, EnvironmentDefinition } from "./definition.ts";
 
@@ -22,6 +22,8 @@ export interface EnvironmentFacts {
   readonly keys: readonly string[];
   /** Hosts that its code sends requests to itself; absent = none, and from environments of before. */
   readonly hosts?: readonly string[];
+  /** Shape of the rows that its library writes itself; absent = they are ours. */
+  readonly results_shape?: ResultsShape;
   /** Its own arguments; those of data sets, which every environment takes, are `DATASET_ARGS`. */
   readonly args: readonly ArgumentFacts[];
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { declaredHostsProblem } from "../../config/endpoints/environment-hosts.ts";
+import { RESULTS_SHAPES } from "../../config/plan/run-config.ts";
 import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 
 /** An id stands in addresses, in commands and in the names of folders. */
@@ -19,6 +20,7 @@ export const FACTS_SCHEMA = z.object({
       if (problem !== null) context.addIssue({ code: "custom", message: problem });
     })
     .exactOptional(),
+  results_shape: z.enum(RESULTS_SHAPES).exactOptional(),
   args: z.array(
     z.object({
       name: z.string(),

@@ -29,6 +29,13 @@ describe("sampling arguments", () => {
 });
 
 describe("a resolved run", () => {
+  it("has the shape of rows that its environment writes itself, unless a folder that is gone on with says otherwise", () => {
+    const own = { environment: { ...environment, results_shape: "0.1.14" as const } };
+    expect(resolved({}).results_shape).toBeUndefined();
+    expect(resolved({}, own).results_shape).toBe("0.1.14");
+    expect(resolved({ results_shape: "0.1.9" }, own).results_shape).toBe("0.1.9");
+    expect(resolved({ results_shape: "0.1.13" }, own)).not.toHaveProperty("results_shape");
+  });
   it("is shuffled when it is asked for, by seed 0 unless another is named; a seed alone is refused", () => {
     expect(resolved({})).not.toHaveProperty("shuffle_seed");
     expect(resolved({ shuffle: true }).shuffle_seed).toBe(0);

@@ -93,8 +93,8 @@ describe.skipIf(process.platform === "win32")("the interpreter of an environment
     });
     fake("bin/python3", { verifiers: "0.4.0" });
     expect(await refusal(chosen())).toMatchObject({
-      message: `verifiers 0.4.0 of ${path} is too new: environments are run with 0.1.9 to 0.3`,
-      hints: [`${path} -m pip install 'verifiers>=0.1.9,<0.4'`, expect.anything()],
+      message: `verifiers 0.4.0 of ${path} is too new: environments are run with 0.1.10 to 0.3`,
+      hints: [`${path} -m pip install 'verifiers>=0.1.10,<0.4'`, expect.anything()],
     });
     fake("bin/python3", { verifiers: "0.1.3.post1" });
     expect((await refusal(chosen())).message).toContain("is too old");
@@ -126,9 +126,9 @@ describe.skipIf(process.platform === "win32")("the interpreter of an environment
 
 describe("a release of verifiers", () => {
   it.each([
-    ["0.1.8", "older"],
+    ["0.1.9", "older"],
     ["0.0.9", "older"],
-    ["0.1.9", "supported"],
+    ["0.1.10", "supported"],
     ["0.1.14.dev3", "supported"],
     ["0.2.0rc1", "supported"],
     ["0.3.1", "supported"],

@@ -53,6 +53,11 @@ export interface Env extends Cloudflare.Env {
   readonly ALERTS_FROM?: string;
   /** Whose sandboxes runs get where neither they nor their environments say (src/config/sandbox-names.ts); absent = `local` on one's own machine, deployed nobody's. */
   readonly SANDBOX?: string;
+  /** Where their providers are, under the names that their own clients read; absent = the public ones. */
+  readonly PRIME_API_BASE_URL?: string;
+  readonly E2B_DOMAIN?: string;
+  readonly E2B_API_URL?: string;
+  readonly E2B_SANDBOX_URL?: string;
   /** Hosts that code of environments may send requests to where it has an isolate of its own: names between commas, `*` for any characters. */
   readonly ENVIRONMENT_HOSTS?: string;
   /** How long nothing may be heard of an example that an isolate plays, while no model is at work for it, in milliseconds; default ten minutes. */

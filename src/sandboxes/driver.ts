@@ -8,6 +8,11 @@ export interface DriverEnv {
   readonly PARENT?: { fetch(url: string, init?: RequestInit): Promise<Response> } | undefined;
   /** See `usualSandbox`. */
   readonly SANDBOX?: string | undefined;
+  /** Where providers are, under the names that their own clients read; absent = the public ones. */
+  readonly PRIME_API_BASE_URL?: string | undefined;
+  readonly E2B_DOMAIN?: string | undefined;
+  readonly E2B_API_URL?: string | undefined;
+  readonly E2B_SANDBOX_URL?: string | undefined;
 }
 
 /** What the service does for a driver. */

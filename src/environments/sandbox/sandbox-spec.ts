@@ -1,5 +1,9 @@
 import type { SandboxSpec } from "./sandbox.ts";
 
+/** As in verifiers. */
+export const DEFAULT_IMAGE = "python:3.11-slim";
+export const DEFAULT_START = "tail -f /dev/null";
+
 /** What an environment says of its sandboxes; what it leaves out is as in verifiers. */
 export interface SandboxSettings {
   /** Prefix of their names; default `sandbox-env`. */
@@ -26,8 +30,8 @@ export interface SandboxSettings {
 
 export const sandboxSpec = (settings: SandboxSettings): SandboxSpec => ({
   name: settings.sandboxName ?? "sandbox-env",
-  docker_image: settings.dockerImage ?? "python:3.11-slim",
-  start_command: settings.startCommand ?? "tail -f /dev/null",
+  docker_image: settings.dockerImage ?? DEFAULT_IMAGE,
+  start_command: settings.startCommand ?? DEFAULT_START,
   cpu_cores: settings.cpuCores ?? 1,
   memory_gb: settings.memoryGb ?? 2,
   disk_size_gb: settings.diskSizeGb ?? 5,

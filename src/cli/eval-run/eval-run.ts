@@ -56,7 +56,7 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     fullscreen: evals.some(({ given }) => given.fullscreen === true),
     client: () => service?.current.client ?? null,
   });
-  const python = new PythonSession(command.pythons, { cwd, env, tell: (line) => display.note(line) });
+  const python = new PythonSession(command.pythons, command.openEnvs, { cwd, env, tell: (line) => display.note(line) });
   let plays: readonly RunPlay[] = [];
   let unwatch = (): void => undefined;
   try {

@@ -58,7 +58,7 @@ export async function evalTry(command: TryCommand): Promise<ExitCode> {
   // A state of its own: nothing stays behind, and no service of this folder is in the way.
   const state = mkdtempSync(join(tmpdir(), "edgewise-try-"));
   let service: SharedService | null = null;
-  const python = new PythonSession(command.pythons, { cwd, env, tell: (line) => terminal.tell(line) });
+  const python = new PythonSession(command.pythons, command.openEnvs, { cwd, env, tell: (line) => terminal.tell(line) });
   try {
     const keyNames = placesOfWish(wish).map(({ api_key_var }) => api_key_var);
     const open = (): Promise<Service> =>

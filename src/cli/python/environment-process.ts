@@ -50,9 +50,9 @@ export class EnvironmentProcess {
     return this.#child?.pid ?? null;
   }
 
-  /** Resolves once it serves, with where. A first start that fails is not tried again: throws what it said. */
-  async start(): Promise<string> {
-    const { url } = await this.#begin(0);
+  /** Resolves once it serves, with where; `port` 0: any. A first start that fails is not tried again: throws what it said. */
+  async start(port = 0): Promise<string> {
+    const { url } = await this.#begin(port);
     return url;
   }
 

@@ -56,6 +56,22 @@ export async function interpreterOf(place: PythonPlace, choice: Choice): Promise
   return checked(place, answer.probed, choice);
 }
 
+/** The program of the first one that is there, which must have a package: for what is not written against the library. Throws as `interpreterOf` does. */
+export async function interpreterHaving(name: string, place: PythonPlace, choice: Choice): Promise<string> {
+  const found = await firstAnswer(place, choice);
+  if (found === null) throw noPython(place, choice.cwd);
+  const { candidate, answer } = found;
+  if (!answer.ok) throw unusable(place, candidate, answer.said, choice.cwd);
+  const { executable } = answer.probed;
+  const has = await probe([executable], { module: place.module, packages: [name] }, choice.env);
+  if (has.ok && has.probed.missing.length === 0) return executable;
+  throw usageError(
+    `${place.id} needs ${name}, which ${executable} has not`,
+    `${installer(executable, choice.env.PATH)} ${name}`,
+    "Or name a Python that has it: --python PATH",
+  );
+}
+
 /** The interpreter that has a module of that name with `load_environment`; null where none has. One that is named and does not answer is a usage error. */
 export async function interpreterWith(place: PythonPlace, choice: Choice): Promise<Interpreter | null> {
   for (const candidate of candidatesOf(place, choice)) {

@@ -9,6 +9,8 @@ import type { Surroundings } from "../service/service.ts";
 import { EnvironmentProcess } from "./environment-process.ts";
 import { installer } from "./interpreter.ts";
 import { type LinkBody, putLink, removeLink, RENEW_MS, renewLink } from "./link.ts";
+import { OPENENV_LAUNCHER } from "./openenv-launcher.ts";
+import type { OpenEnvProject } from "./openenv-project.ts";
 import type { PythonEnvironment } from "./python-environment.ts";
 import type { WorkerCount } from "./worker-count.ts";
 
@@ -36,6 +38,7 @@ const TOKEN_VARIABLE = "EDGEWISE_ENV_TOKEN";
 
 export class PythonSession {
   readonly #serving: readonly Serving[];
+  readonly #projects: readonly (readonly [OpenEnvProject, EnvironmentProcess])[];
   readonly #options: SessionOptions;
   readonly #givenUp = new AbortController();
   /** Names the links of this command among those of others. */
@@ -44,9 +47,11 @@ export class PythonSession {
   #client: (() => ServiceClient) | null = null;
   #renewal: NodeJS.Timeout | undefined;
 
-  constructor(played: readonly PlayedPython[], options: SessionOptions) {
+  /** `projects`: of OpenEnv, whose servers the service reaches by themselves. */
+  constructor(played: readonly PlayedPython[], projects: readonly OpenEnvProject[], options: SessionOptions) {
     this.#options = options;
     this.#serving = played.map((each) => this.#serve(each));
+    this.#projects = projects.map((project) => [project, this.#openEnv(project)] as const);
   }
 
   /** Fires with the error to tell when a process ends again and again. */
@@ -56,12 +61,15 @@ export class PythonSession {
 
   /** Starts every process. Throws what the first said that cannot be started; `end` is called all the same. */
   async start(): Promise<void> {
+    const servers = Promise.all(this.#projects.map(([{ port }, server]) => server.start(port)));
+    servers.catch(() => undefined);
     this.#links = await Promise.all(
       this.#serving.map(async ({ environment, processes, token }) => {
         const urls = await Promise.all(processes.map((each) => each.start()));
         return [environment.id, { urls, token, command: this.#command }] as const;
       }),
     );
+    await servers;
   }
 
   /** Tells the service where they are, and keeps that true. `client`: of the service that there is at the moment. */
@@ -81,7 +89,8 @@ export class PythonSession {
     clearInterval(this.#renewal);
     const client = this.#client;
     if (client !== null) await Promise.allSettled(this.#links.map(([name]) => removeLink(client(), name, this.#command)));
-    await Promise.allSettled(this.#serving.flatMap(({ processes }) => processes.map((each) => each.end())));
+    const processes = [...this.#serving.flatMap((each) => each.processes), ...this.#projects.map(([, server]) => server)];
+    await Promise.allSettled(processes.map((each) => each.end()));
   }
 
   #serve(played: PlayedPython): Serving {
@@ -91,6 +100,22 @@ export class PythonSession {
       this.#process(played, token, count.processes === 1 ? environment.id : `${environment.id} (${index + 1} of ${count.processes})`),
     );
     return { ...played, token, processes };
+  }
+
+  #openEnv({ app, executable, folder, name, variables }: OpenEnvProject): EnvironmentProcess {
+    const { env, tell } = this.#options;
+    return new EnvironmentProcess({
+      name,
+      executable,
+      args: ["-u", "-c", OPENENV_LAUNCHER, app],
+      cwd: folder,
+      env: variables,
+      token: "",
+      silentMs: 2 * hangMsOf(env),
+      onDeath: tell,
+      onGivenUp: (error) => this.#givenUp.abort(error),
+      hintsFor: () => [],
+    });
   }
 
   #process({ environment, count, variables }: PlayedPython, token: string, name: string): EnvironmentProcess {

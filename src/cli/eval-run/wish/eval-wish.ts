@@ -4,6 +4,7 @@ import type { RowIndex } from "../../results/row-index.ts";
 import type { ReplicaBody } from "../../../config/endpoints/endpoint-choice.ts";
 import type { GivenOptions } from "../../command-line/flags.ts";
 import type { NamedEnvironment, WantedEnvironments } from "../../environments/local-environments.ts";
+import type { OpenEnvProject } from "../../python/openenv-project.ts";
 import type { PlayedPython } from "../../python/python-session.ts";
 import type { Surroundings } from "../../service/service.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
@@ -48,5 +49,7 @@ export interface EvalCommand extends Surroundings, Pick<WantedEnvironments, "env
   readonly maxConcurrentTotal: number | null;
   /** The environments in Python that it plays, each once. */
   readonly pythons: readonly PlayedPython[];
+  /** The projects of OpenEnv whose servers it starts. */
+  readonly openEnvs: readonly OpenEnvProject[];
   readonly terminal: Terminal;
 }

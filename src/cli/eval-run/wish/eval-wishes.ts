@@ -21,6 +21,7 @@ import {
   wantedEnvironments,
 } from "../../environments/local-environments.ts";
 import { mustHoldLoader, type PythonPlace } from "../../python/find-python.ts";
+import { type OpenEnvFolder, openEnvTrustLine } from "../../python/openenv-project.ts";
 import type { PythonEnvironment } from "../../python/python-environment.ts";
 import type { EvalCommand, EvalWish } from "./eval-wish.ts";
 import { checkHubFlags } from "../../push/push-ended.ts";
@@ -30,10 +31,12 @@ import type { Surroundings } from "../../service/service.ts";
 import type { Terminal } from "../../terminal/terminal.ts";
 import { Registries } from "./registries.ts";
 import { playedBenchmark } from "./played-benchmark.ts";
+import { onOpenEnv, OpenEnvProjects, placedOpenEnv } from "./played-openenv.ts";
 import { besidePython, linkHintsFor, placedPython, playedPythons, pythonOf, pythonWarnings, uselessOf } from "./python-wishes.ts";
 import { WishProblems } from "./wish-problems.ts";
 
-export interface EvalWishes extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled" | "pythons"> {
+export interface EvalWishes
+  extends Pick<EvalCommand, "named" | "evals" | "maxConcurrentTotal" | "environments" | "worker" | "bundled" | "pythons" | "openEnvs"> {
   readonly warnings: readonly string[];
 }
 
@@ -63,18 +66,31 @@ export async function evalWishes(
     const there = problems.attempt(place, () => {
       const python = placedPython(each, surroundings);
       // A folder with an environment is that environment, whatever data lies beside it.
-      if (python !== null) return { ...each, python, file: null };
+      if (python !== null) return { ...each, python, openEnv: null, file: null };
+      const openEnv = placedOpenEnv(each, surroundings);
+      if (openEnv !== null) return { ...each, python, openEnv, file: null };
       const played = playedBenchmark(each, cwd);
       if (played.envId === each.envId) mustHoldLoader(played.envId, cwd);
       const { file } = checkedEnvironment({ name: played.envId, envDir: played.given.env_dir_path }, surroundings);
-      return { ...played, python, file };
+      return { ...played, python, openEnv: null, file };
     });
     if (chosen === null || there === null) return [];
     const env_args = there.given.env_args;
     return [{ ...there, named: each.envId, place, chosen: { ...chosen, given: { ...chosen.given, ...(env_args === undefined ? {} : { env_args }) } } }];
   });
   const evals: (Placed & { readonly python: PythonEnvironment | null })[] = [];
+  const projects = new OpenEnvProjects();
+  const keysOfPlaced = placed.flatMap(({ chosen }) => placesOfWish(chosen).map(({ api_key_var }) => api_key_var));
   for (const each of placed) {
+    if (each.openEnv !== null) {
+      const { openEnv, given } = each;
+      const asking = { cwd, env, python: given.python, named: given.env_vars ?? [], modelKeys: keysOfPlaced, tell: (line: string) => terminal?.tell(line) };
+      const project = await problems.attemptLater(each.place, () => projects.at(openEnv, asking));
+      if (project === undefined) continue;
+      const played = onOpenEnv(each.given, project);
+      evals.push({ ...each, ...played, chosen: { ...each.chosen, given: { ...each.chosen.given, env_args: played.given.env_args ?? {} } }, python: null });
+      continue;
+    }
     const python = await problems.attemptLater(each.place, () => pythonOf(each, each.python, surroundings, (line) => terminal?.tell(line)));
     if (python !== undefined) evals.push({ ...each, python });
   }
@@ -97,7 +113,7 @@ export async function evalWishes(
   const modelKeys = wishes.flatMap((wish) => placesOfWish(wish).map(({ api_key_var }) => api_key_var));
   const played = evals.map(({ python }, index) => ({ python, given: wishes[index]?.given ?? {} }));
   const pythons = problems.attempt(null, () => playedPythons(played, modelKeys, env)) ?? [];
-  const useless = pythons.length > 0 ? [] : uselessOf(wishes, file ? named : null);
+  const useless = pythons.length + projects.all.length > 0 ? [] : uselessOf(wishes, file ? named : null);
   const told = [...warnings, ...useless, ...registries.warnings];
   if (typed.strict === true) for (const warning of told) problems.add(warning);
   problems.refuse();
@@ -111,8 +127,15 @@ export async function evalWishes(
     worker,
     bundled,
     pythons,
+    openEnvs: projects.all,
     // No reason to refuse with --strict: a folder of that name is how one's own is meant.
-    warnings: [...pythonWarnings(pythons, cwd), ...replaced, ...besidePython(placed.map(({ file: own }) => own?.folder ?? null)), ...told],
+    warnings: [
+      ...pythonWarnings(pythons, cwd),
+      ...projects.all.map((project) => openEnvTrustLine(project, cwd)),
+      ...replaced,
+      ...besidePython(placed.map(({ file: own }) => own?.folder ?? null)),
+      ...told,
+    ],
   };
 }
 
@@ -147,6 +170,7 @@ interface Placed {
   readonly chosen: Pick<EvalWish, "given" | "replicas">;
   readonly benchmark?: string;
   readonly python: PythonPlace | null;
+  readonly openEnv: OpenEnvFolder | null;
   readonly file: EnvironmentFile | null;
 }
 
@@ -241,5 +265,5 @@ function asUsage<T>(work: () => T): T {
 }
 
 /** The places an evaluation calls its model at, as far as it says. */
-export const placesOfWish = ({ given, replicas }: EvalWish): readonly { readonly api_key_var: string }[] =>
+export const placesOfWish = ({ given, replicas }: Pick<EvalWish, "given" | "replicas">): readonly { readonly api_key_var: string }[] =>
   replicas.length > 0 ? replicas : [{ api_key_var: given.api_key_var ?? OPTIONS.api_key_var.default }];

@@ -16,7 +16,7 @@ export const openenv = defineEnvironment({
     observation_field: z.string().default("").describe("the field of an observation that the model is shown; empty: the only one, or all as JSON"),
     max_turns: z.int().default(20).describe("model calls of an episode; below 1 for no limit"),
     seed: z.int().min(0).default(0).describe("seed of the first episode; each has the next"),
-    num_examples: z.int().min(1).max(100_000).default(50).describe("episodes of a run that asks for all"),
+    num_examples: z.int().min(1).max(100_000).default(100).describe("episodes that there are, from the seed on; -n takes the first of them"),
     startup_timeout_seconds: z.number().min(0).default(30).describe("how long a server may not answer"),
   }),
   load({ url, instruction, observation_field, max_turns, seed, num_examples, startup_timeout_seconds }, { dataset, openEnv }) {

@@ -160,6 +160,7 @@ describe(TABLES_OF_STORAGE, () => {
       "monitors/monitor-index",
       "named-dataset-store",
       "published/published-store",
+      "links/link-store",
       "limit-store",
       "use-store",
     ];

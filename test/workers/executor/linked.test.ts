@@ -70,7 +70,7 @@ describe("a run of a linked environment, in the real runtime", () => {
 
   it("keeps its lease while its environment is loaded, however long that takes", async () => {
     setVars({ LEASE_MS: "1500", BEAT_MS: "200", LEASE_MARGIN_MS: "300", GRACE_MS: "200" });
-    await open(new ScriptedModel({ latencyMs: 5 }), {}, [url], 3_000);
+    await open(new ScriptedModel({ latencyMs: 5 }), {}, [url], 2_000);
     const config = await create({ num_examples: 4 });
     await fleet.settled(config.run_id);
     await expectComplete(config);

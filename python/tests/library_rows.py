@@ -28,11 +28,14 @@ async def serve() -> tuple[web.AppRunner, str]:
 async def rows(module: str, url: str, rollouts: int) -> list[str]:
     import verifiers as vf
     from verifiers.types import ClientConfig
+    from verifiers.serve.types import RunGroupResponse
     from verifiers.utils.save_utils import make_serializable
 
     environment = vf.load_environment(module, **({"judge_url": url} if module == "judged" else {}))
     outputs = await environment.evaluate(client=ClientConfig(api_base_url=url, api_key_var="JUDGE_KEY"), model="m", rollouts_per_example=rollouts, state_columns=[])
-    return [json.dumps(output, default=make_serializable) for output in outputs["outputs"]]
+    # As they are when they come from a process of the library's server, which `vf-eval` starts unless it is told not to.
+    served = RunGroupResponse(outputs=outputs["outputs"]).model_dump(mode="python", warnings=False)
+    return [json.dumps(output, default=make_serializable) for output in served["outputs"]]
 
 
 async def main(rollouts: int, modules: list[str]) -> None:

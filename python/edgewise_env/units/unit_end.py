@@ -61,7 +61,12 @@ def fatal_of(states: list[Any], refusals: list[dict[str, Any] | None]) -> dict[s
 
 def row_of(library: Library, output: Any) -> str:
     """The line of results.jsonl that verifiers saves of an output. Raises what writing it raises, and `Failure` for one that no message holds."""
-    row = json.dumps(output, default=library.make_serializable)
+
+    def plain_form(value: Any) -> Any:
+        # What comes from the library's own server, as all of `vf-eval` does unless it is told otherwise, was made plain with the fields that are None.
+        return value.model_dump() if hasattr(value, "model_dump") else library.make_serializable(value)
+
+    row = json.dumps(output, default=plain_form)
     if len(row) > MOST_CHARACTERS:
         raise Failure("environment_error", f"a row of {len(row)} characters is more than can be kept ({MOST_CHARACTERS})")
     return row

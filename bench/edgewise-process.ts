@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, createReadStream, mkdirSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Operations } from "../src/operations.ts";
@@ -31,6 +31,8 @@ export function workplace(folder: string): Workplace {
 }
 
 export interface RunOptions {
+  /** Default: the small bundled one. */
+  readonly environment?: string;
   readonly url: string;
   readonly model: string;
   readonly examples: number;
@@ -63,21 +65,21 @@ export interface Progress {
 /** `edgewise eval run`, one rollout per example, from start to end. Throws when it fails or leaves other than all rows. */
 export async function evalRun(
   place: Workplace,
-  { url, model, examples, concurrency, flags: further = [], faulty }: RunOptions,
+  { environment = ENVIRONMENT, url, model, examples, concurrency, flags: further = [], faulty }: RunOptions,
   onProgress: (progress: Progress) => Promise<void> | void = () => undefined,
 ): Promise<RunTimes> {
   const outputs = join(place.folder, `outputs-${model}`);
   const flags = ["-m", model, "-b", url, "-n", examples, "-r", 1, "-c", concurrency, "-o", outputs, ...further].map(String);
   const log = join(place.folder, `${model}.log`);
   const enter = now();
-  const child = start(place, ["eval", "run", ENVIRONMENT, ...flags, "-d"], log);
+  const child = start(place, ["eval", "run", environment, ...flags, "-d"], log);
   const exited = once(child, "exit") as Promise<[number | null]>;
   let exit: number | null = null;
   const ended = exited.then(([code]) => {
     exit = now();
     return code;
   });
-  const folder = join(outputs, "evals", `${ENVIRONMENT}--${model}`);
+  const folder = join(outputs, "evals", `${basename(environment)}--${model}`);
   let committed: number | null = null;
   while (exit === null) {
     await Promise.race([sleep(POLL_MS), ended]);

@@ -26,6 +26,7 @@ import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
 import { paging } from "./scenarios/paging.ts";
 import { pushing } from "./scenarios/travel/pushing.ts";
+import { python } from "./scenarios/python.ts";
 import { runLoad } from "./scenarios/run-load.ts";
 import { scale } from "./scenarios/scale.ts";
 import { schedules } from "./scenarios/schedules.ts";
@@ -60,9 +61,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   merging,
   spans,
   walls,
+  python,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "scale", "schedules", "spans", "walls"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

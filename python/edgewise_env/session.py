@@ -115,7 +115,7 @@ class Session:
         try:
             check_arguments(self._found.module.load_environment, request.get("env_args") or {})
         except Failure as failure:
-            problem = {"option": "env_args", "message": failure.message}
+            problem = {"option": "env_args", "message": failure.message.removeprefix("env_args.")}
         if problem is None and request.get("rubric") is not None:
             problem = {"option": "rubric", "message": f"{self._found.id} is an environment in Python, and its rubric is its own"}
         return {"type": "checked", "problem": problem}
@@ -147,7 +147,7 @@ class Session:
         atexit.register = noting  # type: ignore[assignment]
         try:
             with keep_signals():
-                environment = self._library.load_environment(self._found.load_as, **args)
+                environment = self._made(args)
                 if extra:
                     environment.set_kwargs(**extra)
                 # The share of this process, whatever all of them are told together.
@@ -160,6 +160,21 @@ class Session:
         if environment.env_id == self._found.load_as:
             environment.env_id = self._found.id
         return environment
+
+    def _made(self, args: dict[str, Any]) -> Any:
+        try:
+            return self._library.load_environment(self._found.load_as, **args)
+        except ValueError as error:
+            # The library's MissingKeyError, whose text is about other places than this one.
+            keys = getattr(error, "keys", None)
+            if type(error).__name__ != "MissingKeyError" or not keys:
+                raise
+            flags = " ".join(f"--env-var {key}" for key in keys)
+            raise Failure(
+                "environment_failed",
+                f"{self._found.id} needs variables that its process has not: {', '.join(keys)}",
+                f"Where a command starts it: set them there, and add {flags}. Where it is linked: set them where its server is started.",
+            ) from None
 
     def _set_variables(self, values: dict[str, str]) -> None:
         for name, value in values.items():

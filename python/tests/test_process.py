@@ -126,9 +126,25 @@ class Processes(unittest.IsolatedAsyncioTestCase):
             self.assertEqual(facts["args"][0], {"name": "how", "schema": {"type": "string"}, "required": False, "description": None, "default": "well"})
             refused = await engine.ask({"type": "describe", "v": 2}, "described", "failed")
             self.assertIn("version 2", refused["error"]["message"])
-            for args, problem in (({"hwo": 1}, "env_args.hwo: load_environment has no such argument (allowed: how, size)"), ({}, None)):
+            for args, problem in (({"hwo": 1}, "hwo: load_environment has no such argument (allowed: how, size)"), ({}, None)):
                 checked = await engine.ask({"type": "check", "v": 1, "request": {"env_args": args}, "keys": []}, "checked", "failed")
                 self.assertEqual(checked["problem"] and checked["problem"]["message"], problem)
+
+    async def test_variables_that_an_environment_needs_are_named_with_what_gives_them_to_it(self):
+        async with Process("keyed") as process, Engine(process, answer) as engine:
+            opening = {"type": "open", "v": 1, "args": {}, "extra": {}, "rubric": None, "keys": {}, "variables": {}}
+            error = (await engine.ask(opening, "opened", "failed"))["error"]
+            self.assertEqual(error["message"], "keyed needs variables that its process has not: JUDGE_KEY")
+            self.assertIn("add --env-var JUDGE_KEY.", error["hint"])
+
+    async def test_it_is_called_as_it_is_told_and_plays_its_share(self):
+        async with Process("keyed", "--id", "other-name", "--concurrency", "7", env={"JUDGE_KEY": "k"}) as process, Engine(process, answer) as engine:
+            self.assertEqual(process.line["environment"], "other-name")
+            self.assertEqual((await engine.open(extra={"concurrency": 20}))["id"], "other-name")
+            ended = await engine.play((await engine.examples())[0], [0])
+            self.assertEqual(ended[0]["row"]["reward"], 7.0)
+            async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {process.token}"}) as session:
+                self.assertEqual((await session.get(f"{process.line['url']}/health?loop")).status, 200)
 
     async def test_cells_that_are_no_json_are_named(self):
         async with Process("odd-cells") as process, Engine(process, answer) as engine:

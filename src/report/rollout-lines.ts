@@ -1,5 +1,7 @@
 /** One rollout as an author reads it: every message in its order, what the environment said, and how the reward came to be. */
 import { contentText } from "../rollouts/messages.ts";
+import type { JsonObject } from "../config/plan/run-config.ts";
+import { wholeTiming } from "../rollouts/state/stored-timing.ts";
 import type { RolloutOutput } from "../rollouts/rows/output.ts";
 import type { TurnFacts } from "../rollouts/state/turns-column.ts";
 import type { Content, Message } from "../rollouts/types.ts";
@@ -92,10 +94,11 @@ function shown(text: string, limit: number | null): string[] {
 
 function endLines(row: RolloutOutput): string[] {
   const { stop_condition, is_truncated, token_usage, timing } = row;
+  const times = wholeTiming(row as unknown as JsonObject);
   const parts = [`stop condition: ${singleLine(stop_condition ?? "none")}`];
   if (is_truncated === true) parts.push("cut off");
   if (token_usage?.input_tokens !== undefined) parts.push(tokensText(token_usage.input_tokens, token_usage.output_tokens ?? 0));
-  if (timing !== undefined) parts.push(`generation ${formatSeconds(timing.generation_ms / 1_000)}`, `scoring ${formatSeconds(timing.scoring_ms / 1_000)}`);
+  if (timing !== undefined) parts.push(`generation ${formatSeconds(times.generation_ms / 1_000)}`, `scoring ${formatSeconds(times.scoring_ms / 1_000)}`);
   return [parts.join(" · ")];
 }
 

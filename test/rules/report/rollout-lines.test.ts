@@ -60,6 +60,11 @@ describe("a rollout, message by message", () => {
     expect(lines).toContain("INFO [env] looked up\\nRun COMPLETED");
   });
 
+  it("tells the times of a row that has spans in seconds", () => {
+    const timing = { start_time: 0, generation: { start: 1, end: 3, duration: 2 }, scoring: { start: 3, end: 3.005, duration: 0.005 }, total: 2.005 };
+    expect(linesOf({}, { timing })).toContain("stop condition: no_tools_called · cut off · 30 + 9 tokens · generation 2s · scoring 5ms");
+  });
+
   it("shows of every function value, weight and what it adds, and does not guess a weight", () => {
     const lines = linesOf();
     const scores = lines.slice(lines.findIndex((line) => line.startsWith("── scores")) + 1).map((line) => line.replace(/ +/g, " "));

@@ -48,6 +48,8 @@ export interface Env extends Cloudflare.Env {
   readonly PARENT?: Fetcher;
   /** Cloudflare's own models, for the client type `workers_ai`; a binding that a deployment adds. */
   readonly AI?: AiBinding;
+  /** Objects of Cloudflare's Sandbox SDK, of a Worker beside this one; a binding that a deployment adds. */
+  readonly SANDBOXES?: DurableObjectNamespace;
   /** Sends email; a binding that a deployment adds (`send_email`), and the address that alerts come from. */
   readonly EMAIL?: MailBinding;
   readonly ALERTS_FROM?: string;

@@ -74,7 +74,7 @@ export interface ExecutorPorts {
   readonly hiding: <T>(values: readonly string[], work: () => T) => T;
   /** Whose sandboxes environments get that are not told; null = nobody's. */
   readonly usualSandbox: SandboxName | null;
-  /** Sandboxes of that name for runs of this team, paid for by keys of the team or the service; `fetch`: what their provider is called with. Throws as `openDriver`. */
+  /** Sandboxes of that name for runs of this team, paid for by keys of the team or the service; `fetch`: what their provider is called with. */
   readonly sandboxes: (name: SandboxName, config: RunConfig, fetch: ExecutorPorts["fetch"]) => Sandbox;
   /** Why an environment may not have a client for this place with this key; null when it may. */
   readonly placeProblem: (place: { readonly base_url: string; readonly api_key_var: string }) => string | null;

@@ -1,4 +1,5 @@
 import type { Sandbox } from "../environments/sandbox/sandbox.ts";
+import type { Containers } from "./cloudflare/containers.ts";
 
 /** What drivers look for among the bindings and settings of a service. */
 export interface DriverEnv {
@@ -8,6 +9,8 @@ export interface DriverEnv {
   readonly PARENT?: { fetch(url: string, init?: RequestInit): Promise<Response> } | undefined;
   /** See `usualSandbox`. */
   readonly SANDBOX?: string | undefined;
+  /** Objects of Cloudflare's Sandbox SDK; a binding that a deployment adds. */
+  readonly SANDBOXES?: Containers | undefined;
   /** Where providers are, under the names that their own clients read; absent = the public ones. */
   readonly PRIME_API_BASE_URL?: string | undefined;
   readonly E2B_DOMAIN?: string | undefined;

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
-
 from ..library import Library
 from .relay import Caller, Callers
 from .sdk_calls import STATE_HEADER
-from .sdk_clients import relayed_anthropic, relayed_openai
-from .transport import RelayTransport
+from .sdk_clients import http_library_of, relayed_anthropic, relayed_openai
+from .transport import http_client
 
 # The library's client for each type of client that the engine has; others speak chat completions with the environment's side.
 _CLIENTS = {
@@ -32,8 +30,13 @@ class ModelClients:
         self._library = library
         self._callers = callers
         self._own_url = f"http://127.0.0.1:{port}/"
-        # For all of them: what it holds for other addresses costs far more than a client.
-        self._http = httpx.AsyncClient(mounts={self._own_url.rstrip("/"): RelayTransport(callers)}, timeout=TIMEOUT_S)
+        # For all clients of an SDK: what it holds for other addresses costs far more than a client.
+        self._http: dict[type, Any] = {}
+
+    def _http_of(self, sdk: type) -> Any:
+        if sdk not in self._http:
+            self._http[sdk] = http_client(http_library_of(sdk), self._callers, self._own_url, TIMEOUT_S)
+        return self._http[sdk]
 
     def of(self, caller: Caller, client_type: str, state_keys: list[str]) -> Any:
         """The library's client whose calls go through `caller`; its address is the rollout's own."""
@@ -41,7 +44,7 @@ class ModelClients:
         anthropic = kind == "anthropic_messages"
         base_url = self._own_url + caller.token + ("" if anthropic else "/v1")
         sdk = relayed_anthropic() if anthropic else relayed_openai()
-        own = sdk(caller=caller, own_url=self._own_url, api_key=NO_KEY, base_url=base_url, http_client=self._http, max_retries=0, timeout=TIMEOUT_S)
+        own = sdk(caller=caller, own_url=self._own_url, api_key=NO_KEY, base_url=base_url, http_client=self._http_of(sdk), max_retries=0, timeout=TIMEOUT_S)
         if self._library.clients is None:
             return own
         client = getattr(self._library.clients, _CLIENTS[kind])(own)
@@ -56,4 +59,5 @@ class ModelClients:
         return config(**{name: value for name, value in options.items() if name in config.model_fields})
 
     async def close(self) -> None:
-        await self._http.aclose()
+        for http in self._http.values():
+            await http.aclose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any, Mapping
 
 import httpx
@@ -17,8 +18,12 @@ class Refused(Exception):
     """What the other side said of a call; the cause of the SDK's error, which the library shows."""
 
 
+# What the SDKs write where nothing is given.
+_ABSENT = ("NotGiven", "Omit")
+
+
 def _is_set(value: object) -> bool:
-    return value is not None and type(value).__name__ not in ("NotGiven", "Omit")
+    return value is not None and type(value).__name__ not in _ABSENT
 
 
 def is_plain_call(options: Any, stream: bool, cast_to: Any) -> bool:
@@ -30,7 +35,13 @@ def is_plain_call(options: Any, stream: bool, cast_to: Any) -> bool:
         return False
     if _is_set(options.post_parser) or _is_set(options.files) or _is_set(getattr(options, "content", None)) or options.params:
         return False
-    return isinstance(options.json_data, Mapping) and (cast_to is httpx.Response or hasattr(cast_to, "model_fields"))
+    return isinstance(options.json_data, Mapping) and (_http_of(cast_to) is not None or hasattr(cast_to, "model_fields"))
+
+
+def _http_of(cast_to: Any) -> Any:
+    """The HTTP library (httpx, or httpx2 in newer SDKs) whose response is asked for itself; null where it is not."""
+    home = getattr(cast_to, "__module__", "").split(".")[0]
+    return sys.modules[home] if home in ("httpx", "httpx2") and cast_to.__name__ == "Response" else None
 
 
 def route_of(url: str) -> str:
@@ -40,9 +51,8 @@ def route_of(url: str) -> str:
 
 def asked_of(options: Any) -> tuple[str, str, dict[str, str]]:
     """The route of a plain call, its body as JSON, and the values of the state that go with it. Raises for a body that is no JSON, as the SDK does."""
-    body = options.json_data
-    if options.extra_json is not None:
-        body = {**body, **{name: value for name, value in options.extra_json.items() if type(value).__name__ != "Omit"}}
+    body = {**options.json_data, **(options.extra_json or {})}
+    body = {name: value for name, value in body.items() if type(value).__name__ not in _ABSENT}
     headers = options.headers if _is_set(options.headers) else {}
     values = {name[len(STATE_HEADER) :]: value for name, value in headers.items() if name.startswith(STATE_HEADER) and isinstance(value, str)}
     return route_of(options.url), json.dumps(body, allow_nan=False, default=_default, separators=(",", ":")), values
@@ -61,22 +71,24 @@ def _default(value: Any) -> Any:
 def answer_of(client: Any, cast_to: Any, options: Any, reply: Reply, connection_error: Any, timeout_error: Any) -> Any:
     """What the SDK gives for `reply`: its own object, or one of its own errors raised."""
     if reply.ok:
-        if cast_to is httpx.Response:
-            return http_response(client, options, reply)
+        http = _http_of(cast_to)
+        if http is not None:
+            return http_response(http, client, options, reply)
         return client._process_response_data(data=json.loads(reply.text), cast_to=cast_to, response=None)
     raise refusal_of(client, options, reply, connection_error, timeout_error)
 
 
-def http_response(client: Any, options: Any, reply: Reply) -> httpx.Response:
-    request = httpx.Request("POST", str(client.base_url) + options.url.lstrip("/"))
+def http_response(http: Any, client: Any, options: Any, reply: Reply) -> Any:
+    """The reply as a response of that HTTP library."""
+    request = http.Request("POST", str(client.base_url) + options.url.lstrip("/"))
     headers = {"content-type": reply.content_type, "x-should-retry": "false"}
-    return httpx.Response(reply.status, headers=headers, content=reply.text.encode(), request=request)
+    return http.Response(reply.status, headers=headers, content=reply.text.encode(), request=request)
 
 
 def refusal_of(client: Any, options: Any, reply: Reply, connection_error: Any, timeout_error: Any) -> Exception:
     error = reply.error or {}
     code = error.get("code")
-    response = http_response(client, options, reply)
+    response = http_response(httpx, client, options, reply)
     if code in ("request_timeout", "connect_timeout"):
         raised = timeout_error(request=response.request)
         raised.__cause__ = Refused(error.get("message", code))

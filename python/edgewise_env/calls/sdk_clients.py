@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import lru_cache
 from typing import Any
 
@@ -49,3 +50,10 @@ def _relayed(sdk: Any, name: str, connection_error: Any, timeout_error: Any) -> 
 
     Relayed.__name__ = Relayed.__qualname__ = name
     return Relayed
+
+
+def http_library_of(sdk: type) -> Any:
+    """The HTTP library that an SDK is written for."""
+    home = sdk.__mro__[1].__module__.split(".")[0]
+    base = importlib.import_module(f"{home}._base_client")
+    return getattr(base, "httpx2", None) or base.httpx

@@ -6,8 +6,6 @@ import json
 import time
 from typing import Any
 
-import httpx
-
 from .relay import ROUTES, Caller, Callers, Reply
 
 
@@ -48,14 +46,14 @@ async def _relayed(caller: Caller, route: str, body: bytes) -> Reply:
     return await caller.relay(route, text)
 
 
-class RelayTransport(httpx.AsyncBaseTransport):
-    """An httpx transport to the rollouts that are open in this process."""
+def http_client(http: Any, callers: Callers, own_url: str, timeout: float) -> Any:
+    """A client of the HTTP library `http` (httpx, or httpx2 in newer SDKs) that reaches the rollouts which are open in this process below `own_url` without a socket, and all else as ever."""
 
-    def __init__(self, callers: Callers):
-        self._callers = callers
+    class RelayTransport(http.AsyncBaseTransport):  # type: ignore[misc, name-defined]
+        async def handle_async_request(self, request: Any) -> Any:
+            reply = await answer(callers, request.method, request.url.path, await request.aread())
+            # Retries are the other side's: it has made them.
+            headers = {"content-type": reply.content_type, "x-should-retry": "false"}
+            return http.Response(reply.status, headers=headers, content=reply.text.encode(), request=request)
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        reply = await answer(self._callers, request.method, request.url.path, await request.aread())
-        # Retries are the other side's: it has made them.
-        headers = {"content-type": reply.content_type, "x-should-retry": "false"}
-        return httpx.Response(reply.status, headers=headers, content=reply.text.encode(), request=request)
+    return http.AsyncClient(mounts={own_url.rstrip("/"): RelayTransport()}, timeout=timeout)

@@ -138,7 +138,7 @@ function playing(script: Script, say: (message: Message) => void, opened: Record
           is_completed: true,
           is_truncated: false,
         },
-        ...{ timing: { total_ms: 5, generation_ms: 4, scoring_ms: 1 }, stop_condition: "max_turns_reached" },
+        ...{ timing: { total_ms: 5, generation_ms: 4, scoring_ms: 1 }, stop_condition: `played for ${script.token}` },
         ...(failure === undefined
           ? {}
           : { error: { error: "ModelError", error_chain_repr: `ModelError -> ${failure.message}`, error_chain_str: failure.message } }),
@@ -154,6 +154,8 @@ function playing(script: Script, say: (message: Message) => void, opened: Record
     resolve_args: ({ args }) => say({ type: "resolved", args }),
     open: (message) => {
       opened.push(message);
+      // Careless, as its refusals are.
+      say({ type: "print", level: "WARNING", text: `opened for ${script.token}` });
       say({ type: "opened", traits: traitsOf(script, message.args) });
     },
     read: ({ read, count }) => {

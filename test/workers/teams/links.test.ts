@@ -116,6 +116,21 @@ it("what its server is now is told: other code than was linked, another token, n
   expect(answers.join("\n")).not.toContain(TOKEN);
 });
 
+it("a link that another version stored is refused by name, and can be made anew or unlinked", async () => {
+  await ask("PUT", "/turn-round", BODY);
+  await runInDurableObject(
+    service.REGISTRY.getByName(registryName("acme")),
+    (_, { storage: { sql } }) => void sql.exec("UPDATE environment_link SET stored = 2"),
+  );
+  expect(await ask("GET", "/turn-round")).toMatchObject({
+    status: 500,
+    code: "stored_version_unknown",
+    detail: expect.stringContaining("The link turn-round"),
+  });
+  expect((await ask("PUT", "/turn-round", BODY)).status).toBe(200);
+  expect((await ask("GET", "/turn-round")).status).toBe(200);
+});
+
 describe("the link of a command", () => {
   it("lapses when it is not renewed, and what lasts under its name is there again", async () => {
     await ask("PUT", "/turn-round", BODY);

@@ -135,6 +135,12 @@ describe.runIf(PYTHON !== "")("a project of OpenEnv, with servers of the real pa
       cpSync(SAFE, join(bench.place.folder, "safe"), { recursive: true });
       const twice = await run(bench, "./safe", bench.model.url, "-a", '{"url": "http://localhost:1"}');
       expect(twice).toMatchObject({ code: 2, stderr: expect.stringMatching(/argument url names a server that runs already/) });
+      execFileSync(PYTHON, ["-m", "venv", "--without-pip", join(bench.place.folder, "empty")]);
+      const lacking = await run(bench, "./safe", bench.model.url, "--python", "./empty");
+      expect(lacking).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/safe needs openenv-core, which .*empty\/bin\/python\S* has not[\s\S]*install.* openenv-core/),
+      });
       cpSync(join(SAFE, "openenv.yaml"), join(bench.place.folder, "bare/openenv.yaml"));
       const bare = await run(bench, "./bare", bench.model.url);
       expect(bare).toMatchObject({ code: 2, stderr: expect.stringMatching(/app is "server\.app:app", and .*server\/app\.py is not there/) });

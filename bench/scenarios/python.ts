@@ -27,7 +27,7 @@ def load_environment():
     rows = [{"question": f"Say the number {i}.", "answer": str(i)} for i in range(${ROLLOUTS})]
     return vf.SingleTurnEnv(dataset=Dataset.from_list(rows), rubric=vf.Rubric(funcs=[said]))
 `;
-const ID = "numbers";
+const ID = "said_numbers";
 
 /** Rollouts a second, from the first request at the model's server to the last, of one environment of Python's by its own evaluator and by ours. */
 export const python: Scenario = async (places) => {

@@ -60,8 +60,8 @@ describe.skipIf(found === null)("an environment of the Python library, not writt
 
 /** The row as text, so that the order of its keys counts: without times, and without what only we have. */
 function shown(row: Row): string {
-  const { timing, rollout_index: _, error, ...rest } = row;
-  const { code: __, ...plain } = (error ?? {}) as Record<string, unknown>;
+  const { timing, rollout_index: _, scored_anew: __, error, ...rest } = row;
+  const { code: ___, ...plain } = (error ?? {}) as Record<string, unknown>;
   return JSON.stringify({ ...rest, error: error === null ? null : plain, timed: Object.keys(timing as object) });
 }
 

@@ -20,11 +20,12 @@ ROLES = ("system", "user", "text", "assistant", "tool")
 
 
 class Examples:
-    """The rows of the data set that verifiers evaluates on. `env_id` stands where a row has no task."""
+    """The rows of the data set that verifiers evaluates on. `env_id` stands where a row has no task. `columns`: those that rollouts are played with; null = all."""
 
-    def __init__(self, environment: Any, env_id: str):
+    def __init__(self, environment: Any, env_id: str, columns: frozenset[str] | None):
         self._environment = environment
         self._env_id = env_id
+        self._columns = columns
         self._data: Any = None
         self._at: dict[int, int] | None = None
         self._chunks: dict[int, list[dict[str, Any]]] = {}
@@ -97,8 +98,11 @@ class Examples:
         if at is not None:
             row = self._chunk(at - at % CHUNK)[at % CHUNK]
             if same_crossed(self._crossed(row), crossed):
-                return deepcopy(row)
-        return self._foreign(crossed)
+                return self._played(deepcopy(row))
+        return self._played(self._foreign(crossed))
+
+    def _played(self, row: dict[str, Any]) -> dict[str, Any]:
+        return row if self._columns is None else {name: value for name, value in row.items() if name in self._columns}
 
     def _foreign(self, crossed: dict[str, Any]) -> dict[str, Any]:
         if "task" in self.data.column_names:

@@ -29,6 +29,8 @@ class Library:
     error: type
     rubric_group: type
     normalize_messages: Callable[..., Any] | None
+    # Columns of an example that its server takes, and so `vf-eval` unless it is told not to start one; null in releases without: all are played with.
+    input_keys: frozenset[str] | None
 
     @property
     def results_shape(self) -> str:
@@ -68,7 +70,8 @@ def find_library() -> Library:
         from verifiers.types import ClientConfig
         from verifiers.utils.save_utils import make_serializable, state_to_output
 
-        return Library(version, vf.load_environment, state_to_output, make_serializable, _clients(), ClientConfig, Error, vf.RubricGroup, _normalize_messages())
+        messages, columns = _normalize_messages(), _input_keys()
+        return Library(version, vf.load_environment, state_to_output, make_serializable, _clients(), ClientConfig, Error, vf.RubricGroup, messages, columns)
     except ImportError as missing:
         raise Failure(
             "environment_failed",
@@ -84,6 +87,16 @@ def _clients() -> Any | None:
         return clients
     except ImportError:
         return None
+
+
+def _input_keys() -> frozenset[str] | None:
+    """Its server's requests have examples as a typed dictionary, whose other keys are left out where they are sent."""
+    try:
+        from verifiers.serve.types import RunGroupRequest  # noqa: F401
+        from verifiers.types import RolloutInput
+    except ImportError:
+        return None
+    return frozenset(RolloutInput.__required_keys__ | RolloutInput.__optional_keys__)
 
 
 def _normalize_messages() -> Callable[..., Any] | None:

@@ -132,7 +132,7 @@ class Session:
         self._set_variables({**message["variables"], **message["keys"]})
         environment = self._load(message["args"], message["extra"])
         keep_apart(environment)
-        examples = Examples(environment, self._found.id)
+        examples = Examples(environment, self._found.id, self._library.input_keys)
         self._host = UnitHost(environment, self._library, examples, self._outbox, self._relays, self._callers, self._clients, self._loop)
         return {"type": "opened", "traits": traits_of(environment, self._found, self._library, message["args"], message["extra"])}
 

@@ -5,9 +5,10 @@ import type { JsonObject } from "../../config/plan/run-config.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
-import { checkDataset, datasetPath, describeDataset, type LocalDataset } from "../datasets/dataset-upload.ts";
+import { checkDataset, describeDataset, type LocalDataset } from "../datasets/dataset-upload.ts";
 import type { EarlyRows } from "./early-rows.ts";
 import type { EvalWish } from "./wish/eval-wish.ts";
+import { wishedDataset } from "./wish/wished-dataset.ts";
 import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts";
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
@@ -61,15 +62,16 @@ export interface PlayedRun {
 }
 
 /** Refuses what can be known to fail before a service is started for it. */
-export function checkWish({ given }: EvalWish, cwd: string, state: string | null): void {
+export function checkWish(wish: EvalWish, cwd: string, state: string | null): void {
+  const { given } = wish;
   if (typeof given.resume === "string") namedFolder(given.resume, cwd, state);
-  const file = datasetPath((given.env_args ?? {}) as JsonObject, cwd);
+  const file = wishedDataset(wish, cwd);
   if (file !== null) checkDataset(file);
 }
 
 /** The data sets in files of this machine that evaluations name, each file read once; null where one names none. */
 export async function datasetsOf(wishes: readonly EvalWish[], cwd: string): Promise<readonly (LocalDataset | null)[]> {
-  const files = wishes.map(({ given }) => datasetPath((given.env_args ?? {}) as JsonObject, cwd));
+  const files = wishes.map((wish) => wishedDataset(wish, cwd));
   const read = await Promise.all([...new Set(files)].map(async (file) => [file, file === null ? null : await describeDataset(file)] as const));
   const known = new Map(read);
   return files.map((file) => known.get(file) ?? null);

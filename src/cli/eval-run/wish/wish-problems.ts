@@ -4,9 +4,10 @@ import { EdgewiseError } from "../../../errors/result.ts";
 import { argumentProblems } from "../../environments/check-arguments.ts";
 import { type KnownEnvironment, mayBePublished } from "../../environments/local-environments.ts";
 import { CliError, usageError } from "../../terminal/cli-error.ts";
-import { checkDataset, datasetPath } from "../../datasets/dataset-upload.ts";
+import { checkDataset } from "../../datasets/dataset-upload.ts";
 import type { EvalWish } from "./eval-wish.ts";
 import { placesOf } from "./played-benchmark.ts";
+import { wishedDataset } from "./wished-dataset.ts";
 import { benchmarkHints } from "../../datasets/benchmarks-by-id.ts";
 
 export class WishProblems {
@@ -51,10 +52,13 @@ export class WishProblems {
   }
 
   /** What of an evaluation can be known to fail before a service is asked. `environments`: of this machine; null = the service elsewhere knows them. */
-  look({ envId, reference, given, place, isPython, isLinked }: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+  look(wish: EvalWish, environments: readonly KnownEnvironment[] | null, cwd: string): void {
+    const { envId, reference, given, place, isPython, isLinked } = wish;
     const envArgs = given.env_args ?? {};
-    const environment = environments?.find(({ id }) => id === envId);
-    if (environments !== null && environment === undefined && isPython !== true && isLinked !== true && !mayBePublished(envId)) {
+    // One in Python, or a linked one, stands in the place of any that is called so here, and checks its arguments itself.
+    const isElsewhere = isPython === true || isLinked === true;
+    const environment = isElsewhere ? undefined : environments?.find(({ id }) => id === envId);
+    if (environments !== null && environment === undefined && !isElsewhere && !mayBePublished(envId)) {
       const ids = environments.map(({ id }) => id);
       this.add(
         at(place, `there is no environment ${JSON.stringify(reference)}${didYouMean(envId, ids)}`),
@@ -63,7 +67,7 @@ export class WishProblems {
       );
     }
     if (environment !== undefined) for (const problem of argumentProblems(environment, envArgs)) this.add(at(place, problem));
-    const dataset = datasetPath(envArgs, cwd);
+    const dataset = wishedDataset(wish, cwd);
     if (dataset !== null) this.attempt(place === null ? null : `${place}: env_args.dataset`, () => checkDataset(dataset));
   }
 

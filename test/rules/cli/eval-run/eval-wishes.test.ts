@@ -5,6 +5,7 @@ import { Command } from "commander";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { servedEnvironments } from "../../../../src/cli/environments/local-environments.ts";
 import { evalWishes } from "../../../../src/cli/eval-run/wish/eval-wishes.ts";
+import { WishProblems } from "../../../../src/cli/eval-run/wish/wish-problems.ts";
 import { addFlags, type GivenOptions, givenOptions } from "../../../../src/cli/command-line/flags.ts";
 
 let cwd: string;
@@ -49,6 +50,19 @@ describe("environments with commas between them", () => {
 
   it("must all be named", async () => {
     expect(await refusal(wishes("gsm8k,"))).toMatchObject({ exitCode: 2, message: expect.stringContaining("without a name") });
+  });
+});
+
+describe("an environment in Python that is called like a bundled one", () => {
+  it("is asked about its arguments itself, and reads what it calls a data set", () => {
+    const problems = new WishProblems("x");
+    const wish = { named: "gsm8k", reference: "gsm8k", envId: "gsm8k", label: "gsm8k", place: null, replicas: [] };
+    const given = { env_args: { turns: 2, dataset: "./not-there.jsonl" } };
+    const known = [{ id: "gsm8k", args: [] }] as never;
+    problems.look({ ...wish, given, isPython: true }, known, cwd);
+    expect(() => problems.refuse()).not.toThrow();
+    problems.look({ ...wish, given }, known, cwd);
+    expect(() => problems.refuse()).toThrow("x has 2 problems");
   });
 });
 

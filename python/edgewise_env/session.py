@@ -204,8 +204,8 @@ class Session:
             return
         try:
             taken, done = page(rows)
-            size = self._opened().examples.size
-            head = f'{{"type":"examples","read":{read},"done":{"true" if done else "false"},"size":{size}'
+            # No size: the engine would tell of the tasks that were not asked for as not run, which verifiers says of no data set.
+            head = f'{{"type":"examples","read":{read},"done":{"true" if done else "false"},"size":null'
             self._outbox.put_text(f'{head},"rows":[{",".join(taken)}]}}')
         except Exception as error:
             done = True

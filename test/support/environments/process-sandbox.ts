@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { boundedResult } from "../../../src/environments/sandbox/bounded-output.ts";
@@ -15,6 +15,21 @@ import {
 } from "../../../src/environments/sandbox/sandbox.ts";
 import { ShellJobs } from "../../../src/environments/sandbox/shell-jobs.ts";
 import { SandboxError } from "../../../src/errors/rollout-errors.ts";
+
+/** A variable that every process of a sandbox has inherited, with its id. */
+const MARK = "EDGEWISE_TEST_SANDBOX";
+
+/** Ends what a sandbox's commands left running, whatever group it is in; where there is no /proc, nothing. */
+function endAllOf(id: string): void {
+  const processes = existsSync("/proc/self/environ") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+  for (const pid of processes) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${MARK}=${id}`)) process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It is over, or another user's.
+    }
+  }
+}
 
 /**
  * "Sandboxes" that are folders of this machine and shells in them, without any walls: for tests whose commands are the tests' own.
@@ -38,7 +53,7 @@ export class ProcessSandbox implements Sandbox {
     signal?.throwIfAborted();
     const child = spawn("sh", ["-c", command], {
       cwd: workingDir ?? id,
-      env: { ...process.env, ...environment_vars },
+      env: { ...process.env, ...environment_vars, [MARK]: id },
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -102,7 +117,11 @@ export class ProcessSandbox implements Sandbox {
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    for (const id of ids) if (this.#made.delete(id)) rmSync(id, { recursive: true, force: true });
+    for (const id of ids) {
+      if (!this.#made.delete(id)) continue;
+      endAllOf(id);
+      rmSync(id, { recursive: true, force: true });
+    }
   }
 
   /** Their files are gone with the sandbox's. */

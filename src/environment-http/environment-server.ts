@@ -28,6 +28,11 @@ const MAX_REFUSAL = 4_000;
 /** Busy, starting, behind a gateway that does not reach it: all else that is refused would be refused again. */
 const isPassingStatus = (status: number): boolean => [408, 425, 429].includes(status) || status >= 500;
 
+/** It is there and does not take the token: asking again changes nothing, before the link is made anew. */
+export class TokenRefused extends EdgewiseError {}
+
+export const isTokenRefusal = (status: number): boolean => status === 401 || status === 403;
+
 /** The server of an environment: requests with its token, and what is wrong with answers in words that do not hold it. */
 export class EnvironmentServer {
   /** The address as messages name it. */
@@ -70,7 +75,7 @@ export class EnvironmentServer {
     if (isWebPage(text, contentType))
       return { status, passing, message: `answered HTTP ${status} with a web page: it is no environment server, or something stands before it` };
     const { message: said } = failureOfStatus({ status, body: parsed(text), headers }, {}, this.#scrub, 0);
-    if (status === 401 || status === 403) return { status, passing, message: `refuses the token of the link: ${said}` };
+    if (isTokenRefusal(status)) return { status, passing, message: `refuses the token of the link: ${said}` };
     if (status === 404) return { status, passing, message: `knows no such address: ${said}` };
     if (status >= 300 && status < 400) return { status, passing, message: `sends on to another address, where the token is not sent: HTTP ${status}` };
     return { status, passing, message: `answered ${said}` };
@@ -82,8 +87,9 @@ export class EnvironmentServer {
   }
 
   /** Why an environment cannot be asked or loaded there. */
-  failure({ message, passing }: Omit<Refused, "status">): EdgewiseError {
-    return new EdgewiseError("environment_failed", `the environment server ${this.shown} ${message}`, { passing });
+  failure({ message, passing, status = 0 }: Omit<Refused, "status"> & Partial<Pick<Refused, "status">>): EdgewiseError {
+    const Kind = isTokenRefusal(status) ? TokenRefused : EdgewiseError;
+    return new Kind("environment_failed", `the environment server ${this.shown} ${message}`, { passing });
   }
 }
 

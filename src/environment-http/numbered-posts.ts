@@ -2,7 +2,7 @@ import { onAbort } from "../clients/transport/on-abort.ts";
 import { sleep } from "../clients/transport/sleep.ts";
 import { EdgewiseError } from "../errors/result.ts";
 import { HTTP_POST_MS, HTTP_REPEAT_MS } from "../limits.ts";
-import { type EnvironmentServer, isRefused, type Refused } from "./environment-server.ts";
+import { type EnvironmentServer, isRefused, isTokenRefusal, type Refused } from "./environment-server.ts";
 
 export interface PostPatience {
   /** What one attempt may take. Milliseconds, as below. */
@@ -74,7 +74,7 @@ export class NumberedPosts {
     const { shown } = this.#server;
     if (status === 404) return new EdgewiseError("sandbox_error", `the environment server ${shown} has ended the conversation`);
     // A link that was made anew, a process in the place of another: nobody's fault.
-    if (passing || status === 401 || status === 403) return new EdgewiseError("sandbox_error", `the environment server ${shown} ${message}`);
+    if (passing || isTokenRefusal(status)) return new EdgewiseError("sandbox_error", `the environment server ${shown} ${message}`);
     return new EdgewiseError("environment_error", `the environment server ${shown} does not take a batch of ${batch.length} characters: it ${message}`);
   }
 }

@@ -4,6 +4,7 @@ import type { EnvironmentTraits } from "../environments/hosted/traits.ts";
 import type { PlayedUnit, PlayOptions } from "../environments/unit/play-unit.ts";
 import type { ScoreStoredOptions } from "../environments/unit/score-stored.ts";
 import type { KeptRollout, Stored } from "../environments/unit/stored-rollout.ts";
+import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
 import { PLACE_PAUSE_FIRST_MS, PLACE_PAUSE_LAST_MS } from "../limits.ts";
 import type { RolloutInput } from "../rollouts/types.ts";
@@ -145,7 +146,7 @@ export class SpreadHosted implements HostedEnvironment {
 
   /**
    * Resolves a little after the first place is loaded, with those that are: copies that were begun together are there at about the same time, and whoever is there alone would get
-   * all that begins. The others come when they are. Rejects with what the first of them said where none can be loaded.
+   * all that begins. The others come when they are. Rejects with what the first of them said where none can be loaded, the first that may come back before others.
    */
   static async open(places: readonly Place[], options: SpreadOptions): Promise<SpreadHosted> {
     const begin = Math.floor(options.random() * places.length);
@@ -215,6 +216,8 @@ async function firstOpen(places: readonly OnePlace[]): Promise<OnePlace> {
   try {
     return await Promise.any(opening);
   } catch (thrown) {
-    throw thrown instanceof AggregateError ? thrown.errors[0] : thrown;
+    if (!(thrown instanceof AggregateError)) throw thrown;
+    // Where one of them may come back, the environment may.
+    throw thrown.errors.find(isPassing) ?? thrown.errors[0];
   }
 }

@@ -1,4 +1,4 @@
-import type { Channel } from "../environment-protocol/channel.ts";
+import type { Broken, Channel } from "../environment-protocol/channel.ts";
 import { crossing, thrownOf } from "../environment-protocol/crossed-error.ts";
 import { Outbox } from "../environment-protocol/outbox.ts";
 import type { ToEngine, ToEngineOf } from "../environment-protocol/to-engine.ts";
@@ -65,7 +65,7 @@ export class Conversation {
   #prints = 0;
   /** It has torn itself down. */
   #closed = false;
-  #ended: Failure | null = null;
+  #ended: Broken | null = null;
   #watch: ReturnType<typeof setTimeout> | undefined;
   /** When something was heard last that is of no unit. */
   #heardAt: number;
@@ -170,11 +170,11 @@ export class Conversation {
   }
 
   /** Ends it: every open unit is what it is, with `reason` as the error of what it lacks. */
-  end(reason: Failure): void {
+  end(reason: Broken): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
     clearTimeout(this.#watch);
-    const error = new EdgewiseError(reason.code, reason.message, reason.hint === undefined ? {} : { hint: reason.hint });
+    const error = brokenError(reason);
     this.#reply?.reject(error);
     for (const { reject } of this.#pages.values()) reject(error);
     this.#calls.endAll(new Error(reason.message));
@@ -191,7 +191,7 @@ export class Conversation {
   }
 
   #mustLive(): void {
-    if (this.#ended !== null) throw new EdgewiseError(this.#ended.code, this.#ended.message);
+    if (this.#ended !== null) throw brokenError(this.#ended);
   }
 
   #failure(message: string): Failure {
@@ -312,3 +312,5 @@ export class Conversation {
         unit.broken("environment_error", `nothing was heard of it for ${seconds} s, and no model was at work for it`);
   }
 }
+
+const brokenError = ({ code, message, ...more }: Broken): EdgewiseError => new EdgewiseError(code, message, more);

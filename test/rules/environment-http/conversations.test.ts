@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { isPassing } from "../../../src/errors/passing.ts";
 import { runUnit } from "../../../src/environments/unit/run-unit.ts";
 import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
 import { MultiTurnEnv } from "../../../src/environments/kinds/multi-turn-env.ts";
@@ -136,6 +137,32 @@ describe("a conversation that ends in the middle", () => {
     expect(rows[0]).toMatch(message);
     expect(errorOf((await play(hosted)).lines[0])).toBeNull();
     await hosted.teardown();
+  });
+
+  it("while the environment is loaded, or its examples are read, may go well another time; what the environment itself throws does not", async () => {
+    const dying = await served(
+      define(() => {
+        dying.conversations[0]?.cut();
+        return new SingleTurnEnv({ dataset, rubric: new Rubric([right]) });
+      }),
+    );
+    const lost = await dying.offered.load({}, context).catch((thrown: unknown) => thrown);
+    expect(lost).toMatchObject({ code: "environment_failed", message: expect.stringMatching(/is gone: /) as string });
+    expect(isPassing(lost)).toBe(true);
+
+    const reading = await served();
+    const hosted = await reading.offered.load({}, context);
+    reading.conversations[0]?.cut();
+    expect(isPassing(await Array.fromAsync(hosted.examples(-1)).catch((thrown: unknown) => thrown))).toBe(true);
+
+    const broken = await served(
+      define(() => {
+        throw new Error("no data");
+      }),
+    );
+    const failed = await broken.offered.load({}, context).catch((thrown: unknown) => thrown);
+    expect(failed).toMatchObject({ code: "environment_failed", message: expect.stringContaining("no data") as string });
+    expect(isPassing(failed)).toBe(false);
   });
 
   it("with what is no batch, or one that is too large, is the environment's error", async () => {

@@ -10,7 +10,7 @@ import { type ReopenedEnvironment, SpreadHosted, type SpreadOptions } from "../.
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import { offeredDefinition } from "../../../src/environments/definition/offered.ts";
 import { runUnit } from "../../../src/environments/unit/run-unit.ts";
-import { failureOf } from "../../../src/errors/result.ts";
+import { EdgewiseError, failureOf } from "../../../src/errors/result.ts";
 import type { ModelResponse } from "../../../src/rollouts/types.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { walledEnvironment } from "../../../src/walled/walled-environment.ts";
@@ -198,6 +198,11 @@ describe("an environment at several addresses", () => {
       throw new Error(message);
     };
     await expect(spread([fails("one"), fails("two")])).rejects.toThrow("one");
+  });
+
+  it("that may come back at one of them may come back, whatever the others say", async () => {
+    const gone = async () => Promise.reject(new EdgewiseError("environment_failed", "gone", { passing: true }));
+    await expect(spread([async () => Promise.reject(new Error("another token")), gone])).rejects.toMatchObject({ message: "gone", passing: true });
   });
 
   it("waits where all are gone for whichever comes back, and otherwise says what keeps them away", async () => {

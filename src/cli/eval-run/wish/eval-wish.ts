@@ -20,7 +20,7 @@ export interface EvalWish extends NamedEnvironment {
   readonly benchmark?: string;
   /** Its code is Python, and runs in processes of this command; absent = it is not. */
   readonly isPython?: true;
-  /** The service has a link of that name, where nothing here is called so; absent = it has none, or was not asked. */
+  /** The service has a link of that name, which it plays; absent = it has none, or was not asked. */
   readonly isLinked?: true;
   /** What to type where a service elsewhere has no environment of that name; absent = there is none of that name here. */
   readonly linkHints?: readonly string[];

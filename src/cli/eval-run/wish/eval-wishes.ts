@@ -11,7 +11,9 @@ import type { PlanProblem } from "../../../config/plan/plan-problems.ts";
 import { limitsOf, sharesAtOnce } from "../../../config/shares.ts";
 import { parseTomlText } from "../../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
+import { linkReference } from "../../../links/link-name.ts";
 import { reasonOf, usageError } from "../../terminal/cli-error.ts";
+import { argumentProblems } from "../../environments/check-arguments.ts";
 import type { EnvironmentFile } from "../../environments/find-environment.ts";
 import {
   checkedEnvironment,
@@ -46,7 +48,7 @@ export async function evalWishes(
   typed: GivenOptions,
   surroundings: Pick<Surroundings, "cwd" | "env"> & {
     readonly terminal?: Pick<Terminal, "tell">;
-    /** Names that the service of this folder has links of; asked for only where a name is nothing here. */
+    /** Names that the service of this folder has links of; asked for only where a name is nothing here, or is called with what does not fit. */
     readonly linkedNames?: () => Promise<readonly string[]>;
   },
 ): Promise<EvalWishes> {
@@ -96,14 +98,19 @@ export async function evalWishes(
   }
   const { wanted, environments, worker, bundled, replaced } = await environmentsOf(evals, surroundings);
   const labels = evalLabels(wanted.map(({ envId }, index) => ({ envId: evals[index]?.benchmark ?? envId, given: evals[index]?.given ?? {} })));
-  const isUnknown = ({ envId }: NamedEnvironment): boolean => !environments.some(({ id }) => id === envId) && !mayBePublished(envId);
-  const asksLinks = !env.EDGEWISE_URL && wanted.some((each, index) => (evals[index]?.python ?? null) === null && isUnknown(each));
+  // A link goes before a bundled environment that is called so, whose arguments are then others: asked for only where they do not fit.
+  const mayBeLinked = ({ envId }: NamedEnvironment, { env_args = {} }: GivenOptions): boolean => {
+    const known = environments.find(({ id }) => id === envId);
+    if (known === undefined) return !mayBePublished(envId);
+    return file && known.file === null && argumentProblems(known, env_args).length > 0;
+  };
+  const asksLinks = !env.EDGEWISE_URL && wanted.some((each, index) => (evals[index]?.python ?? null) === null && mayBeLinked(each, evals[index]?.given ?? {}));
   const linked = asksLinks ? ((await surroundings.linkedNames?.()) ?? []) : [];
   const wishes = wanted.flatMap((environment, index): EvalWish[] => {
     const { chosen, place = null, benchmark, named: typedAs = environment.named, python = null } = evals[index] ?? {};
     if (chosen === undefined) return [];
     const hints = linkHintsFor({ envId: typedAs, given: chosen.given }, surroundings);
-    const isLinked = linked.includes(environment.envId) ? { isLinked: true as const } : {};
+    const isLinked = linked.includes(linkReference(environment.reference)?.name ?? "") ? { isLinked: true as const } : {};
     const onPython = { ...isLinked, ...(python === null ? {} : { isPython: true as const }), ...(hints.length === 0 ? {} : { linkHints: hints }) };
     const label = labels[index] ?? environment.envId;
     const given = { ...chosen.given, ...nameOfLabel(environment.envId, label, chosen.given) };

@@ -66,6 +66,34 @@ describe("an environment in Python that is called like a bundled one", () => {
   });
 });
 
+describe("a link that is called like a bundled environment", () => {
+  const asking = (linked: readonly string[], asked: string[] = []) => ({
+    ...{ cwd, env: {} },
+    linkedNames: async () => {
+      asked.push("links");
+      return linked;
+    },
+  });
+  beforeEach(() => write("all.toml", '[[eval]]\nenv_id = "gsm8k"\n[eval.env_args]\nof_the_link = 2\n'));
+
+  it("is asked about its arguments itself", async () => {
+    expect((await evalWishes("all.toml", {}, asking(["gsm8k"]))).evals).toMatchObject([{ envId: "gsm8k", isLinked: true }]);
+    expect(await refusal(evalWishes("all.toml", {}, asking(["other"])))).toMatchObject({ message: expect.stringContaining("no such argument") });
+  });
+
+  it("is not meant where the bundled one is named with its owner", async () => {
+    write("all.toml", '[[eval]]\nenv_id = "edgewise/gsm8k"\n[eval.env_args]\nof_the_link = 2\n');
+    expect(await refusal(evalWishes("all.toml", {}, asking(["gsm8k"])))).toMatchObject({ message: expect.stringContaining("no such argument") });
+  });
+
+  it("is not asked for where the arguments fit", async () => {
+    const asked: string[] = [];
+    write("all.toml", '[[eval]]\nenv_id = "gsm8k"\n');
+    await evalWishes("all.toml", {}, asking(["gsm8k"], asked));
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("a benchmark folder in the place of an environment", () => {
   const task = JSON.stringify({ task_id: "a", instruction: "?", verifier: { kind: "in_process", function: "contains", expected: "!" } });
 

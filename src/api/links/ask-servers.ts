@@ -1,4 +1,5 @@
 import { mask } from "../../errors/masking.ts";
+import { isPassing } from "../../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../../errors/result.ts";
 import { MAX_LINK_FACTS_BYTES } from "../../limits.ts";
 import type { LinkedFacts, SealedLink } from "../../links/link.ts";
@@ -59,6 +60,6 @@ async function healthOf(
     const problem = `It has other code than was linked: version ${version}, ${source.slice(0, 20)}, not ${facts.version}, ${facts.source.slice(0, 20)}. \`npx edgewise env link ${name} ${url}\` takes it; runs that began with the other code go on with --accept-code-change.`;
     return { url, ...told, state: "other_code", problem: mask(problem) };
   } catch (thrown) {
-    return { url, ...told, state: "refused", problem: mask(failureOf(thrown).message) };
+    return { url, ...told, state: isPassing(thrown) ? "unreachable" : "refused", problem: mask(failureOf(thrown).message) };
   }
 }

@@ -61,6 +61,13 @@ describe("a row that came with its rollout", () => {
     });
   });
 
+  it("keeps what is no number among its metrics, and has no score of it", () => {
+    const line = NEW.replace('"correct": 1e0, "odd": NaN', '"verdict": "good", "passed": true');
+    const { row } = written(stateOf(line));
+    expect(row.metrics).toEqual({ verdict: "good", passed: true, num_turns: 1 });
+    expect(freshRow(stateOf(line), input, 2, { stateColumns: [] }).summary.metrics).toEqual({ passed: 1, num_turns: 1 });
+  });
+
   it("makes a state with its times in our units, its stop condition and its tokens", () => {
     const state = stateOf(NEW);
     expect(state).toMatchObject({ reward: 0.5, metrics: { correct: 1, num_turns: 1 }, error: null, is_completed: true, is_truncated: true });

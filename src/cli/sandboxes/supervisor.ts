@@ -13,9 +13,14 @@ export const SPARE_PROCESSES = 32;
  * The first process of a sandbox, in bash: it is process 1 of its own process numbers, which nothing inside can end or stop, and takes in who lost
  * its parent. It reads lines `run N` and `end N` from its standard input, whose end is the sandbox's. A command is a process group, with a file
  * `N.command`, perhaps `N.folder` and `N.in`, and pipes `N.out`, `N.err` and `N.status`, which says the status once the command has ended; it ends without a word
- * when whoever would have said it was killed.
+ * when whoever would have said it was killed. First it closes what open files the service itself was started with (a terminal's, a lock's): Node marks
+ * the first sixteen alone as not to be inherited, and bubblewrap closes none with `--as-pid-1`.
  */
 export const SUPERVISOR = `
+for f in /proc/self/fd/*; do
+  n=\${f##*/}
+  [ "$n" -le 2 ] || [ "$f" -ef ${CONTROL}/${SUPERVISOR_FILE} ] || eval "exec $n>&-"
+done
 set -m
 exec 2>/dev/null
 begin() {

@@ -14,8 +14,8 @@ function verdict(program: Buffer, arch: number, call: number, first = 0): number
 }
 
 describe.each([
-  ["x64", 0xc000003e, { read: 0, clone: 56, unshare: 272, keyctl: 250, memfd_create: 319 }],
-  ["arm64", 0xc00000b7, { read: 63, clone: 220, unshare: 97, keyctl: 219, memfd_create: 279 }],
+  ["x64", 0xc000003e, { read: 0, clone: 56, unshare: 272, keyctl: 250, memfd_create: 319, socket: 41 }],
+  ["arm64", 0xc00000b7, { read: 63, clone: 220, unshare: 97, keyctl: 219, memfd_create: 279, socket: 198 }],
 ] as const)("the filter of calls on %s", (processor, arch, calls) => {
   const [some, all] = [seccompProgram(processor, false), seccompProgram(processor, true)] as [Buffer, Buffer];
   const [ALLOW, EPERM, ENOSYS, KILL] = [0x7fff0000, 0x00050001, 0x00050026, 0x80000000];
@@ -27,6 +27,12 @@ describe.each([
     expect([verdict(some, arch, calls.clone, 17), verdict(some, arch, calls.clone, 0x10000011)]).toEqual([ALLOW, EPERM]);
     expect(verdict(some, 0x40000003, calls.read)).toBe(KILL);
     if (processor === "x64") expect(verdict(some, arch, 0x40000000 + 272)).toBe(ENOSYS);
+  });
+
+  it("lets through sockets of files, networks and netlink, and none that leads out of a virtual machine", () => {
+    const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK, EAFNOSUPPORT] = [1, 2, 10, 16, 17, 38, 40, 0x00050061];
+    for (const family of [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]) expect(verdict(some, arch, calls.socket, family)).toBe(ALLOW);
+    for (const family of [0, AF_PACKET, AF_ALG, AF_VSOCK, 0xffffffff]) expect(verdict(some, arch, calls.socket, family)).toBe(EAFNOSUPPORT);
   });
 });
 

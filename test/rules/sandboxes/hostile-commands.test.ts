@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { seccompProgram } from "../../../src/cli/sandboxes/seccomp.ts";
 import { CommandTimedOut, type SandboxSpec } from "../../../src/environments/sandbox/sandbox.ts";
@@ -131,6 +133,13 @@ describe.runIf(problem === null).each([
     }
   }, 60_000);
 
+  it.runIf(seccompProgram(process.arch, false) !== null)("has no sockets to the host of a virtual machine, which are in no network namespace", async () => {
+    const open = (family: string, type: string): string =>
+      `python3 -c "import socket; socket.socket(socket.${family}, socket.${type}); print('${family}')" 2>&1 | tail -n 1`;
+    const { stdout } = await run([open("AF_VSOCK", "SOCK_STREAM"), open("AF_ALG", "SOCK_SEQPACKET"), open("AF_INET6", "SOCK_STREAM")].join("; "));
+    expect(stdout).toMatch(/^OSError: \[Errno 97\].*\nOSError: \[Errno 97\].*\nAF_INET6\n$/);
+  });
+
   it("makes no namespaces, mounts nothing and sees no kernel's keys", async () => {
     const { stdout } = await run(
       "unshare -U true && echo a; unshare -Urm true && echo b; mount -t tmpfs x /tmp && echo c; dmesg && echo d; cat /proc/keys && echo e; true",
@@ -207,6 +216,7 @@ describe.runIf(problem === null)("what is asked of this machine's sandboxes", ()
 
   it.each([
     ["another image", { docker_image: "ubuntu:24.04" }, /docker_image ubuntu:24.04 needs Docker/],
+    ["an option for an image", { docker_image: "--privileged" }, /docker_image --privileged is no name of an image/],
     ["a graphics card", { gpu_count: 1 }, /gpu_count 1 needs Docker/],
     ["memory that is no number", { memory_gb: Number.NaN }, /memory_gb must be above 0/],
     ["arguments in a variable", { environment_vars: { A: "x\0--bind\0/\0/machine" } }, /environment_vars.A must be text .* without a character 0/],
@@ -231,6 +241,23 @@ describe.runIf(problem === null)("what is asked of this machine's sandboxes", ()
       await machine.close();
     }
   });
+
+  it("has none of the files that its service was started with", async () => {
+    const script = `
+      import { existsSync } from "node:fs";
+      import { openMachine } from "./test/support/environments/local-sandboxes.ts";
+      import { SPEC } from "./test/support/environments/sandbox-spec.ts";
+      const { driver, sandboxes } = openMachine();
+      const id = await driver.create(SPEC);
+      const { stdout } = await driver.execute(id, "ls /proc/self/fd /proc/1/fd", { timeoutSeconds: 20 });
+      console.log(JSON.stringify({ had: existsSync("/proc/self/fd/200"), files: stdout.split("\\n") }));
+      await sandboxes.close();
+    `;
+    const shell = 'exec 200< /etc/hostname; exec "$0" --input-type=module -e "$1"';
+    const { stdout } = await promisify(execFile)("bash", ["-c", shell, process.execPath, script], { timeout: 30_000 });
+    const { had, files } = JSON.parse(stdout) as { had: boolean; files: readonly string[] };
+    expect([had, files.includes("/proc/1/fd:"), files.includes("200")]).toEqual([true, true, false]);
+  }, 40_000);
 
   it("gives variables that programs here would heed to the sandbox alone", async () => {
     const id = await driver.create({ ...SPEC, environment_vars: { LD_PRELOAD: "/nowhere.so", BASH_ENV: "/nowhere", PATH: "/usr/bin" } });

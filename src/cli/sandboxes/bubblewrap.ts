@@ -114,7 +114,6 @@ export class Bubblewrap implements WallMaker {
               onFull: () => overfull++,
               onFiles: (count) => {
                 reason = `it had ${count} files`;
-                process.kill(pid, "SIGKILL");
               },
             })
           : null;

@@ -16,6 +16,8 @@ export function checkedSpec(spec: SandboxSpec): SandboxSpec {
   };
   for (const name of ["name", "docker_image", "start_command"] as const)
     if (typeof spec[name] !== "string" || spec[name].includes("\0")) throw new SandboxCreationError(`${name} must be text without a character 0`);
+  // It stands where an engine of containers reads options.
+  if (spec.docker_image.startsWith("-")) throw new SandboxCreationError(`docker_image ${spec.docker_image.slice(0, 100)} is no name of an image`);
   if (!(Number.isInteger(spec.gpu_count) && spec.gpu_count >= 0))
     throw new SandboxCreationError(`gpu_count must be a whole number, not ${String(spec.gpu_count)}`);
   const variables = Object.entries(spec.environment_vars);

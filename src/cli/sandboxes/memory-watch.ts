@@ -14,7 +14,7 @@ export interface WatchedSandbox {
   readonly folders: readonly string[];
   /** Told how many bytes it has where that is too much, and what of it is in files; all but its first process are ended by then. */
   readonly onFull: (bytes: number) => void;
-  /** Too many files: nothing ends them but the sandbox. */
+  /** Told of too many files, which nothing ends but the sandbox: its first process is ended then. */
   readonly onFiles: (count: number) => void;
 }
 
@@ -49,7 +49,10 @@ export class MemoryWatch {
       const own = descendants(children, sandbox.pid);
       const held = own.reduce((sum, pid) => sum + memoryOf(pid), 0);
       const files = await filesOf(sandbox);
-      if (files.count > MAX_SANDBOX_INODES) sandbox.onFiles(files.count);
+      if (files.count > MAX_SANDBOX_INODES) {
+        sandbox.onFiles(files.count);
+        end(sandbox.pid);
+      }
       if (held + files.bytes <= sandbox.memoryBytes) continue;
       for (const pid of own) if (pid !== sandbox.pid) end(pid);
       sandbox.onFull(held + files.bytes);

@@ -83,11 +83,15 @@ export class AgentCalls {
   }
 
   #read(text: string): JsonObject {
+    let said: unknown;
     try {
-      return parseShallow(text) as JsonObject;
+      said = parseShallow(text);
     } catch (cause) {
       throw new SandboxError("the agent's endpoint cannot be read", { cause });
     }
+    // The agent may have put something else in the endpoint's place.
+    if (typeof said !== "object" || said === null || Array.isArray(said)) throw new SandboxError("the agent's endpoint says what is no call");
+    return said as JsonObject;
   }
 
   async #run(command: string, timeoutSeconds: number): Promise<string> {

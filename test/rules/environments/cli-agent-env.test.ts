@@ -174,6 +174,22 @@ chat([{"role": "user", "content": "again"}])
     expect([...late.sandbox.ended, ...turns.sandbox.ended]).toEqual([...late.sandbox.made, ...turns.sandbox.made]);
   });
 
+  it.each(["null", "[1]", "{", '{"call": 7, "route": "chat/completions", "body": {}}', '{"call": 1, "route": "../files", "body": {}}'])(
+    "an agent that puts something else in the place of its endpoint has broken its sandbox, and nothing else: %s",
+    async (line) => {
+      const { state, sandbox } = await play(
+        `open("endpoint/proxy.py", "w").write(${JSON.stringify(`print(${JSON.stringify(line)})`)})\nimport time; time.sleep(60)`,
+        [],
+      );
+      expect(state.error).toMatchObject({
+        code: "sandbox_error",
+        message: expect.stringMatching(/the agent's endpoint (says what is no call|cannot be read)/),
+      });
+      expect(sandbox.ended).toEqual(sandbox.made);
+    },
+    30_000,
+  );
+
   it("needs python3 in its sandbox, which it says", async () => {
     const sandbox = new ScriptedSandbox({ execute: (command) => (command.includes("proxy.log") ? "sh: python3: not found" : "") });
     const { state } = await runExample(new Scripted(LOOP, { sandbox }), { answers: [] });

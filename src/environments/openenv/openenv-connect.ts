@@ -1,15 +1,18 @@
 import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
+import { readText } from "../../clients/transport/response-body.ts";
 import { isPublicAddress, parseUrl } from "../../config/endpoints/addresses.ts";
+import { parseShallow } from "../../config/json-depth.ts";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { InfraError } from "../../errors/rollout-errors.ts";
+import { MIB } from "../../limits.ts";
 import type { OpenEnvConnect, OpenEnvResult, OpenEnvServer, OpenEnvSession } from "./openenv-server.ts";
 import { OpenEnvRefusal, OpenEnvSocket, type Socket } from "./openenv-socket.ts";
 
-/** The way to servers. */
+/** The way to servers. No redirect is followed: it would lead to an address that nobody has looked at. */
 export interface OpenEnvNetwork {
-  readonly fetch: (url: string, init: { readonly signal: AbortSignal }) => Promise<Response>;
+  readonly fetch: (url: string, init: { readonly signal: AbortSignal; readonly redirect: "manual" }) => Promise<Response>;
   readonly socket: (url: string) => Socket;
   /** Whether addresses of this machine and its network are called; else public https alone. */
   readonly allowPrivate: boolean;
@@ -19,6 +22,8 @@ export interface OpenEnvNetwork {
 /** As the reference waits for them (`health_request_timeout_seconds`, `schema_request_timeout_seconds`). */
 const HEALTH_MS = 2_000;
 const SCHEMA_MS = 5_000;
+/** A schema becomes a part of every rollout's state. */
+const MAX_SCHEMA_BYTES = MIB;
 /** A server plays as many sessions as it was started for (one, where it says nothing): how long one is waited for, and how often it is asked. */
 const ROOM_MS = 600_000;
 const ROOM_POLL_MS = [250, 500, 1_000, 2_000] as const;
@@ -63,16 +68,16 @@ class Server implements OpenEnvServer {
   }
 
   async healthy(): Promise<boolean> {
-    const response = await this.#network.fetch(`${this.#base}/health`, { signal: AbortSignal.timeout(HEALTH_MS) });
+    const response = await this.#network.fetch(`${this.#base}/health`, { signal: AbortSignal.timeout(HEALTH_MS), redirect: "manual" });
     await response.body?.cancel();
     return response.ok;
   }
 
   async actionSchema(): Promise<JsonObject> {
     try {
-      const response = await this.#network.fetch(`${this.#base}/schema`, { signal: AbortSignal.timeout(SCHEMA_MS) });
+      const response = await this.#network.fetch(`${this.#base}/schema`, { signal: AbortSignal.timeout(SCHEMA_MS), redirect: "manual" });
       if (!response.ok) throw new Error(`status ${response.status}`);
-      const { action } = (await response.json()) as { readonly action?: unknown };
+      const { action } = parseShallow(await readText(response, MAX_SCHEMA_BYTES)) as { readonly action?: unknown };
       if (typeof action !== "object" || action === null || Array.isArray(action)) throw new Error("it has no object `action`");
       return action as JsonObject;
     } catch (cause) {

@@ -134,6 +134,20 @@ describe("the address of an OpenEnv server", () => {
       expect(() => deployed(url), url).toThrow(/is no public https address/);
   });
 
+  it("is not left for another one, and a schema has its bounds", async () => {
+    const asked: string[] = [];
+    const fetch: OpenEnvNetwork["fetch"] = async (url, { redirect }) => {
+      asked.push(`${redirect} ${url}`);
+      if (url.endsWith("/health")) return new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } });
+      return new Response(url.includes("deep") ? `{"action":${'{"a":'.repeat(100)}1${"}".repeat(100)}}` : `{"action":{"a":"${"x".repeat(2_000_000)}"}}`);
+    };
+    const server = openEnvConnect(network(() => scriptedSocket(() => "silence"), { fetch }));
+    expect(await server("http://h").healthy()).toBe(false);
+    await expect(server("http://h").actionSchema()).rejects.toThrow(/schema .* cannot be read: more than 1048576 bytes/);
+    await expect(server("http://deep").actionSchema()).rejects.toThrow(/nested deeper/);
+    expect(asked).toEqual(["manual http://h/health", "manual http://h/schema", "manual http://deep/schema"]);
+  });
+
   it("tells what the server is: healthy, and what its actions look like", async () => {
     const bodies: Readonly<Record<string, unknown>> = { "http://h/health": {}, "http://h/schema": { action: { type: "object" } } };
     const fetch = async (url: string): Promise<Response> => Response.json(bodies[url] ?? {}, { status: url in bodies ? 200 : 404 });

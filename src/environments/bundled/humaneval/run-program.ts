@@ -4,7 +4,8 @@ import { base64, quoted } from "../../sandbox/shell-words.ts";
 
 /**
  * Runs a program that it reads from its input, apart from its own names, with nothing to read and nobody to read what it prints. Says how it went in one
- * line, with a word that the program has not seen: one that ends early, or prints what it likes, has not passed.
+ * line, with a word that is no name of the program's: one that ends early, or prints what it likes, has not passed. The word is in the same process: it keeps out
+ * who gives up, not who looks for it (README).
  */
 const RUNNER = `
 import json, os, sys

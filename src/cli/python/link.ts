@@ -1,4 +1,5 @@
 /** The link under which a service reaches the processes of one environment while their command lasts. */
+import { linkSlug } from "../../links/link-name.ts";
 import { ServiceError, type ServiceClient } from "../connection/http-client.ts";
 
 /** A command that was killed leaves its link for so long. */
@@ -12,7 +13,7 @@ export interface LinkBody {
   readonly command: string;
 }
 
-const pathOf = (name: string): string => `/environments/linked/${encodeURIComponent(name.replace("/", "~"))}`;
+const pathOf = (name: string): string => `/environments/linked/${encodeURIComponent(linkSlug(name))}`;
 
 /** The service asks the processes what they are before it answers. */
 export async function putLink(client: ServiceClient, name: string, body: LinkBody): Promise<void> {

@@ -62,8 +62,19 @@ export function readMessage(raw: unknown): ReadMessage {
   if (typeof type !== "string" || !Object.hasOwn(TO_ENGINE, type))
     return { ok: false, problem: `it sent a message of the type ${nameOf(type)}, which there is not` };
   if (OFTEN[type]?.(raw) === true) return { ok: true, message: raw as unknown as ToEngine };
-  const parsed = TO_ENGINE[type as keyof typeof TO_ENGINE].safeParse(raw);
+  const parsed = parsedAs(type as keyof typeof TO_ENGINE, raw);
+  if (parsed === null) return { ok: false, problem: `its message ${nameOf(type)} is none: it is nested too deeply` };
   if (parsed.success) return { ok: true, message: parsed.data };
   const [issue] = parsed.error.issues;
   return { ok: false, problem: `its message ${nameOf(type)} is none: ${issue?.path.join(".") ?? ""} ${issue?.message.slice(0, 200) ?? ""}` };
+}
+
+/** Null where a schema that walks all of a value meets one that is too deep for that. */
+function parsedAs(type: keyof typeof TO_ENGINE, raw: unknown) {
+  try {
+    return TO_ENGINE[type].safeParse(raw);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return null;
+    throw thrown;
+  }
 }

@@ -166,10 +166,14 @@ describe("a conversation that ends in the middle", () => {
   });
 
   it("with what is no batch, or one that is too large, is the environment's error", async () => {
+    const spec = { name: "n", docker_image: "i", start_command: "s", cpu_cores: 1, memory_gb: 1, disk_size_gb: 1, gpu_count: 0, timeout_minutes: 1 };
+    const more = { environment_vars: {}, labels: [], team_id: null, advanced_configs: { a: "deep" } };
+    const sandbox = { type: "sandbox", call: 1, driver: null, request: { op: "create", spec: { ...spec, ...more } } };
     for (const [text, message] of [
       ["{}\n", /no batch of messages/],
       ["hello\n", /no batch of messages/],
       [`["${"x".repeat(13 * 1024 * 1024)}`, /too much at once/],
+      [`[${JSON.stringify(sandbox).replace('"deep"', `${"[".repeat(500_000)}${"]".repeat(500_000)}`)}]\n`, /nested too deeply/],
     ] as const) {
       const own = await served();
       const hosted = await own.offered.load({}, context);

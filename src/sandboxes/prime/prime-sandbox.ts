@@ -208,7 +208,7 @@ export class PrimeSandbox implements Sandbox, RemoteCommands {
     const key = await this.#host.key("PRIME_API_KEY", new URL(base).hostname);
     if (key === null) throw new SandboxError("PRIME_API_KEY is not set");
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-    return await jsonOf(PROVIDER, await ask(this.#host, PROVIDER, `${base}/api/v1${path}`, { ...request, method, headers }));
+    return await jsonOf(PROVIDER, await ask(this.#host, PROVIDER, `${base}/api/v1${path}`, { ...request, method, headers, follows: true }));
   }
 }
 

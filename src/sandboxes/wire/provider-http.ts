@@ -37,11 +37,13 @@ export interface ProviderRequest {
   readonly timeoutMs?: number | undefined;
   /** The answer goes on for as long as it takes, once it has begun. */
   readonly streams?: boolean;
+  /** Of a provider's own API, where its package follows redirects; else none is followed: what runs in a sandbox may answer, and would choose the address. */
+  readonly follows?: boolean;
 }
 
 /** One request to a provider. Throws a `SandboxError` where it does not answer in time, a `ProviderRefusal` where it refuses, and the signal's reason. */
 export async function ask({ fetch }: Pick<DriverHost, "fetch">, provider: string, url: string, request: ProviderRequest): Promise<Response> {
-  const { method, headers, body, signal = null, timeoutMs = REQUEST_MS, streams = false } = request;
+  const { method, headers, body, signal = null, timeoutMs = REQUEST_MS, streams = false, follows = false } = request;
   signal?.throwIfAborted();
   const timer = new AbortController();
   const late = streams ? timer.signal : AbortSignal.timeout(timeoutMs);
@@ -53,6 +55,7 @@ export async function ask({ fetch }: Pick<DriverHost, "fetch">, provider: string
       headers: { ...headers },
       ...(body === undefined ? {} : { body }),
       signal: signal === null ? late : AbortSignal.any([signal, late]),
+      redirect: follows ? "follow" : "manual",
     });
   } catch (cause) {
     signal?.throwIfAborted();

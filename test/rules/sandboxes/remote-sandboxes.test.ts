@@ -62,6 +62,17 @@ describe.each<readonly [string, () => Provider, (provider: Provider) => Sandbox]
     await expect(sandbox.ready(id)).rejects.toThrow(SandboxNotReadyError);
   });
 
+  it("is not left for an address that a sandbox names in the provider's place", async () => {
+    const { provider, sandbox } = both();
+    const id = await sandbox.create(SPEC);
+    const fetch: Provider["fetch"] = async (url, init) => {
+      if (!/\/(files|download)\?/.test(url)) return provider.fetch(url, init);
+      return init?.redirect === "manual" ? new Response(null, { status: 302, headers: { location: "http://169.254.169.254/" } }) : new Response("elsewhere");
+    };
+    await expect(open({ key: provider.key, failing: [], fetch }).readFile(id, "/a")).rejects.toThrow(/answered 302/);
+    await sandbox.delete([id]);
+  });
+
   it("that refuses a creation is told as one, without its key", async () => {
     const { provider, sandbox } = both();
     provider.failing = [402];

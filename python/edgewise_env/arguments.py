@@ -95,7 +95,7 @@ def check_arguments(load: Callable[..., Any], args: dict[str, Any]) -> None:
         raise Failure("invalid_request", f"env_args.{unknown[0]}: load_environment has no such argument (allowed: {allowed})")
     missing = [each.name for each in parameters if each.default is inspect.Parameter.empty and each.name not in args]
     if missing:
-        raise Failure("invalid_request", f"env_args.{missing[0]}: load_environment needs this argument, and it is not given")
+        raise Failure("invalid_request", f"env_args.{missing[0]}: load_environment needs this argument, and it is not given (-a '{{\"{missing[0]}\": …}}')")
 
 
 def resolve_arguments(load: Callable[..., Any], args: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .failures import Failure, said
+from .failures import Failure, place_of, said
+from .missing_variables import missing_variables, needs_variables
 
 try:
     import tomllib
@@ -130,7 +131,12 @@ def _imported(module: str) -> ModuleType:
             f"{sys.executable} -m pip install {(missing.name or '').split('.')[0].replace('_', '-')}",
         ) from missing
     except Exception as error:
-        raise Failure("environment_failed", f"{module} cannot be imported: {type(error).__name__}: {said(error)}") from error
+        missing_here = missing_variables(error)
+        if missing_here:
+            raise needs_variables(module, missing_here) from error
+        place = place_of(error)
+        where = "" if place is None else f" ({place})"
+        raise Failure("environment_failed", f"{module} cannot be imported: {type(error).__name__}: {said(error)}{where}") from error
     if not callable(getattr(imported, "load_environment", None)):
         raise Failure("environment_failed", f"module {module} ({getattr(imported, '__file__', None)}) has no function load_environment")
     return imported

@@ -14,6 +14,7 @@ from .library import Library
 from .loading import Found
 from .calls.model_clients import ModelClients
 from .outbox import Outbox
+from .preparing import Preparing
 from .calls.relay import Callers
 from .session import PROTOCOL_VERSION, Session
 
@@ -37,6 +38,7 @@ class Server:
         self._callers = callers
         self._clients = clients
         self._concurrency = concurrency
+        self._preparing = Preparing()
         self._conversations: dict[str, Conversation] = {}
         self._runner: web.AppRunner | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -79,14 +81,16 @@ class Server:
 
     async def _health(self, request: web.Request) -> web.Response:
         if "loop" in request.query:
-            # Answered once the environment's code has given its loop a turn.
-            await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._rollouts))
+            # Answered once the environment's code has given its loop a turn, which it owes nobody while it is loaded.
+            turn = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), self._rollouts))
+            while not turn.done() and not self._preparing.is_under_way:
+                await asyncio.wait({turn}, timeout=WATCH_S)
         units = sum(each.units for each in self._conversations.values())
         told = {"protocol": PROTOCOL_VERSION, "environment": self._found.id, "version": self._found.version}
         return web.json_response({**told, "conversations": len(self._conversations), "units": units})
 
     def _session(self, outbox: Outbox, on_close: Callable[[], None]) -> Session:
-        return Session(self._found, self._library, outbox, self._callers, self._clients, self._concurrency, on_close)
+        return Session(self._found, self._library, outbox, self._callers, self._clients, self._concurrency, self._preparing, on_close)
 
     async def _open(self, request: web.Request) -> web.StreamResponse:
         conversation = Conversation(self._rollouts, self._session)

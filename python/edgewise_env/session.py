@@ -12,9 +12,11 @@ from typing import Any, Callable, Iterator
 from .arguments import check_arguments, resolve_arguments
 from .describing import facts_of
 from .examples import Examples, page
-from .failures import Failure, crossing
+from .failures import Failure, crossing, said
 from .library import Library
 from .loading import Found
+from .missing_variables import missing_variables, needs_variables
+from .preparing import Preparing
 from .calls.model_clients import ModelClients
 from .outbox import Outbox
 from .units.playing import PlayedUnit
@@ -33,13 +35,14 @@ logger = logging.getLogger(__name__)
 class Session:
     """One conversation's environment, units and reads."""
 
-    def __init__(self, found: Found, library: Library, outbox: Outbox, callers: Callers, clients: ModelClients, concurrency: int | None, on_close: Callable[[], None]):
+    def __init__(self, found: Found, library: Library, outbox: Outbox, callers: Callers, clients: ModelClients, concurrency: int | None, preparing: Preparing, on_close: Callable[[], None]):
         self._found = found
         self._library = library
         self._outbox = outbox
         self._callers = callers
         self._clients = clients
         self._concurrency = concurrency
+        self._preparing = preparing
         self._on_close = on_close
         self._loop = asyncio.get_running_loop()
         self._relays = Relays(self._loop, outbox)
@@ -130,7 +133,8 @@ class Session:
             raise Failure("invalid_request", f"{self._found.id} is an environment in Python, and its rubric is its own")
         check_arguments(self._found.module.load_environment, message["args"])
         self._set_variables({**message["variables"], **message["keys"]})
-        environment = self._load(message["args"], message["extra"])
+        with self._preparing.time():
+            environment = self._load(message["args"], message["extra"])
         keep_apart(environment)
         examples = Examples(environment, self._found.id, self._library.input_keys)
         self._host = UnitHost(environment, self._library, examples, self._outbox, self._relays, self._callers, self._clients, self._loop)
@@ -164,17 +168,14 @@ class Session:
     def _made(self, args: dict[str, Any]) -> Any:
         try:
             return self._library.load_environment(self._found.load_as, **args)
-        except ValueError as error:
-            # The library's MissingKeyError, whose text is about other places than this one.
-            keys = getattr(error, "keys", None)
-            if type(error).__name__ != "MissingKeyError" or not keys:
+        except SystemExit as error:
+            # It would end the process, and its reason with it.
+            raise Failure("environment_failed", f"load_environment of {self._found.id} ended with SystemExit: {said(error)}") from None
+        except Exception as error:
+            missing = missing_variables(error)
+            if not missing:
                 raise
-            flags = " ".join(f"--env-var {key}" for key in keys)
-            raise Failure(
-                "environment_failed",
-                f"{self._found.id} needs variables that its process has not: {', '.join(keys)}",
-                f"Where a command starts it: set them there, and add {flags}. Where it is linked: set them where its server is started.",
-            ) from None
+            raise needs_variables(self._found.id, missing) from None
 
     def _set_variables(self, values: dict[str, str]) -> None:
         for name, value in values.items():
@@ -203,7 +204,9 @@ class Session:
         if rows is None:
             return
         try:
-            taken, done = page(rows)
+            # The first page may fetch the data set.
+            with self._preparing.time():
+                taken, done = page(rows)
             # No size: the engine would tell of the tasks that were not asked for as not run, which verifiers says of no data set.
             head = f'{{"type":"examples","read":{read},"done":{"true" if done else "false"},"size":null'
             self._outbox.put_text(f'{head},"rows":[{",".join(taken)}]}}')

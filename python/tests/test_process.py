@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import tempfile
 import unittest
+from pathlib import Path
 
 import aiohttp
 
@@ -136,6 +138,34 @@ class Processes(unittest.IsolatedAsyncioTestCase):
             error = (await engine.ask(opening, "opened", "failed"))["error"]
             self.assertEqual(error["message"], "keyed needs variables that its process has not: JUDGE_KEY")
             self.assertIn("add --env-var JUDGE_KEY.", error["hint"])
+
+    async def test_what_ends_load_environment_is_said(self):
+        for how, message, hint in (
+            ("asks for a variable", "breaks-early needs variables that its process has not: NOWHERE_KEY", "--env-var NOWHERE_KEY."),
+            ("makes a client", "breaks-early needs variables that its process has not: OPENAI_API_KEY", "--env-var OPENAI_API_KEY."),
+            ("looks something up", "RuntimeError: Failed to load environment 'breaks-early': 'NOWHERE_KEY'", None),
+            ("leaves", "load_environment of breaks-early ended with SystemExit: no data", None),
+        ):
+            async with Process("breaks-early") as process, Engine(process, answer) as engine:
+                opening = {"type": "open", "v": 1, "args": {"how": how}, "extra": {}, "rubric": None, "keys": {}, "variables": {}}
+                error = (await engine.ask(opening, "opened", "failed"))["error"]
+                self.assertEqual(error["message"], message)
+                self.assertIn(hint or "", error.get("hint") or "")
+
+    async def test_an_environment_that_takes_long_to_load_is_not_taken_for_one_that_hangs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            until = Path(folder) / "until"
+            async with Process("breaks-early") as process, Engine(process, answer) as engine:
+                async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {process.token}"}) as session:
+                    opening = asyncio.create_task(engine.open({"how": f"waits for {until}"}))
+                    for _ in range(400):
+                        if until.with_suffix(".begun").exists():
+                            break
+                        await asyncio.sleep(0.05)
+                    looked = await asyncio.wait_for(session.get(f"{process.line['url']}/health?loop"), 30)
+                    self.assertEqual((looked.status, opening.done()), (200, False))
+                    until.touch()
+                    await asyncio.wait_for(opening, 30)
 
     async def test_it_is_called_as_it_is_told_and_plays_its_share(self):
         async with Process("keyed", "--id", "other-name", "--concurrency", "7", env={"JUDGE_KEY": "k"}) as process, Engine(process, answer) as engine:

@@ -22,6 +22,8 @@ export interface Refused {
   readonly passing: boolean;
 }
 
+const OTHER_TOKEN = "Its token is the one that it was started with (EDGEWISE_ENV_TOKEN there, or what it printed): link it with that one, by --token-var NAME.";
+
 /** Characters read of a refusal. */
 const MAX_REFUSAL = 4_000;
 
@@ -88,8 +90,10 @@ export class EnvironmentServer {
 
   /** Why an environment cannot be asked or loaded there. */
   failure({ message, passing, status = 0 }: Omit<Refused, "status"> & Partial<Pick<Refused, "status">>): EdgewiseError {
-    const Kind = isTokenRefusal(status) ? TokenRefused : EdgewiseError;
-    return new Kind("environment_failed", `the environment server ${this.shown} ${message}`, { passing });
+    const told = `the environment server ${this.shown} ${message}`;
+    return isTokenRefusal(status)
+      ? new TokenRefused("environment_failed", told, { passing, hint: OTHER_TOKEN })
+      : new EdgewiseError("environment_failed", told, { passing });
   }
 }
 

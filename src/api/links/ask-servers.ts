@@ -19,7 +19,7 @@ export async function agreedFacts(ports: AppPorts, urls: readonly string[], toke
           return { url, facts: await ports.describeServer({ url, token }) };
         } catch (thrown) {
           const { message, hint } = failureOf(thrown);
-          throw new EdgewiseError("environment_failed", mask(`${url}: ${message}`), { cause: thrown, hint: hint ?? START });
+          throw new EdgewiseError("environment_failed", mask(message.includes(url) ? message : `${url}: ${message}`), { cause: thrown, hint: hint ?? START });
         }
       }),
     ),

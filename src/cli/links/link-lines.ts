@@ -24,8 +24,14 @@ export function linkLines({ name, environment, version, description, digest, def
 export function statusLines({ name, version, servers }: LinkStatusAnswer): readonly string[] {
   const healthy = servers.filter(({ state }) => state === "healthy").length;
   const whole = healthy === servers.length ? "healthy" : healthy === 0 ? "not usable" : `${healthy} of ${servers.length} servers healthy`;
-  return [singleLine(`${name} ${version} (linked): ${whole}`), ...servers.flatMap(serverLines)];
+  return [
+    singleLine(`${name} ${version} (linked): ${whole}`),
+    ...servers.flatMap(serverLines),
+    ...(servers.some(({ state }) => state === "unreachable") ? [singleLine(startLine(name))] : []),
+  ];
 }
+
+const startLine = (name: string): string => `  Start what cannot be reached; if it is at another address now: npx edgewise env link ${name} URL`;
 
 const STATES: Readonly<Record<ServerAnswer["state"], string>> = {
   healthy: "healthy",

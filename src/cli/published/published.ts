@@ -28,7 +28,7 @@ function named(text: string): PublishedReference {
   if (found !== null) return found;
   throw usageError(
     `${JSON.stringify(text)} is no name of a published environment`,
-    "Write OWNER/NAME, or OWNER/NAME@1.2.0; the owner is a team, `edgewise` for the default one. `npx edgewise env list` shows what there is.",
+    "Write OWNER/NAME, or OWNER/NAME@1.2.0; the owner is a team, `edgewise` for the default one. `npx edgewise env list` shows what there is, with the arguments of what is bundled.",
   );
 }
 /** The same of a whole environment. */

@@ -147,6 +147,6 @@ function installHints(
   cwd: string,
   path: string | undefined,
 ): readonly string[] {
-  if (folder === null || project === null || !/No module named|cannot be imported/.test(message)) return [];
+  if (folder === null || project === null || !/No module named|is not installed in|cannot import name/.test(message)) return [];
   return [`Everything that its project names: ${installer(executable, path)} -e ${quoted(shortPath(folder, cwd))}`];
 }

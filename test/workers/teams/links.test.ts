@@ -91,6 +91,7 @@ it("a server that is not there, asks for another token or is none is not linked,
     status: 422,
     code: "environment_failed",
     detail: expect.stringContaining("refuses the token"),
+    hint: expect.stringContaining("--token-var"),
   });
   Object.assign(service, { NETWORK: { fetch: () => Promise.reject(new Error(`no way for ${TOKEN}`)) } });
   expect(await ask("PUT", "/turn-round", BODY)).toMatchObject({

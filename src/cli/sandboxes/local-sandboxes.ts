@@ -3,6 +3,7 @@ import type { ListedSandbox, SandboxSpec } from "../../environments/sandbox/sand
 import { quoted } from "../../environments/sandbox/shell-words.ts";
 import { MAX_LOCAL_SANDBOXES, MAX_SANDBOX_FILE_BYTES, MAX_SANDBOX_OUTPUT_BYTES } from "../../limits.ts";
 import type { DescribedWall, Wall } from "../../sandboxes/local/messages.ts";
+import { checkFile } from "../../sandboxes/shell-sandbox.ts";
 import { checkedSpec, secondsOf } from "./checked-spec.ts";
 import { removeOwnFolder, sweepFolders } from "./folders.ts";
 import { Places } from "./places.ts";
@@ -86,7 +87,7 @@ export class LocalSandboxes {
   }
 
   async write(id: string, path: string, content: Uint8Array): Promise<void> {
-    if (content.length > MAX_SANDBOX_FILE_BYTES) throw new SandboxError(`${path} has ${content.length} bytes: a file may have ${MAX_SANDBOX_FILE_BYTES}`);
+    checkFile(path, content);
     const at = fileWord(path);
     await this.#file(id, { command: `f=${at}; mkdir -p -- "$(dirname -- "$f")" && cat > "$f"`, input: content });
   }

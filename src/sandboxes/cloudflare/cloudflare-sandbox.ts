@@ -1,15 +1,7 @@
 import { boundedResult } from "../../environments/sandbox/bounded-output.ts";
 import { DEFAULT_IMAGE } from "../../environments/sandbox/sandbox-spec.ts";
-import {
-  CommandTimedOut,
-  type CommandOptions,
-  type CommandResult,
-  type JobOptions,
-  type JobStatus,
-  type Sandbox,
-  type SandboxSpec,
-} from "../../environments/sandbox/sandbox.ts";
-import { ShellJobs } from "../../environments/sandbox/shell-jobs.ts";
+import { CommandTimedOut, type CommandOptions, type CommandResult, type Sandbox, type SandboxSpec } from "../../environments/sandbox/sandbox.ts";
+import { checkFile, ShellSandbox } from "../shell-sandbox.ts";
 import { quoted } from "../../environments/sandbox/shell-words.ts";
 import { crossedBytes, crossingBytes } from "../../environment-protocol/sandbox-values.ts";
 import { SandboxCreationError, SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
@@ -27,12 +19,12 @@ const STARTING_SECONDS = 180;
 const ID = /^[a-z0-9-]{1,63}$/;
 
 /** Cloudflare's containers beside a deployed Worker. Which sandboxes there are nobody can ask: none is found by labels, and what is left over falls asleep. */
-export class CloudflareSandbox implements Sandbox {
+export class CloudflareSandbox extends ShellSandbox implements Sandbox {
   readonly #containers: Containers | undefined;
-  readonly #jobs = new ShellJobs(this);
 
   /** `containers`: undefined lets every call say that there are none. */
   constructor(containers: Containers | undefined) {
+    super();
     this.#containers = containers;
   }
 
@@ -85,20 +77,8 @@ export class CloudflareSandbox implements Sandbox {
     });
   }
 
-  start(id: string, command: string, options?: JobOptions): Promise<string> {
-    return this.#jobs.start(id, command, options);
-  }
-
-  job(id: string, job: string): Promise<JobStatus> {
-    return this.#jobs.job(id, job);
-  }
-
-  stop(id: string, job: string): Promise<void> {
-    return this.#jobs.stop(id, job);
-  }
-
   async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
-    if (content.length > MAX_SANDBOX_FILE_BYTES) throw new SandboxError(`${path} has ${content.length} bytes: a file may have ${MAX_SANDBOX_FILE_BYTES}`);
+    checkFile(path, content);
     const whole = await this.#shell(
       id,
       `f=${quoted(path)}; mkdir -p -- "$(dirname -- "$f")" && : > "$f" && printf %s "$(cd -- "$(dirname -- "$f")" && pwd)/$(basename -- "$f")"`,

@@ -1,6 +1,6 @@
 import { DEFAULT_IMAGE } from "../../environments/sandbox/sandbox-spec.ts";
-import type { CommandOptions, CommandResult, JobOptions, JobStatus, ListedSandbox, Sandbox, SandboxSpec } from "../../environments/sandbox/sandbox.ts";
-import { ShellJobs } from "../../environments/sandbox/shell-jobs.ts";
+import type { CommandOptions, CommandResult, ListedSandbox, Sandbox, SandboxSpec } from "../../environments/sandbox/sandbox.ts";
+import { checkFile, ShellSandbox } from "../shell-sandbox.ts";
 import { SandboxCreationError, SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
 import { MAX_SANDBOX_FILE_BYTES } from "../../limits.ts";
 import type { DriverHost } from "../driver.ts";
@@ -26,12 +26,12 @@ const READY_ATTEMPTS = 30;
 const READY_PAUSE_MS = 1_000;
 
 /** Sandboxes of E2B: made from templates, with their processors and memory; images of containers it has none. */
-export class E2bSandbox implements Sandbox, RemoteCommands {
+export class E2bSandbox extends ShellSandbox implements Sandbox, RemoteCommands {
   readonly #host: DriverHost;
-  readonly #jobs = new ShellJobs(this);
   readonly #known = new Map<string, Promise<Envd>>();
 
   constructor(host: DriverHost) {
+    super();
     this.#host = host;
   }
 
@@ -91,20 +91,8 @@ export class E2bSandbox implements Sandbox, RemoteCommands {
     return commandEvents(PROVIDER, response, eventIn);
   }
 
-  start(id: string, command: string, options?: JobOptions): Promise<string> {
-    return this.#jobs.start(id, command, options);
-  }
-
-  job(id: string, job: string): Promise<JobStatus> {
-    return this.#jobs.job(id, job);
-  }
-
-  stop(id: string, job: string): Promise<void> {
-    return this.#jobs.stop(id, job);
-  }
-
   async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
-    if (content.length > MAX_SANDBOX_FILE_BYTES) throw new SandboxError(`${path} has ${content.length} bytes: a file may have ${MAX_SANDBOX_FILE_BYTES}`);
+    checkFile(path, content);
     const send = (): Promise<Response> => {
       const form = new FormData();
       form.append("file", new Blob([content as Uint8Array<ArrayBuffer>]), path);

@@ -3,15 +3,12 @@ import {
   CommandTimedOut,
   type CommandOptions,
   type CommandResult,
-  type JobOptions,
-  type JobStatus,
   type ListedSandbox,
   type Sandbox,
   type SandboxSpec,
 } from "../../environments/sandbox/sandbox.ts";
-import { ShellJobs } from "../../environments/sandbox/shell-jobs.ts";
+import { checkFile, ShellSandbox } from "../shell-sandbox.ts";
 import { SandboxCreationError, SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
-import { MAX_SANDBOX_FILE_BYTES } from "../../limits.ts";
 import { type DescribedWall, SANDBOXES_PATH, type SandboxQuestion, type SandboxReply, type Wall } from "./messages.ts";
 
 /** The part of a service binding that is used. */
@@ -25,12 +22,12 @@ const NOT_HERE = "sandboxes of this machine are there under the local service on
  * Sandboxes of the machine that the local service runs on, made by the process that started it (`src/cli/sandboxes/`). `parent` is how that is
  * reached; undefined, as in a deployment, lets every call say that there is none.
  */
-export class LocalSandbox implements Sandbox {
+export class LocalSandbox extends ShellSandbox implements Sandbox {
   readonly #parent: Parent | undefined;
   readonly #wall: Wall | null;
-  readonly #jobs = new ShellJobs(this);
 
   constructor(parent: Parent | undefined, { wall = null }: { readonly wall?: Wall | null } = {}) {
+    super();
     this.#parent = parent;
     this.#wall = wall;
   }
@@ -51,20 +48,8 @@ export class LocalSandbox implements Sandbox {
     return boundedResult((await this.#abandonable(question, signal)) as CommandResult);
   }
 
-  start(id: string, command: string, options?: JobOptions): Promise<string> {
-    return this.#jobs.start(id, command, options);
-  }
-
-  job(id: string, job: string): Promise<JobStatus> {
-    return this.#jobs.job(id, job);
-  }
-
-  stop(id: string, job: string): Promise<void> {
-    return this.#jobs.stop(id, job);
-  }
-
   async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
-    if (content.length > MAX_SANDBOX_FILE_BYTES) throw new SandboxError(`${path} has ${content.length} bytes: a file may have ${MAX_SANDBOX_FILE_BYTES}`);
+    checkFile(path, content);
     await this.#ask({ op: "write", id, path, base64: base64Of(content) });
   }
 

@@ -1,6 +1,6 @@
 import { DEFAULT_START } from "../../environments/sandbox/sandbox-spec.ts";
-import type { CommandOptions, CommandResult, JobOptions, JobStatus, ListedSandbox, Sandbox, SandboxSpec } from "../../environments/sandbox/sandbox.ts";
-import { ShellJobs } from "../../environments/sandbox/shell-jobs.ts";
+import type { CommandOptions, CommandResult, ListedSandbox, Sandbox, SandboxSpec } from "../../environments/sandbox/sandbox.ts";
+import { checkFile, ShellSandbox } from "../shell-sandbox.ts";
 import { quoted } from "../../environments/sandbox/shell-words.ts";
 import { SandboxCreationError, SandboxError, SandboxNotReadyError } from "../../errors/rollout-errors.ts";
 import { MAX_SANDBOX_FILE_BYTES } from "../../limits.ts";
@@ -25,13 +25,13 @@ const POLL_FIRST_MS = 1_000;
 const POLL_LAST_MS = 10_000;
 
 /** Sandboxes of Prime: machines made from images of containers. They make no port reachable. */
-export class PrimeSandbox implements Sandbox, RemoteCommands {
+export class PrimeSandbox extends ShellSandbox implements Sandbox, RemoteCommands {
   readonly #host: DriverHost;
   readonly #gateway: Gateway;
-  readonly #jobs = new ShellJobs(this);
   readonly #homes = new Map<string, Promise<string>>();
 
   constructor(host: DriverHost) {
+    super();
     this.#host = host;
     this.#gateway = new Gateway(host, (id) => this.#api("POST", `/sandbox/${encodeURIComponent(id)}/auth`));
   }
@@ -113,20 +113,8 @@ export class PrimeSandbox implements Sandbox, RemoteCommands {
     return commandEvents(PROVIDER, response, eventIn);
   }
 
-  start(id: string, command: string, options?: JobOptions): Promise<string> {
-    return this.#jobs.start(id, command, options);
-  }
-
-  job(id: string, job: string): Promise<JobStatus> {
-    return this.#jobs.job(id, job);
-  }
-
-  stop(id: string, job: string): Promise<void> {
-    return this.#jobs.stop(id, job);
-  }
-
   async writeFile(id: string, path: string, content: Uint8Array): Promise<void> {
-    if (content.length > MAX_SANDBOX_FILE_BYTES) throw new SandboxError(`${path} has ${content.length} bytes: a file may have ${MAX_SANDBOX_FILE_BYTES}`);
+    checkFile(path, content);
     const whole = await this.#absolute(id, path);
     const folder = whole.slice(0, whole.lastIndexOf("/"));
     if (folder !== "") await this.execute(id, `mkdir -p ${quoted(folder)}`, { timeoutSeconds: 30 });

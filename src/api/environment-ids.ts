@@ -17,12 +17,13 @@ export function bareName(reference: string): string {
 }
 
 /**
- * The environment that somebody of a team names, as they may run it: what the team has linked under the name goes before all else. Then one that the service was put together with, by its bare name, with the owner of bundled ones in
- * front, or its version behind; or a published one. With an owner in front a published one goes first, without one the service's own.
+ * The environment that somebody of a team names, as they may run it: what the team has linked under the name goes before all else, but for code of one's own that the
+ * service was started with. Then one that it was put together with, by its bare name, with the owner of bundled ones in front, or its version behind; or a published one. With
+ * an owner in front a published one goes first, without one the service's own.
  */
 export async function findByReference(ports: AppPorts, reference: string): Promise<Result<EnvironmentFacts>> {
   const linked = await findLinked(ports, reference);
-  if (linked !== null) return linked;
+  if (linked !== null && !(linked.lasts && (await isOwnCode(ports, reference)))) return linked.found;
   const named = publishedReference(reference);
   if (named !== null && !isBundled(named.name)) {
     const published = await publishedBy(ports, named);
@@ -35,6 +36,9 @@ export async function findByReference(ports: AppPorts, reference: string): Promi
   const mine = publishedReference(`${ownerOf(ports.team)}/${reference}`);
   return (mine === null ? null : await publishedBy(ports, mine)) ?? own;
 }
+
+/** Whether files of whoever started the service are called so: they were named to be run, and a link that stays was made some other day. */
+const isOwnCode = async (ports: AppPorts, reference: string): Promise<boolean> => (await ports.findEnvironment(bareName(reference)))?.isIsolated === true;
 
 /** Whether all of a published one was deleted: it stands before no other any more. */
 const isGone = (published: Result<EnvironmentFacts>, { version }: PublishedReference): boolean =>

@@ -1,9 +1,6 @@
-import type { Link } from "../../links/link.ts";
-import { chosenLink } from "../../links/link.ts";
 import { linkReference } from "../../links/link-name.ts";
-import type { Result } from "../../errors/result.ts";
-import { fail, ok } from "../../errors/result.ts";
-import { BRING_BACK } from "../../links/link.ts";
+import { fail, ok, type Result } from "../../errors/result.ts";
+import { BRING_BACK, chosenLink, type Link } from "../../links/link.ts";
 import type { AppPorts } from "../app-ports.ts";
 import type { EnvironmentFacts } from "../creation/resolve.ts";
 import { unlessOlder } from "../older-object.ts";
@@ -18,8 +15,14 @@ export async function linkOf(ports: Pick<AppPorts, "registry" | "now">, name: st
   return chosenLink(links, ports.now(), null);
 }
 
+export interface FoundLink {
+  /** It was made to stay, and by no command for a run of its own. */
+  readonly lasts: boolean;
+  readonly found: Result<EnvironmentFacts>;
+}
+
 /** The linked environment that somebody of the team names; null where nothing is linked under the name, or it is of another version than is asked for. */
-export async function findLinked(ports: AppPorts, reference: string): Promise<Result<EnvironmentFacts> | null> {
+export async function findLinked(ports: AppPorts, reference: string): Promise<FoundLink | null> {
   const wanted = linkReference(reference);
   if (wanted === null) return null;
   const { name, version } = wanted;
@@ -27,5 +30,6 @@ export async function findLinked(ports: AppPorts, reference: string): Promise<Re
   if (link === null || (version !== null && version !== link.facts.version)) return null;
   const linked = { name, digest: link.facts.source };
   const environment = await ports.offered({ env_id: name, linked });
-  return environment === null ? fail("environment_failed", `The link ${name} has just lapsed.`, BRING_BACK(name)) : ok({ ...environment, linked });
+  const found = environment === null ? fail("environment_failed", `The link ${name} has just lapsed.`, BRING_BACK(name)) : ok({ ...environment, linked });
+  return { lasts: link.command === null, found };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as schemas from "../../../src/api/links/link-schemas.ts";
-import { SERVERS } from "../../support/door/fake-environments.ts";
+import { ENVIRONMENTS, SERVERS } from "../../support/door/fake-environments.ts";
 import { type Door, openDoor } from "../../support/door/fake-ports.ts";
 
 const [ONE, SAME, OTHER] = Object.keys(SERVERS) as [string, string, string];
@@ -116,5 +116,18 @@ describe("a run", () => {
     expect((await created(door, "gsm8k")).config).not.toHaveProperty("wall");
     await door.call("DELETE", "/environments/linked/gsm8k");
     expect((await created(door, "gsm8k")).config).not.toHaveProperty("linked");
+  });
+
+  it("is of files of one's own that the service was started with, where a link that lasts is called like them, and not where a command has just made one", async () => {
+    const door = openDoor(
+      {},
+      undefined,
+      undefined,
+      ENVIRONMENTS.map((each) => ({ ...each, isIsolated: true as const })),
+    );
+    await put(door, "gsm8k", {});
+    expect((await created(door, "gsm8k")).config).not.toHaveProperty("linked");
+    await put(door, "gsm8k", lease);
+    expect((await created(door, "gsm8k")).config).toMatchObject({ linked: { name: "gsm8k" } });
   });
 });

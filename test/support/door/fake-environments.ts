@@ -19,7 +19,6 @@ export const ENVIRONMENTS = [ENVIRONMENT, { ...ENVIRONMENT, id: "reverse-text", 
 /** Of every environment of a door, until a test says otherwise. */
 export const DIGEST_OF_CODE = envDigestOf("c".repeat(64));
 
-/** What a door finds of these. */
 /** Environment servers that there are, by their addresses. */
 const serving = (version: string, source: string): LinkedFacts => ({
   ...{ id: "wiki-search", version, description: "Searches.", defaults: { num_examples: 7 }, keys: [], source },
@@ -32,6 +31,7 @@ export const SERVERS: Readonly<Record<string, LinkedFacts>> = {
   "https://env.example/base": serving("1.0.0", "a".repeat(64)),
 };
 
+/** What a door finds of these. */
 export const environmentPorts = (
   environments: readonly EnvironmentFacts[],
   codes: { readonly digest: string },

@@ -1,5 +1,5 @@
 /**
- * `npm test`: runs the three suites one after another, lets vitest print its own summaries, and ends with one line
+ * `npm test`: runs the three suites one after another, lets vitest print its own summaries, and ends with what failed and one line
  * `N passed, N failed, N skipped` over all of them. Names of suites as arguments choose: `npm test -- rules workers`.
  */
 import { spawn } from "node:child_process";
@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Counts, countsOf, summaryLine, type VitestReport } from "./test-summary.ts";
+import { type Counts, countsOf, failureLines, summaryLine, type VitestReport } from "./test-summary.ts";
 
 const SUITES = ["rules", "workers", "e2e"] as const;
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -22,12 +22,16 @@ if (unknown.length > 0) {
 
 const scratch = mkdtempSync(join(tmpdir(), "edgewise-test-"));
 const counts: Counts[] = [];
+const failures: string[] = [];
 for (const suite of SUITES.filter((name) => asked.length === 0 || asked.includes(name))) {
   const report = join(scratch, `${suite}.json`);
   const code = await run(["run", "--config", `vitest.${suite}.config.ts`, "--reporter=default", "--reporter=json", `--outputFile=${report}`]);
-  counts.push(countsOf(readReport(report), code));
+  const read = readReport(report);
+  counts.push(countsOf(read, code));
+  failures.push(...failureLines(suite, read, code));
 }
 rmSync(scratch, { recursive: true, force: true });
+for (const line of failures) console.log(line);
 console.log(summaryLine(counts));
 process.exitCode = counts.some((count) => count.failed > 0) ? 1 : 0;
 

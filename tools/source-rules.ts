@@ -47,7 +47,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ["src/pinned-order.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
-  ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
+  ["src/alerts/", "src/endpoint-limits/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
   ["src/drift/"],
   ["src/schedules/"],
   ["src/rollouts/", "src/training/", "r2-layout/"],

@@ -19,12 +19,13 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Ticks since the machine's start; null where there is no such process, and where nothing says (not Linux). */
+/** Ticks since the machine's start; null where there is no such process, it has ended and nobody has looked at how, or nothing says (not Linux). */
 function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // A name may have spaces and brackets: what follows its end is fixed. The 22nd field, the 20th behind the name.
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19] ?? null;
+    // A name may have spaces and brackets: what follows its end is fixed. The state, and the 22nd field, the 20th behind the name.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null);
   } catch {
     return null;
   }

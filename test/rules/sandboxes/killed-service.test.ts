@@ -27,6 +27,8 @@ describe.runIf(problem === null)("a service that is killed", () => {
     const seconds = uniqueSeconds();
     const holder = spawn(process.execPath, ["test/support/environments/sandbox-holder.ts", seconds], { stdio: ["ignore", "pipe", "inherit"] });
     let owner = "";
+    // Its sandboxes end when its pipes close, which is before it has ended itself.
+    const ended = new Promise((resolve) => holder.once("exit", resolve));
     holder.stdout.on("data", (bytes: Buffer) => {
       owner += bytes.toString();
     });
@@ -35,6 +37,7 @@ describe.runIf(problem === null)("a service that is killed", () => {
     } finally {
       holder.kill("SIGKILL");
     }
+    await ended;
     owner = owner.trim();
     await vi.waitFor(() => expect([runningHere(`sleep\0${seconds}`), runningHere(`${owner}/`)]).toEqual([[], []]), { timeout: 10_000, interval: 20 });
     expect(existsSync(join(base, owner))).toBe(true);

@@ -1,6 +1,7 @@
 import type { AlertBookControl } from "../durable-objects/alert-book/alert-book-control.ts";
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
+import type { LimiterControl } from "../durable-objects/limiter/limiter-control.ts";
 import type { RegistryControl } from "../durable-objects/registry/registry-control.ts";
 import type { EvaluatorControl } from "../durable-objects/evaluator/evaluator-control.ts";
 import type { EvaluatorIndexControl, ScheduleIndexControl } from "../durable-objects/registry/schedules/schedule-index-control.ts";
@@ -56,6 +57,10 @@ export const evaluatorIndexStub = (env: Env, team?: string): EvaluatorIndexContr
 /** Null in a deployment whose wrangler.toml is of before there were evaluators. */
 export const evaluatorStub = (env: Partial<Pick<Env, "EVALUATOR" | "LOCATION_HINT">>, team: string, name: string): EvaluatorControl | null =>
   env.EVALUATOR === undefined ? null : counted<EvaluatorControl>(env.EVALUATOR.getByName(evaluatorName(team, name), locationOf(env)));
+
+/** By its name (`limiterName`). Null in a deployment whose wrangler.toml is of before there were any. */
+export const limiterStub = (env: Partial<Pick<Env, "LIMITER" | "LOCATION_HINT">>, name: string): LimiterControl | null =>
+  env.LIMITER === undefined ? null : counted<LimiterControl>(env.LIMITER.getByName(name, locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

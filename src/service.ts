@@ -1,5 +1,5 @@
 /**
- * What a project deploys its own environments with: `import { AlertBook, createWorker, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { AlertBook, createWorker, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Limiter, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
 import { AlertBook as AlertBookClass } from "../durable-objects/alert-book/alert-book.ts";
@@ -7,6 +7,7 @@ import { Directory as DirectoryClass } from "../durable-objects/directory/direct
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
 import { Monitor as MonitorClass } from "../durable-objects/monitor/monitor.ts";
 import { Evaluator as EvaluatorClass } from "../durable-objects/evaluator/evaluator.ts";
+import { Limiter as LimiterClass } from "../durable-objects/limiter/limiter-object.ts";
 import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
 import { Run as RunClass } from "../durable-objects/run/run.ts";
 import { Schedule as ScheduleClass } from "../durable-objects/schedule/schedule.ts";
@@ -34,6 +35,7 @@ export const Directory: DurableObjectClass = DirectoryClass;
 export const Dispatcher: DurableObjectClass = DispatcherClass;
 export const Monitor: DurableObjectClass = MonitorClass;
 export const Evaluator: DurableObjectClass = EvaluatorClass;
+export const Limiter: DurableObjectClass = LimiterClass;
 export const Registry: DurableObjectClass = RegistryClass;
 export const Run: DurableObjectClass = RunClass;
 export const Schedule: DurableObjectClass = ScheduleClass;

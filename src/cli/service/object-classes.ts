@@ -8,4 +8,5 @@ export const OBJECT_CLASSES = {
   ALERT_BOOK: "AlertBook",
   MONITOR: "Monitor",
   EVALUATOR: "Evaluator",
+  LIMITER: "Limiter",
 } as const;

@@ -199,6 +199,7 @@ export interface ResumeRequest {
   /** From here to `stall_minutes` they were added later: null or absent keeps what the run has. */
   readonly max_concurrent_generation?: number | null;
   readonly max_concurrent_scoring?: number | null;
+  readonly priority?: number | null;
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly headers_from_state?: Readonly<Record<string, string>> | null;
   readonly verbose?: boolean | null;

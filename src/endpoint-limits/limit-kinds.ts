@@ -55,3 +55,6 @@ export interface Cap {
 
 /** Weight of a run beside others that use the same key. */
 export const DEFAULT_PRIORITY = 1;
+/** Between them lie four orders of magnitude: beyond, the lighter of two runs would as good as stand still. */
+export const MIN_PRIORITY = 0.01;
+export const MAX_PRIORITY = 100;

@@ -111,6 +111,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...filled("extra_env_kwargs", request.extra_env_kwargs),
     ...given("max_concurrent_generation", request.max_concurrent_generation),
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
+    ...given("priority", request.priority),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
     ...given("sandbox", request.sandbox),

@@ -249,6 +249,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.stop_when === undefined ? {} : { stop_when: config.stop_when, stop_alpha: config.stop_alpha }),
     ...(config.max_concurrent_generation === undefined ? {} : { max_concurrent_generation: config.max_concurrent_generation }),
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
+    ...(config.priority === undefined ? {} : { priority: config.priority }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
     ...(config.sandbox === undefined ? {} : { sandbox: config.sandbox }),

@@ -115,6 +115,7 @@ evaluations.post("/:id/resume", async (c) => {
     max_concurrent: body.max_concurrent ?? null,
     max_concurrent_generation: body.max_concurrent_generation ?? null,
     max_concurrent_scoring: body.max_concurrent_scoring ?? null,
+    priority: body.priority ?? null,
     headers: body.headers ?? null,
     headers_from_state: body.headers_from_state ?? null,
     verbose: body.verbose ?? null,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { DEFAULT_PRIORITY, MAX_PRIORITY, MIN_PRIORITY } from "../../endpoint-limits/limit-kinds.ts";
 import { didYouMean } from "../nearest.ts";
 import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
@@ -45,6 +46,15 @@ export const EXECUTION_OPTIONS = {
     resume: true,
     value: "N",
     help: "requests of judges in flight, beside those of the model; as -c when not given, 0 or -1 = no limit",
+  }),
+  priority: option({
+    kind: "number",
+    schema: z.number().min(MIN_PRIORITY).max(MAX_PRIORITY),
+    default: DEFAULT_PRIORITY,
+    http: ["eval_config", "priority"],
+    resume: true,
+    value: "N",
+    help: "weight of the run where several share the limit of an endpoint's key: with 2 it gets twice the part of one with 1",
   }),
   num_workers: option({
     kind: "text",

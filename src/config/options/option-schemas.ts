@@ -20,6 +20,7 @@ const RESUMABLE = [
   "max_concurrent",
   "max_concurrent_generation",
   "max_concurrent_scoring",
+  "priority",
   "num_workers",
   "no_interleave_scoring",
   "sandbox",

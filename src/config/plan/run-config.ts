@@ -94,6 +94,10 @@ export interface RunConfig {
   readonly max_concurrent_generation?: number;
   /** Judge requests in flight; absent = as many as `max_concurrent`, `<= 0` = unlimited. */
   readonly max_concurrent_scoring?: number;
+  /** Weight beside other runs that use the same key (src/endpoint-limits/limit-kinds.ts); absent = DEFAULT_PRIORITY. */
+  readonly priority?: number;
+  /** What the evaluations of one command keep to together (`max_concurrent_total`): all that carry the same `id`; absent = its own limits alone. */
+  readonly common_limit?: { readonly id: string; readonly concurrent: number };
   /** Executors that share the run, at most; absent = as many as its requests need. */
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
@@ -194,6 +198,8 @@ const FIELD_ROLES = {
   extra_env_kwargs: "measured",
   max_concurrent_generation: "command",
   max_concurrent_scoring: "command",
+  priority: "command",
+  common_limit: "command",
   num_workers: "command",
   no_interleave_scoring: "command",
   // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.

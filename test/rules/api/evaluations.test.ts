@@ -231,6 +231,7 @@ describe("a resume", () => {
         max_concurrent: 4,
         max_concurrent_generation: null,
         max_concurrent_scoring: null,
+        priority: null,
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,

@@ -53,13 +53,16 @@ describe("flags", () => {
   });
 
   it("say how a run is carried out and watched", () => {
-    const typed = given(...["--max-concurrent-generation", "8", "-w", "3", "-N", "--heartbeat-url", "https://watch.example.com/t", "--stall-minutes", "0.5"]);
+    const typed = given(
+      ...["--max-concurrent-generation", "8", "-w", "3", "-N", "--heartbeat-url", "https://watch.example.com/t", "--stall-minutes", "0.5", "--priority", "2.5"],
+    );
     const meant = {
       max_concurrent_generation: 8,
       num_workers: 3,
       no_interleave_scoring: true,
       heartbeat_url: "https://watch.example.com/t",
       stall_minutes: 0.5,
+      priority: 2.5,
     };
     expect(typed).toEqual(meant);
     expect(createBodySchema.parse(createBody("gsm8k", typed)).eval_config).toMatchObject(meant);

@@ -83,6 +83,7 @@ describe("a resume", () => {
       headers_from_state: { "X-B": "task" },
       extra_env_kwargs: { max_turns: 2 },
       max_concurrent_scoring: 3,
+      priority: 0.5,
       verbose: true,
     };
     const run = RuleRun.open(3, stored);
@@ -90,8 +91,8 @@ describe("a resume", () => {
     run.resume({ expect: { extra_env_kwargs: { max_turns: 2 } } });
     expect(run.ledger.config()).toMatchObject(stored);
     run.call("interrupt", null);
-    run.resume({ headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0 });
-    expect(run.ledger.config()).toMatchObject({ ...stored, headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0 });
+    run.resume({ headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4 });
+    expect(run.ledger.config()).toMatchObject({ ...stored, headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4 });
     expect(run.ledger.config().headers).toEqual({ "X-C": "2" });
   });
 

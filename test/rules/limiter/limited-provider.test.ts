@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { LimitedProvider } from "../../support/model-server/limited/limited-provider.ts";
 import { headersOf, replyOf } from "../../support/model-server/limited/limited-replies.ts";
-import { type ProviderPlan, providerPlan } from "../../support/model-server/limited/provider-plan.ts";
+import { type ProviderPlanInput, providerPlan } from "../../support/model-server/limited/provider-plan.ts";
 
 const SMALL = { input_tokens: 20, output_tokens: 100 };
-const limited = (plan: Partial<ProviderPlan>): LimitedProvider => new LimitedProvider(providerPlan(plan));
+const limited = (plan: ProviderPlanInput): LimitedProvider => new LimitedProvider(providerPlan(plan));
 
 /** Asks `times` at once, and ends what was taken; returns how many were. */
 function burst(provider: LimitedProvider, times: number, now: number, asked = SMALL, outputTokens = 10): number {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { providerPlanSchema } from "./limited/provider-plan.ts";
 
 /**
  * What the scripted model server is told to do: how it answers, how long it takes, and which requests go wrong in which way.
@@ -72,6 +73,8 @@ const scriptSchema = z.strictObject({
   api_key: z.string().nullable().default(null),
   /** The first rule that matches decides. */
   faults: z.array(ruleSchema).default([]),
+  /** Limits that every request is held against before anything else; null = none. Its times, like those of rules, count from when the script was set. */
+  limited: providerPlanSchema.nullable().default(null),
 });
 
 export type Fault = z.output<typeof faultSchema>;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { answerTo, type ChatMessage, completionBody, promptOf, type Refusal, refusal, refusalOf } from "./model-answers.ts";
+import { type AdmittedRequest, LimitedGate } from "./limited/limited-gate.ts";
 import { Ledger, type LedgerEntry } from "./model-ledger.ts";
 import { type Fault, faultPicker, parseScript, type Script, type ScriptInput } from "./model-script.ts";
 
@@ -12,6 +13,7 @@ import { type Fault, faultPicker, parseScript, type Script, type ScriptInput } f
  *   GET  /stats                 `?model=M` of one model; `?requests=1` adds every request, `?calls=1` the count per prompt and session
  *   DELETE /stats               starts a new page of the ledger
  *   POST /script                a new script; request numbers and times of its rules count from here
+ *   GET  /limited               what a script's `limited` took and refused, `?from=MS&to=MS` since the script was set
  *   POST /down {"ms": N}        refuses connections for so long
  */
 export interface ModelServer {
@@ -32,7 +34,17 @@ interface Playing {
   readonly pick: ReturnType<typeof faultPicker>;
   readonly since: number;
   readonly attempts: Map<string, number>;
+  readonly gate: LimitedGate | null;
   requests: number;
+}
+
+interface CompletionRequest {
+  readonly model?: unknown;
+  readonly messages?: readonly ChatMessage[];
+  readonly stream?: boolean;
+  readonly user?: string;
+  readonly max_tokens?: number;
+  readonly max_completion_tokens?: number;
 }
 
 const HOST = "127.0.0.1";
@@ -83,6 +95,11 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
       case "POST /script":
         playing = play(await readJson(request));
         return sendJson(response, 200, playing.script);
+      case "GET /limited": {
+        const [from, to] = ["from", "to"].map((name) => Number(url.searchParams.get(name) ?? Number.NaN)) as [number, number];
+        if (playing.gate === null) throw new TypeError("the script has no limits");
+        return sendJson(response, 200, playing.gate.figures(Number.isNaN(from) ? 0 : from, Number.isNaN(to) ? performance.now() - playing.since : to));
+      }
       case "POST /down": {
         const { ms } = (await readJson(request)) as { ms: number };
         sendJson(response, 200, { ms });
@@ -95,7 +112,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
   }
 
   async function complete(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = (await readJson(request)) as { model?: unknown; messages?: readonly ChatMessage[]; stream?: boolean };
+    const body = (await readJson(request)) as CompletionRequest;
     const model = String(body.model);
     const messages = body.messages ?? [];
     const prompt = promptOf(messages);
@@ -103,10 +120,19 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
     const entry = ledger.begin({ model, prompt, session: typeof header === "string" ? header : null });
     response.once("close", () => ledger.end(entry, "aborted"));
 
-    const { script, pick, attempts, since } = playing;
+    const { script, pick, attempts, since, gate } = playing;
     const nth = ++playing.requests;
     const attempt = (attempts.get(prompt) ?? 0) + 1;
     attempts.set(prompt, attempt);
+    const admitted = gate === null ? null : ask(gate, script, body);
+    if (admitted !== null && "status" in admitted) {
+      ledger.end(entry, "limited");
+      return send(response, admitted);
+    }
+    const outputTokens = script.usage?.completion_tokens ?? 0;
+    // An answer is over when it is handed to the socket: the client's next request is never here before that.
+    response.once("finish", () => admitted?.end(outputTokens));
+    response.once("close", () => admitted?.end(0));
     const fault = pick({ nth, attempt, prompt, model, age_ms: performance.now() - since });
 
     const latency =
@@ -120,6 +146,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
       return send(response, refused);
     }
     const text = completionBody({ n: entry.n, model, content: answerTo(script, messages, attempt), usage: script.usage }, fault);
+    for (const [name, value] of Object.entries(admitted?.headers ?? {})) response.setHeader(name, value);
     answer(response, entry, text, fault);
   }
 
@@ -178,7 +205,15 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
 
 function play(input: unknown): Playing {
   const script = parseScript(input);
-  return { script, pick: faultPicker(script.faults), since: performance.now(), attempts: new Map(), requests: 0 };
+  const gate = script.limited === null ? null : new LimitedGate(script.limited);
+  return { script, pick: faultPicker(script.faults), since: performance.now(), attempts: new Map(), gate, requests: 0 };
+}
+
+/** Its tokens are those of the script's `usage`, and its max_tokens where the request has none. */
+function ask(gate: LimitedGate, { usage }: Script, body: CompletionRequest): Refusal | AdmittedRequest {
+  const { prompt_tokens: input, completion_tokens: output } = usage ?? { prompt_tokens: 0, completion_tokens: 0 };
+  const model = String(body.model);
+  return gate.ask({ input_tokens: input, output_tokens: body.max_completion_tokens ?? body.max_tokens ?? output }, model, body.user ?? model);
 }
 
 /** What a real server would refuse, scripted or not. */

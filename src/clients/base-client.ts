@@ -1,6 +1,8 @@
 import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
 import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
+import type { AttemptWatch } from "./limits/attempt-watch.ts";
+import { boundOf, charactersOf, RequestCosts, type Weight } from "./limits/request-costs.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
 import { readUsage, record } from "./openai/reply-fields.ts";
@@ -38,6 +40,8 @@ export interface Attempt {
   readonly signal: AbortSignal;
   /** See `ModelRequest`. */
   readonly onAnswer?: (() => void) | undefined;
+  /** Is told of every answer as it begins; absent where nobody reads it. */
+  readonly watch?: AttemptWatch | undefined;
 }
 
 /**
@@ -55,6 +59,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** The same, whole. */
   protected readonly blot: (text: string) => string;
   readonly #clock: AttemptClock;
+  readonly #costs: RequestCosts;
   readonly #writing = new VisibleWriting();
 
   constructor(endpoint: Endpoint, ports: ClientPorts) {
@@ -62,6 +67,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     this.ports = ports;
     this.scrub = scrubber(endpoint.api_key, endpoint.headers);
     this.blot = endpointBlotter(endpoint.api_key, endpoint.headers);
+    this.#costs = ports.costs ?? new RequestCosts();
     this.#clock = new AttemptClock(ports.timeouts.request_ms ?? DEFAULT_REQUEST_MS, ports.now);
     this.native = this.setupClient(endpoint, ports);
   }
@@ -106,25 +112,29 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     return await this.named(request.model, async () => {
       let native = this.#prepare(request);
       const { state, onAnswer } = request;
-      const attempt = async (signal: AbortSignal): Promise<ModelResponse> => {
+      const attempt = async (signal: AbortSignal, watch: AttemptWatch | undefined): Promise<ModelResponse> => {
         try {
-          return await this.#attempt(native, { state, signal, onAnswer });
+          return await this.#attempt(native, { state, signal, onAnswer, watch });
         } catch (thrown) {
           if (!native.visibly || !this.#writing.isRefused(thrown)) throw thrown;
           this.ports.onWarning?.("stream_refused", "the server does not stream: its answers are asked for whole from now on");
           native = this.#prepare(request);
-          return await this.#attempt(native, { state, signal, onAnswer });
+          return await this.#attempt(native, { state, signal, onAnswer, watch });
         }
       };
-      const response = await this.exchange(request, attempt);
+      const response = await this.exchange(request, weighed(native.model, native.text, native.body), attempt);
       this.inspect(request, response, native);
       return response;
     });
   }
 
   /** Sends one request as often as it takes. Every request to the model goes out here, whatever it asks for. */
-  protected async exchange<T>({ signal, onBegin }: Pick<ModelCall, "signal" | "onBegin">, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return await sendWithRetries({ signal, clock: this.#clock, onBegin, attempt }, this.ports);
+  protected async exchange<T>(
+    { signal, onBegin }: Pick<ModelCall, "signal" | "onBegin">,
+    weigh: () => Weight,
+    attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>,
+  ): Promise<T> {
+    return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, weigh, onBegin, attempt }, this.ports);
   }
 
   /** Passes a request on, `passOn` once for each attempt with the text of its body. */
@@ -132,16 +142,18 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     const { state, onAnswer, model } = request;
     const text = JSON.stringify({ ...request.body, model });
     return await this.named(model, () =>
-      this.exchange(request, async (signal) => {
+      this.exchange(request, weighed(model, text, request.body), async (signal, watch) => {
         let taken: Relayed | null = null;
         try {
-          taken = await passOn(text, { state, signal, onAnswer });
+          taken = await passOn(text, { state, signal, onAnswer, watch });
           this.ports.onTaken?.(taken.answer);
           return taken.reply;
         } catch (thrown) {
           throw this.#scrubbed(thrown);
         } finally {
-          this.ports.onAttempt?.(state, readUsage(record(taken?.answer)?.usage));
+          const usage = record(taken?.answer)?.usage;
+          watch?.took(usage);
+          this.ports.onAttempt?.(state, readUsage(usage));
         }
       }),
     );
@@ -171,7 +183,9 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     } catch (thrown) {
       throw this.#scrubbed(thrown);
     } finally {
-      this.ports.onAttempt?.(attempt.state, readUsage(record(response)?.usage));
+      const usage = record(response)?.usage;
+      attempt.watch?.took(usage);
+      this.ports.onAttempt?.(attempt.state, readUsage(usage));
     }
   }
 
@@ -196,6 +210,12 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       throw badAnswer("bad_request", thrown instanceof Error ? thrown.message : String(thrown));
     }
   }
+}
+
+/** The weight of a request that does not change; worked out when it is first asked for. */
+function weighed(model: string, text: string, body: JsonObject): () => Weight {
+  let weight: Weight | null = null;
+  return () => (weight ??= { model, characters: charactersOf(text), bound: boundOf(body) });
 }
 
 /** Arguments without nulls, which mean "not set". Throws for what no provider can be asked here. */

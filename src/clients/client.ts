@@ -1,6 +1,8 @@
+import type { AttemptOutcome, RequestCost } from "../endpoint-limits/limit-kinds.ts";
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Outage } from "./outage.ts";
+import type { RequestCosts } from "./limits/request-costs.ts";
 import type { TokenLimitName } from "./openai/token-limit-name.ts";
 import type { ScoringChoices } from "./scoring/choices.ts";
 
@@ -23,8 +25,12 @@ export interface Endpoint {
 
 /** Permits for requests in flight (`src/clients/gate.ts`): held during one attempt, never while waiting for anything else. */
 export interface Permits {
-  enter(signal?: AbortSignal | null): Promise<void>;
-  leave(): void;
+  /** Whether it makes anything of costs and outcomes; absent: it does not, and is told neither. */
+  readonly reads?: boolean;
+  /** `cost`: what the request is expected to use. */
+  enter(signal?: AbortSignal | null, cost?: RequestCost): Promise<void>;
+  /** `outcome`: how the attempt ended; its `cost` is the one that its permit was asked for with. */
+  leave(outcome?: AttemptOutcome): void;
 }
 
 /** An endpoint's wish to be left alone, shared by all that call it (`src/clients/endpoint-pause.ts`). */
@@ -90,6 +96,8 @@ export interface ClientPorts {
   readonly limitName?: TokenLimitName;
   /** What stands on the record and is no warning. Called once for each thing that was found out. */
   readonly onNote?: (message: string) => void;
+  /** What requests of each model use there; absent: this client finds out for itself. */
+  readonly costs?: RequestCosts;
   /** What is known of the ways to score texts there; absent: this client finds out for itself. */
   readonly scoring?: ScoringChoices;
   /** How many texts one request may carry that scores them; default 40. */

@@ -9,10 +9,10 @@ export type RateKind = (typeof RATE_KINDS)[number];
 /** An amount of each; what is not named is not bounded, or nothing of it is used. */
 export type Amounts<Kind extends LimitKind = LimitKind> = { readonly [K in Kind]?: number };
 
-/** What one request is expected to use before it is sent: one request, and tokens as far as they can be told. */
+/** What one request is expected to use before it is sent, or has used: one request, and tokens as far as they can be told. */
 export interface RequestCost {
   readonly input_tokens: number;
-  /** What bounds the answer, where something does, and is no less than answers of before; else what they had on average. */
+  /** Expected: what answers of the model had on average, and no more than bounds this one; before the first of them, what bounds it. */
   readonly output_tokens: number;
 }
 
@@ -28,12 +28,14 @@ export type ToldLimits = { readonly [K in RateKind]?: ToldLimit };
 
 /**
  * How one attempt ended, for whoever finds out what the endpoint bears. `accepted`: it was taken, whatever came of it later; `rate_limited`: HTTP 429 that
- * is no quota; `overloaded`: 529, 503 with a wish to be left alone; `missed`: no server was there; `failed`: anything else, which says nothing of a limit.
+ * is no quota; `overloaded`: 529, 503 with a wish to be left alone; `missed`: no server was there; `failed`: anything else, which says nothing of a limit;
+ * `unsent`: the permit was given back without a request, and nothing was used.
  */
 export interface AttemptOutcome {
-  readonly kind: "accepted" | "rate_limited" | "overloaded" | "missed" | "failed";
+  readonly kind: "accepted" | "rate_limited" | "overloaded" | "missed" | "failed" | "unsent";
   /** From the permit to the end of the answer, in milliseconds. */
   readonly ms: number;
+  /** What the permit was asked for with. */
   readonly cost: RequestCost;
   /** As the server counts them; null where it does not say. */
   readonly used: RequestCost | null;

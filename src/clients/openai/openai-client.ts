@@ -1,6 +1,7 @@
 import type { PromptScore, RelayRoute, ScoreRequest } from "../../rollouts/types.ts";
 import { API_VERSION } from "../anthropic/api-version.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
+import type { Weight } from "../limits/request-costs.ts";
 import { readUsage, record } from "./reply-fields.ts";
 import { shareUsage } from "../scoring/share-usage.ts";
 import { Scorer, type SendScoring } from "../scoring/scorer.ts";
@@ -42,13 +43,18 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
     return await this.named(request.model, () => this.#scorer.score(request));
   }
 
-  readonly #sendScoring: SendScoring = async (below, path, text, { signal, state, states, serverErrors }) => {
+  readonly #sendScoring: SendScoring = async (below, path, text, { signal, model, size, state, states, serverErrors }) => {
     let errors = 0;
-    return await this.exchange({ signal }, async (ended) => {
+    // A prompt comes back with a token or none behind it, which is no measure for what the model says elsewhere.
+    const weigh = (): Weight => {
+      const { characters, texts } = size();
+      return { model: `${model} ${path}`, characters, bound: texts };
+    };
+    return await this.exchange({ signal }, weigh, async (ended, watch) => {
       let answer: unknown = null;
       try {
         const body = text();
-        answer = await this.post(below === "api" ? path : `${this.root}${path}`, body, false, { state: state(), signal: ended });
+        answer = await this.post(below === "api" ? path : `${this.root}${path}`, body, false, { state: state(), signal: ended, watch });
         return answer;
       } catch (thrown) {
         const failed = thrown instanceof RequestFailed && thrown.failure.code === "provider_error" && thrown.failure.noServer !== true;
@@ -57,6 +63,7 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
           ABOUT_SCORING.test(bodyText((thrown as RequestFailed).message)) || (serverErrors !== null && (isPage(thrown) || ++errors >= serverErrors));
         throw isAnswer ? new RequestFailed({ ...(thrown as RequestFailed).failure, shouldRetry: false }) : thrown;
       } finally {
+        watch?.took(record(answer)?.usage);
         this.#count(states(), answer);
       }
     });

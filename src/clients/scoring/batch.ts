@@ -42,6 +42,11 @@ export class Batch {
     return this.#members;
   }
 
+  /** Of all texts that have joined. */
+  get characters(): number {
+    return this.#characters;
+  }
+
   /** Whether a text of so many characters may join: any may be the first. */
   takes(text: string): boolean {
     if (this.#sealed || this.signal.aborted) return false;

@@ -9,6 +9,9 @@ import type { Post, ScoredTexts, ScoringDriver } from "./scoring-driver.ts";
 const TEXTS = ["The capital of France is Paris, and that of Spain is Madrid.", "Water boils at a hundred degrees."] as const;
 const FEWEST_TOKENS = 4;
 
+/** What the largest request of a probe has. */
+export const PROBE_SIZE = { characters: TEXTS.join("").length, texts: TEXTS.length };
+
 /** What a server that lacks a route says of it; anything else is said of the request, the key, the model or the way there. */
 const LACKING: readonly RolloutErrorCode[] = [
   "bad_request",

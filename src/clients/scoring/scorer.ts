@@ -6,7 +6,7 @@ import { Batch, type ScoredCall } from "./batch.ts";
 import { type ScoringChoice, ScoringChoices } from "./choices.ts";
 import { echoDriver } from "./echo.ts";
 import { llamaCppDriver } from "./llama-cpp-forcing.ts";
-import { probeScoring } from "./probe.ts";
+import { PROBE_SIZE, probeScoring } from "./probe.ts";
 import { promptLogprobsDriver } from "./prompt-logprobs.ts";
 import type { Post, ScoringDriver } from "./scoring-driver.ts";
 import { sglangDriver } from "./sglang-generate.ts";
@@ -28,6 +28,9 @@ export interface SentCall {
   readonly signal: AbortSignal | null;
   /** Of all that go along, what they have in common. */
   readonly state: () => Readonly<Record<string, unknown>>;
+  readonly model: string;
+  /** Characters of all texts that go along, and how many there are, as far as is known now. */
+  readonly size: () => { readonly characters: number; readonly texts: number };
   /** The state of each text that goes along, to count what it took. */
   readonly states: () => readonly Readonly<Record<string, unknown>>[];
   /** Null = as any request; else a server's error is taken for its answer when it has been given so often. */
@@ -60,7 +63,7 @@ export class Scorer {
 
   async #probe({ model, state }: ModelCall, signal: AbortSignal): Promise<ScoringChoice> {
     const choice = await probeScoring(DRIVERS, model, (driver, serverErrors) =>
-      this.#post(driver, { signal, serverErrors, state: () => state, states: () => [state] }),
+      this.#post(driver, { signal, serverErrors, model, size: () => PROBE_SIZE, state: () => state, states: () => [state] }),
     );
     const how = choice.several ? `up to ${this.#mostTexts(choice)} texts a request` : "one text a request";
     this.#ports.onNote?.(`Log-probabilities of prompts: ${model} gives them by ${choice.driver.asks} (${how})`);
@@ -98,7 +101,8 @@ export class Scorer {
   /** Never rejects: each text has its own answer. */
   async #run(batch: Batch, model: string, top: number, { driver, several }: ScoringChoice): Promise<void> {
     const states = (): readonly Readonly<Record<string, unknown>>[] => batch.members.map(({ call }) => call.state);
-    const post = this.#post(driver, { signal: batch.signal, serverErrors: null, state: () => common(states(), this.#keys), states });
+    const size = (): { characters: number; texts: number } => ({ characters: batch.characters, texts: batch.members.length });
+    const post = this.#post(driver, { signal: batch.signal, serverErrors: null, model, size, state: () => common(states(), this.#keys), states });
     try {
       const { scores, usage } = await driver.score(post, { model, top, texts: () => batch.seal() });
       const shares =

@@ -138,14 +138,16 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
   }
 
   /** Resolves when the headers of the answer have come. */
-  async #send(path: string, text: string, { state, signal }: Attempt, more: Readonly<Record<string, string>> = {}): Promise<Response> {
+  async #send(path: string, text: string, { state, signal, watch }: Attempt, more: Readonly<Record<string, string>> = {}): Promise<Response> {
     const { url, headers: common } = await this.#template(path);
     const headers = { ...more, ...common, ...stateHeaders(this.endpoint.headers_from_state, state) };
     const { connections } = this.ports;
     if (connections !== undefined) await connections.enter(signal);
     try {
       // A redirect would carry the key to an address that nobody named.
-      return await this.ports.fetch(url, { method: "POST", headers, body: text, signal, redirect: "manual" });
+      const response = await this.ports.fetch(url, { method: "POST", headers, body: text, signal, redirect: "manual" });
+      watch?.answered(response);
+      return response;
     } catch (thrown) {
       throw new RequestFailed(failureOfNetwork(thrown, false, this.scrub));
     } finally {

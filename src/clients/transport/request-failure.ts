@@ -17,6 +17,8 @@ export interface RequestFailure {
   readonly shouldRetry: boolean | null;
   /** Whether a gateway said that no server stands behind it. */
   readonly noServer?: boolean;
+  /** Whether a server that is there has no room for the request now. */
+  readonly overloaded?: boolean;
   /** What the server answered, where whoever made the request is to read that. */
   readonly reply?: RelayReply;
 }
@@ -126,12 +128,15 @@ export function failureOfStatus(answer: StatusAnswer, codes: ProviderCodes, scru
   const page = typeof body === "string" && isWebPage(body, contentType);
   const said = scrub(page ? webPageText(body) : fields.message);
   const shouldRetry = headers.get("x-should-retry");
+  const retryAfterMs = retryAfter(headers, now);
+  const overloaded = status === 529 || (status === 503 && retryAfterMs !== null);
   return {
     code: named ?? codeOfRefusal(status, body, contentType),
     message: said === "" ? `HTTP ${status}` : `HTTP ${status}: ${said}`,
     cause: CLASSES[status] ?? (status >= 500 ? "InternalServerError" : "APIStatusError"),
-    retryAfterMs: retryAfter(headers, now),
+    retryAfterMs,
     shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : null,
+    ...(overloaded ? { overloaded } : {}),
     ...(NO_SERVER.includes(status) ? { noServer: true } : {}),
   };
 }

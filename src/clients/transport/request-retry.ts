@@ -1,5 +1,7 @@
 import { Absence } from "./absence.ts";
 import type { AttemptClock } from "./attempt-clock.ts";
+import { AttemptWatch } from "../limits/attempt-watch.ts";
+import type { RequestCosts, Weight } from "../limits/request-costs.ts";
 import { type ClientPorts, DEFAULT_REQUEST_RETRIES } from "../client.ts";
 import { onAbort } from "./on-abort.ts";
 import { mayRepeat, RequestFailed, type RequestFailure, timedOut } from "./request-failure.ts";
@@ -15,8 +17,11 @@ export interface RetriedRequest<T> {
   readonly clock: AttemptClock;
   /** Called once, when the first attempt holds its permit. */
   readonly onBegin?: (() => void) | undefined;
-  /** One attempt; throws `RequestFailed` for what the table of docs/retries.md knows. Any other error is final. */
-  readonly attempt: (signal: AbortSignal) => Promise<T>;
+  /** What it weighs now: of a request that others may join, more from time to time. Asked for where the permits read it. */
+  readonly weigh: () => Weight;
+  readonly costs: RequestCosts;
+  /** One attempt; throws `RequestFailed` for what the table of docs/retries.md knows. Any other error is final. `watch`: where the permits read outcomes. */
+  readonly attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>;
 }
 
 /**
@@ -25,22 +30,31 @@ export interface RetriedRequest<T> {
  * answers nobody, what fails there says nothing of the request: it is not counted for as long as the place is waited for.
  */
 export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: ClientPorts): Promise<T> {
+  const { gate } = ports;
+  const { costs } = request;
   const retries = ports.maxRequestRetries ?? DEFAULT_REQUEST_RETRIES;
   const absence = ports.outlasting === undefined ? null : new Absence(ports.outlasting, ports);
   let counted = 0;
   for (let attempt = 0; ; attempt++) {
-    await enter(request.signal, ports);
+    const watch = gate.reads === true ? new AttemptWatch(costs.of(request.weigh())) : undefined;
+    await enter(request.signal, watch, ports);
+    watch?.begin(ports.now());
     if (attempt === 0) request.onBegin?.();
     let failure: RequestFailure;
     try {
-      const answer = await timedAttempt(request);
+      const answer = await timedAttempt(request, watch);
       absence?.over();
       return answer;
     } catch (thrown) {
+      watch?.failed(thrown);
       if (!(thrown instanceof RequestFailed)) throw thrown;
       failure = thrown.failure;
     } finally {
-      ports.gate.leave();
+      if (watch === undefined) gate.leave();
+      else {
+        gate.leave(watch.outcome(ports.now()));
+        if (watch.used !== null) costs.learn(request.weigh(), watch.used);
+      }
     }
     if (absence?.excuses(failure) !== true) counted++;
     const last = (): RequestFailed => new RequestFailed(failure, attempt + 1);
@@ -51,12 +65,12 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
 }
 
 /** Takes a permit while the endpoint may be called. A pause that began while waiting for the permit gives it back. */
-async function enter(signal: AbortSignal | null, { gate, pause }: ClientPorts): Promise<void> {
+async function enter(signal: AbortSignal | null, watch: AttemptWatch | undefined, { gate, pause }: ClientPorts): Promise<void> {
   for (;;) {
     if (pause.until !== null) await pause.wait(signal);
-    await gate.enter(signal);
+    await gate.enter(signal, watch?.cost);
     if (pause.until === null) return;
-    gate.leave();
+    gate.leave(watch?.unsent());
   }
 }
 
@@ -76,7 +90,7 @@ async function waitBefore(
 }
 
 /** One attempt under the clock of its endpoint. A cancellation of the whole request rejects with that signal's reason. */
-async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>): Promise<T> {
+async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>, watch: AttemptWatch | undefined): Promise<T> {
   const controller = new AbortController();
   signal?.throwIfAborted();
   const letGo = signal === null ? null : onAbort(signal, () => controller.abort(signal.reason));
@@ -86,7 +100,7 @@ async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>): P
     controller.abort(new Error("request time-out"));
   });
   try {
-    return await attempt(controller.signal);
+    return await attempt(controller.signal, watch);
   } catch (thrown) {
     if (signal?.aborted) throw signal.reason;
     throw late ? new RequestFailed(timedOut(clock.limitMs)) : thrown;

@@ -66,12 +66,14 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
     return asChatCompletion(answer, model, this.ports.now());
   }
 
-  async #run(model: string, body: JsonObject, { state, signal }: Attempt): Promise<Response> {
+  async #run(model: string, body: JsonObject, { state, signal, watch }: Attempt): Promise<Response> {
     const { connections } = this.ports;
     const extraHeaders = { ...this.endpoint.headers, ...stateHeaders(this.endpoint.headers_from_state, state) };
     if (connections !== undefined) await connections.enter(signal);
     try {
-      return await this.native.run(model, body, { returnRawResponse: true, extraHeaders, signal });
+      const response = await this.native.run(model, body, { returnRawResponse: true, extraHeaders, signal });
+      watch?.answered(response);
+      return response;
     } catch (thrown) {
       throw new RequestFailed(failureOfNetwork(thrown, false, this.scrub));
     } finally {

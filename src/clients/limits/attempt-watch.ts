@@ -1,0 +1,74 @@
+import type { AttemptOutcome, RequestCost } from "../../endpoint-limits/limit-kinds.ts";
+import { isMissed, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
+import { usedBy } from "./request-costs.ts";
+
+/** What is looked at of an answer: how it begins. */
+export type AnswerHead = Pick<Response, "ok" | "headers">;
+
+/** Failures of an answer that was given: the endpoint had taken the request. */
+const TAKEN: readonly RequestFailure["code"][] = ["malformed_response", "invalid_response", "empty_response", "row_too_large", "request_timeout"];
+
+/** Watches one attempt for what its permit is told at the end. */
+export class AttemptWatch {
+  readonly cost: RequestCost;
+  #at = 0;
+  #head: AnswerHead | null = null;
+  #used: RequestCost | null = null;
+  #thrown: unknown = null;
+
+  constructor(cost: RequestCost) {
+    this.cost = cost;
+  }
+
+  /** As the server counts it; null where it has not said. */
+  get used(): RequestCost | null {
+    return this.#used;
+  }
+
+  /** The attempt holds its permit. `now`: Unix milliseconds. */
+  begin(now: number): void {
+    this.#at = now;
+  }
+
+  /** An answer has begun. Of several requests in one attempt the last one counts. */
+  answered(head: AnswerHead): void {
+    this.#head = head;
+  }
+
+  /** What the answer says of its tokens. */
+  took(usage: unknown): void {
+    this.#used = usedBy(usage);
+  }
+
+  failed(thrown: unknown): void {
+    this.#thrown = thrown;
+  }
+
+  outcome(now: number): AttemptOutcome {
+    const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
+    return {
+      kind: this.#kind(failure),
+      ms: now - this.#at,
+      cost: this.cost,
+      used: this.#used,
+      told: null,
+      named: null,
+      named_limit: null,
+      retry_after_ms: failure?.retryAfterMs ?? null,
+    };
+  }
+
+  /** Of a permit that was given back unused. */
+  unsent(): AttemptOutcome {
+    return { kind: "unsent", ms: 0, cost: this.cost, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
+  }
+
+  #kind(failure: RequestFailure | null): AttemptOutcome["kind"] {
+    if (this.#thrown === null) return "accepted";
+    if (failure?.code === "rate_limited") return "rate_limited";
+    if (failure?.overloaded === true) return "overloaded";
+    if (failure !== null && isMissed(failure)) return "missed";
+    // Whoever gave up on an answer that had begun was being served.
+    return this.#head?.ok === true && (failure === null || TAKEN.includes(failure.code)) ? "accepted" : "failed";
+  }
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Permits } from "../../../../src/clients/client.ts";
+import { EndpointPause } from "../../../../src/clients/endpoint-pause.ts";
+import { relayed } from "../../../../src/clients/relay/relayed.ts";
+import { sleep } from "../../../../src/clients/transport/sleep.ts";
+import type { RelayRoute } from "../../../../src/rollouts/types.ts";
+import { answers, answersInPieces, portsFor } from "../../../support/clients/client-plays.ts";
+import { VOICES } from "../../../support/clients/client-voices.ts";
+import { ReadingGate } from "../../../support/clients/reading-gate.ts";
+import { status, scoringStage } from "../../../support/clients/scoring-client.ts";
+import { echoServer } from "../../../support/clients/scoring-servers.ts";
+import {
+  ask,
+  completion,
+  cutMidBody,
+  hangsUp,
+  json,
+  neverAnswers,
+  type Play,
+  refuses,
+  says,
+  scriptedEndpoint,
+  testClient,
+} from "../../../support/clients/scripted-endpoint.ts";
+
+const USED = { input_tokens: 10, output_tokens: 3 };
+
+describe.each(VOICES.map((voice) => [voice.type, voice] as const))("permits of %s are told", (type, voice) => {
+  async function told(plays: readonly Play[], request: Parameters<typeof ask>[0] = {}, options: Parameters<typeof testClient>[1] = {}): Promise<ReadingGate> {
+    await using server = await scriptedEndpoint(...plays);
+    const gate = new ReadingGate();
+    const { client } = testClient(server.url, { type, ...options, ports: { ...portsFor(voice, server.url), maxRequestRetries: 0, ...options.ports, gate } });
+    await client.getResponse(ask(request)).catch(() => undefined);
+    expect(gate.inFlight).toBe(0);
+    return gate;
+  }
+
+  it.each([
+    ["whole", answers(voice, { text: "four" }), {}],
+    ["in pieces", answersInPieces(voice, { text: "four" }), { sampling_args: { stream: true } }],
+  ])("that an answer (%s) was accepted, and what it used", async (_how, play, request) => {
+    const { outcomes, costs } = await told([play], request);
+    expect(outcomes).toEqual([expect.objectContaining({ kind: "accepted", used: USED, cost: costs[0], ms: expect.any(Number) })]);
+  });
+
+  it.each([
+    [429, "rate_limited"],
+    [529, "overloaded"],
+    [500, "failed"],
+    [502, "missed"],
+    [400, "failed"],
+  ] as const)("that a refusal with %i was %s", async (code, kind) => {
+    const { outcomes } = await told([json(code, voice.refusal(code, "no"))]);
+    expect(outcomes).toEqual([expect.objectContaining({ kind, used: null })]);
+  });
+
+  it("that no server was there", async () => {
+    expect((await told([hangsUp])).kinds).toEqual(["missed"]);
+    expect((await told([cutMidBody])).kinds).toEqual(["missed"]);
+  });
+
+  it("that a request was taken whose answer is none", async () => {
+    expect((await told([json(200, "{}")])).kinds).toEqual(["accepted"]);
+    expect((await told([json(200, "not json")])).kinds).toEqual(["accepted"]);
+  });
+
+  it("that one which was never answered says nothing", async () => {
+    expect((await told([neverAnswers], {}, { ports: { timeouts: { request_ms: 50 } } })).kinds).toEqual(["failed"]);
+    expect((await told([neverAnswers], { signal: AbortSignal.timeout(50) })).kinds).toEqual(["failed"]);
+  });
+
+  it.skipIf(voice.streamError === null)("of a refusal within an answer that had begun", async () => {
+    const events = [...voice.stream({ text: "four" }).slice(0, 2), voice.streamError ?? {}];
+    const { kinds } = await told(
+      [
+        (response) => {
+          response.writeHead(200, { "content-type": "text/event-stream" });
+          response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+        },
+      ],
+      { sampling_args: { stream: true } },
+    );
+    expect(kinds).toEqual([type === "anthropic_messages" ? "overloaded" : "rate_limited"]);
+  });
+});
+
+describe("permits are told", () => {
+  it("of a wish to be left alone, in milliseconds, and that a server which says so is there", async () => {
+    await using server = await scriptedEndpoint(
+      refuses(503, { message: "busy" }, { "retry-after-ms": "40" }),
+      refuses(429, { message: "no" }, { "retry-after": "0.03" }),
+      says("ok"),
+    );
+    const gate = new ReadingGate();
+    await testClient(server.url, { ports: { gate } }).client.getResponse(ask());
+    expect(gate.outcomes).toEqual([
+      expect.objectContaining({ kind: "overloaded", retry_after_ms: 40 }),
+      expect.objectContaining({ kind: "rate_limited", retry_after_ms: 30 }),
+      expect.objectContaining({ kind: "accepted", retry_after_ms: null }),
+    ]);
+  });
+
+  it("that nothing was sent where a pause began while the permit was waited for", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const gate = new ReadingGate();
+    const pause = new EndpointPause({ now: Date.now, sleep, random: () => 0 });
+    gate.onPermit = () => {
+      gate.onPermit = () => undefined;
+      pause.hold(30);
+    };
+    await testClient(server.url, { ports: { gate, pause } }).client.getResponse(ask());
+    expect(gate.kinds).toEqual(["unsent", "accepted"]);
+    expect(gate.outcomes.map((outcome) => outcome?.cost)).toEqual(gate.costs);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("of requests that are passed on, whole and in pieces", async () => {
+    const chat = VOICES[0];
+    if (chat === undefined) throw new Error("there is a chat voice");
+    await using server = await scriptedEndpoint(
+      answers(chat, { text: "four" }),
+      answersInPieces(chat, { text: "four" }),
+      refuses(429),
+      answers(chat, { text: "four" }),
+    );
+    const gate = new ReadingGate();
+    const { client } = testClient(server.url, { ports: { gate } });
+    for (const stream of [false, true, false])
+      await relayed(client, { route: "chat/completions" as RelayRoute, body: { model: "x", messages: [], stream }, model: "m-1", state: {}, signal: null });
+    expect(gate.outcomes.map((outcome) => [outcome?.kind, outcome?.used])).toEqual([
+      ["accepted", USED],
+      ["accepted", USED],
+      ["rate_limited", null],
+      ["accepted", USED],
+    ]);
+  });
+
+  it("of texts that are scored, once for each request that carries them", async () => {
+    const gate = new ReadingGate();
+    const echo = echoServer();
+    const stage = scoringStage((path, body) => (gate.outcomes.length === 3 ? status(429, { error: { message: "slow" } }) : echo(path, body)), { gate });
+    await stage.score(["a first text to score", "a second text to score"]);
+    expect(gate.kinds).toEqual([...stage.sent.map((_, at) => (at === 3 ? "rate_limited" : "accepted"))]);
+    const last = gate.costs.at(-1);
+    expect(last?.output_tokens).toBeLessThanOrEqual(2);
+  });
+
+  it("nothing where they read nothing", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const enter = vi.fn<Permits["enter"]>(async () => undefined);
+    const leave = vi.fn<Permits["leave"]>();
+    await testClient(server.url, { ports: { gate: { enter, leave } } }).client.getResponse(ask());
+    expect([enter.mock.calls, leave.mock.calls]).toEqual([[[null, undefined]], [[]]]);
+  });
+});
+
+describe("what a request is expected to cost", () => {
+  const answering = (prompt_tokens: number, completion_tokens: number): Play =>
+    json(200, completion("ok", { usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens } }));
+
+  it("is a quarter token for each character and what bounds the answer, before one has come", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const gate = new ReadingGate();
+    await testClient(server.url, { ports: { gate } }).client.getResponse(ask({ sampling_args: { max_tokens: 300 } }));
+    expect(gate.costs).toEqual([{ input_tokens: Math.ceil(JSON.stringify(server.seen[0]?.body).length / 4), output_tokens: 300 }]);
+  });
+
+  it("is learned from what the server counts, for each model by itself, and is no more than bounds the answer", async () => {
+    await using server = await scriptedEndpoint(answering(40, 200));
+    const gate = new ReadingGate();
+    const { client } = testClient(server.url, { ports: { gate } });
+    const request = (max_tokens: number | null, model = "m-1") => client.getResponse(ask({ model, sampling_args: { max_tokens } }));
+    for (let at = 0; at < 5; at++) await request(null);
+    expect(gate.costs.at(-1)).toEqual({ input_tokens: 40, output_tokens: 200 });
+    await request(50);
+    expect(gate.costs.at(-1)?.output_tokens).toBe(50);
+    await request(5_000);
+    expect(gate.costs.at(-1)?.output_tokens).toBe(200);
+    await request(5_000, "m-2");
+    expect(gate.costs.at(-1)?.output_tokens).toBe(5_000);
+  });
+
+  it("takes a picture for some thousand characters, however long it is", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const gate = new ReadingGate();
+    const url = `data:image/png;base64,${"A".repeat(400_000)}`;
+    await testClient(server.url, { ports: { gate } }).client.getResponse(
+      ask({
+        prompt: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "what?" },
+              { type: "image_url", image_url: { url } },
+            ],
+          },
+        ],
+      }),
+    );
+    expect(gate.costs[0]?.input_tokens).toBeLessThan(2_000);
+  });
+});

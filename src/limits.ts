@@ -39,6 +39,12 @@ export const MAX_EVALUATIONS = 1_000;
 /** Endpoints that a team keeps, and bytes of one with its replicas and headers: a list of all of them is one answer. */
 export const MAX_ENDPOINTS = 200;
 export const MAX_ENDPOINT_BYTES = 32 * KIB;
+/** The most that a limit of an endpoint may be given as: far from where sums of such numbers lose digits. */
+export const MAX_GIVEN_AMOUNT = 1e12;
+/** Limits that a team keeps, and that one run or one file has: each place is compared with all of them. */
+export const MAX_GIVEN_LIMITS = 200;
+/** Limiters that a team's Registry knows: beyond it the one that was longest not heard of is forgotten. */
+export const MAX_KNOWN_LIMITERS = 500;
 /** Baselines that a team has: a list of all is one answer. */
 export const MAX_BASELINES = 500;
 /** Schedules of a team: each is an object, and in the minute in which all of them are due as many creations. */

@@ -155,8 +155,11 @@ export interface LimiterControl {
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   /** Null where nobody has called it. `team`: runs of others are counted together under the name "". */
   view(team: string | null): Promise<LimiterView | null>;
-  /** What a team gives holds for its holders from now on; null = nothing is given any more. */
-  give(team: string, limits: Amounts | null): Promise<void>;
+  /**
+   * What a team gives holds for its holders together from now on; team null = the owner of the service gives it, for all who use the key. `limits` null =
+   * nothing is given any more. What held before is `limiterSeen`'s to say (durable-objects/registry/limiters/limiter-index-control.ts).
+   */
+  give(team: string | null, limits: Amounts | null): Promise<void>;
   /** Forgets what was found and told, so that it is found anew. */
   forget(): Promise<void>;
 }

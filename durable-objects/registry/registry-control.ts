@@ -1,5 +1,6 @@
 import type { BaselineControl } from "./baselines/baseline-control.ts";
 import type { EndpointControl } from "./endpoint-control.ts";
+import type { LimiterIndexControl } from "./limiters/limiter-index-control.ts";
 import type { LinkControl } from "./links/link-control.ts";
 import type { NamedDatasetControl } from "./named-dataset-control.ts";
 import type { PublishedControl } from "./published/published-control.ts";
@@ -144,7 +145,14 @@ export interface InUse {
   readonly through: string;
 }
 
-export interface RegistryControl extends EndpointControl, BaselineControl, NamedDatasetControl, PublishedControl, LinkControl, SecretControl {
+export interface RegistryControl
+  extends EndpointControl,
+    BaselineControl,
+    NamedDatasetControl,
+    PublishedControl,
+    LinkControl,
+    LimiterIndexControl,
+    SecretControl {
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;
   endAudit(end: AuditEnd): Promise<void>;

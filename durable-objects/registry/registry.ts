@@ -33,7 +33,7 @@ import type { MonitorFacts } from "../monitor/monitor-control.ts";
 import type { PublishedCode, PublishedEnvironment, PublishRequest } from "./published/published-control.ts";
 import { PublishedStore } from "./published/published-store.ts";
 import type { Visibility } from "../../src/published/published-name.ts";
-import { LinkRegistry } from "./links/link-registry.ts";
+import { LimiterRegistry } from "./limiters/limiter-registry.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
 import { EvaluatorIndex, ScheduleIndex } from "./schedules/schedule-index.ts";
@@ -48,7 +48,7 @@ import { UploadSweep } from "./upload-sweep.ts";
 const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends LinkRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
+export class Registry extends LimiterRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;
@@ -301,6 +301,10 @@ export class Registry extends LinkRegistry implements RegistryControl, ScheduleI
 
   async markUploads(inUse: InUse): Promise<void> {
     this.#sweep().mark(inUse, steadyNow());
+  }
+
+  protected opened(): void {
+    this.#store();
   }
 
   #audit(): AuditStore {

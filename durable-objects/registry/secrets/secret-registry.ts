@@ -12,14 +12,14 @@ import { VariableStore } from "./variable-store.ts";
 /** The part of a team's Registry that keeps its secrets, all of them encrypted by others: no key and no value is ever here. */
 export abstract class SecretRegistry extends DurableObject<Env> implements S.SecretControl {
   protected readonly secretTables: SecretTables;
-  readonly #secrets: SecretStore;
+  protected readonly secrets: SecretStore;
   readonly #variables: VariableStore;
   protected readonly runSecrets: RunSecretStore;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.secretTables = new SecretTables(ctx.storage);
-    this.#secrets = new SecretStore(this.secretTables);
+    this.secrets = new SecretStore(this.secretTables);
     this.#variables = new VariableStore(this.secretTables);
     this.runSecrets = new RunSecretStore(this.secretTables);
   }
@@ -30,28 +30,28 @@ export abstract class SecretRegistry extends DurableObject<Env> implements S.Sec
     return sealingKey(this.secretTables);
   }
   async listSecrets(environment: string | null): Promise<readonly S.SecretFacts[]> {
-    return this.#secrets.list(environment);
+    return this.secrets.list(environment);
   }
   async getSecret(id: string, environment: string | null): Promise<S.SecretFacts | null> {
-    return this.#secrets.get(id, environment);
+    return this.secrets.get(id, environment);
   }
   async createSecret(secret: S.NewSecret): Promise<Result<S.SecretFacts>> {
-    return this.#secrets.create(secret, steadyNow());
+    return this.secrets.create(secret, steadyNow());
   }
   async changeSecret(id: string, environment: string | null, change: S.SecretChange): Promise<Result<S.SecretFacts>> {
-    return this.#secrets.change(id, environment, change, steadyNow());
+    return this.secrets.change(id, environment, change, steadyNow());
   }
   async deleteSecret(id: string, environment: string | null): Promise<Result<S.SecretFacts>> {
-    return this.#secrets.delete(id, environment);
+    return this.secrets.delete(id, environment);
   }
   async linkSecret(id: string, environment: string, link: string): Promise<Result<S.LinkFacts>> {
-    return this.#secrets.link(id, environment, link, steadyNow());
+    return this.secrets.link(id, environment, link, steadyNow());
   }
   async unlinkSecret(id: string, environment: string): Promise<Result<S.SecretFacts>> {
-    return this.#secrets.unlink(id, environment);
+    return this.secrets.unlink(id, environment);
   }
   async listLinks(environment: string): Promise<readonly S.LinkFacts[]> {
-    return this.#secrets.links(environment);
+    return this.secrets.links(environment);
   }
   async listVariables(environment: string): Promise<readonly S.VariableFacts[]> {
     return this.#variables.list(environment);

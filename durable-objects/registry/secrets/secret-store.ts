@@ -36,6 +36,11 @@ export class SecretStore {
     return row === undefined ? null : factsOf(row);
   }
 
+  /** Whether the team, or an environment of it, has one of this name. Secrets of alerts are no keys. */
+  hasKey(name: string): boolean {
+    return this.#tables.exist() && this.#tables.rows("SELECT 1 FROM secret WHERE name = ? AND environment NOT LIKE 'alert:%'", name).length > 0;
+  }
+
   create({ id, environment, name, description, hosts, sealed, key, created_by }: NewSecret, now: number): Result<SecretFacts> {
     return this.#tables.change(() => {
       if (!isSealing(this.#tables, key)) return notSealing();

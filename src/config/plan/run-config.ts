@@ -1,3 +1,4 @@
+import type { GivenLimit } from "../endpoints/given-limit.ts";
 import type { LinkedPin } from "./linked-pin.ts";
 import type { PublishedPin } from "./published-pin.ts";
 import type { RescoredFrom } from "./rescored-from.ts";
@@ -98,6 +99,8 @@ export interface RunConfig {
   readonly priority?: number;
   /** What the evaluations of one command keep to together (`max_concurrent_total`): all that carry the same `id`; absent = its own limits alone. */
   readonly common_limit?: { readonly id: string; readonly concurrent: number };
+  /** What its endpoints bear, as the newest command's file says it (docs/limits.md): it keeps to that together with the team's other runs that were told so. */
+  readonly limits?: readonly GivenLimit[];
   /** Executors that share the run, at most; absent = as many as its requests need. */
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
@@ -200,6 +203,7 @@ const FIELD_ROLES = {
   max_concurrent_scoring: "command",
   priority: "command",
   common_limit: "command",
+  limits: "command",
   num_workers: "command",
   no_interleave_scoring: "command",
   // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.

@@ -161,6 +161,7 @@ describe(TABLES_OF_STORAGE, () => {
       "named-dataset-store",
       "published/published-store",
       "links/link-store",
+      "limiters/limiter-store",
       "limit-store",
       "use-store",
     ];

@@ -35,7 +35,7 @@ import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { MemoryStore } from "../run/memory-store.ts";
 import { FakePushes } from "./fake-pushes.ts";
-import { FakeLinks } from "./fake-links.ts";
+import { FakeLimiters } from "./fake-limiters.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
 
@@ -178,7 +178,7 @@ export class FakeRun extends FakePushes implements RunControl {
   }
 }
 
-export class FakeRegistry extends FakeLinks implements RegistryControl {
+export class FakeRegistry extends FakeLimiters implements RegistryControl {
   readonly taken = new Set<string>();
   readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
   readonly reserved: ReserveRequest[] = [];

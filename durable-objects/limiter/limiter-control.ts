@@ -1,4 +1,7 @@
+import type { Bound } from "../../src/endpoint-limits/bound.ts";
 import type { Amounts, Cap, LimitKind, RateKind, RequestCost, ToldLimits } from "../../src/endpoint-limits/limit-kinds.ts";
+
+export type { Bound } from "../../src/endpoint-limits/bound.ts";
 
 /** What crosses the border between a Limiter and the executors that call its endpoint, and the door. Every answer is a value. */
 export const LIMITER_PROTOCOL = 1;
@@ -91,15 +94,6 @@ export interface Share {
   readonly adds: Amounts<RateKind>;
   /** A balance never grows beyond this, so that what is saved up is no burst. */
   readonly most: Amounts<RateKind>;
-}
-
-/** Why not everything is granted, for people: the strictest bound now. */
-export interface Bound {
-  readonly kind: LimitKind | "pause" | "down" | "start";
-  /** Per minute, or in flight; null for a pause and for an endpoint that is down. */
-  readonly limit: number | null;
-  /** `given`: by a person; `told`: by the endpoint; `found`: by its refusals; `common`: a cap of several runs. */
-  readonly source: "given" | "told" | "found" | "common" | null;
 }
 
 export type ExchangeAnswer =

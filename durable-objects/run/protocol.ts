@@ -4,13 +4,14 @@ import type { JsonObject, RunConfig, ResultsShape } from "../../src/config/plan/
 import type { RunScores } from "../../src/report/run-scores.ts";
 import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
-import type { ResponseModels } from "../../src/metrics/response-models.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
+import type { Vitals } from "./vitals.ts";
 import type { WindowAnswer } from "./window-answer.ts";
 import type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
 export type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+export type { Vitals } from "./vitals.ts";
 export type { WindowAnswer } from "./window-answer.ts";
 
 /**
@@ -243,22 +244,6 @@ export type CommitAnswer =
   | { readonly kind: "gone" };
 export type Orders = "continue" | "drain" | "abort";
 
-/** What an executor sees of the model server, for the progress display; never part of a decision on units. */
-export interface Vitals {
-  readonly in_flight: number;
-  readonly retries: number;
-  readonly waiting: number;
-  /** Unix milliseconds until which the endpoint asked to be left alone; null when it did not. */
-  readonly paused_until: number | null;
-  /** Requests answered under this grant so far: that the number grows is progress. */
-  readonly progress?: number;
-  /** Rollouts that have finished in units which are not committed; absent from executors of before. */
-  readonly finished?: number;
-  /** Age of the oldest request in flight, in milliseconds, since clocks differ; absent from executors of before. */
-  readonly oldest_ms?: number;
-  /** What the answers under this grant so far said of the model; absent = nothing, and from executors of before. */
-  readonly response_models?: ResponseModels;
-}
 /** Sent when no claim and no commit has renewed the lease for `beat_ms`. */
 export interface BeatRequest extends TicketId, GivesBack, Report {}
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */

@@ -1,5 +1,6 @@
 import { EXAMPLES_OF_RESCORE } from "../config/plan/rescored-from.ts";
 import { z } from "zod";
+import { LIMIT_KINDS } from "../endpoint-limits/limit-kinds.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
 /** What the service answers. Serves the OpenAPI document; that real answers are as described is tested, not checked at run time. */
@@ -171,6 +172,18 @@ export const runState = z.strictObject({
     paused_until: z.number().nullable(),
     finished: count.optional(),
     oldest_ms: count.optional().describe("Age of the oldest request in flight."),
+    limited: z
+      .strictObject({
+        bound: z.strictObject({
+          kind: z.enum([...LIMIT_KINDS, "pause", "down", "start"]),
+          limit: z.number().nullable().describe("Per minute, or requests at once."),
+          source: z.enum(["given", "told", "found", "common"]).nullable(),
+        }),
+        base_url: text,
+        judges: z.literal(true).optional(),
+      })
+      .optional()
+      .describe("The limit that requests wait for: given by a person, told by the endpoint, found by its refusals, or common to the evaluations of a command."),
   }),
   executors: count,
   grants: count,

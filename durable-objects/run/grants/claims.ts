@@ -134,7 +134,7 @@ function nextAnswer(ledger: Ledger, head: RunHead, ticket: Ticket, alone: boolea
 export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, context: RunContext): ClaimAnswer {
   const known = liveTicket(ledger, request);
   if (known === null || request.seq < known.seq) return { kind: "lost" };
-  const ticket = renewed(head, known, request, context);
+  const ticket = renewed(ledger, head, known, request, context);
   if (ticket === null) return { kind: "lost" };
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) ledger.putTicket(ticket);

@@ -63,7 +63,7 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
     if (head.done > doneBefore) fresh.push(unit);
     return verdict;
   });
-  const living = ticket === null ? null : renewed(head, ticket, request, context);
+  const living = ticket === null ? null : renewed(ledger, head, ticket, request, context);
   const left = living ?? (ticket === null ? null : withoutRest(ticket, request));
   if (left !== null && left !== ticket) ledger.putTicket(left);
   if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);

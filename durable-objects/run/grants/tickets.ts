@@ -25,6 +25,7 @@ import {
   wantsIntake,
   wantsPreparer,
 } from "./offers.ts";
+import { noteLimited } from "./limited.ts";
 import { isLoadingHeldUp } from "./loading.ts";
 import { returnUnits } from "./pending.ts";
 import {
@@ -289,9 +290,10 @@ function startClock(ledger: Ledger, head: RunHead, context: RunContext): void {
  * The grant with its lease renewed and what its executor says of it: a beat, a claim and a commit do the same. Null when the lease has ended: a
  * late call revives nothing. The caller stores it.
  */
-export function renewed(head: RunHead, ticket: Ticket, call: GivesBack & Partial<Report>, context: RunContext): Ticket | null {
+export function renewed(ledger: Ledger, head: RunHead, ticket: Ticket, call: GivesBack & Partial<Report>, context: RunContext): Ticket | null {
   if (context.now >= ticket.lease_until) return null;
   const { started = ticket.started, vitals } = call;
+  noteLimited(ledger, head, vitals, context);
   const progressed = withModels(head, withProgress(head, withoutRest(ticket, call), vitals?.progress, context), vitals?.response_models);
   return { ...progressed, lease_until: context.now + context.timing.lease, started };
 }
@@ -299,7 +301,7 @@ export function renewed(head: RunHead, ticket: Ticket, call: GivesBack & Partial
 /** Only renews the lease, where nothing else did for a while. */
 export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, context: RunContext): BeatAnswer {
   const known = liveTicket(ledger, request);
-  const ticket = known === null ? null : renewed(head, known, request, context);
+  const ticket = known === null ? null : renewed(ledger, head, known, request, context);
   if (ticket === null) return { kind: "lost" };
   ledger.putTicket(ticket);
   return { kind: ordersFor(ledger, head, context), ...endingOf(head) };

@@ -1,4 +1,4 @@
-import type { Vitals } from "../protocol.ts";
+import type { Vitals } from "../vitals.ts";
 
 const NONE: Vitals = { in_flight: 0, retries: 0, waiting: 0, paused_until: null };
 
@@ -17,14 +17,16 @@ export class RunVitals {
     this.#known.set(epoch, { ...known, finished: Math.max(0, known.finished - rollouts) });
   }
 
-  /** Sum over the live grants; the endpoint is left alone until the latest of the times they were given. */
+  /** Sum over the live grants; the endpoint is left alone until the latest of the times they were given, and of their limits that is told which most requests wait for. */
   sum(live: ReadonlySet<number>): Vitals {
     let sum = NONE;
+    let busiest = NONE;
     for (const [epoch, each] of this.#known) {
       if (live.has(epoch)) sum = added(sum, each);
       else this.#known.delete(epoch);
+      if (live.has(epoch) && each.limited !== undefined && each.waiting >= busiest.waiting) busiest = each;
     }
-    return sum;
+    return busiest.limited === undefined ? sum : { ...sum, limited: busiest.limited };
   }
 
   clear(): void {

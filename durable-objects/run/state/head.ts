@@ -156,6 +156,8 @@ export interface RunHead {
   link_digest?: string;
   /** What answers said of the model that gave them, over all generations; absent = nothing, and in runs of before. */
   response_models?: ResponseModels;
+  /** Limits of endpoints that the log says it waited for (grants/limited.ts); absent = none. */
+  limits_told?: readonly string[];
   /** Lines of the environment in the log; absent = none. */
   environment_lines?: number;
   /** Sequence number of the newest event. */

@@ -6,7 +6,7 @@ import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
-import { codesText, waitText } from "../../report/text/code-text.ts";
+import { codesText, limitedText, waitText } from "../../report/text/code-text.ts";
 import { severalModelsText } from "../../report/text/response-models-text.ts";
 import { corpusText } from "../../report/statistics/corpus-lines.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
@@ -65,8 +65,13 @@ const identity = ({
   response_models,
   waiting_for,
   loading,
+  vitals,
 }: RunView): Cell[] => [
-  ["Waiting", waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "")],
+  [
+    "Waiting",
+    waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "") ??
+      limitedText(vitals),
+  ],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],
   ["Code", codesText(env_digests)],

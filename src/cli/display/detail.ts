@@ -120,9 +120,9 @@ function tokenSpans({ tokens }: RunState, numbers: RunNumbers | null): readonly 
 }
 
 function requestSpans({ vitals }: RunState, clock: number): readonly Line[] {
-  const { retries, waiting, paused_until } = vitals;
-  const paused = paused_until !== null && paused_until > clock ? paused_until : null;
-  const limit: Span = waiting > 0 || paused !== null ? span(waitingText(waiting, paused), "fair") : span("no rate limit", "faint");
+  const { retries } = vitals;
+  const waiting = waitingText(vitals, clock);
+  const limit: Span = waiting === null ? span("no rate limit", "faint") : span(waiting, "fair");
   return [[span(inFlightText(vitals))], [span(`${retries} ${retries === 1 ? "retry" : "retries"}`)], [limit]];
 }
 

@@ -1,4 +1,5 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
+import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
 import { waitText } from "../../report/text/code-text.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
@@ -107,8 +108,8 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   if (codes.length > 0) parts.push(`errors: ${codes.map(([code, count]) => `${singleLine(code)} ${count}`).join(", ")}`);
   if (isOld(vitals)) parts.push(inFlightText(vitals));
   if (vitals.retries > 0) parts.push(`${vitals.retries} ${vitals.retries === 1 ? "retry" : "retries"}`);
-  const paused = vitals.paused_until !== null && vitals.paused_until > clock;
-  if (vitals.waiting > 0 || paused) parts.push(waitingText(vitals.waiting, paused ? vitals.paused_until : null));
+  const waiting = waitingText(vitals, clock);
+  if (waiting !== null) parts.push(waiting);
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
   if (waits !== null) parts.push(waits);
   else if (isEnding(state)) parts.push(endingText(state));
@@ -135,10 +136,12 @@ export function inFlightText({ in_flight, oldest_ms = 0 }: Vitals): string {
   return `${in_flight} in flight${age}`;
 }
 
-/** `until`: Unix milliseconds to which the endpoint asked to be left alone; null = it did not. */
-export function waitingText(waiting: number, until: number | null): string {
-  const what = waiting > 0 ? `${waiting} ${waiting === 1 ? "request waits" : "requests wait"} for the rate limit` : "rate limit";
-  return until === null ? what : `${what} until ${timeOfDay(until)}`;
+/** Requests that wait for the endpoint, and for what; null where none does and it did not ask to be left alone. `clock`: Unix milliseconds now. */
+export function waitingText({ waiting, paused_until, limited }: Vitals, clock: number): string | null {
+  const until = paused_until !== null && paused_until > clock ? ` until ${timeOfDay(paused_until)}` : "";
+  if (waiting === 0) return until === "" ? null : `rate limit${until}`;
+  const limit = limited === undefined ? "the rate limit" : singleLine(boundText(limited));
+  return `${waiting} ${waiting === 1 ? "request waits" : "requests wait"} for ${limit}${until}`;
 }
 
 /** Local time, HH:MM:SS. */

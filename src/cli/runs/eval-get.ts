@@ -3,7 +3,7 @@ import type { JsonObject } from "../../config/plan/run-config.ts";
 import { EMBEDDED_BASE_URL } from "../../config/endpoints/providers.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
-import { codesText, waitText } from "../../report/text/code-text.ts";
+import { codesText, limitedText, waitText } from "../../report/text/code-text.ts";
 import { responseModelsText } from "../../report/text/response-models-text.ts";
 import { fieldLines } from "../../report/text/columns.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
@@ -68,7 +68,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Run", run.evaluation_id],
     ["Name", run.name],
     ["Status", statusOf(run)],
-    ["Waiting", waitText(edgewise, (at) => timeText(new Date(at).toISOString()) ?? "")],
+    ["Waiting", waitText(edgewise, (at) => timeText(new Date(at).toISOString()) ?? "") ?? limitedText(edgewise.vitals)],
     ["Error", error_message],
     ["Environment", `${metadata.env_id} (version ${edgewise.env_version})`],
     ["Code", codesText(edgewise.env_digests)],

@@ -1,5 +1,7 @@
 /** How the code of a run is worded for people. */
 import { shortDigest, TO_GO_ON } from "../../config/env-digest.ts";
+import type { Limited } from "../../endpoint-limits/bound.ts";
+import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
 
@@ -16,6 +18,12 @@ export interface Waits {
   readonly waiting_for?: { readonly env_digest: string; readonly found: string | null; readonly until: number };
   /** Another attempt to load its environment, or to read its examples. */
   readonly loading?: { readonly attempts: number; readonly message: string; readonly retry_at: number };
+}
+
+/** The limit that requests of a run wait for, while it goes on; null when none does. */
+export function limitedText({ waiting, limited }: { readonly waiting: number; readonly limited?: Limited }): string | null {
+  if (waiting === 0 || limited === undefined) return null;
+  return `${thousands(waiting)} ${waiting === 1 ? "request" : "requests"} for ${singleLine(boundText(limited))}`;
 }
 
 /** Null when it waits for nothing; `time` words Unix milliseconds. */

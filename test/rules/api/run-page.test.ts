@@ -19,6 +19,13 @@ const page = async (door: Door): Promise<string> => (await door.call("GET", PAGE
 const basic = (password: string): Record<string, string> => ({ authorization: `Basic ${Buffer.from(`me:${password}`).toString("base64")}` });
 
 describe("the page of a run", () => {
+  it("says what its requests wait for, and nothing where none does", async () => {
+    const limited = { bound: { kind: "requests", limit: 500, source: "told" }, base_url: "https://api.openai.com/v1" } as const;
+    const vitals = { in_flight: 8, retries: 0, waiting: 12, paused_until: null, limited };
+    expect(await page(doorWith({ vitals }))).toContain("<th>Waiting</th><td>12 requests for OpenAI&#39;s 500 requests a minute</td>");
+    expect(await page(doorWith({ vitals: { ...vitals, waiting: 0 } }))).not.toContain("Waiting");
+  });
+
   it("shows status, totals, error, log tail, and links to the files", async () => {
     const totals = {
       ...viewFor(CONFIG).totals,

@@ -69,7 +69,14 @@ const evaluation = {
   created_at: "2026-11-21T10:00:00.000Z",
   started_at: "2026-11-21T10:00:01.000Z",
   finalized_at: "2026-11-21T10:02:03.000Z",
-  edgewise: { ...state, errors: { rate_limited: 1 }, env_version: "2", dataset_name: "test.jsonl", dataset_digest: "d".repeat(64) },
+  edgewise: {
+    ...state,
+    vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null },
+    errors: { rate_limited: 1 },
+    env_version: "2",
+    dataset_name: "test.jsonl",
+    dataset_digest: "d".repeat(64),
+  },
 };
 const metadata = { pass_at_k: { 1: 0.5, 2: 0.75 }, pass_all_k: { 1: 0.5, 2: 0.25 }, edgewise: { reward_ci95: [0.25, 0.75], n_clusters: 3 } };
 
@@ -184,6 +191,16 @@ describe("eval get", () => {
       "Resume       npx edgewise eval run gsm8k -R 1a2b3c4d (1 rollout that infrastructure ended runs again)",
     ]);
     expect(JSON.parse((await run("get", ID, "-o", "json")).out.join("\n"))).toEqual(evaluation);
+  });
+
+  it("says which limit its requests wait for", async () => {
+    const limited = { bound: { kind: "requests", limit: 500, source: "told" }, base_url: "https://api.openai.com/v1" };
+    const vitals = { in_flight: 8, retries: 0, waiting: 12, paused_until: null, limited };
+    await serve({
+      [`GET /evaluations/${ID}`]: { json: { ...evaluation, edgewise: { ...evaluation.edgewise, vitals } } },
+      [`GET /evaluations/${ID}/files/metadata.json`]: { json: metadata },
+    });
+    expect((await run("get", ID)).out).toContain("Waiting      12 requests for OpenAI's 500 requests a minute");
   });
 
   it("says what intervals are over, and leads with the range of what the reward may be beyond 5 % of rollouts without a score", async () => {

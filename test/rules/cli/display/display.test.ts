@@ -65,6 +65,10 @@ describe("the screen of a running evaluation", () => {
     expect(texts).toContain("25.0 % (3 of 12) · timeout 2 · connection_failed 1");
     expect(texts).toContain("1 in flight · 1 retry · 5 requests wait for the rate limit");
     expect(lines.flat().find(({ text }) => text === "errors 25.0 %")?.style).toBe("bad");
+    const limited = { bound: { kind: "tokens", limit: 90_000, source: "found" }, base_url: "http://gpu-1:8000/v1" } as const;
+    const told = runningView("gsm8k", { vitals: { in_flight: 1, retries: 0, waiting: 5, paused_until: null, limited } });
+    const wide = screenLines([told], FIRST_CHOICE, optionsOf(120, 24)).map(textOf).join("\n");
+    expect(wide).toContain("0 retries · 5 requests wait for gpu-1:8000's limit of about 90,000 tokens a minute");
     const few = screenLines([runningView("gsm8k", { errors: { timeout: 1 } })], FIRST_CHOICE, optionsOf(80, 24));
     expect(few.flat().find(({ text }) => text.startsWith("errors 8.3"))?.style).toBe("fair");
   });

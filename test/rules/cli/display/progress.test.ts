@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunState } from "../../../../src/cli/connection/api-types.ts";
 import { Progress, progressText } from "../../../../src/cli/display/progress.ts";
+import type { Limited } from "../../../../src/endpoint-limits/bound.ts";
 import { Speed } from "../../../../src/cli/display/speed.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({
@@ -73,6 +74,14 @@ describe("the line that says where a run stands", () => {
     const vitals = { in_flight: 2, retries: 0, waiting: 0, paused_until: null };
     expect(progressText(state({ vitals: { ...vitals, oldest_ms: 9_999 } }), null, 0)).not.toContain("flight");
     expect(progressText(state({ vitals: { ...vitals, oldest_ms: 75_400 } }), null, 0)).toContain("2 in flight, the oldest 1m 15s");
+  });
+
+  it("says what requests wait for, where a limit is known", () => {
+    const limited: Limited = { bound: { kind: "requests", limit: 500, source: "told" }, base_url: "https://api.openai.com/v1" };
+    const text = (waiting: number): string => progressText(state({ vitals: { in_flight: 8, retries: 0, waiting, paused_until: null, limited } }), null, 0);
+    expect(text(12)).toContain(" · 12 requests wait for OpenAI's 500 requests a minute");
+    expect(text(1)).toContain(" · 1 request waits for OpenAI's 500 requests a minute");
+    expect(text(0)).not.toContain("OpenAI");
   });
 
   it("does not mention a pause that is over", () => {

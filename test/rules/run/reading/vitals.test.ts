@@ -14,6 +14,16 @@ describe("what executors say of the moment", () => {
     expect(vitals.sum(new Set([1, 2]))).toMatchObject({ in_flight: 2 });
   });
 
+  it("names the limit that most requests wait for", () => {
+    const vitals = new RunVitals();
+    const at = (base_url: string) => ({ bound: { kind: "requests", limit: 500, source: "told" }, base_url }) as const;
+    vitals.said(1, { ...said, waiting: 2, limited: at("https://a.example/v1") });
+    vitals.said(2, { ...said, waiting: 5, limited: at("https://b.example/v1") });
+    vitals.said(3, { ...said, waiting: 9 });
+    expect(vitals.sum(new Set([1, 2, 3]))).toMatchObject({ waiting: 16, limited: at("https://b.example/v1") });
+    expect(vitals.sum(new Set([3]))).not.toHaveProperty("limited");
+  });
+
   it("counts no rollout as finished once it is done, and never goes back", () => {
     const vitals = new RunVitals();
     const live = new Set([1]);

@@ -125,8 +125,9 @@ const KINDS: Readonly<Record<Option["kind"], string>> = {
 
 /** What the option takes, with its bounds. */
 function values({ kind, schema }: Option): string {
-  const { minimum, exclusiveMinimum, maximum, enum: choices } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const { minimum, exclusiveMinimum, maximum, enum: choices, type } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   if (choices !== undefined) return codes(choices.map(String));
+  if (kind === "json" && type === "array") return "list of tables";
   if (kind !== "integer" && kind !== "number") return KINDS[kind];
   const least = minimum === undefined ? (exclusiveMinimum === undefined ? "" : `more than ${exclusiveMinimum}`) : `from ${minimum}`;
   return `${KINDS[kind]}${least === "" ? "" : ` ${least}`}${maximum === undefined ? "" : ` to ${maximum}`}`;

@@ -200,6 +200,7 @@ export interface ResumeRequest {
   readonly max_concurrent_generation?: number | null;
   readonly max_concurrent_scoring?: number | null;
   readonly priority?: number | null;
+  readonly limits?: RunConfig["limits"] | null;
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly headers_from_state?: Readonly<Record<string, string>> | null;
   readonly verbose?: boolean | null;

@@ -129,6 +129,7 @@ export const configBody = z
     eval: configTables.describe("Evaluations, each with env_id and settings of its own."),
     ablation: configTables.describe("Settings, and in sweep lists of settings: one evaluation for each combination."),
     endpoint: configTables.describe("Entries of an endpoint registry, which endpoint_id and model may name."),
+    limit: configTables.describe("What endpoints bear, for all evaluations: as the limits of a creation."),
   })
   .catchall(z.json())
   .describe("A config file. Other fields are settings for all evaluations.");

@@ -1,9 +1,10 @@
-import { parseUrl } from "../config/endpoints/addresses.ts";
 import type { GivenLimit } from "../config/endpoints/given-limit.ts";
 import type { RunConfig } from "../config/plan/run-config.ts";
 import { isLike } from "../config/wildcard.ts";
 import { DEFAULT_TEAM } from "../teams/team-name.ts";
 import { type Amounts, type Cap, LIMIT_KINDS } from "./limit-kinds.ts";
+import { placeUrl } from "./limiter-name.ts";
+import { modelClass } from "./model-class.ts";
 
 /** Where a Limiter stands: an endpoint, the name of a key of it, and the models that share a limit there. */
 interface LimitPlace {
@@ -12,17 +13,12 @@ interface LimitPlace {
   readonly model_class: string;
 }
 
-/** Addresses that mean the same: without credentials, query, and slashes at the end. A name that stands for an address is itself. */
-function sameUrl(text: string): string {
-  const url = parseUrl(text);
-  return url === null ? text : `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
-}
-
 /** Whether a limit is one of this place. */
 export const isOf = ({ base_url, api_key_var, model }: GivenLimit, place: LimitPlace): boolean =>
-  sameUrl(base_url) === sameUrl(place.base_url) &&
+  placeUrl(base_url) === placeUrl(place.base_url) &&
   (api_key_var === undefined || api_key_var === place.api_key_var) &&
-  (model === undefined || isLike(model, place.model_class));
+  // A model by its full name means all those that share its limit.
+  (model === undefined || isLike(model, place.model_class) || modelClass(base_url, model) === place.model_class);
 
 /** What several limits come to at a place: of each kind the strictest. Null where none of them is of it. */
 export function givenAmounts(limits: readonly GivenLimit[], place: LimitPlace): Amounts | null {

@@ -81,6 +81,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("max_concurrent_generation", request.max_concurrent_generation),
     ...replaced("max_concurrent_scoring", request.max_concurrent_scoring),
     ...replaced("priority", request.priority),
+    ...replaced("limits", request.limits),
     ...replaced("headers", request.headers),
     ...replaced("headers_from_state", request.headers_from_state),
     ...replaced("verbose", request.verbose),

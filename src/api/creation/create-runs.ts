@@ -1,6 +1,7 @@
 import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
+import { rowOfLimit } from "../../config/endpoints/limit-rows.ts";
 import { locationOf } from "../../config/options/options.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
@@ -17,6 +18,7 @@ import { monitorsOfRuns } from "../monitors/monitors-of.ts";
 import { hubPushOf } from "./hub-push.ts";
 import { withNamedDataset } from "./named-dataset.ts";
 import { withNamedEndpoint } from "./named-endpoint.ts";
+import { writtenOut } from "./named-limits.ts";
 import { findByReference } from "../environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
@@ -134,7 +136,9 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
   if (useless[0] !== undefined)
     throw invalid(["body", "eval_config", useless[0]], "says how rollouts are made, and those that are scored again are there: leave it out");
   const rescoring = await rescoringOf(ports, asked);
-  const { body, endpoint } = await withNamedEndpoint(ports, await withNamedDataset(ports, rescoring?.body ?? asked));
+  const { body: placed, endpoint } = await withNamedEndpoint(ports, await withNamedDataset(ports, rescoring?.body ?? asked));
+  const limits = await writtenOut(ports, placed.eval_config.limits, ["body", "eval_config", "limits"]);
+  const body = limits === undefined ? placed : { ...placed, eval_config: { ...placed.eval_config, limits: limits.map(rowOfLimit) } };
   // What is kept was looked at when it was added; since then the service may have other rules.
   const place = endpoint === null ? ["body", "eval_config"] : ["body", "endpoint", endpoint];
   const configs: UnnamedConfig[] = [];

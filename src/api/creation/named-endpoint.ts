@@ -1,4 +1,5 @@
 import { chooseEndpoint } from "../../config/endpoints/endpoint-choice.ts";
+import { registryOf } from "../../config/endpoints/endpoint-registry.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { invalid } from "../errors.ts";
 import { unlessOlder } from "../older-object.ts";
@@ -22,14 +23,15 @@ export async function withNamedEndpoint(ports: AppPorts, body: CreateBody): Prom
   if (entries === null && endpoint_id === undefined) return { body, endpoint: null };
   if (entries === null)
     throw invalid(place, `${JSON.stringify(id)} is no endpoint of this team: GET /endpoints (\`npx edgewise endpoint list\`) shows those there are`);
-  const chosen = chooseEndpoint({ endpoint_id: id, ...settings }, { file: "this team", entries: new Map([[id, entries]]), warnings: [] });
+  const chosen = chooseEndpoint({ endpoint_id: id, ...settings }, registryOf("this team", id, entries));
   const { model, ...given } = chosen.given;
   const places = chosen.replicas.length === 0 ? {} : { api_base_url: undefined, replicas: [...chosen.replicas] };
   const eval_config = { ...given, ...(custom_secrets === undefined ? {} : { custom_secrets }), ...places };
   return { body: { ...body, inference_model: model, eval_config }, endpoint: id };
 }
 
-async function entriesOf(ports: AppPorts, id: string) {
+/** Null where the team has no endpoint of that id. */
+export async function entriesOf(ports: AppPorts, id: string) {
   const asked = readTwice(
     () => ports.registry,
     (registry) => registry.endpoint(id),

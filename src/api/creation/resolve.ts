@@ -4,6 +4,7 @@ import { runFolder } from "../../../r2-layout/keys.ts";
 import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
 import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/options/stop-rule.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
+import { limitsOfRow } from "../../config/endpoints/limit-rows.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
 import type { LinkedPin } from "../../config/plan/linked-pin.ts";
@@ -112,6 +113,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("max_concurrent_generation", request.max_concurrent_generation),
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
     ...given("priority", request.priority),
+    ...limitsIn(request),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
     ...given("sandbox", request.sandbox),
@@ -140,6 +142,10 @@ function stopRuleIn({ stop_when = NO_STOP_RULE, stop_alpha, cluster_by, order }:
   if (stop_when.trim() !== NO_STOP_RULE) return { stop_when: formatStopRule(parseStopRule(stop_when)), stop_alpha: stop_alpha ?? OPTIONS.stop_alpha.default };
   return stop_alpha === undefined ? {} : { loc: locationOf("stop_alpha"), msg: "says how often stop_when may be wrong, and that is not asked for" };
 }
+
+/** As they stand by now: whoever named an endpoint has written its places out. */
+const limitsIn = ({ limits = [] }: RunRequest): Pick<RunConfig, "limits"> =>
+  limits.length === 0 ? {} : { limits: limits.flatMap((row) => limitsOfRow(row, [])) };
 
 /** Where the model is called: the place a request names, or its replicas with the first of them in the place's fields. */
 function placesFor({ api_client_type, api_base_url, api_key_var, replicas = [] }: RunRequest, own: Pick<ResolveContext, "baseUrl" | "keyVar">) {

@@ -17,6 +17,7 @@ import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
 import { monitorOfRun } from "../monitors/monitors-of.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
+import { writtenOut } from "../creation/named-limits.ts";
 import { invalid, refused, unwrap } from "../errors.ts";
 import { evaluationObject, listedEvaluation } from "./evaluation-object.ts";
 import { unlessOlder } from "../older-object.ts";
@@ -116,6 +117,7 @@ evaluations.post("/:id/resume", async (c) => {
     max_concurrent_generation: body.max_concurrent_generation ?? null,
     max_concurrent_scoring: body.max_concurrent_scoring ?? null,
     priority: body.priority ?? null,
+    limits: (await writtenOut(ports, body.limits, ["body", "limits"])) ?? null,
     headers: body.headers ?? null,
     headers_from_state: body.headers_from_state ?? null,
     verbose: body.verbose ?? null,

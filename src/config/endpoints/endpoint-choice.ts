@@ -1,5 +1,6 @@
 import { EdgewiseError } from "../../errors/result.ts";
 import { type EndpointRegistry, replicaProblem } from "./endpoint-registry.ts";
+import { limitsOfRow, rowOfLimit } from "./limit-rows.ts";
 import { type GivenOptions, OPTIONS } from "../options/options.ts";
 import { withProvider } from "./providers.ts";
 
@@ -21,7 +22,8 @@ export interface ChosenEndpoint {
  * Where an evaluation calls its model: an id of the registry, given as `endpoint_id` or as the model, gives model and
  * places; a provider's name goes over it, and what is given explicitly over both. Throws `invalid_request`.
  */
-export function chooseEndpoint(given: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
+export function chooseEndpoint(asked: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
+  const given = withLimits(asked, registry);
   const { endpoint_id, ...rest } = given;
   if (endpoint_id !== undefined && given.model !== undefined) {
     throw new EdgewiseError("invalid_request", `endpoint_id ${JSON.stringify(endpoint_id)} names a model already: leave out model, or leave out endpoint_id`);
@@ -64,14 +66,27 @@ export function chooseEndpoint(given: GivenOptions, registry: EndpointRegistry):
   };
 }
 
+/**
+ * With the limits of the registry in front of those it names itself, whichever endpoint it goes to: judges may be called at others. What names an
+ * endpoint that the registry lacks is the service's to know.
+ */
+function withLimits(given: GivenOptions, { limits, entries }: EndpointRegistry): GivenOptions {
+  const own = (given.limits ?? []).flatMap((row) => {
+    const places = row.endpoint_id === undefined ? [] : entries.get(row.endpoint_id);
+    return places === undefined ? [row] : limitsOfRow(row, places).map(rowOfLimit);
+  });
+  const rows = [...limits.map(rowOfLimit), ...own];
+  return rows.length === 0 ? given : { ...given, limits: rows };
+}
+
 /** Whether the registry has what an evaluation names, as `endpoint_id` or as its model. */
 export const isNamedIn = ({ endpoint_id, model }: GivenOptions, { entries }: EndpointRegistry): boolean =>
   entries.has(endpoint_id ?? model ?? OPTIONS.model.default);
 
 /** The same where an `endpoint_id` that this registry lacks may be one that the service keeps: it stays as it is. */
 export function chooseEndpointOrLeave(given: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
-  const { provider, ...rest } = given;
   if (given.endpoint_id === undefined || given.model !== undefined || isNamedIn(given, registry)) return chooseEndpoint(given, registry);
+  const { provider, ...rest } = withLimits(given, registry);
   return { given: { ...(provider === undefined ? {} : withoutModel(withProvider({ provider }))), ...rest }, replicas: [] };
 }
 

@@ -1,7 +1,10 @@
 import { EdgewiseError } from "../../errors/result.ts";
+import { issueText } from "../issue-text.ts";
 import { didYouMean } from "../nearest.ts";
 import { CLIENT_TYPES, type ClientType } from "../plan/run-config.ts";
 import { isTable, type TomlTable } from "../plan/toml-keys.ts";
+import type { GivenLimit } from "./given-limit.ts";
+import { limitRow, limitsOfRow } from "./limit-rows.ts";
 
 /** One `[[endpoint]]` of a registry: a place where a model is called. */
 export interface EndpointEntry {
@@ -18,13 +21,21 @@ export interface EndpointRegistry {
   /** What it was read from. */
   readonly file: string;
   readonly entries: ReadonlyMap<string, readonly EndpointEntry[]>;
+  /** What its `[[limit]]` say. */
+  readonly limits: readonly GivenLimit[];
   /** Keys that it has and nothing reads. */
   readonly warnings: readonly string[];
 }
 
 const KEYS = ["endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type", "headers", "extra_headers"];
 
-export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), warnings: [] });
+export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), limits: [], warnings: [] });
+
+/** One that holds these entries of an id. */
+export const registryOf = (file: string, id: string, entries: readonly EndpointEntry[]): EndpointRegistry => ({
+  ...emptyRegistry(file),
+  entries: new Map([[id, entries]]),
+});
 
 /** What keeps entries of one id from being replicas; null when nothing does. */
 export function replicaProblem(entries: readonly EndpointEntry[]): string | null {
@@ -34,20 +45,43 @@ export function replicaProblem(entries: readonly EndpointEntry[]): string | null
   return types.length > 1 ? `the entries name different client types (${types.join(", ")}); replicas are called alike` : null;
 }
 
-/** Reads a registry. Throws `invalid_request` with file, entry and field; keys that it does not know are ignored. */
+/**
+ * Reads a registry. Throws `invalid_request` with file, entry and field; keys of an endpoint that it does not know are ignored, those of a limit, which
+ * would not be kept to, are not.
+ */
 export function readRegistry(document: TomlTable, file: string): EndpointRegistry {
-  const rows = document.endpoint ?? [];
-  if (!Array.isArray(rows) || !rows.every(isTable)) throw new EdgewiseError("invalid_request", `${file}: endpoint must be an array of tables: [[endpoint]]`);
+  const rows = tablesOf(document, "endpoint", file);
   const entries = new Map<string, EndpointEntry[]>();
   const warnings: string[] = [];
-  for (const [index, row] of (rows as readonly TomlTable[]).entries()) {
+  for (const [index, row] of rows.entries()) {
     const id = row.endpoint_id;
     const place = `${file}: [[endpoint]] #${index + 1}`;
     if (typeof id !== "string" || id.trim() === "") throw new EdgewiseError("invalid_request", `${place}: endpoint_id must be a text that is not empty`);
     entries.set(id, [...(entries.get(id) ?? []), readEntry(row, `${place} (${id})`)]);
     for (const key of unknownKeys(row)) warnings.push(`${place} (${id}): ${key} has no effect: there is no such key${didYouMean(key, KEYS)}`);
   }
-  return { file, entries, warnings };
+  const limits = tablesOf(document, "limit", file).flatMap((row, index) => readLimit(row, `${file}: [[limit]] #${index + 1}`, entries));
+  return { file, entries, limits, warnings };
+}
+
+function tablesOf(document: TomlTable, name: "endpoint" | "limit", file: string): readonly TomlTable[] {
+  const rows = document[name] ?? [];
+  if (!Array.isArray(rows) || !rows.every(isTable)) throw new EdgewiseError("invalid_request", `${file}: ${name} must be an array of tables: [[${name}]]`);
+  return rows as readonly TomlTable[];
+}
+
+/** The limits that one table of the same file comes to. */
+function readLimit(row: TomlTable, place: string, entries: EndpointRegistry["entries"]): readonly GivenLimit[] {
+  const parsed = limitRow.safeParse(row);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const told = issue === undefined ? "cannot be read" : [...issue.path, issueText(issue)].join(" ");
+    throw new EdgewiseError("invalid_request", `${place}: ${told}`);
+  }
+  const { endpoint_id: id } = parsed.data;
+  const places = id === undefined ? [] : entries.get(id);
+  if (places === undefined) throw new EdgewiseError("invalid_request", `${place}: endpoint_id ${JSON.stringify(id)} is in no [[endpoint]] of the file`);
+  return limitsOfRow(parsed.data, places);
 }
 
 const unknownKeys = (row: TomlTable): readonly string[] => Object.keys(row).filter((key) => !KEYS.includes(key) && key !== "client_type");

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_PRIORITY, MAX_PRIORITY, MIN_PRIORITY } from "../../endpoint-limits/limit-kinds.ts";
+import { limitRows } from "../endpoints/limit-rows.ts";
 import { didYouMean } from "../nearest.ts";
 import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
@@ -55,6 +56,16 @@ export const EXECUTION_OPTIONS = {
     resume: true,
     value: "N",
     help: "weight of the run where several share the limit of an endpoint's key: with 2 it gets twice the part of one with 1",
+  }),
+  limits: option({
+    kind: "json",
+    aliases: ["limit"],
+    schema: limitRows,
+    default: undefined,
+    http: ["eval_config", "limits"],
+    resume: true,
+    only: "toml",
+    help: "what endpoints bear, as [[limit]] tables (endpoint_id, or url with key and model; concurrent, requests_per_minute, tokens_per_minute, …): kept to together with the team's other runs that have them; those of the endpoint registry come in front",
   }),
   num_workers: option({
     kind: "text",

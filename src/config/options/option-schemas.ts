@@ -21,6 +21,7 @@ const RESUMABLE = [
   "max_concurrent_generation",
   "max_concurrent_scoring",
   "priority",
+  "limits",
   "num_workers",
   "no_interleave_scoring",
   "sandbox",

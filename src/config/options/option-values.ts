@@ -1,6 +1,7 @@
 /** Schemas of values that options take. */
 import { z } from "zod";
 import { parseUrl } from "../endpoints/addresses.ts";
+import { isKeyVariable } from "../endpoints/secrets.ts";
 import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL } from "../endpoints/providers.ts";
 import { CLIENT_TYPES } from "../plan/run-config.ts";
@@ -9,6 +10,10 @@ export const shortText = (most: number) =>
   plainText(most)
     .min(1, { abort: true })
     .refine((text) => text.trim() !== "", "must hold more than blanks");
+/** Name of a variable that holds a key. */
+export const keyVariable = z
+  .string()
+  .refine(isKeyVariable, "must be the name of a variable that holds a key: capitals, digits and _, none of the service's own");
 /** Where something is in a row: dots lead into objects. */
 export const rowKey = plainText(256)
   .min(1, { abort: true })

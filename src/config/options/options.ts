@@ -5,7 +5,7 @@ import { EXECUTION_OPTIONS } from "./execution-options.ts";
 import { stateHeaderNames, staticHeaders } from "../endpoints/headers.ts";
 import { didYouMean } from "../nearest.ts";
 import { type Option, option } from "./option.ts";
-import { clientType, endpointUrl, jsonObject, rowKey, shortText } from "./option-values.ts";
+import { clientType, endpointUrl, jsonObject, keyVariable, rowKey, shortText } from "./option-values.ts";
 import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL, PROVIDER_NAMES, PROVIDERS } from "../endpoints/providers.ts";
 import { HUB_OPTIONS } from "./hub-options.ts";
@@ -13,7 +13,6 @@ import { PYTHON_OPTIONS } from "./python-options.ts";
 import { STOPPING_OPTIONS } from "./stopping-options.ts";
 import { CLIENT_TYPES, ORDERS } from "../plan/run-config.ts";
 import { MAX_TOKENS, samplingArgs } from "./sampling-args.ts";
-import { isKeyVariable } from "../endpoints/secrets.ts";
 
 /**
  * Every setting of a run, defined once: the flags and help of the command line, the keys of a TOML table and the schema of a
@@ -88,7 +87,7 @@ export const OPTIONS = {
   api_key_var: option({
     kind: "text",
     short: "k",
-    schema: z.string().refine(isKeyVariable, "must be the name of a variable that holds a key: capitals, digits and _, none of the service's own"),
+    schema: keyVariable,
     default: PROVIDERS.prime.api_key_var,
     http: ["eval_config", "api_key_var"],
     resume: true,

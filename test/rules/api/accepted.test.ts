@@ -67,6 +67,18 @@ const evalConfig = fc.record(
     max_concurrent_generation: whole(-1, 1_000_000),
     max_concurrent_scoring: whole(-1, 1_000_000),
     priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
+    limits: fc.array(
+      mostly(
+        fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),
+        fc.constantFrom(
+          { url: "x", concurrent: 1 },
+          { url: "https://a.example" },
+          { endpoint_id: "none", concurrent: 1 },
+          { endpoint_id: "e", url: "https://a.example", concurrent: 1 },
+        ),
+      ),
+      { maxLength: 3 },
+    ),
     num_workers: fc.oneof(fc.constant("auto"), whole(1, 250)),
     no_interleave_scoring: fc.boolean(),
     heartbeat_url: fc.webUrl(),
@@ -216,6 +228,18 @@ const resumeBody = fc.record(
     max_concurrent_generation: whole(-1, 1_000_000),
     max_concurrent_scoring: whole(-1, 1_000_000),
     priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
+    limits: fc.array(
+      mostly(
+        fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),
+        fc.constantFrom(
+          { url: "x", concurrent: 1 },
+          { url: "https://a.example" },
+          { endpoint_id: "none", concurrent: 1 },
+          { endpoint_id: "e", url: "https://a.example", concurrent: 1 },
+        ),
+      ),
+      { maxLength: 3 },
+    ),
     num_workers: fc.oneof(fc.constant("auto"), whole(1, 250)),
     no_interleave_scoring: fc.boolean(),
     heartbeat_url: fc.webUrl(),

@@ -200,6 +200,7 @@ const CREATION: readonly (readonly [string, Json])[] = [
   ].flatMap((name) => field(`eval_config.${name}`, "integer")),
   ...["rollouts_per_example", "timeout_minutes", "num_workers", "stall_minutes"].map((name) => [`eval_config.${name}`, 0] as const),
   ...["high", 0, 0.009, 100.1, null].map((priority) => ["eval_config.priority", priority] as const),
+  ...["x", null, {}, 1].map((limits) => ["eval_config.limits", limits] as const),
   ...["many", 251, 1.5, null].map((workers) => ["eval_config.num_workers", workers] as const),
   ...["ftp://a/b", "a/b", "", 5].map((url) => ["eval_config.heartbeat_url", url] as const),
   ...["independent_scoring", "no_interleave_scoring", "verbose", "allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"].flatMap((name) =>
@@ -278,6 +279,7 @@ describe("a resume with one field wrong", () => {
   const RESUME: readonly (readonly [string, Json])[] = [
     ...["num_examples", "max_concurrent", "max_concurrent_scoring", "max_retries", "timeout_minutes"].flatMap((name) => field(name, "integer")),
     ...["high", 0, 101, null].map((priority) => ["priority", priority] as const),
+    ...["x", null, {}, 1].map((limits) => ["limits", limits] as const),
     ...["keep_errors", "verbose"].flatMap((name) => field(name, "boolean")),
     ...field("headers", "headers"),
     ...field("api_base_url", "url"),

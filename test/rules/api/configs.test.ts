@@ -77,7 +77,24 @@ describe("a config file in one request", () => {
     });
   });
 
+  it("may bring limits, for all evaluations and for one", async () => {
+    const door = openDoor();
+    const url = "https://models.example/v1";
+    const { ids } = await created(door, {
+      limit: [{ url, requests_per_minute: 100 }],
+      eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k", limits: [{ url, concurrent: 2 }] }],
+    });
+    expect(ids.map((id) => door.run(id).creations[0]?.config.limits)).toEqual([
+      [{ base_url: url, limits: { requests: 100 } }],
+      [
+        { base_url: url, limits: { requests: 100 } },
+        { base_url: url, limits: { concurrent: 2 } },
+      ],
+    ]);
+  });
+
   it.each([
+    ["a limit that is wrong", { limit: [{ url: "x", concurrent: 1 }], eval: [{ env_id: "gsm8k" }] }, "body: [[limit]] #1: url must be an http or https URL"],
     ["no evaluation", {}, "has no [[eval]] and no [[ablation]]"],
     ["an unknown key", { eval: [{ env_id: "gsm8k", nope: 1 }] }, '{"loc":["body","[[eval]] #1","nope"],"msg":"Invalid field"}'],
     [

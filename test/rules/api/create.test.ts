@@ -209,6 +209,36 @@ describe("settings of a creation", () => {
     for (const name of Object.keys(given)) expect(usual).not.toHaveProperty(name);
   });
 
+  it("say what endpoints bear, those of the team by their places; and what that is can be read", async () => {
+    const door = openDoor();
+    const entry = { model: "m", base_url: "https://models.example/v1", api_key_var: "MODEL_KEY", api_client_type: null, headers: {} };
+    door.registry.endpoints.set("fast", { endpoint_id: "fast", entries: [entry], created_at: 0, updated_at: 0, updated_by: "ada" });
+    const url = "https://judge.example/v1";
+    const id = await created(
+      door,
+      withConfig({
+        limits: [
+          { endpoint_id: "fast", requests_per_minute: 500 },
+          { url, model: "judge-*", concurrent: 4 },
+        ],
+      }),
+    );
+    const config = door.run(id).creations[0]?.config;
+    expect(config?.limits).toEqual([
+      { base_url: "https://models.example/v1", api_key_var: "MODEL_KEY", model: "m", limits: { requests: 500 } },
+      { base_url: url, model: "judge-*", limits: { concurrent: 4 } },
+    ]);
+    door.run(id).state = viewFor(config ?? CONFIG);
+    const shown = (await (await door.call("GET", `/evaluations/${id}`)).json()) as { eval_config: { limits: unknown } };
+    expect(shown.eval_config.limits).toEqual([
+      { api_base_url: "https://models.example/v1", api_key_var: "MODEL_KEY", model: "m", requests_per_minute: 500 },
+      { api_base_url: url, model: "judge-*", concurrent: 4 },
+    ]);
+    expect(await configOf(openDoor(), { limits: [] })).not.toHaveProperty("limits");
+    const unknown = await create(openDoor(), withConfig({ limits: [{ endpoint_id: "none", concurrent: 1 }] }));
+    expect([unknown.status, await unknown.text()]).toEqual([422, expect.stringContaining('"body","eval_config","limits",0,"endpoint_id"')]);
+  });
+
   it("show of a heartbeat URL nothing but its origin, over HTTP and in the file for people", async () => {
     const door = openDoor();
     const id = await created(door, withConfig({ heartbeat_url: "https://watch.example.com/s3cret?token=s3cret" }));

@@ -232,6 +232,7 @@ describe("a resume", () => {
         max_concurrent_generation: null,
         max_concurrent_scoring: null,
         priority: null,
+        limits: null,
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,

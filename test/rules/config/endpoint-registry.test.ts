@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chooseEndpoint } from "../../../src/config/endpoints/endpoint-choice.ts";
 import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../../src/config/endpoints/endpoint-registry.ts";
 import type { GivenOptions } from "../../../src/config/options/options.ts";
+import { MAX_GIVEN_AMOUNT } from "../../../src/limits.ts";
 import { parseTomlText } from "../../../src/config/plan/toml-document.ts";
 
 const FILE = "endpoints.toml";
@@ -62,6 +63,68 @@ describe("a registry", () => {
     ["a single table", '[endpoint]\nendpoint_id = "e"', "endpoints.toml: endpoint must be an array of tables"],
   ])("refuses %s", (_, text, message) => {
     expect(messageOf(() => registry(text))).toContain(message);
+  });
+});
+
+describe("limits of a registry", () => {
+  const URL = "https://api.example.com/v1";
+  const limits = (text: string) => registry(text).limits;
+
+  it("are of an address, of one key and of models where they name them", () => {
+    expect(limits(`[[limit]]\nurl = "${URL}"\nrequests_per_minute = 500\nconcurrent = 8`)).toEqual([
+      { base_url: URL, limits: { requests: 500, concurrent: 8 } },
+    ]);
+    const named = `[[limit]]\napi_base_url = "${URL}"\nkey = "ONE_API_KEY"\nmodel = "vendor/*"\ntokens_per_minute = 1\ninput_tokens_per_minute = 2\noutput_tokens_per_minute = 3`;
+    expect(limits(named)).toEqual([{ base_url: URL, api_key_var: "ONE_API_KEY", model: "vendor/*", limits: { tokens: 1, input_tokens: 2, output_tokens: 3 } }]);
+    expect(limits(`[[limit]]\nurl = "${URL}"\ntokens_per_minute = ${MAX_GIVEN_AMOUNT}`)).toEqual([{ base_url: URL, limits: { tokens: MAX_GIVEN_AMOUNT } }]);
+  });
+
+  it("are of each place that their endpoint has", () => {
+    const text = `${entry()}${entry("", { url: 'url = "https://two.example/v1"' })}[[limit]]\nendpoint_id = "e"\nconcurrent = 4`;
+    const place = { api_key_var: "ONE_API_KEY", model: "m", limits: { concurrent: 4 } };
+    expect(limits(text)).toEqual([
+      { ...place, base_url: "https://one.example/v1" },
+      { ...place, base_url: "https://two.example/v1" },
+    ]);
+  });
+
+  it.each([
+    ["no endpoint", "concurrent = 1", "endpoints.toml: [[limit]] #1: endpoint_id is missing, and url is: say which endpoint has the limit"],
+    ["no limit", `url = "${URL}"`, "concurrent is missing, as are the others: give at least one of concurrent, requests_per_minute, tokens_per_minute"],
+    ["a key that there is not", `url = "${URL}"\nrequest_per_minute = 5`, "request_per_minute"],
+    ["two addresses", `url = "${URL}"\napi_base_url = "https://b.example"\nconcurrent = 1`, "api_base_url says something else than url"],
+    ["what is no address", 'url = "example"\nconcurrent = 1', "url must be an http or https URL"],
+    ["what is no key's name", `url = "${URL}"\nkey = "sk-123"\nconcurrent = 1`, "key must be the name of a variable that holds a key"],
+    ["an endpoint and its model", `${'endpoint_id = "e"'}\nmodel = "m"\nconcurrent = 1`, "model is what endpoint_id names already: leave out one of the two"],
+    ["an unknown endpoint", 'endpoint_id = "x"\nconcurrent = 1', 'endpoint_id "x" is in no [[endpoint]] of the file'],
+    ["none", `url = "${URL}"\nconcurrent = 0`, "concurrent must be at least 1"],
+    ["a part", `url = "${URL}"\nconcurrent = 1.5`, "concurrent Invalid input: expected int"],
+    ["too many", `url = "${URL}"\nconcurrent = ${MAX_GIVEN_AMOUNT + 1}`, `concurrent must be at most ${MAX_GIVEN_AMOUNT}`],
+  ])("refuse %s", (_, row, problem) => {
+    expect(messageOf(() => limits(`[[limit]]\n${row}`))).toContain(problem);
+  });
+
+  it("go with every evaluation that reads it, in front of its own; an endpoint that the registry lacks is left to the service", () => {
+    const text = `${entry()}[[limit]]\nurl = "${URL}"\nconcurrent = 8`;
+    const own = { api_base_url: URL, concurrent: 8 };
+    expect(chooseEndpoint({ model: "x" }, registry(text)).given.limits).toEqual([own]);
+    expect(
+      chooseEndpoint(
+        {
+          model: "e",
+          limits: [
+            { endpoint_id: "e", concurrent: 2 },
+            { endpoint_id: "other", concurrent: 3 },
+          ],
+        },
+        registry(text),
+      ).given.limits,
+    ).toEqual([
+      own,
+      { api_base_url: "https://one.example/v1", api_key_var: "ONE_API_KEY", model: "m", concurrent: 2 },
+      { endpoint_id: "other", concurrent: 3 },
+    ]);
+    expect(chooseEndpoint({ model: "x" }, registry(entry())).given).not.toHaveProperty("limits");
   });
 });
 

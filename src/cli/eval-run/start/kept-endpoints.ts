@@ -1,6 +1,6 @@
 /** Evaluations that name an endpoint which the service keeps: it is written out as one of a file is, before anything is looked at or compared. */
 import { chooseEndpoint } from "../../../config/endpoints/endpoint-choice.ts";
-import type { EndpointEntry } from "../../../config/endpoints/endpoint-registry.ts";
+import { type EndpointEntry, registryOf } from "../../../config/endpoints/endpoint-registry.ts";
 import { OPTIONS } from "../../../config/options/options.ts";
 import type { KeptEndpoint } from "../../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../../connection/http-client.ts";
@@ -26,7 +26,7 @@ export async function withKeptEndpoints(client: ServiceClient, wishes: readonly 
     const entries = name === null ? null : (known.get(name) ?? null);
     if (name !== null && entries !== null) {
       const { model: _, ...given } = wish.given;
-      return { ...wish, ...chooseEndpoint({ ...given, endpoint_id: name }, { file: "the service", entries: new Map([[name, entries]]), warnings: [] }) };
+      return { ...wish, ...chooseEndpoint({ ...given, endpoint_id: name }, registryOf("the service", name, entries)) };
     }
     if (wish.given.endpoint_id === undefined) return wish;
     const problem = `endpoint_id ${JSON.stringify(name)} is in no registry of this machine (-e/--endpoints-path), and the service keeps no endpoint of that name`;

@@ -84,6 +84,7 @@ describe("a resume", () => {
       extra_env_kwargs: { max_turns: 2 },
       max_concurrent_scoring: 3,
       priority: 0.5,
+      limits: [{ base_url: "https://a.example", limits: { requests: 5 } }],
       verbose: true,
     };
     const run = RuleRun.open(3, stored);
@@ -91,8 +92,8 @@ describe("a resume", () => {
     run.resume({ expect: { extra_env_kwargs: { max_turns: 2 } } });
     expect(run.ledger.config()).toMatchObject(stored);
     run.call("interrupt", null);
-    run.resume({ headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4 });
-    expect(run.ledger.config()).toMatchObject({ ...stored, headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4 });
+    run.resume({ headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4, limits: [] });
+    expect(run.ledger.config()).toMatchObject({ ...stored, headers: { "X-C": "2" }, verbose: false, max_concurrent_scoring: 0, priority: 4, limits: [] });
     expect(run.ledger.config().headers).toEqual({ "X-C": "2" });
   });
 

@@ -8,7 +8,7 @@ const LIMIT = z.number().positive();
  * How a provider counts a minute. `token_bucket`: fills evenly, and holds what comes in `burst_s` seconds; `sliding_minute`: what was taken in the last
  * 60 s; `fixed_minute`: what was taken since the minute of the provider's clock began.
  */
-const METERS = ["token_bucket", "sliding_minute", "fixed_minute"] as const;
+export const METERS = ["token_bucket", "sliding_minute", "fixed_minute"] as const;
 export type MeterKind = (typeof METERS)[number];
 
 /** A limit that nobody is told of, unless headers or refusals say it. */

@@ -1,0 +1,86 @@
+/** Where a limit is from: a person, the endpoint's own words, or its refusals. */
+export type Source = "given" | "told" | "found";
+
+/**
+ * `held`: below what was found, since what is counted here and what the provider counts differ by some per cent; requests in flight are counted alike.
+ * `above_ms`: a window of a minute shows at its end that too much was used, requests in flight show it at once.
+ */
+const FORMS = { rate: { held: 0.97, above_ms: 62_000 }, concurrent: { held: 1, above_ms: 10_000 } } as const;
+type CeilingForm = keyof typeof FORMS;
+
+/** How long a limit is held after a cut before anything above it is tried. */
+const HOLD_MS = 15_000;
+/** From held to just above, and then there until every window of a minute must have shown a refusal. */
+const CLIMB_MS = 10_000;
+const ABOVE = 1.04;
+/** Nothing refused for a minute above it: the limit is another one now, and it may be far. */
+const DOUBLE_MS = 15_000;
+/** Of a limit that was found once and not again, nothing is sure: it grows at once. */
+const SOON_MS = 4_000;
+/** A limit that has grown to so many times what it was, without a refusal, is none. */
+const GONE = 12;
+
+/**
+ * One limit that was told or found. It is held somewhat below; after a while of being used to the full it creeps above, and when a minute of that is
+ * refused nothing it grows ever faster.
+ */
+export class Ceiling {
+  /** Per minute, or in flight. */
+  limit: number;
+  source: Exclude<Source, "given">;
+  /** Found twice, at about the same number. */
+  sure: boolean;
+  readonly #form: CeilingForm;
+  /** Milliseconds since the last cut in which it was used to the full. */
+  #used = 0;
+
+  constructor(limit: number, source: Exclude<Source, "given">, form: CeilingForm, sure: boolean) {
+    this.limit = limit;
+    this.source = source;
+    this.sure = sure;
+    this.#form = form;
+  }
+
+  /** What may be used now: somewhat below the limit, or above it to see whether it is still there. */
+  get pace(): number {
+    return this.limit * this.#factor;
+  }
+
+  get isGone(): boolean {
+    return this.#factor > GONE;
+  }
+
+  /** Whether it is tried if more is used above it. */
+  get isAbove(): boolean {
+    return this.#factor > 1;
+  }
+
+  /** `ms` in which it was used to the full passed without a refusal. `mayTry`: refusals that trying costs are affordable. */
+  passed(ms: number, mayTry: boolean): void {
+    const used = this.#used + ms;
+    this.#used = this.sure && !mayTry && this.#used <= HOLD_MS ? Math.min(used, HOLD_MS) : used;
+  }
+
+  /** A refusal says that it is `limit`. */
+  cut(limit: number, sure: boolean): void {
+    this.limit = limit;
+    this.sure = sure;
+    this.#used = 0;
+  }
+
+  /** It is held again, without another number. */
+  rest(): void {
+    this.#used = 0;
+  }
+
+  get #factor(): number {
+    const { held, above_ms } = FORMS[this.#form];
+    if (!this.sure) return held * 2 ** (Math.max(0, this.#used - SOON_MS) / DOUBLE_MS);
+    const climbing = this.#used - HOLD_MS;
+    if (climbing <= 0) return held;
+    if (climbing <= CLIMB_MS) return held + ((1 - held) * climbing) / CLIMB_MS;
+    const above = climbing - CLIMB_MS;
+    if (above <= above_ms) return 1 + ((ABOVE - 1) * above) / above_ms;
+    return ABOVE * 2 ** ((above - above_ms) / DOUBLE_MS);
+  }
+}

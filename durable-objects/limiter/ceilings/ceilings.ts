@@ -1,0 +1,330 @@
+import { type Amounts, LIMIT_KINDS, type LimitKind, RATE_KINDS, type RateKind, type ToldLimits } from "../../../src/endpoint-limits/limit-kinds.ts";
+import type { Sightings } from "../limiter-control.ts";
+import { Ceiling, type Source } from "./ceiling.ts";
+import { CleanMarks } from "./clean-marks.ts";
+import { Incident } from "./incident.ts";
+import type { Knowledge, KnownLimit } from "./knowledge.ts";
+import { RefusalBudget } from "./refusal-budget.ts";
+import { StartBound } from "./start-bound.ts";
+import { bindingKind, type Uses } from "./suspects.ts";
+import { ToldNumbers } from "./told-limits.ts";
+import { Traffic } from "./traffic.ts";
+
+export interface CeilingNow {
+  /** As known: per minute, or in flight. For people. */
+  readonly limit: number;
+  readonly source: Source;
+  /** What may be used now, evenly: below the limit, or above it to see whether it is still there. Whole numbers, at least 1, where it is in flight. */
+  readonly pace: number;
+}
+
+export interface CeilingsNow {
+  /** Of each kind that something limits. */
+  readonly limits: { readonly [K in LimitKind]?: CeilingNow };
+  /** Nothing is sent before; null = no pause. */
+  readonly pause_until: number | null;
+  /** Everything was refused of late: after the pause one request at a time is sent, and no other until it is known to be taken. */
+  readonly probe: boolean;
+  /** Requests in flight at most, all together, at an endpoint of which nothing is known yet. */
+  readonly start: number | null;
+}
+
+/** Who saw something: `in_flight` = requests that it has open now. */
+export interface SeenBy {
+  readonly executor: string;
+  readonly in_flight: number;
+}
+
+const MINUTE_MS = 60_000;
+/** Everything was refused for longer than any window: no limit is learned from it. */
+const STORM_MS = 65_000;
+/** While it is not clear what refuses, so much of what was delivered is sent. */
+const SLOWED = 0.9;
+/** Nothing of fewer requests than a share of the refused ones counts as being taken: some are on their way. */
+const HARDLY = 0.15;
+const JUDGED_AFTER_MS = 600;
+const OVER_AFTER_MS = 700;
+/** Refusals so shortly after silence are the same silence. */
+const SAME_SILENCE_MS = 5_000;
+const SAME_LIMIT = 0.1;
+/** The endpoint says that there is more than this share of a limit left: it is not what refuses. */
+const PLENTY = 0.2;
+const OVERLOAD_CUT = 0.8;
+const LEAST_PACE = 6;
+const USED = 0.85;
+const REMEMBERED_MS = 15 * MINUTE_MS;
+
+const formOf = (kind: LimitKind): "rate" | "concurrent" => (kind === "concurrent" ? "concurrent" : "rate");
+
+/**
+ * Finds out what an endpoint bears from what executors saw: headers, words of refusals, and refusals that say nothing. Pure: times are milliseconds of one
+ * clock that never goes back.
+ */
+export class Ceilings {
+  readonly #traffic = new Traffic();
+  readonly #ceilings = new Map<LimitKind, Ceiling>();
+  readonly #told = new ToldNumbers();
+  readonly #budget = new RefusalBudget();
+  readonly #start: StartBound;
+  readonly #marks: CleanMarks;
+  #given: Amounts = {};
+  #incident: Incident | null = null;
+  /** Paces as they were when the incident began. */
+  #pacesThen: { [K in LimitKind]?: number } = {};
+  #triedThen = false;
+  #plenty = new Set<LimitKind>();
+  #past: { readonly at: number; readonly uses: Uses }[] = [];
+  #silence = { ended: Number.NEGATIVE_INFINITY, tries: 0 };
+  #at: number;
+
+  /** `knowledge`: what an earlier life found. `start`: requests in flight to begin with where nothing is known; null = no bound. */
+  constructor(knowledge: Knowledge | null, now: number, options: { readonly start: number | null }) {
+    this.#at = now;
+    this.#marks = new CleanMarks(now);
+    for (const kind of LIMIT_KINDS) {
+      const known = knowledge?.limits[kind];
+      if (known === undefined) continue;
+      this.#ceilings.set(kind, new Ceiling(known.limit, known.source, formOf(kind), true));
+      if (known.untrue !== undefined) this.#told.untrue(kind, known.untrue);
+    }
+    this.#start = new StartBound(this.#ceilings.size > 0 ? null : options.start);
+  }
+
+  /** Limits that a person gave; they are never exceeded. Null = none any more. */
+  give(limits: Amounts | null): void {
+    this.#given = limits ?? {};
+  }
+
+  /** An executor left: what it had in flight counts no more. */
+  left(executor: string): void {
+    this.#traffic.left(executor);
+  }
+
+  /** What one executor saw since it was heard last; each report counts once. */
+  heard(seen: Sightings, from: SeenBy, now: number): void {
+    this.#traffic.record(from.executor, from.in_flight, seen, now);
+    this.#budget.accepted(seen.accepted, this.#traffic.taken("requests", now - MINUTE_MS, now));
+    if (seen.told !== null) this.#hearTold(seen.told);
+    const refused = seen.rate_limited + seen.overloaded;
+    if (refused > 0) this.#hearRefusals(seen, from, now);
+    else {
+      this.#start.passed(seen.sent, this.#traffic.inFlight(now));
+      const incident = this.#incident;
+      if (incident?.isSilent && seen.sent > 0 && this.#traffic.reportedBefore(from.executor) >= incident.last) incident.trySent(now);
+    }
+    this.#advance(now);
+  }
+
+  at(now: number): CeilingsNow {
+    this.#advance(now);
+    const limits: { [K in LimitKind]?: CeilingNow } = {};
+    for (const kind of LIMIT_KINDS) {
+      const limit = this.#limitNow(kind);
+      if (limit !== null) limits[kind] = limit;
+    }
+    const incident = this.#incident;
+    return {
+      limits,
+      pause_until: incident !== null && incident.pauseUntil > now ? incident.pauseUntil : null,
+      probe: incident?.isSilent ?? false,
+      start: this.#start.bound,
+    };
+  }
+
+  knowledge(): Knowledge {
+    const limits: { [K in LimitKind]?: KnownLimit } = {};
+    for (const [kind, { limit, source }] of this.#ceilings) {
+      const untrue = this.#told.lieOf(kind);
+      limits[kind] = { limit, source, ...(untrue === null ? {} : { untrue }) };
+    }
+    return { version: 1, limits };
+  }
+
+  #limitNow(kind: LimitKind): CeilingNow | null {
+    const ceiling = this.#ceilings.get(kind);
+    let now: CeilingNow | null = ceiling === undefined ? null : { limit: ceiling.limit, source: ceiling.source, pace: ceiling.pace };
+    const delivered = this.#incident?.delivered ?? null;
+    if (kind === "requests" && delivered !== null) {
+      const pace = Math.max(LEAST_PACE, SLOWED * delivered);
+      if (now === null || pace < now.pace) now = { limit: now?.limit ?? delivered, source: now?.source ?? "found", pace };
+    }
+    const given = this.#given[kind];
+    if (given !== undefined && (now === null || given <= now.pace)) now = { limit: given, source: "given", pace: given };
+    if (now !== null && kind === "concurrent") return { ...now, pace: Math.max(1, Math.floor(now.pace + 1e-9)) };
+    return now;
+  }
+
+  #hearTold(told: ToldLimits): void {
+    for (const kind of RATE_KINDS) {
+      const limit = told[kind]?.limit;
+      if (limit !== undefined && this.#told.isNews(kind, limit)) this.#ceilings.set(kind, new Ceiling(limit, "told", "rate", true));
+    }
+  }
+
+  #hearRefusals(seen: Sightings, from: SeenBy, now: number): void {
+    this.#start.end();
+    const times = seen.refusals.map(({ ago_ms }) => now - ago_ms);
+    const incident = this.#incident ?? this.#begin(Math.min(now, ...times), now);
+    const count = seen.rate_limited + seen.overloaded;
+    const newest = Math.max(...(times.length === 0 ? [now] : times));
+    incident.refused += count;
+    incident.last = Math.max(incident.last, newest);
+    incident.overloaded += seen.overloaded;
+    const others = this.#traffic.inFlight(now, from.executor);
+    for (const { in_flight, named, named_limit, retry_after_ms, told, ago_ms } of seen.refusals) {
+      if (incident.inFlight.length < 64) incident.inFlight.push(in_flight + others);
+      if (named !== null) incident.named.set(named, { count: (incident.named.get(named)?.count ?? 0) + 1, limit: named_limit });
+      if (retry_after_ms !== null) incident.pause(now - ago_ms + retry_after_ms);
+      if (told !== null) this.#hearPlenty(told);
+    }
+    const fresh = newest > incident.since;
+    if (incident.isSilent) {
+      if (fresh || newest > incident.pauseUntil) incident.silent(now);
+    } else if (fresh) incident.refusedSince += count;
+  }
+
+  #hearPlenty(told: ToldLimits): void {
+    for (const kind of RATE_KINDS) {
+      const { limit, remaining } = told[kind] ?? { limit: 0, remaining: null };
+      if (remaining === null || !this.#told.isBelieved(kind, limit)) continue;
+      if (remaining > PLENTY * limit) this.#plenty.add(kind);
+    }
+  }
+
+  #begin(began: number, now: number): Incident {
+    const same = now - this.#silence.ended < SAME_SILENCE_MS;
+    const incident = new Incident(began, now, same ? this.#silence.tries : 0);
+    const lag = this.#traffic.lag(now);
+    incident.since = Math.max(incident.pauseUntil, now + lag);
+    const over = Math.max(2_000, lag);
+    incident.delivered = (this.#traffic.taken("requests", began - over, began) * MINUTE_MS) / over;
+    this.#pacesThen = {};
+    this.#plenty = new Set();
+    for (const [kind, { pace }] of this.#ceilings) this.#pacesThen[kind] = pace;
+    this.#triedThen = [...this.#ceilings.values()].some(({ isAbove }) => isAbove);
+    this.#incident = incident;
+    return incident;
+  }
+
+  /** What time alone brings. */
+  #advance(now: number): void {
+    const passed = Math.max(0, now - this.#at);
+    this.#at = Math.max(this.#at, now);
+    const incident = this.#incident;
+    if (incident !== null) this.#judge(incident, now);
+    else this.#passed(passed, now);
+  }
+
+  #judge(incident: Incident, now: number): void {
+    if (incident.isSilent) {
+      const broken = incident.brokenAt(now);
+      if (broken !== null) this.#settle(incident, (incident.last + broken) / 2, now);
+      return;
+    }
+    const lag = this.#traffic.lag(now);
+    const since = now - incident.since;
+    if (incident.refusedSince > 0) {
+      if (since < Math.max(JUDGED_AFTER_MS, lag)) return;
+      const taken = this.#traffic.taken("requests", incident.since, now);
+      if (taken <= Math.max(1, HARDLY * incident.refusedSince)) incident.silent(now);
+      else incident.slowed(now + lag, (taken * MINUTE_MS) / since);
+    } else if (since >= lag + OVER_AFTER_MS) this.#settle(incident, null, now);
+  }
+
+  /** The incident is over. `silent`: the middle between the last refusal and the first request that was taken, where there was silence. */
+  #settle(incident: Incident, silent: number | null, now: number): void {
+    this.#incident = null;
+    if (silent !== null) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
+    for (const ceiling of this.#ceilings.values()) ceiling.rest();
+    if (incident.silence > STORM_MS) return;
+    const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
+    this.#budget.spent(incident.refused, this.#triedThen, perMinute);
+    const uses = this.#usesAt(incident.began, mean(incident.inFlight));
+    this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
+    const kind = this.#kindOf(incident, uses, silent !== null);
+    const found = this.#estimate(kind, incident, uses, silent);
+    this.#cut(kind, Math.max(1, found), this.#saidOf(kind, incident, uses));
+  }
+
+  #kindOf(incident: Incident, uses: Uses, silent: boolean): LimitKind {
+    const [named] = [...incident.named].sort(([, a], [, b]) => b.count - a.count);
+    if (named !== undefined) return named[0];
+    if (incident.overloaded * 2 > incident.refused) return "concurrent";
+    const before = this.#past.slice(1).map((past) => past.uses);
+    return bindingKind({ uses: [uses, ...before], clean: this.#marks.most, silent, paces: this.#pacesThen, plenty: this.#plenty });
+  }
+
+  #estimate(kind: LimitKind, incident: Incident, uses: Uses, silent: number | null): number {
+    if (kind === "concurrent") {
+      return incident.overloaded * 2 > incident.refused ? OVERLOAD_CUT * uses.concurrent : uses.concurrent;
+    }
+    if (silent !== null) return Math.min(uses[kind], this.#traffic.taken(kind, silent - MINUTE_MS, silent));
+    const delivered = (incident.delivered ?? 0) * this.#traffic.mean(kind);
+    const ceiling = this.#ceilings.get(kind);
+    if (ceiling?.sure && delivered > ceiling.limit * (1 - 2 * SAME_LIMIT)) return uses[kind];
+    return delivered;
+  }
+
+  /** The limit in the words of the refusals, where it can be true: no refusal comes before a limit is used up. */
+  #saidOf(kind: LimitKind, incident: Incident, uses: Uses): number | null {
+    const said = incident.named.get(kind)?.limit ?? null;
+    if (said === null || !this.#told.isBelieved(kind, said)) return null;
+    if (said <= (1 + SAME_LIMIT) * uses[kind]) return said;
+    this.#told.untrue(kind, said);
+    return null;
+  }
+
+  #cut(kind: LimitKind, found: number, said: number | null): void {
+    for (const [other, { source, sure }] of this.#ceilings) if (other !== kind && source === "found" && !sure) this.#ceilings.delete(other);
+    const ceiling = this.#ceilings.get(kind);
+    if (said !== null && ceiling?.limit !== said) {
+      this.#ceilings.set(kind, new Ceiling(said, "told", formOf(kind), true));
+      return;
+    }
+    if (ceiling === undefined) {
+      this.#ceilings.set(kind, new Ceiling(found, "found", formOf(kind), false));
+      return;
+    }
+    const lower = Math.min(found, this.#pacesThen[kind] ?? found);
+    const off = lower / ceiling.limit - 1;
+    if (ceiling.source === "told" && off > -SAME_LIMIT) return;
+    if (ceiling.source === "told") {
+      this.#told.untrue(kind, ceiling.limit);
+      this.#ceilings.set(kind, new Ceiling(lower, "found", formOf(kind), false));
+      return;
+    }
+    const same = Math.abs(off) <= SAME_LIMIT;
+    ceiling.cut(same && ceiling.sure ? (ceiling.limit + lower) / 2 : lower, same);
+  }
+
+  /** `ms` without a refusal. */
+  #passed(ms: number, now: number): void {
+    this.#marks.mark(this.#usesAt(now, this.#traffic.inFlight(now)), now);
+    for (const [kind, ceiling] of this.#ceilings) {
+      if (!this.#isUsed(kind, ceiling.pace, now)) continue;
+      ceiling.passed(ms, this.#budget.mayTry);
+      if (ceiling.source === "told" && ceiling.pace > ceiling.limit * (1 + SAME_LIMIT)) {
+        this.#told.untrue(kind, ceiling.limit);
+        ceiling.source = "found";
+      }
+      if (ceiling.isGone) this.#ceilings.delete(kind);
+    }
+  }
+
+  /** Whether as much is used of a kind as may be, so that its limit would show. */
+  #isUsed(kind: LimitKind, pace: number, now: number): boolean {
+    if (kind === "concurrent") return this.#traffic.inFlight(now) >= USED * Math.floor(pace);
+    const mean = Math.max(1, this.#traffic.mean(kind));
+    const over = Math.min(MINUTE_MS, Math.max(5_000, (20 * mean * MINUTE_MS) / pace));
+    const to = now - this.#traffic.lag(now);
+    return this.#traffic.taken(kind, to - over, to) >= (USED * pace * over) / MINUTE_MS;
+  }
+
+  #usesAt(time: number, concurrent: number): Uses {
+    const uses: Record<LimitKind, number> = { concurrent, requests: 0, tokens: 0, input_tokens: 0, output_tokens: 0 };
+    for (const kind of RATE_KINDS) uses[kind as RateKind] = this.#traffic.taken(kind, time - MINUTE_MS, time);
+    return uses;
+  }
+}
+
+const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);

@@ -1,0 +1,59 @@
+import { LIMIT_KINDS, type LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
+
+/** What was used of each kind when something was refused: requests and tokens of the minute before, and requests in flight. */
+export type Uses = Readonly<Record<LimitKind, number>>;
+
+export interface Suspicion {
+  /** Of this incident first, then those before it, newest first. */
+  readonly uses: readonly [Uses, ...Uses[]];
+  /** Most that was used of each lately while nothing was refused. */
+  readonly clean: Uses;
+  /** Everything was refused for a while, also with hardly anything in flight. */
+  readonly silent: boolean;
+  /** What was allowed of each when it was refused; absent where it was not limited. */
+  readonly paces: { readonly [K in LimitKind]?: number };
+  /** Kinds that the endpoint itself says there was plenty of. */
+  readonly plenty: ReadonlySet<LimitKind>;
+}
+
+/** Less than this share of what went well before cannot be what is refused. */
+const WENT_WELL = 0.9;
+/** As near to what was allowed, it was allowed too much. */
+const NEAR = 0.9;
+const COMPARED = 4;
+
+/** The kind that is likeliest to be what binds: of those that a refusal can be for, the one of which least differs was used each time. */
+export function bindingKind(suspicion: Suspicion): LimitKind {
+  const { uses, clean, silent, paces, plenty } = suspicion;
+  const [now] = uses;
+  const narrow = (kinds: readonly LimitKind[], holds: (kind: LimitKind) => boolean): readonly LimitKind[] => {
+    const left = kinds.filter(holds);
+    return left.length === 0 ? kinds : left;
+  };
+  let kinds: readonly LimitKind[] = LIMIT_KINDS.filter((kind) => now[kind] > 0);
+  if (kinds.length === 0) kinds = ["requests"];
+  kinds = narrow(kinds, (kind) => !plenty.has(kind));
+  kinds = narrow(kinds, (kind) => now[kind] >= WENT_WELL * clean[kind]);
+  if (silent) kinds = narrow(kinds, (kind) => kind !== "concurrent");
+  kinds = narrow(kinds, (kind) => now[kind] >= NEAR * (paces[kind] ?? Number.POSITIVE_INFINITY));
+  const compared = uses.slice(0, COMPARED);
+  const spreads = new Map(kinds.map((kind) => [kind, spread(compared.map((use) => use[kind]))]));
+  return preferred(kinds, (kind) => spreads.get(kind) ?? 0);
+}
+
+/** How much the largest is above the smallest, as a share. */
+function spread(values: readonly number[]): number {
+  const least = Math.min(...values);
+  return least <= 0 ? Number.POSITIVE_INFINITY : Math.max(...values) / least - 1;
+}
+
+/** Smaller differences than this are noise. */
+const NOISE = 0.02;
+/** In this order where nothing tells them apart: a mix of requests that stays the same is bounded as well by either. */
+const ORDER: readonly LimitKind[] = ["requests", "tokens", "output_tokens", "input_tokens", "concurrent"];
+
+function preferred(kinds: readonly LimitKind[], spreadOf: (kind: LimitKind) => number): LimitKind {
+  const least = Math.min(...kinds.map(spreadOf));
+  const found = ORDER.find((kind) => kinds.includes(kind) && spreadOf(kind) <= Math.max(NOISE, least * 1.5));
+  return found ?? "requests";
+}

@@ -288,6 +288,12 @@ export const OUTAGE_MS = 120_000;
 /** One that never answered anything in the run: the server has died since it was looked at, or the address is wrong. */
 export const FIRST_ANSWER_MS = 20_000;
 
+/**
+ * An endpoint that refuses everybody for want of room (429, overload): three times the longest storm that a run is to outlast (ten minutes). Refusals cost a
+ * request no retry until then.
+ */
+export const STORM_MS = 30 * 60_000;
+
 // Calls that failed and are made again (src/executor/units/retry-waits.ts). The first span of a wait, and the last it doubles to.
 /** The last is below the time that a local executor has until its lease ends (6 s less a margin of 1.5), so that it asks once more. */
 export const RETRY_FIRST_MS = 250;

@@ -2,6 +2,7 @@ import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
 import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
 import type { AttemptWatch } from "./limits/attempt-watch.ts";
+import { LimitHeaders } from "./limits/limit-headers.ts";
 import { boundOf, charactersOf, RequestCosts, type Weight } from "./limits/request-costs.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
@@ -60,6 +61,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   protected readonly blot: (text: string) => string;
   readonly #clock: AttemptClock;
   readonly #costs: RequestCosts;
+  readonly #headers = new LimitHeaders();
   readonly #writing = new VisibleWriting();
 
   constructor(endpoint: Endpoint, ports: ClientPorts) {
@@ -134,7 +136,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     weigh: () => Weight,
     attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>,
   ): Promise<T> {
-    return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, weigh, onBegin, attempt }, this.ports);
+    return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, headers: this.#headers, weigh, onBegin, attempt }, this.ports);
   }
 
   /** Passes a request on, `passOn` once for each attempt with the text of its body. */

@@ -3,6 +3,7 @@ import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Outage } from "./outage.ts";
 import type { RequestCosts } from "./limits/request-costs.ts";
+import type { Storm } from "./storm.ts";
 import type { TokenLimitName } from "./openai/token-limit-name.ts";
 import type { ScoringChoices } from "./scoring/choices.ts";
 
@@ -118,6 +119,8 @@ export interface ClientPorts {
   readonly elsewhere?: (code: RolloutErrorCode) => boolean;
   /** Absent: a place that is gone is outlasted by the retries of each request, and no longer. */
   readonly outlasting?: Outlasting;
+  /** Absent: whoever is refused for want of room is sent again as often as its retries allow, and no more. */
+  readonly storm?: Storm;
   /** Request retries (docs/retries.md); default 10. */
   readonly maxRequestRetries?: number;
 }

@@ -20,6 +20,7 @@ export interface RequestCost {
 export interface ToldLimit {
   /** Per minute, whatever time the provider counts by. */
   readonly limit: number;
+  /** Of that limit; in proportion, where the provider counts by another time. */
   readonly remaining: number | null;
   /** Milliseconds until all of it is there again; null where that is not said. */
   readonly reset_ms: number | null;

@@ -1,5 +1,6 @@
 import type { AttemptOutcome, RequestCost } from "../../endpoint-limits/limit-kinds.ts";
-import { isMissed, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
+import { isMissed, isRefused, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
+import type { LimitHeaders } from "./limit-headers.ts";
 import { usedBy } from "./request-costs.ts";
 
 /** What is looked at of an answer: how it begins. */
@@ -11,13 +12,21 @@ const TAKEN: readonly RequestFailure["code"][] = ["malformed_response", "invalid
 /** Watches one attempt for what its permit is told at the end. */
 export class AttemptWatch {
   readonly cost: RequestCost;
+  readonly #headers: LimitHeaders;
   #at = 0;
   #head: AnswerHead | null = null;
   #used: RequestCost | null = null;
   #thrown: unknown = null;
 
-  constructor(cost: RequestCost) {
+  constructor(cost: RequestCost, headers: LimitHeaders) {
     this.cost = cost;
+    this.#headers = headers;
+  }
+
+  /** Tokens that a refusal says the server took the request for; null where there is none, or it does not say. */
+  get requested(): number | null {
+    const said = this.#thrown instanceof RequestFailed ? this.#thrown.failure.said : undefined;
+    return said?.named === "tokens" ? said.requested : null;
   }
 
   /** As the server counts it; null where it has not said. */
@@ -46,14 +55,16 @@ export class AttemptWatch {
 
   outcome(now: number): AttemptOutcome {
     const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
+    const kind = this.#kind(failure);
+    const refused = kind === "rate_limited" || kind === "overloaded";
     return {
-      kind: this.#kind(failure),
+      kind,
       ms: now - this.#at,
       cost: this.cost,
       used: this.#used,
-      told: null,
-      named: null,
-      named_limit: null,
+      told: this.#head === null ? null : this.#headers.look(this.#head.headers, now, refused),
+      named: failure?.said?.named ?? null,
+      named_limit: failure?.said?.named_limit ?? null,
       retry_after_ms: failure?.retryAfterMs ?? null,
     };
   }
@@ -65,8 +76,7 @@ export class AttemptWatch {
 
   #kind(failure: RequestFailure | null): AttemptOutcome["kind"] {
     if (this.#thrown === null) return "accepted";
-    if (failure?.code === "rate_limited") return "rate_limited";
-    if (failure?.overloaded === true) return "overloaded";
+    if (failure !== null && isRefused(failure)) return failure.overloaded === true ? "overloaded" : "rate_limited";
     if (failure !== null && isMissed(failure)) return "missed";
     // Whoever gave up on an answer that had begun was being served.
     return this.#head?.ok === true && (failure === null || TAKEN.includes(failure.code)) ? "accepted" : "failed";

@@ -16,6 +16,8 @@ const FIRST_TOKENS_PER_CHARACTER = 0.25;
 const FIRST_OUTPUT_TOKENS = 1_000;
 /** Answers that a mean goes back over: prompts of one run are alike, those of the next are others. */
 const REMEMBERED = 32;
+/** So many times what answers have on average has to be reserved for one before it is worth a difference. */
+const RESERVED = 1.5;
 /** Models of one place; a request that is passed on may name any. */
 const MOST_MODELS = 64;
 
@@ -23,34 +25,54 @@ interface Means {
   answers: number;
   perCharacter: number;
   output: number;
+  reserves: boolean;
 }
 
 /** Tells what requests of each model will use, from what those before them used. One for all clients of a place. */
 export class RequestCosts {
   readonly #means = new Map<string, Means>();
 
-  /** Of an answer, what answers before it had on average, and no more than it may have. */
+  /** Of an answer, what answers before it had on average, and no more than it may have; or all of that, where the server reserves it. */
   of({ model, characters, bound }: Weight): RequestCost {
     const means = this.#means.get(model);
-    const output = means?.output ?? (bound === null ? FIRST_OUTPUT_TOKENS : bound);
+    const known = means !== undefined && means.answers > 0;
+    const output = known && !(means.reserves && bound !== null) ? means.output : (bound ?? FIRST_OUTPUT_TOKENS);
     return {
-      input_tokens: Math.ceil(characters * (means?.perCharacter ?? FIRST_TOKENS_PER_CHARACTER)),
+      input_tokens: Math.ceil(characters * (known ? means.perCharacter : FIRST_TOKENS_PER_CHARACTER)),
       output_tokens: Math.ceil(bound === null ? output : Math.min(bound, output)),
     };
   }
 
+  /** Learns from what the server says that a request used. */
   learn({ model, characters }: Weight, used: RequestCost): void {
-    let means = this.#means.get(model);
-    if (means === undefined) {
-      const [oldest] = this.#means.keys();
-      if (this.#means.size >= MOST_MODELS && oldest !== undefined) this.#means.delete(oldest);
-      means = { answers: 0, perCharacter: 0, output: 0 };
-      this.#means.set(model, means);
-    }
+    const means = this.#meansOf(model);
     means.answers = Math.min(means.answers + 1, REMEMBERED);
     const part = 1 / means.answers;
     means.perCharacter += part * (used.input_tokens / Math.max(1, characters) - means.perCharacter);
     means.output += part * (used.output_tokens - means.output);
+  }
+
+  /**
+   * Learns from a refusal what the server took the request for: `requested` tokens. Some take all that its answer may have while it is not there: OpenAI
+   * (https://platform.openai.com/docs/guides/rate-limits), Azure (https://learn.microsoft.com/azure/ai-services/openai/how-to/quota) and Cerebras
+   * (https://inference-docs.cerebras.ai/support/rate-limits). What it has used in the end stands in `used` all the same.
+   */
+  refused({ model, bound }: Weight, requested: number): void {
+    if (bound === null) return;
+    const means = this.#meansOf(model);
+    // A prompt alone may be as much, so that an answer's bound has to be the most of it.
+    if (requested >= bound && requested <= 2 * bound && bound > RESERVED * means.output) means.reserves = true;
+    else if (requested < bound) means.reserves = false;
+  }
+
+  #meansOf(model: string): Means {
+    const known = this.#means.get(model);
+    if (known !== undefined) return known;
+    const [oldest] = this.#means.keys();
+    if (this.#means.size >= MOST_MODELS && oldest !== undefined) this.#means.delete(oldest);
+    const means = { answers: 0, perCharacter: 0, output: 0, reserves: false };
+    this.#means.set(model, means);
+    return means;
   }
 }
 

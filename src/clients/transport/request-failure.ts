@@ -1,3 +1,4 @@
+import { limitIn, type SaidLimit } from "../limits/limit-words.ts";
 import { namedCause } from "../../rollouts/failure.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -17,8 +18,10 @@ export interface RequestFailure {
   readonly shouldRetry: boolean | null;
   /** Whether a gateway said that no server stands behind it. */
   readonly noServer?: boolean;
-  /** Whether a server that is there has no room for the request now. */
+  /** Whether a server that is there has no room for anybody now. */
   readonly overloaded?: boolean;
+  /** Of a refusal for a limit or for want of room, what its words say of that. */
+  readonly said?: SaidLimit;
   /** What the server answered, where whoever made the request is to read that. */
   readonly reply?: RelayReply;
 }
@@ -110,6 +113,9 @@ function codeOfRefusal(status: number, body: unknown, contentType: string | null
 /** Of a gateway whose server is gone, or of a server that is only beginning. */
 const NO_SERVER: readonly number[] = [502, 503, 504];
 
+/** A 429 that is about the server rather than whoever asks: Moonshot's "The engine is currently overloaded", Workers AI's 3040 "Capacity temporarily exceeded". */
+const NO_ROOM = /\boverloaded\b|\bcapacity (?:temporarily )?exceeded\b|\bat capacity\b|\bno more data centers\b/i;
+
 export interface StatusAnswer {
   readonly status: number;
   /** The body: parsed when it was JSON. */
@@ -128,16 +134,19 @@ export function failureOfStatus(answer: StatusAnswer, codes: ProviderCodes, scru
   const page = typeof body === "string" && isWebPage(body, contentType);
   const said = scrub(page ? webPageText(body) : fields.message);
   const shouldRetry = headers.get("x-should-retry");
-  const retryAfterMs = retryAfter(headers, now);
-  const overloaded = status === 529 || (status === 503 && retryAfterMs !== null);
+  const code = named ?? codeOfRefusal(status, body, contentType);
+  const asked = retryAfter(headers, now);
+  const overloaded = status === 529 || (status === 503 && asked !== null) || (status === 429 && NO_ROOM.test(fields.message));
+  const limit = overloaded || code === "rate_limited" ? limitIn(bodyText(body)) : null;
   return {
-    code: named ?? codeOfRefusal(status, body, contentType),
+    code,
     message: said === "" ? `HTTP ${status}` : `HTTP ${status}: ${said}`,
     cause: CLASSES[status] ?? (status >= 500 ? "InternalServerError" : "APIStatusError"),
-    retryAfterMs,
-    shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" ? false : null,
+    retryAfterMs: asked ?? limit?.wait_ms ?? null,
+    shouldRetry: shouldRetry === "true" ? true : shouldRetry === "false" || (limit !== null && isTooLarge(limit)) ? false : null,
+    ...(limit === null ? {} : { said: limit }),
     ...(overloaded ? { overloaded } : {}),
-    ...(NO_SERVER.includes(status) ? { noServer: true } : {}),
+    ...(NO_SERVER.includes(status) && !overloaded ? { noServer: true } : {}),
   };
 }
 
@@ -200,6 +209,13 @@ const isNetwork = (code: RolloutErrorCode): boolean => ROLLOUT_ERRORS[code].cate
 /** Whether nothing of the model's server was there for the request: it says nothing of the request itself. */
 export const isMissed = ({ code, noServer = false }: RequestFailure): boolean => noServer || isNetwork(code);
 
+/** Whether the server had no room for the request at that moment, though it may have at another. */
+export const isRefused = ({ code, overloaded = false, said }: RequestFailure): boolean =>
+  (code === "rate_limited" || overloaded) && !(said !== undefined && isTooLarge(said));
+
+/** Whether one request is more than all of its limit: no time would be the right one for it. */
+const isTooLarge = ({ requested, named_limit }: SaidLimit): boolean => requested !== null && named_limit !== null && requested > named_limit;
+
 /** Whether there was not even a connection, or it was lost. */
 export const isUnconnected = ({ code }: RequestFailure): boolean => isNetwork(code);
 
@@ -249,13 +265,16 @@ const UNREACHED_HINT: Partial<Record<RolloutErrorCode, string>> = {
   region_refused: "call it from elsewhere, or through a gateway that it serves",
 };
 
+const TOO_LARGE_HINT =
+  "this request alone is more than the limit allows: ask for a shorter answer (-t), shorten the prompt, or have the provider raise the limit";
+
 /** The last failure of a request as the error of its rollout. `advice`: what to change, where more is known than its code. */
 export function requestError({ failure, attempts }: RequestFailed, place: Place, advice: string | null = null): EdgewiseError {
   const fatal = FATAL_TEXT[failure.code]?.(place);
   const tries = attempts > 1 ? ` (after ${attempts} attempts)` : "";
   const message = fatal === undefined ? `${place.url}, model ${place.model}: ${failure.message}${tries}` : `${fatal.message}: ${failure.message}`;
   return errorOfCode(failure.code, message, {
-    ...hintOf(advice ?? fatal?.hint ?? UNREACHED_HINT[failure.code]),
+    ...hintOf(advice ?? fatal?.hint ?? (failure.said !== undefined && isTooLarge(failure.said) ? TOO_LARGE_HINT : UNREACHED_HINT[failure.code])),
     ...(failure.cause === null ? {} : { cause: namedCause(failure.cause, failure.message) }),
   });
 }

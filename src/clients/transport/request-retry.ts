@@ -1,10 +1,12 @@
 import { Absence } from "./absence.ts";
 import type { AttemptClock } from "./attempt-clock.ts";
 import { AttemptWatch } from "../limits/attempt-watch.ts";
+import type { LimitHeaders } from "../limits/limit-headers.ts";
 import type { RequestCosts, Weight } from "../limits/request-costs.ts";
 import { type ClientPorts, DEFAULT_REQUEST_RETRIES } from "../client.ts";
 import { onAbort } from "./on-abort.ts";
-import { mayRepeat, RequestFailed, type RequestFailure, timedOut } from "./request-failure.ts";
+import { Shelter } from "./shelter.ts";
+import { isRefused, mayRepeat, RequestFailed, type RequestFailure, timedOut } from "./request-failure.ts";
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
@@ -20,6 +22,7 @@ export interface RetriedRequest<T> {
   /** What it weighs now: of a request that others may join, more from time to time. Asked for where the permits read it. */
   readonly weigh: () => Weight;
   readonly costs: RequestCosts;
+  readonly headers: LimitHeaders;
   /** One attempt; throws `RequestFailed` for what the table of docs/retries.md knows. Any other error is final. `watch`: where the permits read outcomes. */
   readonly attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>;
 }
@@ -27,16 +30,17 @@ export interface RetriedRequest<T> {
 /**
  * Sends a request until it is answered, refused for good, or out of retries; the last failure is thrown as `RequestFailed`.
  * The permit is held during an attempt only, so that whoever waits out a 429 keeps nobody else from working. While a place
- * answers nobody, what fails there says nothing of the request: it is not counted for as long as the place is waited for.
+ * answers nobody, or has no room for anybody, what fails there says nothing of the request: it is not counted for as long as the place is waited for.
  */
 export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: ClientPorts): Promise<T> {
   const { gate } = ports;
-  const { costs } = request;
+  const { costs, headers } = request;
   const retries = ports.maxRequestRetries ?? DEFAULT_REQUEST_RETRIES;
   const absence = ports.outlasting === undefined ? null : new Absence(ports.outlasting, ports);
+  let shelter: Shelter | null = null;
   let counted = 0;
   for (let attempt = 0; ; attempt++) {
-    const watch = gate.reads === true ? new AttemptWatch(costs.of(request.weigh())) : undefined;
+    const watch = gate.reads === true ? new AttemptWatch(costs.of(request.weigh()), headers) : undefined;
     await enter(request.signal, watch, ports);
     watch?.begin(ports.now());
     if (attempt === 0) request.onBegin?.();
@@ -44,6 +48,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
     try {
       const answer = await timedAttempt(request, watch);
       absence?.over();
+      ports.storm?.accepted();
       return answer;
     } catch (thrown) {
       watch?.failed(thrown);
@@ -54,12 +59,15 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
       else {
         gate.leave(watch.outcome(ports.now()));
         if (watch.used !== null) costs.learn(request.weigh(), watch.used);
+        else if (watch.requested !== null) costs.refused(request.weigh(), watch.requested);
       }
     }
-    if (absence?.excuses(failure) !== true) counted++;
+    if (ports.storm !== undefined && shelter === null && isRefused(failure)) shelter = new Shelter(ports.storm, ports.now);
+    const excused = [absence?.excuses(failure), shelter?.excuses(failure)].includes(true);
+    if (!excused) counted++;
     const last = (): RequestFailed => new RequestFailed(failure, attempt + 1);
     if (!mayRepeat(failure) || counted > retries || absence?.isHopeless(failure) || ports.elsewhere?.(failure.code)) throw last();
-    await waitBefore(counted, attempt, failure, request.signal, ports);
+    await waitBefore(Math.max(counted, shelter?.refusals ?? 0), attempt, failure, request.signal, ports);
     if (absence !== null && !(await absence.waitOut(failure, request.signal))) throw last();
   }
 }
@@ -74,9 +82,9 @@ async function enter(signal: AbortSignal | null, watch: AttemptWatch | undefined
   }
 }
 
-/** A pause asked for by the endpoint stops all its callers; without one only this request waits, longer with each failure that counts. */
+/** A pause asked for by the endpoint stops all its callers; without one only this request waits, longer with each of its `failures`. */
 async function waitBefore(
-  counted: number,
+  failures: number,
   attempt: number,
   { code, message, retryAfterMs }: RequestFailure,
   signal: AbortSignal | null,
@@ -84,7 +92,7 @@ async function waitBefore(
 ): Promise<void> {
   // "Retry at once" from a server that has just refused would be repeated as fast as it refuses.
   const asked = retryAfterMs !== null && retryAfterMs > 0 ? ports.pause.hold(retryAfterMs) : null;
-  const delay = asked === null ? backoff(Math.max(0, counted - 1), ports.random()) : 0;
+  const delay = asked === null ? backoff(Math.max(0, failures - 1), ports.random()) : 0;
   ports.onRetry({ code, message, attempt: attempt + 1, until: asked ?? ports.now() + delay });
   if (delay > 0) await ports.sleep(delay, signal);
 }

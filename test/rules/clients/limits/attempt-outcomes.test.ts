@@ -100,6 +100,44 @@ describe("permits are told", () => {
     ]);
   });
 
+  it("what headers and words say of the limit", async () => {
+    const headers = {
+      "x-ratelimit-limit-requests": "500",
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "120ms",
+      "retry-after-ms": "1",
+    };
+    const message = "Rate limit reached for m in organization org-x on requests per min (RPM): Limit 400, Used 400, Requested 1.";
+    await using server = await scriptedEndpoint(refuses(429, { message }, headers), json(200, completion("ok"), headers));
+    const gate = new ReadingGate();
+    await testClient(server.url, { ports: { gate } }).client.getResponse(ask());
+    const told = { requests: { limit: 500, remaining: 0, reset_ms: 120 } };
+    expect(gate.outcomes).toEqual([
+      expect.objectContaining({ kind: "rate_limited", told, named: "requests", named_limit: 400 }),
+      // Looked at some times a second: twice within moments it says nothing new.
+      expect.objectContaining({ kind: "accepted", told: null, named: null, named_limit: null }),
+    ]);
+  });
+
+  it("of a refusal that is about the request and not the time: it says what the limit is, and nothing of how full it is", async () => {
+    const message = "Request too large for m in organization org-x on tokens per min (TPM): Limit 30000, Requested 46000.";
+    await using server = await scriptedEndpoint(refuses(429, { message }));
+    const gate = new ReadingGate();
+    const refused = testClient(server.url, { ports: { gate } }).client.getResponse(ask());
+    await expect(refused).rejects.toThrow(expect.objectContaining({ code: "rate_limited", hint: expect.stringContaining("-t") }));
+    expect(gate.outcomes).toEqual([expect.objectContaining({ kind: "failed", named: "tokens", named_limit: 30_000 })]);
+  });
+
+  it.each([
+    ["The engine is currently overloaded, please try again later", "overloaded"],
+    ["slow down", "rate_limited"],
+  ])("of a 429 with the words %s: %s", async (message, kind) => {
+    await using server = await scriptedEndpoint(refuses(429, { message }), says("ok"));
+    const gate = new ReadingGate();
+    await testClient(server.url, { ports: { gate } }).client.getResponse(ask());
+    expect(gate.kinds).toEqual([kind, "accepted"]);
+  });
+
   it("that nothing was sent where a pause began while the permit was waited for", async () => {
     await using server = await scriptedEndpoint(says("ok"));
     const gate = new ReadingGate();
@@ -178,6 +216,20 @@ describe("what a request is expected to cost", () => {
     expect(gate.costs.at(-1)?.output_tokens).toBe(200);
     await request(5_000, "m-2");
     expect(gate.costs.at(-1)?.output_tokens).toBe(5_000);
+  });
+
+  it("is all that bounds the answer where a refusal shows that the server takes it for that", async () => {
+    const refusing = (requested: number): Play =>
+      refuses(
+        429,
+        { message: `Rate limit reached for m on tokens per min (TPM): Limit 90000, Used 90000, Requested ${requested}.` },
+        { "retry-after-ms": "1" },
+      );
+    await using server = await scriptedEndpoint(answering(40, 200), refusing(4_040), answering(40, 200), refusing(240), answering(40, 200));
+    const gate = new ReadingGate();
+    const { client } = testClient(server.url, { ports: { gate } });
+    for (let at = 0; at < 3; at++) await client.getResponse(ask({ sampling_args: { max_tokens: 4_000 } }));
+    expect(gate.costs.map((cost) => cost?.output_tokens)).toEqual([4_000, 200, 4_000, 4_000, 200]);
   });
 
   it("takes a picture for some thousand characters, however long it is", async () => {

@@ -41,6 +41,7 @@ export function capsOf(
   kind: "model" | "judges",
 ): readonly Cap[] {
   const given = givenAmounts(limits, place);
-  const common = kind === "judges" || common_limit === undefined ? [] : [{ id: `command/${common_limit.id}`, limits: { concurrent: common_limit.concurrent } }];
+  const common =
+    kind === "judges" || common_limit === undefined ? [] : [{ id: `command/${team}/${common_limit.id}`, limits: { concurrent: common_limit.concurrent } }];
   return given === null ? common : [...common, givenCap(team, given)];
 }

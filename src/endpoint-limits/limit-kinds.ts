@@ -51,7 +51,7 @@ export interface AttemptOutcome {
 
 /** A bound that several holders keep to together: the common limit of a command (`max_concurrent_total`), or what a team gave. */
 export interface Cap {
-  /** `command/{id}`, `given/{team}`: holders that name the same share it. Where they say different numbers the strictest holds. */
+  /** `command/{team}/{id}`, `given/{team}`: holders that name the same share it. Where they say different numbers the strictest holds. */
   readonly id: string;
   readonly limits: Amounts;
 }

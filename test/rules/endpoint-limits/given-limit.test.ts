@@ -41,7 +41,7 @@ describe("limits at a place", () => {
   it("stand beside the common limit of a command, which is for its models", () => {
     const config = { limits: [{ base_url: URL, limits: { requests: 100 } }], common_limit: { id: "c0ffee", concurrent: 32 } };
     const given = { id: "given/default", limits: { requests: 100 } };
-    expect(capsOf(config, place, "model")).toEqual([{ id: "command/c0ffee", limits: { concurrent: 32 } }, given]);
+    expect(capsOf(config, place, "model")).toEqual([{ id: "command/default/c0ffee", limits: { concurrent: 32 } }, given]);
     expect(capsOf(config, place, "judges")).toEqual([given]);
   });
 });

@@ -1,9 +1,4 @@
-/** One who waits for a permit; a node of a doubly linked list, so that leaving the queue costs the same wherever one stands. */
-interface Waiter {
-  readonly admit: () => void;
-  previous: Waiter | null;
-  next: Waiter | null;
-}
+import { WaitingLine } from "./waiting-line.ts";
 
 /**
  * A counting semaphore whose size may change while it is in use: first come, first served, a fixed number of steps per
@@ -12,9 +7,7 @@ interface Waiter {
 export class Gate {
   #limit: number;
   #inFlight = 0;
-  #waiting = 0;
-  #first: Waiter | null = null;
-  #last: Waiter | null = null;
+  readonly #line = new WaitingLine();
   #tell: ((inFlight: number) => void) | null = null;
 
   /** Permits at once; below 1 = no limit. */
@@ -27,35 +20,23 @@ export class Gate {
   }
 
   get waiting(): number {
-    return this.#waiting;
+    return this.#line.length;
+  }
+
+  /** Permits at once; `Infinity` = no limit. */
+  get size(): number {
+    return this.#limit;
   }
 
   /** Resolves with a permit in hand; rejects with the signal's reason when that comes first. */
   enter(signal?: AbortSignal | null): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#inFlight < this.#limit) {
-      this.#inFlight++;
-      return Promise.resolve();
-    }
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.#remove(waiter);
-        reject(signal?.reason);
-      };
-      const waiter: Waiter = {
-        admit: () => {
-          signal?.removeEventListener("abort", giveUp);
-          resolve();
-        },
-        previous: this.#last,
-        next: null,
-      };
-      signal?.addEventListener("abort", giveUp, { once: true });
-      if (this.#last === null) this.#first = waiter;
-      else this.#last.next = waiter;
-      this.#last = waiter;
-      this.#waiting++;
-    });
+    return this.tryEnter() ? Promise.resolve() : this.#line.wait(undefined, signal);
+  }
+
+  /** Calls `then` with a permit in hand as soon as it has one for it, unless the function that this gives back was called before. */
+  whenFree(then: () => void): () => void {
+    return this.#line.add(undefined, then);
   }
 
   /** Takes a permit where one is free; whether it did. */
@@ -94,21 +75,11 @@ export class Gate {
   }
 
   #admit(): void {
-    while (this.#first !== null && this.#inFlight < this.#limit) {
-      const waiter = this.#first;
-      this.#remove(waiter);
+    while (this.#line.length > 0 && this.#inFlight < this.#limit) {
       // Counted before the waiter runs, so that nobody slips in between.
       this.#inFlight++;
-      waiter.admit();
+      this.#line.admitFirst();
     }
-  }
-
-  #remove(waiter: Waiter): void {
-    if (waiter.previous === null) this.#first = waiter.next;
-    else waiter.previous.next = waiter.next;
-    if (waiter.next === null) this.#last = waiter.previous;
-    else waiter.next.previous = waiter.previous;
-    this.#waiting--;
   }
 }
 

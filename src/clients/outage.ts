@@ -2,6 +2,16 @@
 const FIRST_TURN_MS = 500;
 export const LAST_TURN_MS = 5_000;
 
+/** What is known elsewhere of a place being gone, by all that call it: there it is said who asks. Times by the same clock. */
+export interface SharedOutage {
+  /** Since when nobody has been answered there; null while the place answers. */
+  readonly since: number | null;
+  /** Whether it is the turn of a caller of here. */
+  readonly mayAsk: boolean;
+  /** Somebody of here was answered. */
+  close(): void;
+}
+
 /**
  * What all callers of a place know together of its being gone: since when nobody has been answered there, and who asks next. One
  * object per place, shared by all lanes that call it, so that a place that is gone is asked by one request at a time.
@@ -12,6 +22,8 @@ export class Outage {
   #turnAt = 0;
   #spell = 0;
   #lastMs = 0;
+  /** Goes before what is found out here. */
+  shared: SharedOutage | null = null;
 
   /** `now`: Unix milliseconds. */
   constructor(now: () => number) {
@@ -20,7 +32,8 @@ export class Outage {
 
   /** How long nobody has been answered, in milliseconds; null while the place answers, whatever it says. */
   get age(): number | null {
-    return this.#since === null ? null : this.#now() - this.#since;
+    const since = this.shared?.since ?? this.#since;
+    return since === null ? null : this.#now() - Math.min(since, this.#since ?? since);
   }
 
   /** Number of the outage, from 1; of the last one while the place answers. */
@@ -35,6 +48,7 @@ export class Outage {
 
   /** Somebody was answered, or refused by the server itself. */
   reached(): void {
+    this.shared?.close();
     if (this.#since === null) return;
     this.#lastMs = this.#now() - this.#since;
     this.#since = null;
@@ -52,6 +66,7 @@ export class Outage {
   takeTurn(): boolean {
     const { age } = this;
     if (age === null) return true;
+    if (this.shared !== null && this.shared.since !== null) return this.shared.mayAsk;
     const now = this.#now();
     if (now < this.#turnAt) return false;
     this.#turnAt = now + Math.min(LAST_TURN_MS, Math.max(FIRST_TURN_MS, age));

@@ -87,6 +87,7 @@ export class Executor {
       if (idle === 0) await new Promise<void>((resolve) => this.#rest.begin(this.#budget.poll, resolve));
     }
     await this.#finish(services);
+    await this.#endpoints.leave();
     this.#lifeline.end();
     this.#ports.bytes.close();
     await this.#next({ leaving: true, free: 0 });

@@ -78,6 +78,7 @@ export class GrantEnvironments {
         }
       });
     } finally {
+      this.#endpoints.endJudges(grant);
       over();
     }
     return true;

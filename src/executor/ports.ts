@@ -1,5 +1,5 @@
 import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatcher-control.ts";
-import type { Limiter } from "../../durable-objects/limiter/limiter.ts";
+import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
 import type { IntakeExecution } from "../../durable-objects/run/pushed/pushed-protocol.ts";
 import type { RunExecution } from "../../durable-objects/run/protocol.ts";
@@ -63,8 +63,8 @@ export interface ExecutorPorts {
   readonly store: ExecutorStore;
   /** What this executor holds of the memory of its isolate. */
   readonly bytes: ExecutorBytes;
-  /** The limiter of one endpoint key (`{base_url} {key variable}`). */
-  readonly limiter: (endpoint: string) => Limiter;
+  /** The Limiter of that name (src/endpoint-limits/limiter-name.ts), a fresh stub per call; null in a deployment that has none. */
+  readonly limiter: (name: string) => Pick<LimiterControl, "exchange"> | null;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
   /** Variables and bindings of this host that keys of teams are checked beside. */
   readonly keys: KeySource;

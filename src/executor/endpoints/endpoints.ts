@@ -1,33 +1,31 @@
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
-import type { EndpointSignal } from "../../../durable-objects/limiter/limiter.ts";
 import { MAX_RELAYED_STREAM_CHARACTERS_LOCAL } from "../../limits.ts";
 import { aroundClient } from "../../clients/around-client.ts";
-import type { ClientPorts, Outlasting } from "../../clients/client.ts";
+import type { ClientPorts, Outlasting, Permits } from "../../clients/client.ts";
 import { createClient } from "../../clients/create-client.ts";
-import { EndpointPause } from "../../clients/endpoint-pause.ts";
 import { Gate } from "../../clients/gate.ts";
-import { Outage } from "../../clients/outage.ts";
 import { shownUrl } from "../../clients/secrets.ts";
-import { TokenLimitName } from "../../clients/openai/token-limit-name.ts";
-import { ScoringChoices } from "../../clients/scoring/choices.ts";
 import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Client } from "../../rollouts/types.ts";
-import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../../errors/codes.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
-import { EdgewiseError, failureOf, type Result } from "../../errors/result.ts";
+import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
 import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
-import { DEFAULT_TEAM, runName } from "../../teams/team-name.ts";
 import type { RunNotes } from "./notes.ts";
+import { type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { NO_MODEL } from "../rescoring/no-model.ts";
+import { clientByModel } from "./judge-clients.ts";
 import { outwardOf } from "./outward.ts";
-import { PlaceHealth, Replicas } from "./replicas.ts";
+import { isOutOfPatience, outlastingOf } from "./patience.ts";
+import { type Place, Places } from "./places.ts";
+import { type ReplicaPlace, Replicas } from "./replicas.ts";
 import { RequestAges } from "./request-ages.ts";
 import type { Slice } from "../slice.ts";
+import { type HeldPlace, waitingOf } from "./waiting.ts";
 
 export interface OpenEndpoint {
   /** The client of a unit, bound to the place it is called at. */
@@ -39,28 +37,27 @@ export interface OpenEndpoint {
   readonly close: () => void;
 }
 
-/** A shorter absence is one of many things that happen to a request. */
-const WORTH_TELLING_MS = 3_000;
-
 type Notes = Pick<RunNotes, "retry" | "info" | "warning" | "answered">;
 
-/** What all runs of an executor share of a place: a pause asked for by one stops all of them. */
-interface Place {
-  readonly pause: EndpointPause;
-  readonly health: PlaceHealth;
-  readonly limitName: TokenLimitName;
-  readonly outage: Outage;
-  readonly scoring: ScoringChoices;
+/** Of what the environment of one grant calls. */
+interface Judges {
+  readonly gate: Gate;
+  readonly held: HeldPermits[];
 }
 
-const signalOf = (code: RolloutErrorCode): EndpointSignal["kind"] =>
-  code === "rate_limited" ? "rate_limited" : ROLLOUT_ERRORS[code].category === "network" ? "unreachable" : "overloaded";
+/** Throws `missing_key`, or why it is not sent there. */
+function keyOrThrow(key: Result<EndpointKey>): EndpointKey {
+  if (key.ok) return key.value;
+  throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
+}
+
+/** One of its own for each holder, so that it is told of by itself. */
+const warningOf =
+  (notes: Notes): HeldBy["warning"] =>
+  (kind, message) =>
+    notes.warning(kind, message);
 
 const isOneOrigin = (a: string, b: string): boolean => URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
-
-/** What is known of a place goes for one key of it: two teams may call different keys the same. */
-const placeKey = ({ base_url, api_key_var }: Pick<Replica, "base_url" | "api_key_var">, config: RunConfig, secrets: RunSecrets): string =>
-  `${base_url} ${api_key_var}${secrets.has(api_key_var) ? ` of ${config.team ?? DEFAULT_TEAM}` : ""}`;
 
 /** Endpoints that an executor calls. */
 export class Endpoints {
@@ -68,17 +65,20 @@ export class Endpoints {
   readonly #slice: Slice;
   readonly #connections: Gate | null;
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
-  readonly #places = new Map<string, Place>();
+  readonly #places: Places;
+  readonly #links: LimiterLinks;
   /** Sends what environments at the other end of a network are told. */
   readonly outward: EnvironmentFetch;
-  /** Gates of what environments call themselves. */
-  readonly #judges = new WeakMap<Grant, Gate>();
+  /** Of what environments call themselves. */
+  readonly #judges = new WeakMap<Grant, Judges>();
 
   constructor(ports: ExecutorPorts, slice: Slice, { connections, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer">) {
     this.#ports = ports;
     this.#slice = slice;
     this.#patience = patience;
     this.#connections = connections === null ? null : new Gate(connections);
+    this.#places = new Places(ports);
+    this.#links = new LimiterLinks(ports, slice);
     this.outward = outwardOf(ports, slice, this.#connections);
   }
 
@@ -88,67 +88,62 @@ export class Endpoints {
    */
   async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE): Promise<OpenEndpoint> {
     const { config } = grant;
-    const holder = `${runName(config)}/${grant.ticket}-${grant.epoch}`;
     // Who scores again asks no model, and needs no key of one.
-    const places = (config.rescored_from === undefined ? placesOf(config) : []).map((replica) => ({ replica, key: placeKey(replica, config, secrets) }));
-    const limiters = places.map(({ key }) => this.#ports.limiter(key));
-    const permits = await Promise.all(limiters.map((limiter) => limiter.acquire({ holder, wanted: grant.requests, ttl_ms: grant.lease_ms })));
-    const gate = new Gate(
-      Math.min(
-        grant.requests,
-        grant.generation ?? grant.requests,
-        permits.reduce((sum, { granted }) => sum + granted, 0),
-      ),
-    );
+    const places = (config.rescored_from === undefined ? placesOf(config) : []).map((replica) => {
+      const key = keyOrThrow(this.#keyOf(secrets, replica));
+      return { replica, key, place: this.#places.of(replica, config.model, config, secrets) };
+    });
+    const gate = new Gate(Math.min(grant.requests, grant.generation ?? grant.requests));
     const answeredBefore = notes.answered;
-    const tell = (work: Promise<void>): void => void work.catch((thrown: unknown) => this.#ports.log(`limiter: ${failureOf(thrown).message}`));
+    const answered = (): boolean => grant.answered === true || notes.answered > answeredBefore;
     let retries = 0;
     const ages = new RequestAges(this.#ports.now);
     const models = new ResponseModelMeter();
-    const clients = places.map(({ replica, key }, at) => {
-      const { pause, health, limitName, outage, scoring } = this.#place(key);
-      const ports: Partial<ClientPorts> = {
-        gate,
-        pause,
-        limitName,
-        scoring,
-        ...this.#outlasting(outage, replica.base_url, notes, () => grant.answered === true || notes.answered > answeredBefore),
+    const held: HeldPlace[] = [];
+    const opened = places.map(async ({ replica, key, place }): Promise<ReplicaPlace> => {
+      const { base_url: url, api_key_var } = replica;
+      const outlasting = outlastingOf(this.#patience, { outage: place.outage, url, notes, answered });
+      const passes = (): boolean => isOutOfPatience(place, outlasting) || replicas.takes("connection_failed");
+      const called = { base_url: url, api_key_var, key: key.key, model: config.model };
+      const own = await this.#links.hold(called, { config, kind: "model", gate, outage: place.outage, passes, warning: warningOf(notes) });
+      held.push({ pause: place.pause, held: own });
+      const client = this.#client(config, replica, notes, place, key, {
+        gate: own.permits,
+        ...(outlasting === null ? {} : { outlasting }),
         elsewhere: (code) => replicas.takes(code),
         onTaken: (answer) => models.count(answer),
         onRetry: (notice) => {
           retries++;
           notes.retry(notice);
-          const told = limiters[at]?.report({ kind: signalOf(notice.code), until: pause.until });
-          if (told !== undefined) tell(told);
         },
-      };
-      let told = 0;
-      const onPassedOver = (until: number): void => {
-        if (told === until) return;
-        told = until;
-        const seconds = Math.ceil((until - this.#ports.now()) / 1_000);
-        notes.warning(
-          `replica ${key}`,
-          `the replica ${shownUrl(replica.base_url)} takes no connections; its units go to the others, and it is asked again in ${seconds} s`,
-        );
-      };
-      return { client: ages.of(this.#client(config, replica, notes, ports, health, this.#keyOf(secrets, replica))), health, pause, onPassedOver };
+      });
+      return { client: ages.of(client), health: place.health, onPassedOver: this.#passedOver(replica, notes) };
     });
-    const replicas = new Replicas(clients, { now: this.#ports.now, ms: this.#patience.outage });
-    const pauses = clients.map(({ pause }) => pause);
+    const close = (): void => {
+      for (const each of held) each.held.close();
+    };
+    const settled = await Promise.allSettled(opened);
+    const broken = settled.find((each) => each.status === "rejected");
+    if (broken !== undefined) {
+      close();
+      throw broken.reason;
+    }
+    const replicas = new Replicas(
+      settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : [])),
+      { now: this.#ports.now, ms: this.#patience.outage },
+    );
     return {
-      clientOf: (unit) => (clients.length === 0 ? NO_MODEL : replicas.clientOf(unit)),
+      clientOf: (unit) => (places.length === 0 ? NO_MODEL : replicas.clientOf(unit)),
       vitals: () => ({
         in_flight: gate.inFlight,
         oldest_ms: ages.oldest,
         progress: notes.answered - answeredBefore,
         ...(isNone(models.told) ? {} : { response_models: models.told }),
         retries,
-        waiting: pauses.reduce((sum, { waiting }) => sum + waiting, 0),
-        paused_until: pauses.length === 0 || pauses.some(({ until }) => until === null) ? null : Math.min(...pauses.map(({ until }) => until ?? 0)),
+        ...waitingOf(held, this.#judges.get(grant)?.held ?? []),
       }),
       narrow: ({ requests, generation = requests, scoring }, underWay) => {
-        const judges = this.#judges.get(grant);
+        const judges = this.#judges.get(grant)?.gate;
         // No request is under way where none is allowed; a gate of size 0 would let all through.
         gate.resize(Math.max(1, Math.min(requests, generation)));
         if (scoring !== undefined) judges?.resize(Math.max(1, scoring));
@@ -156,9 +151,20 @@ export class Endpoints {
         judges?.watchFall(tell);
         gate.watchFall(tell);
       },
-      close: () => {
-        for (const limiter of limiters) tell(limiter.release(holder));
-      },
+      close,
+    };
+  }
+
+  #passedOver({ base_url, api_key_var }: Replica, notes: Notes): ReplicaPlace["onPassedOver"] {
+    let told = 0;
+    return (until) => {
+      if (told === until) return;
+      told = until;
+      const seconds = Math.ceil((until - this.#ports.now()) / 1_000);
+      notes.warning(
+        `replica ${base_url} ${api_key_var}`,
+        `the replica ${shownUrl(base_url)} takes no connections; its units go to the others, and it is asked again in ${seconds} s`,
+      );
     };
   }
 
@@ -176,54 +182,43 @@ export class Endpoints {
   ): (endpoint: BoundEndpoint) => Client {
     const { config, scoring = 0 } = grant;
     const gate = new Gate(scoring);
-    this.#judges.set(grant, gate);
+    const held: HeldPermits[] = [];
+    this.#judges.set(grant, { gate, held });
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
-      const problem = this.#judgeProblem(config, { base_url, api_key_var }, declared, secrets);
+      const called = { base_url, api_key_var };
+      const problem = this.#judgeProblem(config, called, declared, secrets);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const { pause, health, limitName, outage, scoring: choices } = this.#place(placeKey({ base_url, api_key_var }, config, secrets));
+      const key = keyOrThrow(secrets.judgeKeyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url));
       judges.open();
-      const ports: Partial<ClientPorts> = {
-        gate,
-        pause,
-        limitName,
-        scoring: choices,
+      const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null): Client =>
+        // Headers of the run are for the model under evaluation.
+        this.#client({ api_client_type: client_type }, called, notes, place, key, {
+          gate: permits,
+          ...(outlasting === null ? {} : { outlasting }),
+          onRetry: (notice) => notes.retry(notice),
+          onAttempt: (state, usage) => judges.count(state, usage),
+        });
+      return clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null), async (model) => {
+        const place = this.#places.of(called, model, config, secrets);
         // The rollout that it judges is there already, and its score is worth the wait.
-        ...this.#outlasting(outage, base_url, notes, () => true),
-        onRetry: (notice) => notes.retry(notice),
-        onAttempt: (state, usage) => judges.count(state, usage),
-      };
-      // Headers of the run are for the model under evaluation.
-      const key = secrets.judgeKeyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url);
-      return this.#client({ api_client_type: client_type }, { base_url, api_key_var }, notes, ports, health, key);
+        const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
+        const passes = (): boolean => isOutOfPatience(place, outlasting);
+        const asked = { ...called, key: key.key, model };
+        const own = await this.#links.hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) });
+        held.push(own);
+        return clientOf(place, own.permits, outlasting);
+      });
     };
   }
 
-  /** `answered`: whether anything was in the run, so that the place is known to be the right one. */
-  #outlasting(outage: Outage, url: string, notes: Notes, answered: () => boolean): { readonly outlasting?: Outlasting } {
-    const { outage: patience, firstAnswer } = this.#patience;
-    if (patience === 0) return {};
-    const patienceMs: Outlasting["patienceMs"] = (code) => {
-      if (answered()) return patience;
-      return ROLLOUT_ERRORS[code].category === "network" ? firstAnswer : 0;
-    };
-    let told = 0;
-    const outlasting: Outlasting = {
-      outage,
-      patienceMs,
-      onGone: (code) => {
-        const { age, spell } = outage;
-        if (age === null || age < WORTH_TELLING_MS || told === spell) return;
-        told = spell;
-        const seconds = Math.round(patienceMs(code) / 1_000);
-        notes.warning(`gone ${url} ${spell}`, `${shownUrl(url)} answers nobody (${code}); one request at a time asks again, for up to ${seconds} s`);
-      },
-      onBack: () => {
-        if (told === 0 || outage.age !== null) return;
-        notes.warning(`back ${url} ${told}`, `${shownUrl(url)} answers again, after ${Math.round(outage.lastMs / 1_000)} s`);
-        told = 0;
-      },
-    };
-    return { outlasting };
+  /** The environment of the grant calls nothing any more. */
+  endJudges(grant: Grant): void {
+    for (const each of this.#judges.get(grant)?.held ?? []) each.close();
+  }
+
+  /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */
+  leave(): Promise<void> {
+    return this.#links.leave();
   }
 
   /** The user of an attended run has chosen the environment with the keys that it declares, and named one place for one key; all else is as for a request. */
@@ -244,19 +239,18 @@ export class Endpoints {
     config: Pick<RunConfig, "api_client_type" | "headers" | "headers_from_state">,
     { base_url, api_key_var, headers }: Replica,
     notes: Notes,
+    { pause, health, limitName, scoring, costs }: Place,
+    { key, headers: keyHeaders }: EndpointKey,
     ports: Partial<ClientPorts>,
-    health: PlaceHealth,
-    key: Result<EndpointKey>,
   ): Client {
-    if (!key.ok) throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
     const { now, sleep, random, ai } = this.#ports;
     const client = createClient(
       config.api_client_type,
       {
         base_url: callUrl(base_url),
-        api_key: key.value.key,
+        api_key: key,
         api_key_var,
-        headers: { ...headers, ...config.headers, ...key.value.headers },
+        headers: { ...headers, ...config.headers, ...keyHeaders },
         ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
       },
       {
@@ -278,6 +272,10 @@ export class Endpoints {
         onWarning: (kind, message) => notes.warning(kind, message),
         onNote: (message) => notes.info(message),
         timeouts: {},
+        pause,
+        limitName,
+        scoring,
+        costs,
         ...ports,
       },
     );
@@ -306,17 +304,5 @@ export class Endpoints {
   #spending<T>(call: () => Promise<T>): Promise<T> {
     this.#slice.spend();
     return call();
-  }
-
-  #place(key: string): Place {
-    const known = this.#places.get(key) ?? {
-      pause: new EndpointPause(this.#ports),
-      health: new PlaceHealth(this.#ports.now),
-      limitName: new TokenLimitName(),
-      outage: new Outage(this.#ports.now),
-      scoring: new ScoringChoices(this.#ports.now),
-    };
-    this.#places.set(key, known);
-    return known;
   }
 }

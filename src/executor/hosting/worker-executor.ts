@@ -1,5 +1,4 @@
 import type { DispatcherControl } from "../../../durable-objects/dispatcher/dispatcher-control.ts";
-import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import { numberVar } from "../../../durable-objects/timing.ts";
 import { sleep } from "../../clients/transport/sleep.ts";
 import { calledAddressProblem, calledPlaceProblem } from "../../config/endpoints/called-place.ts";
@@ -23,7 +22,7 @@ import {
   SLICE_SUBREQUESTS,
   UNIT_DEADLINE_MS,
 } from "../../limits.ts";
-import { dispatcherStub, runStub } from "../../../durable-objects/stubs.ts";
+import { dispatcherStub, limiterStub, runStub } from "../../../durable-objects/stubs.ts";
 import { blotter, mask } from "../../errors/masking.ts";
 import { countTime, steadyNow } from "../../steady-clock.ts";
 import { bucketStore } from "./bucket-store.ts";
@@ -81,7 +80,7 @@ export function portsOf(env: Env): ExecutorPorts {
     run: (runId) => maskedRun(runStub(env, runId)),
     store: bucketStore(env.BUCKET),
     bytes: (isLocal(env) ? UNBOUNDED : BYTES).open({ now: steadyNow, sleep }),
-    limiter: () => PASS_THROUGH,
+    limiter: (name) => limiterStub(env, name),
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     keys: env,
     secretsOf: (config, declared) => secretsOfGrant(env, config, declared),

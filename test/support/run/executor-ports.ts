@@ -1,4 +1,3 @@
-import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import { type Grant, PROTOCOL } from "../../../durable-objects/run/protocol.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { ok } from "../../../src/errors/result.ts";
@@ -8,7 +7,7 @@ import { CONFIG } from "../door/fake-ports.ts";
 /** What a client needs of an executor's world; whatever else is asked for is missing. */
 export const clientPortsOfExecutor = (changes: Partial<ExecutorPorts> = {}): ExecutorPorts =>
   ({
-    limiter: () => PASS_THROUGH,
+    limiter: () => null,
     keyOf: (variable: string) => ok({ key: `value-of-${variable}`, headers: {} }),
     placeProblem: () => null,
     ai: null,

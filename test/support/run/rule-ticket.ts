@@ -1,7 +1,6 @@
 import { unboundedBytes } from "./unbounded-bytes.ts";
 import { Isolate } from "../../../src/executor/session/isolate.ts";
 import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
-import { PASS_THROUGH } from "../../../durable-objects/limiter/limiter.ts";
 import type { CommitCall, CommitPiece, CommitUnit, Grant } from "../../../durable-objects/run/protocol.ts";
 import type { Request, TransitionName } from "../../../durable-objects/run/transition.ts";
 import { Gate } from "../../../src/clients/gate.ts";
@@ -126,7 +125,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     run: () => stub,
     store,
     bytes,
-    limiter: () => PASS_THROUGH,
+    limiter: () => null,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
     keys: {},
     secretsOf: async () => RunSecrets.NONE,

@@ -1,0 +1,48 @@
+import type { Outlasting } from "../../clients/client.ts";
+import type { Outage } from "../../clients/outage.ts";
+import { shownUrl } from "../../clients/secrets.ts";
+import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
+import type { ExecutorBudget } from "../ports.ts";
+import type { RunNotes } from "./notes.ts";
+
+/** A shorter absence is one of many things that happen to a request. */
+const WORTH_TELLING_MS = 3_000;
+
+export interface OutlastedPlace {
+  readonly outage: Outage;
+  readonly url: string;
+  readonly notes: Pick<RunNotes, "warning">;
+  /** Whether anything was in the run, so that the place is known to be the right one. */
+  readonly answered: () => boolean;
+}
+
+/** How long requests of a run wait for a place that answers nobody, and what the run is told meanwhile; null = no longer than their own retries last. */
+export function outlastingOf({ outage: patience, firstAnswer }: Pick<ExecutorBudget, "outage" | "firstAnswer">, place: OutlastedPlace): Outlasting | null {
+  if (patience === 0) return null;
+  const { outage, url, notes, answered } = place;
+  const patienceMs: Outlasting["patienceMs"] = (code) => {
+    if (answered()) return patience;
+    return ROLLOUT_ERRORS[code].category === "network" ? firstAnswer : 0;
+  };
+  let told = 0;
+  return {
+    outage,
+    patienceMs,
+    onGone: (code) => {
+      const { age, spell } = outage;
+      if (age === null || age < WORTH_TELLING_MS || told === spell) return;
+      told = spell;
+      const seconds = Math.round(patienceMs(code) / 1_000);
+      notes.warning(`gone ${url} ${spell}`, `${shownUrl(url)} answers nobody (${code}); one request at a time asks again, for up to ${seconds} s`);
+    },
+    onBack: () => {
+      if (told === 0 || outage.age !== null) return;
+      notes.warning(`back ${url} ${told}`, `${shownUrl(url)} answers again, after ${Math.round(outage.lastMs / 1_000)} s`);
+      told = 0;
+    },
+  };
+}
+
+/** Whether a request that has not been sent waits no longer for a place that nobody reaches: sent, it ends as those do that were. */
+export const isOutOfPatience = ({ outage }: Pick<OutlastedPlace, "outage">, outlasting: Outlasting | null): boolean =>
+  outlasting === null || (outage.age ?? 0) >= outlasting.patienceMs("connection_failed");

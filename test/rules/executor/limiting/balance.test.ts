@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { Balance } from "../../../../src/executor/limiting/balance.ts";
+
+const cost = (input_tokens: number, output_tokens: number) => ({ input_tokens, output_tokens });
+
+describe("what a holder may use of a rate", () => {
+  it("comes in evenly over the time of its share, and no further", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 10 }, most: {} }, 1_000, 0);
+    expect(balance.readyAt(0)).toBeGreaterThan(0);
+    expect(balance.readyAt(1)).toBe(1);
+    const begun = (until: number): number => {
+      let count = 0;
+      for (let now = 0; now <= until; now++)
+        if (balance.readyAt(now) === now) {
+          balance.take(cost(0, 0));
+          count++;
+        }
+      return count;
+    };
+    // It may overdraw: ten come in, and the first one begins before a whole one has.
+    expect(begun(5_000)).toBe(10);
+    expect(balance.readyAt(5_000)).toBeNull();
+  });
+
+  it("says when the next request may begin, and is right", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 10 }, most: {} }, 1_000, 0);
+    balance.readyAt(1);
+    balance.take(cost(0, 0));
+    const at = balance.readyAt(1) ?? 0;
+    expect(at).toBeGreaterThan(99);
+    expect(at).toBeLessThan(102);
+    expect(balance.readyAt(at)).toBe(at);
+  });
+
+  it("is no burst after a time without requests", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 100 }, most: { requests: 3 } }, 1_000, 0);
+    expect(balance.readyAt(1_000)).toBe(1_000);
+    expect(balance.report(1_000)).toEqual({ requests: 3 });
+  });
+
+  it("counts tokens by their kinds, and is put right when the answer says what was used", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 2, tokens: 100, input_tokens: 50, output_tokens: 50 }, most: {} }, 100, 0);
+    balance.readyAt(100);
+    balance.take(cost(10, 30));
+    expect(balance.report(100)).toEqual({ requests: 1, tokens: 60, input_tokens: 40, output_tokens: 20 });
+    balance.correct(cost(10, 30), cost(12, 5));
+    expect(balance.report(100)).toEqual({ requests: 1, tokens: 83, input_tokens: 38, output_tokens: 45 });
+    balance.take(cost(10, 30));
+    balance.correct(cost(10, 30), null);
+    expect(balance.report(100)).toEqual({ requests: 1, tokens: 83, input_tokens: 38, output_tokens: 45 });
+  });
+
+  it("waits for the kind that comes last, and for none that a later share leaves out", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 10, tokens: 0 }, most: {} }, 1_000, 0);
+    expect(balance.readyAt(500)).toBeNull();
+    balance.add({ adds: { requests: 10 }, most: {} }, 1_000, 500);
+    expect(balance.readyAt(500)).toBe(500);
+    // What had not come in yet was not lost: five there, five to come, and ten more.
+    expect(balance.report(500)).toEqual({ requests: 20 });
+  });
+});

@@ -1,0 +1,47 @@
+import { type Constraint, isHard } from "./constraint.ts";
+import type { RateKind } from "../../src/endpoint-limits/limit-kinds.ts";
+
+const MINUTE_MS = 60_000;
+/** What comes in this time may be saved up, beside what executors have between two exchanges: less, and a moment without demand is lost for good. */
+const SAVED_MS = 1_000;
+
+/**
+ * What may be used of one rate: it comes in evenly, is handed out to holders, and is saved up no further than `most`, with what they have and have not used.
+ * So in any minute no more is used than comes in beside that; for a limit that a person gave, less comes in by as much.
+ */
+export class Bucket {
+  constraint: Constraint & { readonly kind: RateKind };
+  /** There to be handed out; below 0 = more was used than came in. */
+  level = 0;
+  #most = 0;
+  #perMs = 0;
+  #at: number;
+
+  constructor(constraint: Constraint & { readonly kind: RateKind }, now: number) {
+    this.constraint = constraint;
+    this.#at = now;
+  }
+
+  get most(): number {
+    return this.#most;
+  }
+
+  /** What comes in, per second. */
+  get perSecond(): number {
+    return this.#perMs * 1_000;
+  }
+
+  /** `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used. */
+  fillUp({ unit, exchangeMs, out, now }: { readonly unit: number; readonly exchangeMs: number; readonly out: number; readonly now: number }): void {
+    const { limit, kind } = this.constraint;
+    this.#most = (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs) + unit;
+    const perMs = limit / MINUTE_MS;
+    // Requests come one by one: the first of those that are saved up is of the minute itself.
+    const beside = kind === "requests" ? this.#most - 1 : this.#most;
+    this.#perMs = isHard(this.constraint) ? Math.max(perMs / 2, perMs - beside / MINUTE_MS) : perMs;
+    const room = Math.max(unit, this.#most - out);
+    if (this.level < room) this.level = Math.min(room, this.level + this.#perMs * Math.max(0, now - this.#at));
+    this.level = Math.min(this.level, this.#most);
+    this.#at = now;
+  }
+}

@@ -7,7 +7,7 @@ import { Directory as DirectoryClass } from "../durable-objects/directory/direct
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
 import { Monitor as MonitorClass } from "../durable-objects/monitor/monitor.ts";
 import { Evaluator as EvaluatorClass } from "../durable-objects/evaluator/evaluator.ts";
-import { Limiter as LimiterClass } from "../durable-objects/limiter/limiter-object.ts";
+import { Limiter as LimiterClass } from "../durable-objects/limiter/limiter.ts";
 import { Registry as RegistryClass } from "../durable-objects/registry/registry.ts";
 import { Run as RunClass } from "../durable-objects/run/run.ts";
 import { Schedule as ScheduleClass } from "../durable-objects/schedule/schedule.ts";

@@ -5,7 +5,7 @@ export { Directory } from "../durable-objects/directory/directory.ts";
 export { Dispatcher } from "../durable-objects/dispatcher/dispatcher.ts";
 export { Monitor } from "../durable-objects/monitor/monitor.ts";
 export { Evaluator } from "../durable-objects/evaluator/evaluator.ts";
-export { Limiter } from "../durable-objects/limiter/limiter-object.ts";
+export { Limiter } from "../durable-objects/limiter/limiter.ts";
 export { Registry } from "../durable-objects/registry/registry.ts";
 export { Run } from "../durable-objects/run/run.ts";
 export { Schedule } from "../durable-objects/schedule/schedule.ts";

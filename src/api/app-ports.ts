@@ -1,5 +1,6 @@
 import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
+import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
 import type { PushControl } from "../../durable-objects/run/pushed/pushed-protocol.ts";
@@ -132,6 +133,8 @@ export interface AppPorts {
   readonly alerts: AlertPorts | null;
   /** Null in a deployment whose wrangler.toml is of before there were evaluators. */
   readonly evaluators: EvaluatorPorts | null;
+  /** The Limiter of this name, a fresh stub per call; null in a deployment whose wrangler.toml is of before there were any. */
+  limiter(name: string): LimiterControl | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

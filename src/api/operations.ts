@@ -2,6 +2,7 @@ import { comparisonAnswer, comparisonBody } from "./comparisons/comparison-schem
 import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
+import { ENDPOINT_LIMIT_OPERATIONS } from "./endpoint-limits/endpoint-limit-operations.ts";
 import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
@@ -251,6 +252,7 @@ export const OPERATIONS: readonly Operation[] = [
     errors: [404],
   },
   ...ENDPOINT_OPERATIONS,
+  ...ENDPOINT_LIMIT_OPERATIONS,
   ...BASELINE_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...MONITOR_OPERATIONS,

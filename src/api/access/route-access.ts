@@ -12,7 +12,7 @@ export interface RouteAccess {
 const reads: RouteAccess = { right: "runs:read" };
 const known: RouteAccess = { right: "caller" };
 const writes = (does: string): RouteAccess => ({ right: "runs:write", does });
-/** Says where keys go. */
+/** Says where keys go, and what is sent with them. */
 const names = (does: string): RouteAccess => ({ right: "secrets:write", does });
 const administers = (does?: string): RouteAccess => (does === undefined ? { right: "admin" } : { right: "admin", does });
 const keeps = (does?: string): RouteAccess => ({ right: "secrets:write", ...(does === undefined ? {} : { does, inBody: true }) });
@@ -96,6 +96,13 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/endpoints/:endpoint": reads,
   "PUT /api/v1/endpoints/:endpoint": { ...names("endpoint.replace"), inBody: true },
   "DELETE /api/v1/endpoints/:endpoint": { ...names("endpoint.delete"), inBody: true },
+  "GET /api/v1/limits": reads,
+  "GET /api/v1/limits/given": reads,
+  "GET /api/v1/limits/given/:limit": reads,
+  "PUT /api/v1/limits/given/:limit": { ...names("limit.give"), inBody: true },
+  "DELETE /api/v1/limits/given/:limit": { ...names("limit.clear"), inBody: true },
+  "GET /api/v1/limits/:limiter": reads,
+  "POST /api/v1/limits/:limiter/forget": { ...names("limit.forget"), inBody: true },
   "GET /api/v1/baselines": reads,
   "GET /api/v1/baselines/:baseline": reads,
   "PUT /api/v1/baselines/:baseline": { ...writes("baseline.set"), inBody: true },

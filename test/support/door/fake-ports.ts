@@ -35,6 +35,7 @@ import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { MemoryStore } from "../run/memory-store.ts";
 import { FakePushes } from "./fake-pushes.ts";
+import type { FakeLimiter } from "./fake-limiter.ts";
 import { FakeLimiters } from "./fake-limiters.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
@@ -301,6 +302,8 @@ export interface Door {
   readonly registry: FakeRegistry;
   readonly store: MemoryStore;
   readonly people: FakeDirectory;
+  /** By the names of their objects. */
+  readonly limiters: Map<string, FakeLimiter>;
   /** What the service's code is; a test may change it. */
   readonly codes: { digest: string };
   run(id: string): FakeRun;
@@ -331,6 +334,7 @@ export function openDoor(
   const registry = new FakeRegistry();
   const store = new MemoryStore();
   const people = new FakeDirectory();
+  const limiters = new Map<string, FakeLimiter>();
   const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
   const within = (team: string): AppPorts => {
     if (team === DEFAULT_TEAM) return ports;
@@ -376,6 +380,7 @@ export function openDoor(
     }),
     registry,
     store,
+    limiter: (name) => limiters.get(name) ?? null,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
     embedded: null,
@@ -391,5 +396,5 @@ export function openDoor(
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
   };
-  return { runs, registry, store, people, run, call, codes };
+  return { runs, registry, store, people, limiters, run, call, codes };
 }

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { reset } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { registryStub } from "../../../durable-objects/stubs.ts";
 import { ROUTE_ACCESS } from "../../../src/api/access/route-access.ts";
 import { sha256Hex } from "../../../src/config/sha256.ts";
 import { Random } from "../../simulation/world/random.ts";
@@ -20,13 +21,14 @@ const { EDGEWISE_ISOLATION, EDGEWISE_TEST_SEED } = env as unknown as { readonly 
 const REQUESTS = Number(EDGEWISE_ISOLATION ?? 160);
 
 const bytes = new TextEncoder().encode('{"text": "secret words"}\n');
-const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[]; message: string } = {
+const theirs: { secrets: string[]; runs: string[]; keys: string[]; digest: string; tokens: string[]; message: string; limiter: string } = {
   secrets: [],
   runs: [],
   keys: [],
   digest: "",
   tokens: [],
   message: "",
+  limiter: "",
 };
 let door: Door;
 let ada: string;
@@ -82,6 +84,9 @@ beforeEach(async () => {
   ];
   theirs.secrets = [];
   for (const [path, body] of kept) theirs.secrets.push((await door.json<{ data: { id: string } }>(bob, "POST", path, body)).data.id);
+  await door.json(bob, "PUT", `/limits/given/${THEIR_SCHEDULE}`, { url: ENTRY.url, key: "THEIRS", concurrent: 8 });
+  await registryStub(service, "quokkas").limiterSeen({ team: "quokkas", name: "their limiter", place: { ...PLACE, api_key_var: "THEIRS" } });
+  theirs.limiter = (await door.json<{ data: { limiter_id: string }[] }>(bob, "GET", "/limits")).data[0]?.limiter_id ?? "";
   theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
 });
 // Objects of thousands of ids are put away.
@@ -104,6 +109,7 @@ const THEIR_ENVIRONMENT = "theirs-to-run";
 const THEIR_LINK = "theirs-elsewhere";
 /** Nobody is there: that is told of every name. */
 const LINK = { urls: ["https://env.example"], token: "a token of theirs" };
+const PLACE = { base_url: "https://models.example/v1", model_class: "m" };
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
 interface Names {
@@ -115,6 +121,7 @@ interface Names {
   readonly evaluator: string;
   readonly environment: string;
   readonly link: string;
+  readonly limiter: string;
   readonly run: string;
   readonly digest: string;
   readonly token: string;
@@ -133,7 +140,7 @@ interface Asked {
 
 /** One request for each route and way to name something in it. */
 function variants(route: string, names: Names): Asked[] {
-  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment, link } = names;
+  const { run, digest, token, team, key, endpoint, secret, dataset, schedule, evaluator, alert, message, environment, link, limiter } = names;
   const [method = "", pattern = ""] = route.split(" ");
   const path = pattern
     .replace(":owner/:id", ":owner/:repository")
@@ -151,6 +158,8 @@ function variants(route: string, names: Names): Asked[] {
     .replace(":delivery", message)
     .replace(":evaluator", evaluator)
     .replace(":link", link)
+    .replace(":limiter", limiter)
+    .replace(":limit", schedule)
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name", `${team}/${environment}`)
@@ -206,6 +215,10 @@ function variants(route: string, names: Names): Asked[] {
       return [{ method, path: `${at}?team_id=${team}`, body: EVALUATOR }];
     case "POST /api/v1/evaluators/:evaluator/steps":
       return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { step: 4, model: "mine" } }));
+    case "PUT /api/v1/limits/given/:limit":
+      return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { url: ENTRY.url, key: "THEIRS", concurrent: 4 } }));
+    case "GET /api/v1/limits/given/:limit":
+    case "DELETE /api/v1/limits/given/:limit":
     case "GET /api/v1/environments/linked/:link":
     case "DELETE /api/v1/environments/linked/:link":
     case "GET /api/v1/monitors/:monitor":
@@ -257,6 +270,8 @@ function variants(route: string, names: Names): Asked[] {
     case "GET /api/v1/alerts":
     case "GET /api/v1/evaluators":
     case "GET /api/v1/environments/linked":
+    case "GET /api/v1/limits":
+    case "GET /api/v1/limits/given":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },
@@ -335,6 +350,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       evaluator: THEIR_EVALUATOR,
       environment: THEIR_ENVIRONMENT,
       link: THEIR_LINK,
+      limiter: theirs.limiter,
     };
     const none: Names = {
       run: hex(8),
@@ -351,6 +367,7 @@ it(`answers a team's token for another team's ids as for ids that do not exist (
       evaluator: `nobodys-to-train-${n}`,
       environment: `nobodys-to-run-${n}`,
       link: `nobodys-elsewhere-${n}`,
+      limiter: hex(8),
     };
     const at = random.int(0, variants(route, own).length - 1);
     const [asked, beside] = [variants(route, own)[at], variants(route, none)[at]];

@@ -11,6 +11,8 @@ export interface HttpRun {
   readonly environment?: string;
   /** Of each example; absent = 1. */
   readonly rollouts?: number;
+  /** Arguments of its sampling. */
+  readonly sampling?: object;
   /** Of a service that asks for it. */
   readonly token?: string;
 }
@@ -24,7 +26,7 @@ export interface Settled {
 }
 
 /** Gives its id. */
-export async function create({ url, modelUrl, environment = "reverse-text", examples, concurrency, rollouts = 1, token }: HttpRun): Promise<string> {
+export async function create({ url, modelUrl, environment = "reverse-text", examples, concurrency, rollouts = 1, sampling, token }: HttpRun): Promise<string> {
   const body = {
     environment_ids: [environment],
     inference_model: "scripted",
@@ -32,6 +34,7 @@ export async function create({ url, modelUrl, environment = "reverse-text", exam
       num_examples: examples,
       rollouts_per_example: rollouts,
       max_concurrent: concurrency,
+      ...(sampling === undefined ? {} : { sampling_args: sampling }),
       ...(modelUrl === undefined ? {} : { api_base_url: modelUrl }),
     },
   };
@@ -54,6 +57,12 @@ export async function settled(url: string, id: string, everyMs: number): Promise
     if (Date.now() > deadline) throw new Error(`the run is not over: ${JSON.stringify(evaluation.edgewise)}`);
     await sleep(everyMs);
   }
+}
+
+/** What is open ends, and nothing new begins. */
+export async function cancel(url: string, id: string): Promise<void> {
+  const response = await fetch(`${url}/api/v1/hosted-evaluations/${id}/cancel`, { method: "PATCH" });
+  if (!response.ok) throw new Error(`run ${id} is not cancelled: ${response.status} ${await response.text()}`);
 }
 
 export async function getJson(url: string, token?: string): Promise<unknown> {

@@ -21,6 +21,7 @@ import { folder } from "./scenarios/folder.ts";
 import { followers } from "./scenarios/followers.ts";
 import { likelihood } from "./scenarios/likelihood.ts";
 import { merging } from "./scenarios/merging.ts";
+import { limits } from "./scenarios/limits.ts";
 import { memory } from "./scenarios/memory.ts";
 import { operations } from "./scenarios/operations.ts";
 import { overhead } from "./scenarios/overhead.ts";
@@ -44,6 +45,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   operations,
   overhead,
   likelihood,
+  limits,
   folder,
   export: exporting,
   "hub-push": hubPush,
@@ -63,8 +65,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   walls,
   python,
 };
-/** `bare-loop` alone is part of `throughput`; `crowd`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
-const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
+/** `bare-loop` alone is part of `throughput`; `crowd`, `limits`, `merging`, `pushing`, `python`, `schedules`, `spans` and `walls` take minutes, and `scale` a quarter of an hour. */
+const ASKED_FOR: readonly string[] = ["bare-loop", "crowd", "limits", "merging", "pushing", "python", "scale", "schedules", "spans", "walls"];
 const DEFAULT = Object.keys(SCENARIOS).filter((name) => !ASKED_FOR.includes(name));
 
 const { values, positionals } = parseArgs({

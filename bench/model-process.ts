@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { LimitedFigures } from "../test/support/model-server/limited/limited-gate.ts";
 import type { Stats } from "../test/support/model-server/model-ledger.ts";
 import type { ScriptInput } from "../test/support/model-server/model-script.ts";
 
@@ -13,6 +14,8 @@ export interface ModelProcess {
   clear(): Promise<void>;
   /** Plays another script from here on. */
   play(script: ScriptInput): Promise<void>;
+  /** What a script with limits took and refused in `[from, to)`, milliseconds since it was set. */
+  limited(from: number, to: number): Promise<LimitedFigures>;
   close(): Promise<void>;
 }
 
@@ -30,6 +33,7 @@ export async function startModelProcess(latencyMs = 0): Promise<ModelProcess> {
       const answer = await fetch(`${control}/script`, { method: "POST", body: JSON.stringify(script) });
       if (!answer.ok) throw new Error(`script: ${await answer.text()}`);
     },
+    limited: async (from, to) => (await (await fetch(`${control}/limited?from=${from}&to=${to}`)).json()) as LimitedFigures,
     close: async () => {
       const gone = once(child, "exit");
       child.stdin?.end();

@@ -32,6 +32,10 @@ export class Clockwork {
   get idle(): boolean {
     return this.#heap.length === 0;
   }
+  /** When the next thing happens; null when there is none. */
+  get nextAt(): number | null {
+    return this.#heap[0]?.at ?? null;
+  }
   /** Makes the next thing happen; false when there is none. */
   step(): boolean {
     const entry = this.#pop();

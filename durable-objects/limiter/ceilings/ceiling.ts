@@ -14,9 +14,11 @@ const HOLD_MS = 15_000;
 const CLIMB_MS = 10_000;
 const ABOVE = 1.04;
 /** Nothing refused for a minute above it: the limit is another one now, and it may be far. */
-const DOUBLE_MS = 15_000;
+const DOUBLE_MS = 20_000;
+const MINUTE_MS = 60_000;
 /** Of a limit that was found once and not again, nothing is sure: it grows at once. */
 const SOON_MS = 4_000;
+const GROWN = 1.1;
 /** A limit that has grown to so many times what it was, without a refusal, is none. */
 const GONE = 12;
 
@@ -50,6 +52,11 @@ export class Ceiling {
     return this.#factor > GONE;
   }
 
+  /** Whether it is another one than it was. */
+  get hasGrown(): boolean {
+    return this.#factor > GROWN;
+  }
+
   /** Whether it is tried if more is used above it. */
   get isAbove(): boolean {
     return this.#factor > 1;
@@ -68,19 +75,30 @@ export class Ceiling {
     this.#used = 0;
   }
 
-  /** It is held again, without another number. */
-  rest(): void {
+  /** It is held again, where it is or where it has grown to: `used` went well. */
+  rest(used: number): void {
+    if (this.hasGrown) {
+      this.limit = Math.max(this.limit, Math.min(this.pace, used));
+      this.sure = false;
+    }
     this.#used = 0;
   }
 
   get #factor(): number {
     const { held, above_ms } = FORMS[this.#form];
-    if (!this.sure) return held * 2 ** (Math.max(0, this.#used - SOON_MS) / DOUBLE_MS);
+    if (!this.sure) return held * grown(this.#used - SOON_MS);
     const climbing = this.#used - HOLD_MS;
     if (climbing <= 0) return held;
     if (climbing <= CLIMB_MS) return held + ((1 - held) * climbing) / CLIMB_MS;
     const above = climbing - CLIMB_MS;
     if (above <= above_ms) return 1 + ((ABOVE - 1) * above) / above_ms;
-    return ABOVE * 2 ** ((above - above_ms) / DOUBLE_MS);
+    return ABOVE * grown(above - above_ms);
   }
+}
+
+/** Twice as much, and then no more before a window of a minute would have shown that it is too much. */
+function grown(ms: number): number {
+  if (ms <= 0) return 1;
+  const minutes = Math.floor(ms / MINUTE_MS);
+  return 2 ** (minutes + Math.min(1, (ms - minutes * MINUTE_MS) / DOUBLE_MS));
 }

@@ -40,14 +40,23 @@ const MINUTE_MS = 60_000;
 const STORM_MS = 65_000;
 /** While it is not clear what refuses, so much of what was delivered is sent. */
 const SLOWED = 0.9;
+/** Of a first look whether anything is taken. */
+const LOOK = 0.4;
 /** Nothing of fewer requests than a share of the refused ones counts as being taken: some are on their way. */
 const HARDLY = 0.15;
+/** Refusals in the last part of a look are the same to its end: what was taken meanwhile is all that can be. */
+const STILL = 0.35;
 const JUDGED_AFTER_MS = 600;
 const OVER_AFTER_MS = 700;
 /** Refusals so shortly after silence are the same silence. */
 const SAME_SILENCE_MS = 5_000;
+/** Silence that is longer than what a bucket takes to fill again for one request: what refuses counts a window. */
+const WINDOW_SILENCE_MS = 3_000;
 const SAME_LIMIT = 0.1;
 /** The endpoint says that there is more than this share of a limit left: it is not what refuses. */
+/** A refusal so soon after a cut, and what is cut then at most. */
+const SOON_MS = 10_000;
+const SOON_CUT = 0.8;
 const PLENTY = 0.2;
 const OVERLOAD_CUT = 0.8;
 const LEAST_PACE = 6;
@@ -71,9 +80,11 @@ export class Ceilings {
   #incident: Incident | null = null;
   /** Paces as they were when the incident began. */
   #pacesThen: { [K in LimitKind]?: number } = {};
+  #limitsThen: { [K in LimitKind]?: number } = {};
   #triedThen = false;
   #plenty = new Set<LimitKind>();
   #past: { readonly at: number; readonly uses: Uses }[] = [];
+  #settled = Number.NEGATIVE_INFINITY;
   #silence = { ended: Number.NEGATIVE_INFINITY, tries: 0 };
   #at: number;
 
@@ -143,10 +154,9 @@ export class Ceilings {
   #limitNow(kind: LimitKind): CeilingNow | null {
     const ceiling = this.#ceilings.get(kind);
     let now: CeilingNow | null = ceiling === undefined ? null : { limit: ceiling.limit, source: ceiling.source, pace: ceiling.pace };
-    const delivered = this.#incident?.delivered ?? null;
-    if (kind === "requests" && delivered !== null) {
-      const pace = Math.max(LEAST_PACE, SLOWED * delivered);
-      if (now === null || pace < now.pace) now = { limit: now?.limit ?? delivered, source: now?.source ?? "found", pace };
+    if (kind === "requests" && this.#incident !== null) {
+      const pace = Math.max(LEAST_PACE, this.#incident.pace);
+      if (now === null || pace < now.pace) now = { limit: now?.limit ?? pace, source: now?.source ?? "found", pace };
     }
     const given = this.#given[kind];
     if (given !== undefined && (now === null || given <= now.pace)) now = { limit: given, source: "given", pace: given };
@@ -167,16 +177,16 @@ export class Ceilings {
     const incident = this.#incident ?? this.#begin(Math.min(now, ...times), now);
     const count = seen.rate_limited + seen.overloaded;
     const newest = Math.max(...(times.length === 0 ? [now] : times));
-    incident.refused += count;
     incident.last = Math.max(incident.last, newest);
     incident.overloaded += seen.overloaded;
     const others = this.#traffic.inFlight(now, from.executor);
     for (const { in_flight, named, named_limit, retry_after_ms, told, ago_ms } of seen.refusals) {
       if (incident.inFlight.length < 64) incident.inFlight.push(in_flight + others);
       if (named !== null) incident.named.set(named, { count: (incident.named.get(named)?.count ?? 0) + 1, limit: named_limit });
-      if (retry_after_ms !== null) incident.pause(now - ago_ms + retry_after_ms);
+      if (retry_after_ms !== null) incident.pause(now - ago_ms + retry_after_ms, now - ago_ms);
       if (told !== null) this.#hearPlenty(told);
     }
+    incident.refused += count;
     const fresh = newest > incident.since;
     if (incident.isSilent) {
       if (fresh || newest > incident.pauseUntil) incident.silent(now);
@@ -197,12 +207,18 @@ export class Ceilings {
     const lag = this.#traffic.lag(now);
     incident.since = Math.max(incident.pauseUntil, now + lag);
     const over = Math.max(2_000, lag);
-    incident.delivered = (this.#traffic.taken("requests", began - over, began) * MINUTE_MS) / over;
+    incident.before = (this.#traffic.taken("requests", began - over, began) * MINUTE_MS) / over;
+    incident.pace = LOOK * incident.before;
     this.#pacesThen = {};
+    this.#limitsThen = {};
     this.#plenty = new Set();
-    for (const [kind, { pace }] of this.#ceilings) this.#pacesThen[kind] = pace;
+    for (const [kind, { pace, limit }] of this.#ceilings) {
+      this.#pacesThen[kind] = pace;
+      this.#limitsThen[kind] = limit;
+    }
     this.#triedThen = [...this.#ceilings.values()].some(({ isAbove }) => isAbove);
     this.#incident = incident;
+    this.#marks.refused();
     return incident;
   }
 
@@ -218,52 +234,66 @@ export class Ceilings {
   #judge(incident: Incident, now: number): void {
     if (incident.isSilent) {
       const broken = incident.brokenAt(now);
-      if (broken !== null) this.#settle(incident, (incident.last + broken) / 2, now);
+      if (broken !== null) this.#settle(incident, now);
       return;
     }
     const lag = this.#traffic.lag(now);
     const since = now - incident.since;
     if (incident.refusedSince > 0) {
       if (since < Math.max(JUDGED_AFTER_MS, lag)) return;
-      const taken = this.#traffic.taken("requests", incident.since, now);
-      if (taken <= Math.max(1, HARDLY * incident.refusedSince)) incident.silent(now);
-      else incident.slowed(now + lag, (taken * MINUTE_MS) / since);
-    } else if (since >= lag + OVER_AFTER_MS) this.#settle(incident, null, now);
+      // Nothing is sent in a pause that the endpoint asked for.
+      const to = incident.pauseUntil > incident.since ? Math.max(incident.last, incident.since + JUDGED_AFTER_MS) : now;
+      const taken = this.#traffic.taken("requests", incident.since, to);
+      const { refusedSince } = incident;
+      const delivered = (taken * MINUTE_MS) / (to - incident.since);
+      if (taken <= Math.max(1, HARDLY * refusedSince)) incident.silent(now);
+      else if (refusedSince > HARDLY * taken && incident.last > to - (to - incident.since) * STILL) incident.delivers(delivered, SLOWED * delivered, now + lag);
+      else incident.slowed(SLOWED * incident.pace, now + lag);
+    } else if (since >= lag + OVER_AFTER_MS) this.#settle(incident, now);
   }
 
-  /** The incident is over. `silent`: the middle between the last refusal and the first request that was taken, where there was silence. */
-  #settle(incident: Incident, silent: number | null, now: number): void {
+  #settle(incident: Incident, now: number): void {
     this.#incident = null;
-    if (silent !== null) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
-    for (const ceiling of this.#ceilings.values()) ceiling.rest();
+    if (incident.isSilent) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
+    const uses = this.#usesAt(incident.began, mean(incident.inFlight));
+    for (const [kind, ceiling] of this.#ceilings) {
+      // What was refused before was refused by another limit than that of now.
+      if (ceiling.hasGrown) this.#past = [];
+      ceiling.rest(uses[kind]);
+    }
     if (incident.silence > STORM_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
     this.#budget.spent(incident.refused, this.#triedThen, perMinute);
-    const uses = this.#usesAt(incident.began, mean(incident.inFlight));
     this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
-    const kind = this.#kindOf(incident, uses, silent !== null);
-    const found = this.#estimate(kind, incident, uses, silent);
-    this.#cut(kind, Math.max(1, found), this.#saidOf(kind, incident, uses));
+    const kind = this.#kindOf(incident, uses);
+    const found = this.#estimate(kind, incident, uses);
+    this.#settled = now;
+    this.#cut(kind, Math.max(1, found), this.#isWindowed(incident), this.#saidOf(kind, incident, uses));
   }
 
-  #kindOf(incident: Incident, uses: Uses, silent: boolean): LimitKind {
+  #kindOf(incident: Incident, uses: Uses): LimitKind {
     const [named] = [...incident.named].sort(([, a], [, b]) => b.count - a.count);
     if (named !== undefined) return named[0];
     if (incident.overloaded * 2 > incident.refused) return "concurrent";
     const before = this.#past.slice(1).map((past) => past.uses);
-    return bindingKind({ uses: [uses, ...before], clean: this.#marks.most, silent, paces: this.#pacesThen, plenty: this.#plenty });
+    return bindingKind({ uses: [uses, ...before], clean: this.#marks.most, silent: incident.isSilent, limits: this.#limitsThen, plenty: this.#plenty });
   }
 
-  #estimate(kind: LimitKind, incident: Incident, uses: Uses, silent: number | null): number {
+  #estimate(kind: LimitKind, incident: Incident, uses: Uses): number {
     if (kind === "concurrent") {
       return incident.overloaded * 2 > incident.refused ? OVERLOAD_CUT * uses.concurrent : uses.concurrent;
     }
-    if (silent !== null) return Math.min(uses[kind], this.#traffic.taken(kind, silent - MINUTE_MS, silent));
-    const delivered = (incident.delivered ?? 0) * this.#traffic.mean(kind);
+    if (this.#isWindowed(incident)) return Math.min(uses[kind], this.#traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
+    const delivered = (incident.delivered ?? incident.before) * this.#traffic.mean(kind);
     const ceiling = this.#ceilings.get(kind);
-    if (ceiling?.sure && delivered > ceiling.limit * (1 - 2 * SAME_LIMIT)) return uses[kind];
-    return delivered;
+    // What was found just now is too much: whatever a bucket had saved up is in the minute before, and is gone.
+    if (ceiling !== undefined && incident.began - this.#settled < SOON_MS) return Math.min(uses[kind], Math.max(delivered, SOON_CUT * ceiling.limit));
+    // A minute of which only a part has passed says too little.
+    const isYoung = incident.began - this.#traffic.first < MINUTE_MS;
+    return isYoung ? Math.max(uses[kind], delivered) : uses[kind];
   }
+
+  #isWindowed = ({ silence, waited }: Incident): boolean => Math.max(silence, waited) > WINDOW_SILENCE_MS;
 
   /** The limit in the words of the refusals, where it can be true: no refusal comes before a limit is used up. */
   #saidOf(kind: LimitKind, incident: Incident, uses: Uses): number | null {
@@ -274,7 +304,8 @@ export class Ceilings {
     return null;
   }
 
-  #cut(kind: LimitKind, found: number, said: number | null): void {
+  /** `sure`: it was counted over a whole window. */
+  #cut(kind: LimitKind, found: number, sure: boolean, said: number | null): void {
     for (const [other, { source, sure }] of this.#ceilings) if (other !== kind && source === "found" && !sure) this.#ceilings.delete(other);
     const ceiling = this.#ceilings.get(kind);
     if (said !== null && ceiling?.limit !== said) {
@@ -282,7 +313,7 @@ export class Ceilings {
       return;
     }
     if (ceiling === undefined) {
-      this.#ceilings.set(kind, new Ceiling(found, "found", formOf(kind), false));
+      this.#ceilings.set(kind, new Ceiling(found, "found", formOf(kind), sure));
       return;
     }
     const lower = Math.min(found, this.#pacesThen[kind] ?? found);
@@ -290,16 +321,16 @@ export class Ceilings {
     if (ceiling.source === "told" && off > -SAME_LIMIT) return;
     if (ceiling.source === "told") {
       this.#told.untrue(kind, ceiling.limit);
-      this.#ceilings.set(kind, new Ceiling(lower, "found", formOf(kind), false));
+      this.#ceilings.set(kind, new Ceiling(lower, "found", formOf(kind), sure));
       return;
     }
     const same = Math.abs(off) <= SAME_LIMIT;
-    ceiling.cut(same && ceiling.sure ? (ceiling.limit + lower) / 2 : lower, same);
+    ceiling.cut(same && ceiling.sure ? (ceiling.limit + lower) / 2 : lower, same || sure);
   }
 
   /** `ms` without a refusal. */
   #passed(ms: number, now: number): void {
-    this.#marks.mark(this.#usesAt(now, this.#traffic.inFlight(now)), now);
+    this.#marks.mark(this.#usesAt(now, this.#traffic.inFlight(now)), this.#traffic.lag(now), now);
     for (const [kind, ceiling] of this.#ceilings) {
       if (!this.#isUsed(kind, ceiling.pace, now)) continue;
       ceiling.passed(ms, this.#budget.mayTry);

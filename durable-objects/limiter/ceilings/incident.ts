@@ -25,7 +25,11 @@ export class Incident {
   pauseUntil: number;
   /** When everything was refused; null while something is taken. */
   silentSince: number | null = null;
-  /** Requests per minute that were taken while others were refused. */
+  /** Longest time for which the endpoint asked to be left alone. */
+  waited = 0;
+  /** Requests per minute that were taken before it, those that are sent meanwhile, and those that were taken while others were refused. */
+  before = 0;
+  pace = 0;
   delivered: number | null = null;
   readonly named = new Map<LimitKind, { count: number; limit: number | null }>();
   readonly inFlight: number[] = [];
@@ -63,18 +67,23 @@ export class Incident {
     this.#tries++;
   }
 
-  pause(until: number): void {
-    if (until <= this.pauseUntil) return;
-    this.pauseUntil = until;
-    this.since = until;
-    this.refusedSince = 0;
+  /** The endpoint asked, at `asked`, to be left alone until then. */
+  pause(until: number, asked: number): void {
+    this.waited = Math.max(this.waited, until - asked);
+    this.pauseUntil = Math.max(this.pauseUntil, until);
+    if (this.refused === 0) this.since = Math.max(this.since, until);
   }
 
   /** A slower pace holds from now on. */
-  slowed(now: number, delivered: number): void {
-    this.delivered = delivered;
-    this.since = now;
+  slowed(pace: number, now: number): void {
+    this.pace = pace;
+    this.since = Math.max(now, this.pauseUntil);
     this.refusedSince = 0;
+  }
+
+  delivers(delivered: number, pace: number, now: number): void {
+    this.delivered = delivered;
+    this.slowed(pace, now);
   }
 
   /** In silence, a request was sent and nothing was refused. */

@@ -2,6 +2,8 @@
 const SHARE = 0.004;
 /** Of so many minutes at the pace of now, it is saved up. */
 const MOST_MINUTES = 8;
+/** Refusals that were not ours to choose are forgotten so far. */
+const OWED_MINUTES = 1;
 
 /** What trying for more may cost. Earned by accepted requests, spent by refusals. */
 export class RefusalBudget {
@@ -17,7 +19,7 @@ export class RefusalBudget {
   /** An incident cost so many. `tried`: it came of trying. */
   spent(refused: number, tried: boolean, perMinute: number): void {
     if (tried) this.#cost = Math.max(1, 0.5 * this.#cost + 0.5 * refused);
-    const least = -Math.max(3, perMinute * MOST_MINUTES * SHARE);
+    const least = -Math.max(2, perMinute * OWED_MINUTES * SHARE);
     this.#balance = Math.max(least, this.#balance - refused);
   }
 

@@ -10,21 +10,21 @@ export interface Suspicion {
   readonly clean: Uses;
   /** Everything was refused for a while, also with hardly anything in flight. */
   readonly silent: boolean;
-  /** What was allowed of each when it was refused; absent where it was not limited. */
-  readonly paces: { readonly [K in LimitKind]?: number };
+  /** Limits that were known; absent where none was. */
+  readonly limits: { readonly [K in LimitKind]?: number };
   /** Kinds that the endpoint itself says there was plenty of. */
   readonly plenty: ReadonlySet<LimitKind>;
 }
 
 /** Less than this share of what went well before cannot be what is refused. */
 const WENT_WELL = 0.9;
-/** As near to what was allowed, it was allowed too much. */
+/** Of a kind that is limited less was used than would be refused. */
 const NEAR = 0.9;
 const COMPARED = 4;
 
 /** The kind that is likeliest to be what binds: of those that a refusal can be for, the one of which least differs was used each time. */
 export function bindingKind(suspicion: Suspicion): LimitKind {
-  const { uses, clean, silent, paces, plenty } = suspicion;
+  const { uses, clean, silent, limits, plenty } = suspicion;
   const [now] = uses;
   const narrow = (kinds: readonly LimitKind[], holds: (kind: LimitKind) => boolean): readonly LimitKind[] => {
     const left = kinds.filter(holds);
@@ -35,7 +35,7 @@ export function bindingKind(suspicion: Suspicion): LimitKind {
   kinds = narrow(kinds, (kind) => !plenty.has(kind));
   kinds = narrow(kinds, (kind) => now[kind] >= WENT_WELL * clean[kind]);
   if (silent) kinds = narrow(kinds, (kind) => kind !== "concurrent");
-  kinds = narrow(kinds, (kind) => now[kind] >= NEAR * (paces[kind] ?? Number.POSITIVE_INFINITY));
+  kinds = narrow(kinds, (kind) => now[kind] >= NEAR * (limits[kind] ?? 0));
   const compared = uses.slice(0, COMPARED);
   const spreads = new Map(kinds.map((kind) => [kind, spread(compared.map((use) => use[kind]))]));
   return preferred(kinds, (kind) => spreads.get(kind) ?? 0);

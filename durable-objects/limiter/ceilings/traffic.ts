@@ -34,6 +34,8 @@ interface Reporter {
 export class Traffic {
   readonly #slots: Slot[] = Array.from({ length: SLOTS }, () => ({ number: -1, admitted: 0, accepted: 0, input: 0, output: 0 }));
   readonly #reporters = new Map<string, Reporter>();
+  /** When the first request was sent. */
+  first = Number.POSITIVE_INFINITY;
   #answers = 0;
   #input = 0;
   #output = 0;
@@ -42,6 +44,7 @@ export class Traffic {
     const before = this.#reporters.get(executor);
     this.#reporters.set(executor, { at: now, before: before?.at ?? now - seen.over_ms, over_ms: seen.over_ms, in_flight: inFlight });
     const admitted = seen.sent - seen.rate_limited - seen.overloaded - seen.missed;
+    if (seen.sent > 0) this.first = Math.min(this.first, now - seen.over_ms);
     if (admitted !== 0 || seen.accepted > 0) this.#spread(now - seen.over_ms, now, admitted, seen);
     if (seen.accepted === 0) return;
     const kept = MEAN_OVER / (MEAN_OVER + seen.accepted);

@@ -132,7 +132,6 @@ export function play(world: PacedWorld, watch?: (now: number, ceilings: Ceilings
       if (refusal.retry_after_ms !== null) executor.pausedUntil = Math.max(executor.pausedUntil, now + refusal.retry_after_ms);
       if (now - executor.refusedAt > 2_000) executor.next = Math.min(executor.next, Math.max(now, executor.last + SOONEST_MS));
       executor.refusedAt = now;
-      for (const kind of RATE_KINDS) if (executor.balance[kind] !== undefined) executor.balance[kind] += costOf(kind, mean);
       return;
     }
     provider.end(asked, output, now + offset);

@@ -12,7 +12,7 @@ type CeilingForm = keyof typeof FORMS;
 const HOLD_MS = 15_000;
 /** From held to just above, and then there until every window of a minute must have shown a refusal. */
 const CLIMB_MS = 10_000;
-const ABOVE = 1.04;
+const ABOVE = 1.03;
 /** Nothing refused for a minute above it: the limit is another one now, and it may be far. */
 const DOUBLE_MS = 20_000;
 const MINUTE_MS = 60_000;

@@ -81,7 +81,7 @@ export class Ceilings {
   /** Paces as they were when the incident began. */
   #pacesThen: { [K in LimitKind]?: number } = {};
   #limitsThen: { [K in LimitKind]?: number } = {};
-  #triedThen = false;
+  #triedThen: ReadonlySet<LimitKind> = new Set();
   #plenty = new Set<LimitKind>();
   #past: { readonly at: number; readonly uses: Uses }[] = [];
   #settled = Number.NEGATIVE_INFINITY;
@@ -167,7 +167,12 @@ export class Ceilings {
   #hearTold(told: ToldLimits): void {
     for (const kind of RATE_KINDS) {
       const limit = told[kind]?.limit;
-      if (limit !== undefined && this.#told.isNews(kind, limit)) this.#ceilings.set(kind, new Ceiling(limit, "told", "rate", true));
+      if (limit === undefined || !this.#told.isNews(kind, limit)) continue;
+      const found = this.#ceilings.get(kind);
+      const corrected = this.#told.corrected(kind, limit, found?.source === "found" ? found.limit : null);
+      this.#ceilings.set(kind, corrected === limit ? new Ceiling(limit, "told", "rate", true) : new Ceiling(corrected, "found", "rate", false));
+      // What is untrue once is not believed again; the next number is held against this one.
+      if (corrected !== limit) this.#told.untrue(kind, limit);
     }
   }
 
@@ -216,7 +221,7 @@ export class Ceilings {
       this.#pacesThen[kind] = pace;
       this.#limitsThen[kind] = limit;
     }
-    this.#triedThen = [...this.#ceilings.values()].some(({ isAbove }) => isAbove);
+    this.#triedThen = new Set([...this.#ceilings].flatMap(([kind, { isAbove }]) => (isAbove ? [kind] : [])));
     this.#incident = incident;
     this.#marks.refused();
     return incident;
@@ -263,7 +268,7 @@ export class Ceilings {
     }
     if (incident.silence > STORM_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
-    this.#budget.spent(incident.refused, this.#triedThen, perMinute);
+    this.#budget.spent(incident.refused, this.#triedThen.size > 0, perMinute);
     this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
     const kind = this.#kindOf(incident, uses);
     const found = this.#estimate(kind, incident, uses);
@@ -276,7 +281,14 @@ export class Ceilings {
     if (named !== undefined) return named[0];
     if (incident.overloaded * 2 > incident.refused) return "concurrent";
     const before = this.#past.slice(1).map((past) => past.uses);
-    return bindingKind({ uses: [uses, ...before], clean: this.#marks.most, silent: incident.isSilent, limits: this.#limitsThen, plenty: this.#plenty });
+    return bindingKind({
+      uses: [uses, ...before],
+      clean: this.#marks.most,
+      silent: incident.isSilent,
+      limits: this.#limitsThen,
+      tried: this.#triedThen,
+      plenty: this.#plenty,
+    });
   }
 
   #estimate(kind: LimitKind, incident: Incident, uses: Uses): number {

@@ -12,6 +12,8 @@ export interface Suspicion {
   readonly silent: boolean;
   /** Limits that were known; absent where none was. */
   readonly limits: { readonly [K in LimitKind]?: number };
+  /** Kinds of which more than a limit that was known was being tried. */
+  readonly tried: ReadonlySet<LimitKind>;
   /** Kinds that the endpoint itself says there was plenty of. */
   readonly plenty: ReadonlySet<LimitKind>;
 }
@@ -24,7 +26,7 @@ const COMPARED = 4;
 
 /** The kind that is likeliest to be what binds: of those that a refusal can be for, the one of which least differs was used each time. */
 export function bindingKind(suspicion: Suspicion): LimitKind {
-  const { uses, clean, silent, limits, plenty } = suspicion;
+  const { uses, clean, silent, limits, tried, plenty } = suspicion;
   const [now] = uses;
   const narrow = (kinds: readonly LimitKind[], holds: (kind: LimitKind) => boolean): readonly LimitKind[] => {
     const left = kinds.filter(holds);
@@ -36,6 +38,7 @@ export function bindingKind(suspicion: Suspicion): LimitKind {
   kinds = narrow(kinds, (kind) => now[kind] >= WENT_WELL * clean[kind]);
   if (silent) kinds = narrow(kinds, (kind) => kind !== "concurrent");
   kinds = narrow(kinds, (kind) => now[kind] >= NEAR * (limits[kind] ?? 0));
+  kinds = narrow(kinds, (kind) => tried.has(kind));
   const compared = uses.slice(0, COMPARED);
   const spreads = new Map(kinds.map((kind) => [kind, spread(compared.map((use) => use[kind]))]));
   return preferred(kinds, (kind) => spreads.get(kind) ?? 0);

@@ -19,6 +19,12 @@ export class ToldNumbers {
     return limit > 0 && before !== limit && this.isBelieved(kind, limit);
   }
 
+  /** What `limit` comes to, if the endpoint is wrong now as it was before, when it said something else and the limit was `found`. */
+  corrected(kind: LimitKind, limit: number, found: number | null): number {
+    const untrue = this.lieOf(kind);
+    return untrue === null || found === null ? limit : (limit * found) / untrue;
+  }
+
   isBelieved(kind: LimitKind, limit: number): boolean {
     const untrue = this.#untrue.get(kind) ?? [];
     return untrue.length < MOST_LIES && !untrue.some((other) => isSame(other, limit));

@@ -172,8 +172,9 @@ export class LimiterLink implements HolderLink {
     if (this.#mode === "open") holder.open();
     this.#holders.add(holder);
     // In mode open it can wait: it has all that it could be given.
-    if (this.#mode !== "open") this.#soon(this.#mode === "unknown" ? 0 : SOON_MS);
-    else this.#schedule(this.#againMs);
+    if (this.#mode === "open") this.#schedule(this.#againMs);
+    else if (this.#mode === "unknown" && this.#failures === 0 && this.#sending === null) this.#exchange();
+    else this.#soon(SOON_MS);
   }
 
   closed(holder: Holder): void {
@@ -210,6 +211,8 @@ export class LimiterLink implements HolderLink {
 
   #exchange(): void {
     const now = this.now();
+    this.#next?.cancel();
+    this.#next = null;
     const request = this.#request(now);
     this.#sentAt = now;
     this.#hurryMs = null;

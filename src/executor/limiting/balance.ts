@@ -39,10 +39,11 @@ export class Balance {
       const flow = this.#flows.get(kind) ?? { balance: 0, coming: 0, perMs: 0, most: 0, at: now };
       this.#flows.set(kind, flow);
       settle(flow, now);
-      flow.coming = Math.max(0, flow.coming + added);
-      flow.perMs = flow.coming / Math.max(1, overMs);
       flow.most = most[kind] ?? Number.POSITIVE_INFINITY;
       flow.balance = Math.min(flow.balance, flow.most);
+      // With what is to come: the rest has been given to others.
+      flow.coming = Math.max(0, Math.min(flow.coming + added, flow.most - flow.balance));
+      flow.perMs = flow.coming / Math.max(1, overMs);
     }
   }
 

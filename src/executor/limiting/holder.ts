@@ -25,7 +25,7 @@ export interface HolderLink {
   readonly isValid: boolean;
   /** Null = it is not paused. */
   readonly pausedUntil: number | null;
-  readonly circuit: { readonly isOpen: boolean };
+  readonly circuit: { readonly isOpen: boolean; readonly mayAsk: boolean };
   /** Whether neither pause nor circuit keeps a request from beginning. */
   lets(passes: (() => boolean) | undefined): boolean;
   /** Calls `then` at that time, unless the function that it gives back was called before. */
@@ -185,6 +185,8 @@ export class Holder implements Permits {
     if (link.isOpen) return true;
     const concurrent = this.#concurrent;
     if (concurrent === undefined || !link.isValid || (concurrent !== null && this.#inFlight >= concurrent)) return false;
+    // Where nobody else sends anything rates are not used up.
+    if (link.circuit.mayAsk) return true;
     const now = link.now();
     return (this.#balance.readyAt(now) ?? Number.POSITIVE_INFINITY) <= now;
   }

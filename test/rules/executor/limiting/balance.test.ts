@@ -41,6 +41,16 @@ describe("what a holder may use of a rate", () => {
     expect(balance.report(1_000)).toEqual({ requests: 3 });
   });
 
+  it("is taken back where a later share says that others have it", () => {
+    const balance = new Balance();
+    balance.add({ adds: { requests: 10 }, most: { requests: 10 } }, 1_000, 0);
+    // Six are there, four come.
+    balance.add({ adds: { requests: 0 }, most: { requests: 8 } }, 1_000, 600);
+    expect(balance.report(600)).toEqual({ requests: 8 });
+    balance.add({ adds: { requests: 0 }, most: { requests: 2 } }, 1_000, 600);
+    expect(balance.report(600)).toEqual({ requests: 2 });
+  });
+
   it("counts tokens by their kinds, and is put right when the answer says what was used", () => {
     const balance = new Balance();
     balance.add({ adds: { requests: 2, tokens: 100, input_tokens: 50, output_tokens: 50 }, most: {} }, 100, 0);

@@ -61,6 +61,8 @@ export class Holder implements Permits {
   #total = { count: 0, input: 0, output: 0 };
   /** Requests in flight at once by its share; null = as many as the gate allows; undefined = it has no share yet. */
   #concurrent: number | null | undefined;
+  /** It has caps that the Limiter has not heard of: where nothing else is limited they still are. */
+  #isUnheard: boolean;
   /** Since when what requests take is counted: what began before took nothing of a balance. */
   #countedSince = Number.POSITIVE_INFINITY;
   #giveUpGate: (() => void) | null = null;
@@ -72,6 +74,12 @@ export class Holder implements Permits {
   constructor(name: HolderName, link: HolderLink) {
     this.name = name;
     this.#link = link;
+    this.#isUnheard = this.isCapped;
+  }
+
+  /** It keeps to a bound together with others, of which only the Limiter knows what they have. */
+  get isCapped(): boolean {
+    return this.name.caps.length > 0;
   }
 
   get inFlight(): number {
@@ -141,6 +149,7 @@ export class Holder implements Permits {
   share(share: Share, overMs: number): void {
     const now = this.#link.now();
     this.#concurrent = share.concurrent;
+    this.#isUnheard = false;
     this.#balance.add(share, overMs, now);
     this.#countedSince = Math.min(this.#countedSince, now);
   }
@@ -148,6 +157,7 @@ export class Holder implements Permits {
   /** Nothing limits it but the gate. */
   open(): void {
     this.#concurrent = null;
+    this.#isUnheard = false;
     this.#balance.clear();
     this.#countedSince = Number.POSITIVE_INFINITY;
   }
@@ -155,6 +165,7 @@ export class Holder implements Permits {
   /** It has no share. */
   await(): void {
     this.#concurrent = undefined;
+    this.#isUnheard = this.isCapped;
   }
 
   /** What was counted since it was asked last. */
@@ -180,9 +191,9 @@ export class Holder implements Permits {
 
   #mayBegin(): boolean {
     const link = this.#link;
-    if (link.isFree) return true;
+    if (link.isFree && !this.#isUnheard) return true;
     if (!link.lets(this.name.passes)) return false;
-    if (link.isOpen) return true;
+    if (link.isOpen) return !this.#isUnheard;
     const concurrent = this.#concurrent;
     if (concurrent === undefined || !link.isValid || (concurrent !== null && this.#inFlight >= concurrent)) return false;
     // Where nobody else sends anything rates are not used up.
@@ -262,6 +273,7 @@ export class Holder implements Permits {
   /** A request of a grant that is over, such as a judge's while its environment is taken down. */
   #reopen(): void {
     this.#closed = false;
+    this.await();
     this.#link.reopened(this);
   }
 }

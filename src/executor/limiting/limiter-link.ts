@@ -169,10 +169,11 @@ export class LimiterLink implements HolderLink {
   }
 
   reopened(holder: Holder): void {
-    if (this.#mode === "open") holder.open();
+    const isOpen = this.#mode === "open" && !holder.isCapped;
+    if (isOpen) holder.open();
     this.#holders.add(holder);
     // In mode open it can wait: it has all that it could be given.
-    if (this.#mode === "open") this.#schedule(this.#againMs);
+    if (isOpen) this.#schedule(this.#againMs);
     else if (this.#mode === "unknown" && this.#failures === 0 && this.#sending === null) this.#exchange();
     else this.#soon(SOON_MS);
   }
@@ -272,7 +273,7 @@ export class LimiterLink implements HolderLink {
   /** As without a Limiter, until it is asked again. */
   #refused(message: string): void {
     this.#ports.onTrouble?.("refused", message);
-    this.#open();
+    this.#open(null);
     this.#bound = null;
     this.#pausedUntil = null;
     this.circuit.told(null);
@@ -282,10 +283,16 @@ export class LimiterLink implements HolderLink {
     else this.#schedule(REFUSED_MS);
   }
 
-  #open(): void {
-    if (this.#mode === "open") return;
+  /** `asked`: what the Limiter knew of when it said so; null = it keeps to nothing, and knows of nobody. */
+  #open(asked: ExchangeRequest | null): void {
+    const known = asked === null ? null : new Set(asked.holders.map(({ id }) => id));
+    const wasOpen = this.#mode === "open";
     this.#mode = "open";
-    for (const holder of this.#holders) holder.open();
+    for (const holder of this.#holders) {
+      const isKnown = known === null || !holder.isCapped || known.has(holder.name.id);
+      if (isKnown && (!wasOpen || holder.isCapped)) holder.open();
+      else if (!isKnown) holder.await();
+    }
   }
 
   #take(answer: Ok, request: ExchangeRequest, sentAt: number): void {
@@ -295,7 +302,7 @@ export class LimiterLink implements HolderLink {
     this.#bound = answer.bound;
     this.#pausedUntil = answer.pause_ms === null ? null : now + answer.pause_ms;
     this.circuit.told(answer.down === null ? null : { since: now - answer.down.since_ms, ask: answer.down.ask, until: this.#heardUntil(answer, sentAt) });
-    if (answer.mode === "open") this.#open();
+    if (answer.mode === "open") this.#open(request);
     else this.#limit(answer, request);
     this.#changed();
   }

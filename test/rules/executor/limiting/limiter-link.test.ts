@@ -1,35 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Gate } from "../../../../src/clients/gate.ts";
-import type { AttemptOutcome } from "../../../../src/endpoint-limits/limit-kinds.ts";
 import type { Holder } from "../../../../src/executor/limiting/holder.ts";
 import type { LimiterLink } from "../../../../src/executor/limiting/limiter-link.ts";
+import { ask, outcome } from "../../../support/limiting/asked.ts";
 import { limited, linked, OPEN } from "../../../support/limiting/scripted-limiter.ts";
 
 let ids = 0;
 const open = (link: LimiterLink, gate = new Gate(100), passes = () => false): Holder =>
   link.open({ id: `h${++ids}`, run: "r", team: "default", kind: "model", priority: 1, caps: [], gate, passes });
 
-const outcome = (kind: AttemptOutcome["kind"], ms = 10): AttemptOutcome => ({
-  kind,
-  ms,
-  cost: { input_tokens: 0, output_tokens: 0 },
-  used: null,
-  told: null,
-  named: null,
-  named_limit: null,
-  retry_after_ms: null,
-});
-
-/** Requests that wait in the holder's line; how many have begun. */
-function ask(holder: Holder, count: number, signal?: AbortSignal) {
-  const state = { begun: 0, gaveUp: 0 };
-  for (let n = 0; n < count; n++)
-    holder.enter(signal).then(
-      () => state.begun++,
-      () => state.gaveUp++,
-    );
-  return state;
-}
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => void vi.useFakeTimers());

@@ -56,7 +56,7 @@ const SAME_LIMIT = 0.1;
 /** The endpoint says that there is more than this share of a limit left: it is not what refuses. */
 /** A refusal so soon after a cut, and what is cut then at most. */
 const SOON_MS = 10_000;
-const SOON_CUT = 0.8;
+const SOON_CUT = 0.6;
 const PLENTY = 0.2;
 const OVERLOAD_CUT = 0.8;
 const LEAST_PACE = 6;
@@ -81,10 +81,12 @@ export class Ceilings {
   /** Paces as they were when the incident began. */
   #pacesThen: { [K in LimitKind]?: number } = {};
   #limitsThen: { [K in LimitKind]?: number } = {};
+  #sureThen: ReadonlySet<LimitKind> = new Set();
   #triedThen: ReadonlySet<LimitKind> = new Set();
   #plenty = new Set<LimitKind>();
   #past: { readonly at: number; readonly uses: Uses }[] = [];
-  #settled = Number.NEGATIVE_INFINITY;
+  /** When the last incident had its last refusal. */
+  #refusedLast = Number.NEGATIVE_INFINITY;
   #silence = { ended: Number.NEGATIVE_INFINITY, tries: 0 };
   #at: number;
 
@@ -222,6 +224,7 @@ export class Ceilings {
       this.#limitsThen[kind] = limit;
     }
     this.#triedThen = new Set([...this.#ceilings].flatMap(([kind, { isAbove }]) => (isAbove ? [kind] : [])));
+    this.#sureThen = new Set([...this.#ceilings].flatMap(([kind, { sure }]) => (sure ? [kind] : [])));
     this.#incident = incident;
     this.#marks.refused();
     return incident;
@@ -260,7 +263,7 @@ export class Ceilings {
   #settle(incident: Incident, now: number): void {
     this.#incident = null;
     if (incident.isSilent) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
-    const uses = this.#usesAt(incident.began, mean(incident.inFlight));
+    const uses = this.#usesAt(incident.began, lowerQuarter(incident.inFlight));
     for (const [kind, ceiling] of this.#ceilings) {
       // What was refused before was refused by another limit than that of now.
       if (ceiling.hasGrown) this.#past = [];
@@ -272,20 +275,23 @@ export class Ceilings {
     this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
     const kind = this.#kindOf(incident, uses);
     const found = this.#estimate(kind, incident, uses);
-    this.#settled = now;
     this.#cut(kind, Math.max(1, found), this.#isWindowed(incident), this.#saidOf(kind, incident, uses));
+    this.#refusedLast = incident.last;
   }
 
   #kindOf(incident: Incident, uses: Uses): LimitKind {
     const [named] = [...incident.named].sort(([, a], [, b]) => b.count - a.count);
     if (named !== undefined) return named[0];
     if (incident.overloaded * 2 > incident.refused) return "concurrent";
-    const before = this.#past.slice(1).map((past) => past.uses);
+    const before = this.#past.slice(1);
     return bindingKind({
-      uses: [uses, ...before],
+      uses: [uses, ...before.map((past) => past.uses)],
+      most_in_flight: Math.max(0, ...incident.inFlight),
       clean: this.#marks.most,
       silent: incident.isSilent,
+      isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > MINUTE_MS,
       limits: this.#limitsThen,
+      sure: this.#sureThen,
       tried: this.#triedThen,
       plenty: this.#plenty,
     });
@@ -298,8 +304,12 @@ export class Ceilings {
     if (this.#isWindowed(incident)) return Math.min(uses[kind], this.#traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
     const delivered = (incident.delivered ?? incident.before) * this.#traffic.mean(kind);
     const ceiling = this.#ceilings.get(kind);
-    // What was found just now is too much: whatever a bucket had saved up is in the minute before, and is gone.
-    if (ceiling !== undefined && incident.began - this.#settled < SOON_MS) return Math.min(uses[kind], Math.max(delivered, SOON_CUT * ceiling.limit));
+    // What was found just now is too much: between two refusals a bucket gives what it is filled with.
+    const since = incident.began - this.#refusedLast;
+    if (ceiling !== undefined && since < SOON_MS && since > 0) {
+      const given = (this.#traffic.taken(kind, this.#refusedLast, incident.began) * MINUTE_MS) / since;
+      return Math.min(uses[kind], Math.max(given, SOON_CUT * ceiling.limit));
+    }
     // A minute of which only a part has passed says too little.
     const isYoung = incident.began - this.#traffic.first < MINUTE_MS;
     return isYoung ? Math.max(uses[kind], delivered) : uses[kind];
@@ -370,4 +380,8 @@ export class Ceilings {
   }
 }
 
-const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length);
+/** Of requests in flight at refusals: where a limit has fallen the first ones saw more than it bears. */
+function lowerQuarter(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 4)] ?? 0;
+}

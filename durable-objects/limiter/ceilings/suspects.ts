@@ -8,6 +8,12 @@ export interface Suspicion {
   readonly uses: readonly [Uses, ...Uses[]];
   /** Most that was used of each lately while nothing was refused. */
   readonly clean: Uses;
+  /** Most requests in flight at one of its refusals: where the limit has fallen more than it are open at first. */
+  readonly most_in_flight: number;
+  /** Nothing was refused for a while before: a limit that is known may have fallen. */
+  readonly isFirst: boolean;
+  /** Kinds whose limit is known for sure. */
+  readonly sure: ReadonlySet<LimitKind>;
   /** Everything was refused for a while, also with hardly anything in flight. */
   readonly silent: boolean;
   /** Limits that were known; absent where none was. */
@@ -22,11 +28,11 @@ export interface Suspicion {
 const WENT_WELL = 0.9;
 /** Of a kind that is limited less was used than would be refused. */
 const NEAR = 0.9;
-const COMPARED = 4;
+const COMPARED = 3;
 
 /** The kind that is likeliest to be what binds: of those that a refusal can be for, the one of which least differs was used each time. */
 export function bindingKind(suspicion: Suspicion): LimitKind {
-  const { uses, clean, silent, limits, tried, plenty } = suspicion;
+  const { uses, clean, silent, limits, tried, plenty, sure, isFirst } = suspicion;
   const [now] = uses;
   const narrow = (kinds: readonly LimitKind[], holds: (kind: LimitKind) => boolean): readonly LimitKind[] => {
     const left = kinds.filter(holds);
@@ -35,10 +41,12 @@ export function bindingKind(suspicion: Suspicion): LimitKind {
   let kinds: readonly LimitKind[] = LIMIT_KINDS.filter((kind) => now[kind] > 0);
   if (kinds.length === 0) kinds = ["requests"];
   kinds = narrow(kinds, (kind) => !plenty.has(kind));
-  kinds = narrow(kinds, (kind) => now[kind] >= WENT_WELL * clean[kind]);
+  const most = { ...now, concurrent: suspicion.most_in_flight };
+  kinds = narrow(kinds, (kind) => most[kind] >= WENT_WELL * clean[kind]);
   if (silent) kinds = narrow(kinds, (kind) => kind !== "concurrent");
-  kinds = narrow(kinds, (kind) => now[kind] >= NEAR * (limits[kind] ?? 0));
+  kinds = narrow(kinds, (kind) => most[kind] >= NEAR * (limits[kind] ?? 0));
   kinds = narrow(kinds, (kind) => tried.has(kind));
+  if (isFirst) kinds = narrow(kinds, (kind) => sure.has(kind));
   const compared = uses.slice(0, COMPARED);
   const spreads = new Map(kinds.map((kind) => [kind, spread(compared.map((use) => use[kind]))]));
   return preferred(kinds, (kind) => spreads.get(kind) ?? 0);

@@ -188,7 +188,7 @@ export class Ceilings {
     incident.overloaded += seen.overloaded;
     const others = this.#traffic.inFlight(now, from.executor);
     for (const { in_flight, named, named_limit, retry_after_ms, told, ago_ms } of seen.refusals) {
-      if (incident.inFlight.length < 64) incident.inFlight.push(in_flight + others);
+      incident.inFlight.push(in_flight + others);
       if (named !== null) incident.named.set(named, { count: (incident.named.get(named)?.count ?? 0) + 1, limit: named_limit });
       if (retry_after_ms !== null) incident.pause(now - ago_ms + retry_after_ms, now - ago_ms);
       if (told !== null) this.#hearPlenty(told);
@@ -263,12 +263,8 @@ export class Ceilings {
   #settle(incident: Incident, now: number): void {
     this.#incident = null;
     if (incident.isSilent) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
-    const uses = this.#usesAt(incident.began, lowerQuarter(incident.inFlight));
-    for (const [kind, ceiling] of this.#ceilings) {
-      // What was refused before was refused by another limit than that of now.
-      if (ceiling.hasGrown) this.#past = [];
-      ceiling.rest(uses[kind]);
-    }
+    const uses = this.#usesAt(incident.began, newest(incident.inFlight));
+    for (const [kind, ceiling] of this.#ceilings) ceiling.rest(uses[kind]);
     if (incident.silence > STORM_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
     this.#budget.spent(incident.refused, this.#triedThen.size > 0, perMinute);
@@ -285,10 +281,10 @@ export class Ceilings {
     if (incident.overloaded * 2 > incident.refused) return "concurrent";
     const before = this.#past.slice(1);
     return bindingKind({
-      uses: [uses, ...before.map((past) => past.uses)],
-      most_in_flight: Math.max(0, ...incident.inFlight),
+      uses,
+      before: before.map((past) => past.uses),
+      in_flight: { least: Math.min(...incident.inFlight), most: Math.max(0, ...incident.inFlight) },
       clean: this.#marks.most,
-      silent: incident.isSilent,
       isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > MINUTE_MS,
       limits: this.#limitsThen,
       sure: this.#sureThen,
@@ -380,8 +376,8 @@ export class Ceilings {
   }
 }
 
-/** Of requests in flight at refusals: where a limit has fallen the first ones saw more than it bears. */
-function lowerQuarter(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 4)] ?? 0;
+/** Of requests in flight at refusals: where their limit has fallen the first ones saw more than it. */
+function newest(values: readonly number[]): number {
+  const sorted = values.slice(-Math.ceil(values.length / 3)).sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

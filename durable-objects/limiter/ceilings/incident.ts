@@ -32,6 +32,7 @@ export class Incident {
   pace = 0;
   delivered: number | null = null;
   readonly named = new Map<LimitKind, { count: number; limit: number | null }>();
+  /** Requests in flight at refusals, oldest first. */
   readonly inFlight: number[] = [];
   overloaded = 0;
   #tries: number;

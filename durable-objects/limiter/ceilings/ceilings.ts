@@ -61,6 +61,8 @@ const PLENTY = 0.2;
 const OVERLOAD_CUT = 0.8;
 const LEAST_PACE = 6;
 const USED = 0.85;
+/** Incidents so near to each other are of one change. */
+const FLUX_MS = 15_000;
 const REMEMBERED_MS = 15 * MINUTE_MS;
 
 const formOf = (kind: LimitKind): "rate" | "concurrent" => (kind === "concurrent" ? "concurrent" : "rate");
@@ -75,7 +77,7 @@ export class Ceilings {
   readonly #told = new ToldNumbers();
   readonly #budget = new RefusalBudget();
   readonly #start: StartBound;
-  readonly #marks: CleanMarks;
+  #marks: CleanMarks;
   #given: Amounts = {};
   #incident: Incident | null = null;
   /** Paces as they were when the incident began. */
@@ -267,12 +269,13 @@ export class Ceilings {
     for (const [kind, ceiling] of this.#ceilings) ceiling.rest(uses[kind]);
     if (incident.silence > STORM_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
-    this.#budget.spent(incident.refused, this.#triedThen.size > 0, perMinute);
+    this.#budget.spent(incident.refused, perMinute);
     this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
     const kind = this.#kindOf(incident, uses);
     const found = this.#estimate(kind, incident, uses);
     this.#cut(kind, Math.max(1, found), this.#isWindowed(incident), this.#saidOf(kind, incident, uses));
     this.#refusedLast = incident.last;
+    if ((this.#past[1]?.at ?? Number.NEGATIVE_INFINITY) > now - MINUTE_MS) this.#marks = new CleanMarks(now);
   }
 
   #kindOf(incident: Incident, uses: Uses): LimitKind {
@@ -285,7 +288,7 @@ export class Ceilings {
       before: before.map((past) => past.uses),
       in_flight: { least: Math.min(...incident.inFlight), most: Math.max(0, ...incident.inFlight) },
       clean: this.#marks.most,
-      isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > MINUTE_MS,
+      isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > FLUX_MS,
       limits: this.#limitsThen,
       sure: this.#sureThen,
       tried: this.#triedThen,

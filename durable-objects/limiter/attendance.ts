@@ -83,7 +83,7 @@ export class Attendance {
     const key = JSON.stringify([run, kind, ids]);
     const party = this.#parties.get(key) ?? {
       ...{ key, run, team, kind, caps: new Set([...ids, givenId(team)]), holders: new Set<Holder>() },
-      ...{ owed: 0, target: null, credit: 1, pace: 0 },
+      ...{ owed: 0, target: null, credit: 1, pace: 0, isServed: false },
     };
     this.#parties.set(key, party);
     return party;

@@ -35,8 +35,8 @@ const isOwn = (base_url: string): boolean => base_url === EMBEDDED_BASE_URL || b
 
 /**
  * All that a Limiter decides: who calls, what the endpoint bears, who may do how much until when. Pure: times are milliseconds of one clock that never goes
- * back, and what is to be kept is `unwritten`. In the first lease of a life that goes on from an earlier one nobody is granted more than it has in flight, since
- * shares of that one may be out.
+ * back, and what is to be kept is `unwritten`. In the first lease of a life that goes on from an earlier one nobody is granted more than it has already, since
+ * shares of that one may be out that were not heard of yet.
  */
 export class Book {
   readonly #attendance = new Attendance();
@@ -214,8 +214,11 @@ export class Book {
 
   #concurrentOf(holder: Holder, executor: string, now: number): number | null {
     if (this.#now.probe) return this.#probe.concurrentOf(holder.report, executor, now);
-    const atMost = now < this.#settlesAt ? holder.report.in_flight : Number.POSITIVE_INFINITY;
-    return this.#concurrency.shareOf(holder, this.#attendance.parties, atMost);
+    const { in_flight, allowed } = holder.report;
+    if (holder.target === null) return null;
+    // While nobody can have more nobody is to have less: what is given up would lie idle.
+    const wanted = now < this.#settlesAt ? Math.max(in_flight, allowed ?? 0) : holder.target;
+    return this.#concurrency.shareOf(holder, wanted, this.#attendance.parties);
   }
 
   /** The strictest that keeps holders of this executor waiting. */

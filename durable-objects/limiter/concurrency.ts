@@ -5,6 +5,8 @@ import { type Holder, heldBy, type Party, sumOf, wantOf } from "./party.ts";
 
 /** Of what nobody wants now, how much is handed out as room to grow: whoever comes next finds the rest at once. */
 const SPARE_SHARE = 0.5;
+/** One in so many permits is kept for a party that has none: it need not wait for others to give some back. */
+const KEPT_OF = 32;
 /** Nobody is owed, or owes, more unit seconds: a party that could not use its part does not get all of them later. */
 const MOST_OWED_S = 10;
 
@@ -24,7 +26,7 @@ export class Concurrency {
       else this.#free(party);
     }
     if (bounded.length === 0) return;
-    const limits = this.#constraints.map(({ limit }) => Math.max(1, limit));
+    const limits = this.#constraints.map(({ limit }) => Math.max(1, limit - keptOf(limit)));
     const uses = bounded.map((party) => this.#constraints.map((constraint) => (isUnder(constraint, party) ? 1 : 0)));
     const claims = bounded.map((party, at) => ({
       weight: weights.get(party) ?? 1,
@@ -62,18 +64,18 @@ export class Concurrency {
   }
 
   /**
-   * Requests that a holder may have in flight by its next answer; null = nothing bounds it. All that others may have is counted, so that together they never
-   * have more than any limit. `atMost`: what it gets no more than, where that is known.
+   * Requests that a holder may have in flight by its next answer. All that others may have is counted, so that together they never
+   * have more than any limit. `wanted`: what it is to have.
    */
-  shareOf(holder: Holder, parties: Iterable<Party>, atMost = Number.POSITIVE_INFINITY): number | null {
-    if (holder.target === null) return null;
+  shareOf(holder: Holder, wanted: number, parties: Iterable<Party>): number {
     const own = this.#constraints.filter((constraint) => isUnder(constraint, holder.party));
+    const isFirst = sumOf(holder.party.holders, heldBy) === 0;
     const free = own.map((constraint) => {
       let held = 0;
       for (const party of parties) if (isUnder(constraint, party)) held += sumOf(party.holders, (other) => (other === holder ? 0 : heldBy(other)));
-      return Math.max(1, Math.floor(constraint.limit)) - held;
+      return Math.max(1, Math.floor(constraint.limit - (isFirst ? 0 : keptOf(constraint.limit)))) - held;
     });
-    return Math.max(0, Math.min(holder.target, atMost, ...free));
+    return Math.max(0, Math.min(wanted, ...free));
   }
 
   #free(party: Party): void {
@@ -85,6 +87,8 @@ export class Concurrency {
     }
   }
 }
+
+const keptOf = (limit: number): number => Math.floor(limit / KEPT_OF);
 
 const kept = (owed: number): number => Math.max(-MOST_OWED_S, Math.min(MOST_OWED_S, owed));
 

@@ -29,6 +29,8 @@ export interface HolderReport {
   /** Requests that it may have in flight at once by its own grant: no more are any use to it. */
   readonly most: number;
   readonly in_flight: number;
+  /** By a share that still holds; null = as many as its grant allows, 0 = it has none. A Limiter that begins anew knows by it what may be out. */
+  readonly allowed: number | null;
   readonly waiting: number;
   /** Requests of it that were sent, and accepted, since the last exchange that was answered. */
   readonly sent: number;

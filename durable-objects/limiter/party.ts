@@ -17,6 +17,8 @@ export interface Party {
   credit: number;
   /** Requests per second of its part. */
   pace: number;
+  /** It was granted a request of what is bounded by the minute. */
+  isServed: boolean;
 }
 
 /** One grant at one executor, as it was last heard of. */
@@ -40,7 +42,7 @@ export interface Holder {
 }
 
 /** What it may have in flight at this moment, whatever of the last exchange has arrived. */
-export const heldBy = ({ report, had, may }: Holder): number => Math.max(report.in_flight, had, may);
+export const heldBy = ({ report, had, may }: Holder): number => Math.max(report.in_flight, report.allowed ?? 0, had, may);
 
 /** What it has a use for. */
 export const wantOf = ({ report }: Holder): number => Math.min(report.most, report.in_flight + report.waiting);

@@ -101,7 +101,9 @@ export class Rates {
     const need = slots === null ? 0 : needOf(holder, slots, exchangeMs);
     const has = (kind: RateKind): number => Math.max(0, balance(kind));
     const stock = Math.min(...kinds.map((kind) => has(kind) / unit(kind)));
-    const requests = this.#requests(need, own, { stock, has, unit, credit: isFirst(party, parties) ? Math.max(1, party.credit) : party.credit });
+    const credit = isFirst(party, parties) ? Math.max(1, party.credit) : party.credit;
+    const requests = this.#requests(need, own, { stock, has, unit, credit, isServed: party.isServed });
+    party.isServed ||= requests > 0;
     pay((kind) => Math.max(0, requests * unit(kind) - has(kind)));
     const most: { [K in RateKind]?: number } = {};
     // What it has no use for is taken back: others have.
@@ -114,10 +116,15 @@ export class Rates {
   #requests(
     need: number,
     own: readonly Bucket[],
-    { stock, has, unit, credit }: { stock: number; has: (kind: RateKind) => number; unit: (kind: RateKind) => number; credit: number },
+    party: { stock: number; has: (kind: RateKind) => number; unit: (kind: RateKind) => number; credit: number; isServed: boolean },
   ): number {
+    const { stock, has, unit, credit, isServed } = party;
     const bought = Math.min(need, Math.floor(Math.max(0, credit) + stock + 1e-9));
-    const there = own.map(({ level, constraint: { kind } }) => Math.floor((Math.max(0, level) + has(kind)) / unit(kind) + 1e-9));
+    const there = own.map(({ level, most, constraint: { kind } }) => {
+      // One is kept for a party that comes new: it need not wait until the others have been back.
+      const kept = isServed ? Math.max(0, Math.min(unit(kind), most - unit(kind))) : 0;
+      return Math.floor((Math.max(0, level - kept) + has(kind)) / unit(kind) + 1e-9);
+    });
     const requests = Math.min(bought, ...there);
     if (requests > 0 || bought < 1) return Math.max(0, requests);
     // One that uses more than can be saved up goes once all is there that can.

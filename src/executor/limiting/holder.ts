@@ -183,10 +183,16 @@ export class Holder implements Permits {
       ...name,
       most: Number.isFinite(gate.size) ? gate.size : UNBOUNDED,
       in_flight: this.#inFlight,
+      allowed: this.#allowed,
       waiting: this.waiting,
       balance: this.#balance.report(now),
       mean_cost: count === 0 ? null : { input_tokens: input / count, output_tokens: output / count },
     };
+  }
+
+  get #allowed(): number | null {
+    if (this.#link.isOpen) return null;
+    return this.#concurrent === undefined || !this.#link.isValid ? 0 : this.#concurrent;
   }
 
   #mayBegin(): boolean {

@@ -201,6 +201,8 @@ export interface ResumeRequest {
   readonly max_concurrent_scoring?: number | null;
   readonly priority?: number | null;
   readonly limits?: RunConfig["limits"] | null;
+  /** Null or absent keeps it, unless `max_concurrent` is given: then it has none any more. */
+  readonly common_limit?: RunConfig["common_limit"] | null;
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly headers_from_state?: Readonly<Record<string, string>> | null;
   readonly verbose?: boolean | null;

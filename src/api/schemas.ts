@@ -55,9 +55,18 @@ const rescore = z
   .refine(({ run_id, results }) => (run_id === undefined) !== (results === undefined), { path: ["run_id"], error: "must be given, or results: one of them" })
   .refine(({ run_id, source }) => run_id === undefined || source === undefined, { path: ["source"], error: "is for results: a run says itself what it is" });
 
+/** Whoever creates evaluations one by one says itself which of them keep to one limit. */
+const commonLimit = z
+  .strictObject({
+    id: z.string().regex(/^[\w-]{1,64}$/, "must be 1 to 64 letters, digits, _ and -"),
+    concurrent: OPTIONS.max_concurrent_total.schema,
+  })
+  .describe("The most requests in flight of all evaluations of the team that carry the same id, which call one endpoint with one key and one model.");
+
 const evalConfig = z
   .strictObject({
     ...evalConfigShape(),
+    common_limit: commonLimit.optional(),
     replicas: z.array(replica).min(1).max(MAX_REPLICAS).optional(),
     custom_secrets: customSecrets.optional().describe("Secrets of this run, by name: kept encrypted until it has settled."),
   })
@@ -74,6 +83,7 @@ export const createBody = z
     dataset_name: plainText(200).optional().describe("What an uploaded data set is called, for people."),
     team_id: plainText(200).nullable().optional(),
     eval_config: evalConfig.default({}),
+    max_concurrent_total: OPTIONS.max_concurrent_total.schema.optional().describe(OPTIONS.max_concurrent_total.help),
     /** Goes on with a run of which only its result folder is left; `results` is the upload of its results.jsonl. */
     resume_from: z
       .strictObject({
@@ -99,6 +109,10 @@ export const createBody = z
     rescore: rescore
       .optional()
       .describe("Scores the rollouts of a run or a results folder again, by the environment named, instead of making any (docs/rescore.md)."),
+  })
+  .refine(({ max_concurrent_total, eval_config }) => max_concurrent_total === undefined || eval_config.common_limit === undefined, {
+    path: ["eval_config", "common_limit"],
+    error: "says the same as max_concurrent_total: leave one of the two out",
   })
   .refine(({ environment_ids, rescore }) => rescore === undefined || environment_ids.length === 1, {
     path: ["environment_ids"],
@@ -136,6 +150,8 @@ export const configBody = z
 
 export const resumeBody = z.strictObject({
   ...resumeShape(),
+  /** Of the command that goes on with the run; left out it keeps the one it has, unless `max_concurrent` is given. */
+  common_limit: commonLimit.optional(),
   /** Again, since they are removed when the run has settled; those of a run that has not are kept where this is left out. */
   custom_secrets: customSecrets.optional(),
   /** Of another upload, for a run that has no row yet. */

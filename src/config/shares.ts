@@ -1,4 +1,3 @@
-import { EdgewiseError } from "../errors/result.ts";
 import { type GivenOptions, OPTIONS } from "./options/options.ts";
 
 /**
@@ -16,12 +15,6 @@ export function fairShares(total: number, limits: readonly number[]): readonly n
     left -= share;
   }
   return shares;
-}
-
-/** Like `fairShares`, where nobody waits to begin what finds no place: each must have one. Throws `invalid_request` with `place` in front. */
-export function sharesAtOnce(total: number, limits: readonly number[], place: string): readonly number[] {
-  if (total >= limits.length) return fairShares(total, limits);
-  throw new EdgewiseError("invalid_request", `${place}: max_concurrent_total must be at least ${limits.length}, the number of evaluations`);
 }
 
 /** The limits of evaluations, each its own. */

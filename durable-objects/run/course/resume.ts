@@ -68,7 +68,7 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
 function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
-  const { replicas, num_workers, ...rest } = config;
+  const { replicas, num_workers, common_limit, ...rest } = config;
   return {
     ...rest,
     ...(begun ? {} : { ...loadingOf(request), ...replaced("dataset_name", request.dataset_name) }),
@@ -80,6 +80,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     max_concurrent: request.max_concurrent ?? config.max_concurrent,
     ...replaced("max_concurrent_generation", request.max_concurrent_generation),
     ...replaced("max_concurrent_scoring", request.max_concurrent_scoring),
+    ...replaced("common_limit", request.common_limit ?? (request.max_concurrent === null ? common_limit : undefined)),
     ...replaced("priority", request.priority),
     ...replaced("limits", request.limits),
     ...replaced("headers", request.headers),

@@ -15,6 +15,7 @@ import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { monitorsOfRuns } from "../monitors/monitors-of.ts";
+import { commonParts, mustBeAtOnePlace } from "./common-limit.ts";
 import { hubPushOf } from "./hub-push.ts";
 import { withNamedDataset } from "./named-dataset.ts";
 import { withNamedEndpoint } from "./named-endpoint.ts";
@@ -39,6 +40,8 @@ export interface CreationPart {
 export interface Creation {
   /** At least one; one that goes on with a folder is alone. */
   readonly parts: readonly CreationPart[];
+  /** Requests in flight of all of its runs together, as a file of several parts says it; null or absent = what the body of the one part says. */
+  readonly maxConcurrentTotal?: number | null;
   /** The same key with the same `bodyDigest` is the same creation. */
   readonly idempotencyKey: string | null;
   readonly bodyDigest: string;
@@ -73,7 +76,10 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
   const monitors = await monitorsOfRuns(ports, watched);
 
   const now = ports.now();
-  const wanted = configs.map(({ max_concurrent }) => max_concurrent);
+  const maxConcurrentTotal = creation.maxConcurrentTotal ?? creation.parts[0]?.body.max_concurrent_total ?? null;
+  const partsOf = maxConcurrentTotal === null ? () => [] : commonParts(maxConcurrentTotal, configs);
+  const anyName = partsOf("");
+  const wanted = configs.map(({ max_concurrent }, index) => anyName[index]?.max_concurrent ?? max_concurrent);
   const {
     run_ids,
     existing,
@@ -92,15 +98,18 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
       now,
     }),
   );
+  // The first of them names the creation: the same request under the same idempotency key gives the same.
+  const parts = partsOf(run_ids[0] ?? "");
   const ours: string[] = [];
   for (const [index, config] of configs.entries()) {
     const runId = run_ids[index];
     if (runId === undefined || deleted.includes(runId)) continue;
     // Reserved by an earlier request that may have got no further.
     const done = existing && (await ports.run(runId).view()) !== null;
-    const max_concurrent = rollouts[index] ?? config.max_concurrent;
-    const named = { ...config, ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
-    const beginning = { source, ...(max_concurrent === config.max_concurrent ? {} : { loweredFrom: config.max_concurrent }) };
+    const asked = wanted[index] ?? config.max_concurrent;
+    const max_concurrent = rollouts[index] ?? asked;
+    const named = { ...config, ...parts[index], ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
+    const beginning = { source, ...(max_concurrent === asked ? {} : { loweredFrom: asked }) };
     const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
@@ -149,6 +158,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const resolution = resolveRun(requestOf(body), { environment: found.value, attended, baseUrl: facts.baseUrl, keyVar: facts.keyVar });
     if (!resolution.ok) throw new InvalidRequest(resolution.issues);
     const { config } = resolution;
+    mustBeAtOnePlace(config);
     const { api_base_url, api_key_var, custom_secrets: custom = {} } = body.eval_config;
     const replicas = body.eval_config.replicas ?? [];
     const { env_args, extra_env_kwargs = {}, independent_scoring } = config;

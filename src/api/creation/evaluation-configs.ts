@@ -17,10 +17,11 @@ export const evaluationConfigs = new Hono<AppContext>();
 evaluationConfigs.post("/", async (c) => {
   const idempotencyKey = idempotencyKeyOf(c.req);
   const text = await readJsonText(c.req.raw);
-  const { evals, warnings } = planned(parseBody(configBody, text));
+  const { evals, maxConcurrentTotal, warnings } = planned(parseBody(configBody, text));
   if (evals.length === 0) throw invalid(["body"], "asks for no evaluation: a list that is swept is empty");
   const ids = await createRuns(c.var.ports, {
     parts: evals.map(({ body, place }) => ({ body: check(createBody, body, place), place })),
+    maxConcurrentTotal,
     idempotencyKey,
     bodyDigest: await sha256Hex(text),
     attended: isAttended(c.var.ports.facts, c.req.raw),

@@ -109,6 +109,7 @@ const OF_GENERATION = [
   "headers",
   "headers_from_state",
   "max_concurrent_generation",
+  "common_limit",
   "max_retries",
   "replicas",
   "endpoint_id",

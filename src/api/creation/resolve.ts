@@ -51,6 +51,7 @@ export type RunRequest = { readonly [Name in ConfigOption]?: OptionValue<Name> |
         readonly headers?: Readonly<Record<string, string>> | undefined;
       }[]
     | undefined;
+  readonly common_limit?: RunConfig["common_limit"] | undefined;
   readonly hosted?: JsonObject | undefined;
   /** Of the folder that is gone on with. */
   readonly results_shape?: ResultsShape | undefined;
@@ -114,6 +115,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
     ...given("priority", request.priority),
     ...limitsIn(request),
+    ...given("common_limit", request.common_limit),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
     ...given("sandbox", request.sandbox),

@@ -252,6 +252,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.priority === undefined ? {} : { priority: config.priority }),
     ...(config.limits === undefined ? {} : { limits: config.limits.map(rowOfLimit) }),
+    ...(config.common_limit === undefined ? {} : { common_limit: config.common_limit }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
     ...(config.sandbox === undefined ? {} : { sandbox: config.sandbox }),

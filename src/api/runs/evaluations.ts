@@ -118,6 +118,7 @@ evaluations.post("/:id/resume", async (c) => {
     max_concurrent_scoring: body.max_concurrent_scoring ?? null,
     priority: body.priority ?? null,
     limits: (await writtenOut(ports, body.limits, ["body", "limits"])) ?? null,
+    common_limit: body.common_limit ?? null,
     headers: body.headers ?? null,
     headers_from_state: body.headers_from_state ?? null,
     verbose: body.verbose ?? null,

@@ -1,7 +1,9 @@
 /** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
+import { randomBytes } from "node:crypto";
 import { mayBePublished } from "../environments/local-environments.ts";
 import { placesOfWish } from "./wish/eval-wishes.ts";
-import { fairShares, limitsOf } from "../../config/shares.ts";
+import { type CommonPart, groupId, partOf, type SharingGroup, sharingGroups } from "../../endpoint-limits/common-limit.ts";
+import { sharingOf } from "./common-limit.ts";
 import { printable } from "../../report/text/printable.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { checkDisplayFlags, chooseDisplay } from "../display/choose-display.ts";
@@ -175,38 +177,42 @@ function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void
 }
 
 /**
- * Plays all runs side by side. One that fails does not stop the others; an interruption stops all. With a common limit each is given
- * its share when it begins, and those for which nothing is left wait for the share of one that ends.
+ * Plays all runs side by side. One that fails does not stop the others; an interruption stops all. With a common limit those that share a Limiter have their
+ * part of it together; where there are more endpoints than places, those for which nothing is left wait for the place of others that have ended.
  */
-async function playAll(
-  { evals, maxConcurrentTotal }: EvalCommand,
-  plays: readonly RunPlay[],
-  datasets: readonly (LocalDataset | null)[],
-  display: RunsDisplay,
-) {
+async function playAll({ maxConcurrentTotal }: EvalCommand, plays: readonly RunPlay[], datasets: readonly (LocalDataset | null)[], display: RunsDisplay) {
   const outcomes = new Map<number, Outcome>();
-  const one = async (index: number, share: number | null): Promise<void> => {
-    outcomes.set(index, await playOne(plays[index], datasets[index] ?? null, share, display.run(index)));
+  const one = async (index: number, part: CommonPart | null): Promise<void> => {
+    outcomes.set(index, await playOne(plays[index], datasets[index] ?? null, part, display.run(index)));
   };
-  const shares = maxConcurrentTotal === null ? null : fairShares(maxConcurrentTotal, limitsOf(evals));
-  const waiting = shares === null ? [] : [...shares.keys()].filter((index) => shares[index] === 0);
-  const inTurn = async (first: number, share: number): Promise<void> => {
-    // Who waits got nothing, so `share` is 1 and within every limit.
-    for (let index: number | undefined = first; index !== undefined; index = waiting.shift()) await one(index, share);
-  };
-  const lanes = plays.flatMap((_, index) => {
-    const share = shares?.[index] ?? null;
-    return share === 0 ? [] : [share === null ? one(index, null) : inTurn(index, share)];
-  });
+  const lanes = maxConcurrentTotal === null ? plays.map((_, index) => one(index, null)) : lanesWithin(maxConcurrentTotal, plays, one);
   const stopped = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
   if (stopped !== undefined) throw stopped.reason;
   return plays.flatMap((_, index) => outcomes.get(index) ?? []);
 }
 
-async function playOne(play: RunPlay | undefined, dataset: LocalDataset | null, share: number | null, progress: RunProgress): Promise<Outcome> {
+function lanesWithin(total: number, plays: readonly RunPlay[], one: (index: number, part: CommonPart) => Promise<void>): readonly Promise<void>[] {
+  const sharing = sharingOf(plays.map(({ wish }) => wish));
+  const groups = sharingGroups(total, sharing);
+  const command = randomBytes(8).toString("hex");
+  const together = async (group: SharingGroup, part: number): Promise<void> => {
+    const id = groupId(command, groups.indexOf(group));
+    const played = await Promise.allSettled(group.members.map((index) => one(index, partOf(group, part, sharing[index]?.most ?? part, id))));
+    for (const each of played) if (each.status === "rejected") throw each.reason;
+  };
+  const waiting = groups.filter(({ part }) => part === 0);
+  return groups
+    .filter(({ part }) => part > 0)
+    .map(async (first) => {
+      // Where any group waits, each of the others has one place.
+      for (let group: SharingGroup | undefined = first; group !== undefined; group = waiting.shift()) await together(group, first.part);
+    });
+}
+
+async function playOne(play: RunPlay | undefined, dataset: LocalDataset | null, part: CommonPart | null, progress: RunProgress): Promise<Outcome> {
   if (play === undefined) throw new RangeError("there is no such evaluation");
   try {
-    const played = await play.play(dataset, share);
+    const played = await play.play(dataset, part);
     progress.ended(played.completed ? "COMPLETED" : played.evaluation.status);
     return { play, played, error: null };
   } catch (error) {

@@ -4,6 +4,7 @@ import { OPTIONS } from "../../config/options/options.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { wrongAveragesText } from "../../report/statistics/wrong-averages.ts";
+import type { CommonPart } from "../../endpoint-limits/common-limit.ts";
 import type { Evaluation, RunState } from "../connection/api-types.ts";
 import { checkDataset, describeDataset, type LocalDataset } from "../datasets/dataset-upload.ts";
 import type { EarlyRows } from "./early-rows.ts";
@@ -99,15 +100,16 @@ export class RunPlay {
     return this.#work !== null;
   }
 
-  /** Plays the run to its end. `share`: of the requests that all runs of the command have together; null = its own limit holds. */
-  async play(dataset: LocalDataset | null, share: number | null): Promise<PlayedRun> {
+  /** Plays the run to its end. `part`: of the requests that all runs of the command have together; null = its own limit holds. */
+  async play(dataset: LocalDataset | null, part: CommonPart | null): Promise<PlayedRun> {
     const { service, cwd, envVersion, interrupts, signal, progress, preflight, keyVars, agreed, early } = this.#context;
     const { envId, reference, replicas, rescore } = this.wish;
-    const given = pushedByWhom(withShare(withDataset(this.wish.given, dataset), share));
+    const given = pushedByWhom(withPart(withDataset(this.wish.given, dataset), part));
     const { current } = service;
     const base = outputBase(cwd, envId, given);
     const wish = {
       ...{ envId, reference, given, replicas, rescore, dataset, base, cwd, keyVars, agreed, ...(early === undefined ? {} : { early }) },
+      ...(part?.common_limit === undefined ? {} : { commonLimit: part.common_limit }),
       stateFolder: current.stateFolder,
       envVersion: current.role === "remote" ? null : envVersion,
       ...(preflight === null || given.no_preflight === true || rescore !== undefined
@@ -233,7 +235,7 @@ function pushedByWhom(given: GivenOptions): GivenOptions {
   return rest;
 }
 
-const withShare = (given: GivenOptions, share: number | null): GivenOptions => (share === null ? given : { ...given, max_concurrent: share });
+const withPart = (given: GivenOptions, part: CommonPart | null): GivenOptions => (part === null ? given : { ...given, max_concurrent: part.max_concurrent });
 
 function announcement(
   { evaluation, how, owed, scores = 0, warnings, passedOver = null, wrongAverages = [], said = null }: StartedRun,

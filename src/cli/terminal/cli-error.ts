@@ -1,3 +1,5 @@
+import { EdgewiseError } from "../../errors/result.ts";
+
 /** Exit codes of every command. What a gate cannot decide is owed too. */
 export const EXIT = { completed: 0, failed: 1, usage: 2, owed: 3, refused: 4, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -17,6 +19,16 @@ export class CliError extends Error {
 
 /** A command line that cannot be understood: exit code 2. */
 export const usageError = (message: string, ...hints: readonly string[]): CliError => new CliError(message, { exitCode: EXIT.usage, hints });
+
+/** What is wrong with settings is the user's to mend: exit code 2. */
+export function asUsage<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof EdgewiseError)) throw error;
+    throw usageError(error.message, ...(error.hint === undefined ? [] : [error.hint]));
+  }
+}
 
 /** `code` of a Node system error (`ENOENT`, `ENOSPC` …), of the error itself or of what caused it; null when there is none. */
 export const systemCode = (error: unknown): string | null => codesOf(error).find((code) => /^E[A-Z0-9]+$/.test(code)) ?? null;

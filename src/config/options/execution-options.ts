@@ -26,9 +26,9 @@ export const EXECUTION_OPTIONS = {
     kind: "integer",
     schema: z.int().min(1).max(MAX_CONCURRENT),
     default: undefined,
-    http: null,
+    http: ["body", "max_concurrent_total"],
     value: "N",
-    help: "of several evaluations together: the most requests in flight, shared fairly; each keeps its own -c below that",
+    help: "of several evaluations together: the most requests in flight; what one does not use the others have, and each keeps its own -c below that",
   }),
   max_concurrent_generation: option({
     kind: "integer",

@@ -5,9 +5,8 @@ import { readRegistry } from "../endpoints/endpoint-registry.ts";
 import { evalLabels, nameOfLabel } from "./eval-labels.ts";
 import { planEvals } from "./eval-plan.ts";
 import type { Option } from "../options/option.ts";
-import { type GivenOptions, OPTION_NAMES, OPTIONS, type OptionName } from "../options/options.ts";
+import { OPTION_NAMES, OPTIONS, type OptionName } from "../options/options.ts";
 import type { JsonObject } from "./run-config.ts";
-import { limitsOf, sharesAtOnce } from "../shares.ts";
 import { isTable } from "./toml-keys.ts";
 
 /** One creation that a posted config file comes to. */
@@ -31,7 +30,10 @@ const FILE = "body";
  * `invalid_request` as `planEvals` and `readRegistry` do, and for settings that only a command line has a use for.
  * `most`: evaluations that it may come to.
  */
-export function postedEvals(document: unknown, most: number): { readonly evals: readonly PostedEval[]; readonly warnings: readonly string[] } {
+export function postedEvals(
+  document: unknown,
+  most: number,
+): { readonly evals: readonly PostedEval[]; readonly maxConcurrentTotal: number | null; readonly warnings: readonly string[] } {
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${FILE}: must be an object with eval or ablation`);
   const { endpoint, limit, ...rest } = document;
   const registry = readRegistry({ endpoint, limit }, FILE);
@@ -39,7 +41,6 @@ export function postedEvals(document: unknown, most: number): { readonly evals: 
   const ineffective = WITHOUT_EFFECT.filter((name) => evals.some(({ given }) => given[name] === true));
   const warnings = [...registry.warnings, ...ineffective.map((name) => `${FILE}: ${name} has no effect: it is about processes that a command starts`)];
   const labels = evalLabels(evals);
-  const shares = maxConcurrentTotal === null ? null : sharesAtOnce(maxConcurrentTotal, limitsOf(evals), FILE);
   const posted = evals.map(({ envId, given, place }, index): PostedEval => {
     const refuse = (problem: string): never => {
       throw new EdgewiseError("invalid_request", `${FILE}: ${place}: ${problem}`);
@@ -49,12 +50,10 @@ export function postedEvals(document: unknown, most: number): { readonly evals: 
     );
     if (local !== undefined) refuse(`${local} belongs to a command line: over HTTP it has no effect`);
     const chosen = inPlace(place, () => chooseEndpointOrLeave(given, registry));
-    const share = shares?.[index];
-    const settings: GivenOptions = share === undefined ? chosen.given : { ...chosen.given, max_concurrent: share };
     const label = labels[index] ?? envId;
-    return { body: createBody(envId, withTimeout({ ...settings, ...nameOfLabel(envId, label, given) }), chosen.replicas), label, place };
+    return { body: createBody(envId, withTimeout({ ...chosen.given, ...nameOfLabel(envId, label, given) }), chosen.replicas), label, place };
   });
-  return { evals: posted, warnings };
+  return { evals: posted, maxConcurrentTotal, warnings };
 }
 
 function inPlace<T>(place: string, work: () => T): T {

@@ -61,10 +61,28 @@ describe("a config file in one request", () => {
     expect((await post(door, { eval: [{ env_id: "gsm8k" }] }, { "idempotency-key": "k" })).status).toBe(409);
   });
 
-  it("divides a common limit", async () => {
+  it("gives evaluations that meet at one Limiter a common limit, and divides it among those that do not", async () => {
     const door = openDoor();
-    const { ids } = await created(door, { max_concurrent_total: 10, eval: [{ env_id: "gsm8k", max_concurrent: 2 }, { env_id: "gsm8k" }] });
-    expect(ids.map((id) => door.run(id).creations[0]?.config.max_concurrent)).toEqual([2, 8]);
+    const body: JsonObject = {
+      model: "m",
+      max_concurrent_total: 10,
+      eval: [{ env_id: "gsm8k", max_concurrent: 2 }, { env_id: "gsm8k" }, { env_id: "gsm8k", model: "o" }],
+    };
+    const { ids } = await created(door, body, { "idempotency-key": "k" });
+    const configs = ids.map((id) => door.run(id).creations[0]?.config);
+    const common_limit = { id: `${ids[0]}-1`, concurrent: 6 };
+    expect(configs.map((config) => [config?.max_concurrent, config?.common_limit])).toEqual([
+      [2, common_limit],
+      [6, common_limit],
+      [4, undefined],
+    ]);
+    expect((await created(door, body, { "idempotency-key": "k" })).ids).toEqual(ids);
+  });
+
+  it("lets more evaluations begin than a common limit has places, where they meet at one Limiter", async () => {
+    const door = openDoor();
+    const { ids } = await created(door, { max_concurrent_total: 1, eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k" }] });
+    for (const id of ids) expect(door.run(id).creations[0]?.config).toMatchObject({ max_concurrent: 1, common_limit: { id: `${ids[0]}-1`, concurrent: 1 } });
   });
 
   it("may bring a registry, with replicas", async () => {
@@ -115,8 +133,8 @@ describe("a config file in one request", () => {
     ],
     [
       "a common limit that is too small",
-      { max_concurrent_total: 1, eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k" }] },
-      "max_concurrent_total must be at least 2",
+      { max_concurrent_total: 1, eval: [{ env_id: "gsm8k" }, { env_id: "gsm8k", model: "other" }] },
+      "max_concurrent_total must be at least 2: so many endpoints, keys and models do the evaluations call",
     ],
     ["a sweep of nothing", { ablation: [{ env_id: "gsm8k", sweep: { temperature: [] } }] }, "asks for no evaluation"],
     [

@@ -23,6 +23,15 @@ describe("a creation of several environments", () => {
     expect(environmentsOf(door, ids)).toEqual([[`${ids[0]} gsm8k`], [`${ids[1]} reverse-text`], [`${ids[2]} gsm8k`], [`${ids[3]} reverse-text`]]);
   });
 
+  it("may keep all of them within one limit", async () => {
+    const door = openDoor();
+    const ids = await idsOf(create(door, { ...several, max_concurrent_total: 5 }));
+    for (const id of ids) expect(door.run(id).creations[0]?.config).toMatchObject({ max_concurrent: 5, common_limit: { id: `${ids[0]}-1`, concurrent: 5 } });
+    const [alone] = await idsOf(create(door, { ...PRIME, max_concurrent_total: 5 }));
+    const config = door.run(alone ?? "").creations[0]?.config;
+    expect([config?.max_concurrent, config?.common_limit]).toEqual([5, undefined]);
+  });
+
   it.each([
     ["unknown", "gsm9k", "environment_ids.1: There is no environment"],
     ["of another owner", "other/gsm8k", "environment_ids.1"],

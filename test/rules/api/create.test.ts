@@ -203,6 +203,7 @@ describe("settings of a creation", () => {
       heartbeat_url: "https://watch.example.com/s3cret?token=s3cret",
       stall_minutes: 5,
       priority: 0.5,
+      common_limit: { id: "of-a-command-1", concurrent: 7 },
     };
     expect(await configOf(openDoor(), given)).toMatchObject(given);
     const usual = await configOf(openDoor(), { num_workers: "auto", no_interleave_scoring: false });

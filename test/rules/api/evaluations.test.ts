@@ -233,6 +233,7 @@ describe("a resume", () => {
         max_concurrent_scoring: null,
         priority: null,
         limits: null,
+        common_limit: null,
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,

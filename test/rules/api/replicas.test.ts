@@ -40,6 +40,12 @@ describe("a creation with replicas", () => {
     });
   });
 
+  it("shares no limit with others, since it meets them at several Limiters", async () => {
+    const replicas: JsonObject[] = [{ api_base_url: A }, { api_base_url: B }];
+    const { status, text } = await refusal(openDoor({ keyVars }, SECRETS), { replicas, common_limit: { id: "x", concurrent: 5 } });
+    expect([status, text]).toEqual([422, expect.stringContaining('"common_limit"],"msg":"is for evaluations that call one place each')]);
+  });
+
   it("is refused when the key of any is missing", async () => {
     const door = openDoor({ keyVars }, { A_KEY: "sk-a" });
     const { status, text } = await refusal(door, {

@@ -28,7 +28,7 @@ export async function createFromFolder(
   metadata: FolderMetadata,
   signal: AbortSignal,
 ): Promise<StartedRun> {
-  const { envId, given, replicas, envVersion } = wish;
+  const { envId, given, replicas, commonLimit, envVersion } = wish;
   if (metadata.shuffled) {
     throw new CliError(`-R/--resume: the examples of ${path} were shuffled by the Python library, and no other program knows that order`, {
       exitCode: 2,
@@ -82,7 +82,7 @@ export async function createFromFolder(
     state_columns: given.state_columns ?? [...metadata.state_columns],
     ...reachOf(actual, given),
   };
-  const body = createBody(environmentOfFolder(wish, metadata), settings, replicas);
+  const body = createBody(environmentOfFolder(wish, metadata), settings, replicas, commonLimit);
   // A folder in which nothing is missing needs no model.
   const terms = { num_examples, keep_errors: given.keep_errors === true };
   const asks = wish.preflight !== undefined && (await isUnfinished({ path, runId, metadata }, terms, false, rows.counts));

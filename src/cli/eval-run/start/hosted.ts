@@ -1,11 +1,16 @@
 /** `eval run --hosted`: runs that are created at the service elsewhere and left to themselves, and which flags make sense there. */
+import { randomBytes } from "node:crypto";
 import { HOSTED_ONLY } from "../../../config/options/hosted-options.ts";
+import { type CommonPart, partsAtOnce } from "../../../endpoint-limits/common-limit.ts";
 import { printable } from "../../../report/text/printable.ts";
-import { EXIT, type ExitCode, usageError } from "../../terminal/cli-error.ts";
+import { asUsage, EXIT, type ExitCode, usageError } from "../../terminal/cli-error.ts";
 import type { EvalCommand } from "../wish/eval-wish.ts";
 import { explain } from "../../service/explain.ts";
 import { flagName, type GivenOptions } from "../../command-line/flags.ts";
 import { openRemoteService } from "../../service/remote-service.ts";
+import type { Service } from "../../service/service.ts";
+import { sharingOf } from "../common-limit.ts";
+import { withKeptEndpoints } from "./kept-endpoints.ts";
 import { checkWish, datasetsOf, withDataset } from "../run-play.ts";
 import { outputBase } from "../../results/results-folder.ts";
 import { startRun } from "./start-run.ts";
@@ -48,11 +53,14 @@ export async function hostedRun(command: EvalCommand): Promise<ExitCode> {
   for (const wish of evals) checkWish(wish, cwd, null);
   const datasets = await datasetsOf(evals, cwd);
   const service = await openRemoteService(env);
+  const parts = await partsOf(command, service);
   for (const [index, { envId, reference, replicas, label, linkHints = [], ...wish }] of evals.entries()) {
+    const part = parts[index];
     const dataset = datasets[index] ?? null;
-    const given = withDataset(wish.given, dataset);
+    const given = { ...withDataset(wish.given, dataset), ...(part === undefined ? {} : { max_concurrent: part.max_concurrent }) };
     try {
-      const request = { envId, reference, given, replicas, dataset, base: outputBase(cwd, envId, given), cwd, envVersion: null };
+      const common = part?.common_limit === undefined ? {} : { commonLimit: part.common_limit };
+      const request = { envId, reference, given, replicas, ...common, dataset, base: outputBase(cwd, envId, given), cwd, envVersion: null };
       const { evaluation } = await startRun(service.client, request, new AbortController().signal);
       if (evals.length > 1) terminal.print(`${printable(label)}:`);
       terminal.print(`Evaluation ID: ${evaluation.evaluation_id}`);
@@ -63,4 +71,12 @@ export async function hostedRun(command: EvalCommand): Promise<ExitCode> {
     }
   }
   return EXIT.completed;
+}
+
+/** What each gets of a common limit: nobody stays to hand out what becomes free. Empty where there is none. */
+async function partsOf({ evals, maxConcurrentTotal, named }: EvalCommand, { client }: Service): Promise<readonly CommonPart[]> {
+  if (maxConcurrentTotal === null) return [];
+  // An endpoint that the service keeps may have several places.
+  const sharing = sharingOf(await withKeptEndpoints(client, evals));
+  return asUsage(() => partsAtOnce(maxConcurrentTotal, sharing, named))(randomBytes(8).toString("hex"));
 }

@@ -89,9 +89,13 @@ function keptFolder({ given, stateFolder = null, base }: RunWish, { evaluation_i
   return found;
 }
 
-async function create(client: ServiceClient, { reference, given, replicas, preflight, dataset, rescore }: RunWish, signal: AbortSignal): Promise<StartedRun> {
+async function create(
+  client: ServiceClient,
+  { reference, given, replicas, commonLimit, preflight, dataset, rescore }: RunWish,
+  signal: AbortSignal,
+): Promise<StartedRun> {
   const rescoring: JsonObject = rescore === undefined ? {} : { rescore: await rescoreBody(client, rescore, signal) };
-  const body: JsonObject = { ...createBody(reference, given, replicas), ...nameOf(dataset), ...rescoring };
+  const body: JsonObject = { ...createBody(reference, given, replicas, commonLimit), ...nameOf(dataset), ...rescoring };
   const warnings = (await preflight?.(body.eval_config as JsonObject, String(body.inference_model))) ?? [];
   const { evaluation_id } = await client.createRun(body, randomUUID());
   return { evaluation: await client.run(evaluation_id), folder: null, after: 0, how: "created", owed: null, warnings };
@@ -117,7 +121,11 @@ async function goOn(client: ServiceClient, wish: RunWish, known: Evaluation, fol
         owed_rollouts,
         owed_scores = 0,
         warnings,
-      } = await client.resumeRun(runId, { ...resumeBody(envId, given, now.metadata.sampling_args), ...nameOf(wish.dataset) });
+      } = await client.resumeRun(runId, {
+        ...resumeBody(envId, given, now.metadata.sampling_args),
+        ...(wish.commonLimit === undefined ? {} : { common_limit: wish.commonLimit }),
+        ...nameOf(wish.dataset),
+      });
       return {
         evaluation: await client.run(runId),
         folder,

@@ -8,11 +8,10 @@ import { type EvalPlan, readPlan } from "../../../config/plan/eval-plan.ts";
 import type { Option } from "../../../config/options/option.ts";
 import { OPTION_NAMES, OPTIONS, type OptionName } from "../../../config/options/options.ts";
 import type { PlanProblem } from "../../../config/plan/plan-problems.ts";
-import { limitsOf, sharesAtOnce } from "../../../config/shares.ts";
 import { parseTomlText } from "../../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { linkReference } from "../../../links/link-name.ts";
-import { reasonOf, usageError } from "../../terminal/cli-error.ts";
+import { asUsage, reasonOf, usageError } from "../../terminal/cli-error.ts";
 import { argumentProblems } from "../../environments/check-arguments.ts";
 import type { EnvironmentFile } from "../../environments/find-environment.ts";
 import {
@@ -128,7 +127,7 @@ export async function evalWishes(
   checkFolders(wishes);
   return {
     named,
-    evals: typed.hosted === true && maxConcurrentTotal !== null ? asUsage(() => sharedOut(wishes, maxConcurrentTotal, named)) : wishes,
+    evals: wishes,
     maxConcurrentTotal,
     environments,
     worker,
@@ -160,12 +159,6 @@ function checkFolders(wishes: readonly EvalWish[]): void {
   const folders = wishes.flatMap(({ given }) => (typeof given.resume === "string" ? [given.resume] : []));
   const twice = folders.find((folder, index) => folders.indexOf(folder) < index);
   if (twice !== undefined) throw usageError(`${twice} is the folder of one run, and several evaluations are to go on with it`, "Go on with it by itself.");
-}
-
-/** Runs that are left to themselves keep to a common limit by their own. */
-function sharedOut(wishes: readonly EvalWish[], total: number, place: string): readonly EvalWish[] {
-  const shares = sharesAtOnce(total, limitsOf(wishes), place);
-  return wishes.map((wish, index) => ({ ...wish, given: { ...wish.given, max_concurrent: shares[index] ?? 1 } }));
 }
 
 /** An evaluation, with where its code lies. */
@@ -258,16 +251,6 @@ function readConfig(path: string, named: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     throw usageError(`the config file ${named} cannot be read: ${reasonOf(error)}`);
-  }
-}
-
-/** What is wrong with settings is the user's to mend: exit code 2. */
-function asUsage<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof EdgewiseError)) throw error;
-    throw usageError(error.message, ...(error.hint === undefined ? [] : [error.hint]));
   }
 }
 

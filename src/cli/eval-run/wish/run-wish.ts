@@ -2,7 +2,7 @@
 import type { WrongAverage } from "../../../metrics/stated-averages.ts";
 import type { ReplicaBody } from "../../../config/endpoints/endpoint-choice.ts";
 import { ROLLOUT_ERRORS } from "../../../errors/codes.ts";
-import type { JsonObject } from "../../../config/plan/run-config.ts";
+import type { JsonObject, RunConfig } from "../../../config/plan/run-config.ts";
 import type { GivenOptions } from "../../command-line/flags.ts";
 import type { Evaluation } from "../../connection/api-types.ts";
 import { type ServiceClient, ServiceError } from "../../connection/http-client.ts";
@@ -20,6 +20,8 @@ export interface RunWish {
   /** Several places that serve the model; empty = the one in `given`. */
   readonly replicas?: readonly ReplicaBody[];
   readonly rescore?: RescoreWish | undefined;
+  /** What other runs of the command keep to with it; absent = none does. */
+  readonly commonLimit?: RunConfig["common_limit"];
   readonly dataset: LocalDataset | null;
   /** Base of the results, where `-R` without a path looks. */
   readonly base: string;

@@ -23,6 +23,7 @@ beforeEach(async () => {
       const id = `0000000${++created}`;
       return sendJson(response, 200, { evaluation_id: id, evaluation_ids: [id] });
     }
+    if (path.startsWith("/api/v1/endpoints/")) return sendJson(response, 404, { detail: "Not found.", code: "not_found" });
     const id = path.split("/").at(-1) ?? "";
     sendJson(response, 200, { evaluation_id: id, viewer_url: `${service.url}/dashboard/evaluations/${id}`, edgewise: { seq: 0 } });
   });
@@ -73,6 +74,34 @@ describe("eval run --hosted", () => {
         sampling_args: { max_tokens: null, temperature: 0.5 },
       },
     });
+  });
+
+  it("has evaluations of one model keep to a common limit together, and gives each other model its part", async () => {
+    const limitsOf = async (total: number): Promise<readonly unknown[]> => {
+      const before = bodies().length;
+      const text = '[[eval]]\nenv_id = "gsm8k"\nmax_concurrent = 2\n[[eval]]\nenv_id = "gsm8k"\n[[eval]]\nenv_id = "gsm8k"\nmodel = "b"\n';
+      writeFileSync(join(cwd, "evals.toml"), `model = "a"\nmax_concurrent_total = ${total}\n${text}`);
+      expect(await run(["evals.toml", "--hosted"])).toMatchObject({ code: total < 2 ? 2 : 0 });
+      const asked = bodies().slice(before) as { readonly eval_config: { readonly max_concurrent: number; readonly common_limit?: object } }[];
+      for (const body of asked) expect(createBody.safeParse(body).error).toBeUndefined();
+      return asked.map(({ eval_config: { max_concurrent, common_limit } }) => [max_concurrent, common_limit]);
+    };
+    const common = (concurrent: number) => ({ id: expect.stringMatching(/^[0-9a-f]{16}-1$/), concurrent });
+    expect(await limitsOf(10)).toEqual([
+      [2, common(6)],
+      [6, common(6)],
+      [4, undefined],
+    ]);
+    // More evaluations than places begin all the same.
+    expect(await limitsOf(2)).toEqual([
+      [1, common(1)],
+      [1, common(1)],
+      [1, undefined],
+    ]);
+    expect(await limitsOf(1)).toEqual([]);
+    expect((await run(["evals.toml", "--hosted"])).err).toContain(
+      "error: evals.toml: max_concurrent_total must be at least 2: so many endpoints, keys and models do the evaluations call, and each has its part of it",
+    );
   });
 
   it("creates one run for each environment, and for each evaluation of a config file, over which flags win", async () => {

@@ -208,15 +208,6 @@ describe("a config file", () => {
     expect((await refusal(wishes("c.toml"))).message).toContain("out/x is the folder of one run");
   });
 
-  it("divides its common limit at once where nobody stays to hand out what becomes free", async () => {
-    write("c.toml", 'max_concurrent_total = 10\n[[eval]]\nenv_id = "gsm8k"\nmax_concurrent = 2\n[[eval]]\nenv_id = "gsm8k"');
-    const hosted = (given: GivenOptions) => evalWishes("c.toml", { hosted: true, ...given }, { cwd, env: { EDGEWISE_URL: "https://service.example" } });
-    expect((await hosted({})).evals.map(({ given }) => given.max_concurrent)).toEqual([2, 8]);
-    expect((await hosted({ max_concurrent_total: 4 })).evals.map(({ given }) => given.max_concurrent)).toEqual([2, 2]);
-    expect((await refusal(hosted({ max_concurrent_total: 1 }))).message).toBe("c.toml: max_concurrent_total must be at least 2, the number of evaluations");
-    expect((await wishes("c.toml")).evals.map(({ given }) => given.max_concurrent)).toEqual([2, undefined]);
-  });
-
   it("must be there, and ask for something", async () => {
     expect((await refusal(wishes("none.toml"))).message).toBe(`the config file ${join(cwd, "none.toml")} does not exist`);
     mkdirSync(join(cwd, "folder.toml"));

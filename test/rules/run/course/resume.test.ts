@@ -97,6 +97,21 @@ describe("a resume", () => {
     expect(run.ledger.config().headers).toEqual({ "X-C": "2" });
   });
 
+  it("keeps the limit that it has with others of its command, until another command says one, or max_concurrent", () => {
+    const common_limit = { id: "first", concurrent: 3 };
+    const run = RuleRun.open(3, { max_concurrent: 3, common_limit });
+    run.call("interrupt", null);
+    run.resume();
+    expect(run.ledger.config()).toMatchObject({ max_concurrent: 3, common_limit });
+    run.call("interrupt", null);
+    run.resume({ max_concurrent: 5, common_limit: { id: "second", concurrent: 5 } });
+    expect(run.ledger.config()).toMatchObject({ max_concurrent: 5, common_limit: { id: "second", concurrent: 5 } });
+    run.call("interrupt", null);
+    run.resume({ max_concurrent: 64 });
+    expect(run.ledger.config().max_concurrent).toBe(64);
+    expect(run.ledger.config()).not.toHaveProperty("common_limit");
+  });
+
   it("keeps its replicas, unless it names another endpoint or key", () => {
     const replicas = [
       { base_url: "https://a.example/v1", api_key_var: "A_KEY" },

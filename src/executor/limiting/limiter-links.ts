@@ -74,9 +74,17 @@ export class LimiterLinks {
   async hold({ key, model, ...place }: CalledPlace, { config, kind, gate, outage, passes, warning }: HeldBy): Promise<HeldPermits> {
     const model_class = modelClass(place.base_url, model);
     const name = await limiterName({ base_url: place.base_url, key, model_class });
-    if (this.#ports.limiter(name) === null) return ungoverned(gate, placeUrl(place.base_url));
     const { api_key_var } = place;
     const limited = { base_url: placeUrl(place.base_url), api_key_var, model_class };
+    const caps = capsOf(config, limited, kind);
+    if (this.#ports.limiter(name) === null) {
+      if (caps.length > 0)
+        warning(
+          `limiter none ${name}`,
+          `requests to ${limited.base_url} keep to no common limit: this service has no Limiters (its wrangler.toml is of before)`,
+        );
+      return ungoverned(gate, limited.base_url);
+    }
     const { link, warned } = this.#linked(name, limited);
     outage.shared = link.circuit;
     warned.add(warning);
@@ -86,7 +94,7 @@ export class LimiterLinks {
       team: config.team ?? DEFAULT_TEAM,
       kind,
       priority: config.priority ?? DEFAULT_PRIORITY,
-      caps: capsOf(config, limited, kind),
+      caps,
       gate,
       passes,
     });

@@ -68,6 +68,13 @@ describe("a run's endpoint", () => {
     expect(await askUnit(await opened({ base_url: server.url, api_client_type: "anthropic_messages" }), 0)).toBe("salut");
   });
 
+  it("keeps to no common limit where the service has no Limiters, and says so", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const run = await opened({ base_url: `${server.url}/v1?secret=1`, common_limit: { id: "a-1", concurrent: 3 } });
+    expect(run.notes).toEqual([`requests to ${server.url}/v1 keep to no common limit: this service has no Limiters (its wrangler.toml is of before)`]);
+    expect((await opened({ base_url: server.url })).notes).toEqual([]);
+  });
+
   it("counts every call, those of the AI binding too", async () => {
     const ai = { run: async () => Response.json({ response: "ok" }) };
     const run = await opened({ base_url: "workers-ai", api_client_type: "workers_ai" }, { ports: { ai } });

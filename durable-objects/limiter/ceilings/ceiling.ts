@@ -14,7 +14,7 @@ const HOLD_MS = 15_000;
 const CLIMB_MS = 10_000;
 const ABOVE = 1.03;
 /** Nothing refused for a minute above it: the limit is another one now, and it may be far. */
-const DOUBLE_MS = 20_000;
+const DOUBLE_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** Of a limit that was found once and not again, nothing is sure: it grows at once. */
 const SOON_MS = 4_000;
@@ -86,19 +86,20 @@ export class Ceiling {
 
   get #factor(): number {
     const { held, above_ms } = FORMS[this.#form];
-    if (!this.sure) return held * grown(this.#used - SOON_MS);
+    if (!this.sure) return held * this.#grown(this.#used - SOON_MS);
     const climbing = this.#used - HOLD_MS;
     if (climbing <= 0) return held;
     if (climbing <= CLIMB_MS) return held + ((1 - held) * climbing) / CLIMB_MS;
     const above = climbing - CLIMB_MS;
     if (above <= above_ms) return 1 + ((ABOVE - 1) * above) / above_ms;
-    return ABOVE * grown(above - above_ms);
+    return ABOVE * this.#grown(above - above_ms);
   }
-}
 
-/** Twice as much, and then no more before a window of a minute would have shown that it is too much. */
-function grown(ms: number): number {
-  if (ms <= 0) return 1;
-  const minutes = Math.floor(ms / MINUTE_MS);
-  return 2 ** (minutes + Math.min(1, (ms - minutes * MINUTE_MS) / DOUBLE_MS));
+  #grown(ms: number): number {
+    if (ms <= 0) return 1;
+    if (this.#form === "concurrent") return 2 ** (ms / DOUBLE_MS);
+    // Twice as much, and then no more before a window of a minute would have shown that it is too much.
+    const minutes = Math.floor(ms / MINUTE_MS);
+    return 2 ** (minutes + Math.min(1, (ms - minutes * MINUTE_MS) / DOUBLE_MS));
+  }
 }

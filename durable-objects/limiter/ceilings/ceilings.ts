@@ -4,6 +4,7 @@ import { Ceiling, type Source } from "./ceiling.ts";
 import { CleanMarks } from "./clean-marks.ts";
 import { Incident } from "./incident.ts";
 import type { Knowledge, KnownLimit } from "./knowledge.ts";
+import { OpenRequests } from "./open-requests.ts";
 import { RefusalBudget } from "./refusal-budget.ts";
 import { StartBound } from "./start-bound.ts";
 import { bindingKind, type Uses } from "./suspects.ts";
@@ -63,6 +64,7 @@ const LEAST_PACE = 6;
 const USED = 0.85;
 /** Incidents so near to each other are of one change. */
 const FLUX_MS = 15_000;
+const FIRST_MOMENT_MS = 2_500;
 const REMEMBERED_MS = 15 * MINUTE_MS;
 
 const formOf = (kind: LimitKind): "rate" | "concurrent" => (kind === "concurrent" ? "concurrent" : "rate");
@@ -188,9 +190,9 @@ export class Ceilings {
     const newest = Math.max(...(times.length === 0 ? [now] : times));
     incident.last = Math.max(incident.last, newest);
     incident.overloaded += seen.overloaded;
-    const others = this.#traffic.inFlight(now, from.executor);
+    const said = this.#traffic.openBy(now);
     for (const { in_flight, named, named_limit, retry_after_ms, told, ago_ms } of seen.refusals) {
-      incident.inFlight.push(in_flight + others);
+      incident.open.refused(from.executor, in_flight, said);
       if (named !== null) incident.named.set(named, { count: (incident.named.get(named)?.count ?? 0) + 1, limit: named_limit });
       if (retry_after_ms !== null) incident.pause(now - ago_ms + retry_after_ms, now - ago_ms);
       if (told !== null) this.#hearPlenty(told);
@@ -212,7 +214,7 @@ export class Ceilings {
 
   #begin(began: number, now: number): Incident {
     const same = now - this.#silence.ended < SAME_SILENCE_MS;
-    const incident = new Incident(began, now, same ? this.#silence.tries : 0);
+    const incident = new Incident(began, now, { open: new OpenRequests(this.#traffic.openBy(now)), tries: same ? this.#silence.tries : 0 });
     const lag = this.#traffic.lag(now);
     incident.since = Math.max(incident.pauseUntil, now + lag);
     const over = Math.max(2_000, lag);
@@ -265,11 +267,11 @@ export class Ceilings {
   #settle(incident: Incident, now: number): void {
     this.#incident = null;
     if (incident.isSilent) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
-    const uses = this.#usesAt(incident.began, newest(incident.inFlight));
+    const uses = this.#usesAt(incident.began, incident.open.atLast);
     for (const [kind, ceiling] of this.#ceilings) ceiling.rest(uses[kind]);
     if (incident.silence > STORM_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
-    this.#budget.spent(incident.refused, perMinute);
+    this.#budget.spent(incident.refused, incident.waited, this.#triedThen.size > 0, perMinute);
     this.#past = [{ at: now, uses }, ...this.#past.filter(({ at }) => now - at < REMEMBERED_MS)].slice(0, 8);
     const kind = this.#kindOf(incident, uses);
     const found = this.#estimate(kind, incident, uses);
@@ -282,11 +284,13 @@ export class Ceilings {
     const [named] = [...incident.named].sort(([, a], [, b]) => b.count - a.count);
     if (named !== undefined) return named[0];
     if (incident.overloaded * 2 > incident.refused) return "concurrent";
+    // Of the first moment nothing is known but how many were open.
+    if (incident.began - this.#traffic.first < FIRST_MOMENT_MS && uses.concurrent > 0) return "concurrent";
     const before = this.#past.slice(1);
     return bindingKind({
       uses,
       before: before.map((past) => past.uses),
-      in_flight: { least: Math.min(...incident.inFlight), most: Math.max(0, ...incident.inFlight) },
+      in_flight: incident.open,
       clean: this.#marks.most,
       isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > FLUX_MS,
       limits: this.#limitsThen,
@@ -298,7 +302,10 @@ export class Ceilings {
 
   #estimate(kind: LimitKind, incident: Incident, uses: Uses): number {
     if (kind === "concurrent") {
-      return incident.overloaded * 2 > incident.refused ? OVERLOAD_CUT * uses.concurrent : uses.concurrent;
+      if (incident.overloaded * 2 > incident.refused) return OVERLOAD_CUT * uses.concurrent;
+      // What executors had open is known to some per cent, since each says it at a time of its own.
+      const clean = this.#marks.most.concurrent;
+      return clean > uses.concurrent && clean < uses.concurrent * (1 + SAME_LIMIT) + 1 ? clean : uses.concurrent;
     }
     if (this.#isWindowed(incident)) return Math.min(uses[kind], this.#traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
     const delivered = (incident.delivered ?? incident.before) * this.#traffic.mean(kind);
@@ -346,7 +353,9 @@ export class Ceilings {
       return;
     }
     const same = Math.abs(off) <= SAME_LIMIT;
-    ceiling.cut(same && ceiling.sure ? (ceiling.limit + lower) / 2 : lower, same || sure);
+    // Noise is evened out; whole requests have none.
+    const even = same && ceiling.sure && kind !== "concurrent";
+    ceiling.cut(even ? (ceiling.limit + lower) / 2 : lower, same || sure);
   }
 
   /** `ms` without a refusal. */
@@ -377,10 +386,4 @@ export class Ceilings {
     for (const kind of RATE_KINDS) uses[kind as RateKind] = this.#traffic.taken(kind, time - MINUTE_MS, time);
     return uses;
   }
-}
-
-/** Of requests in flight at refusals: where their limit has fallen the first ones saw more than it. */
-function newest(values: readonly number[]): number {
-  const sorted = values.slice(-Math.ceil(values.length / 3)).sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

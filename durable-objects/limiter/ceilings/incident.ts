@@ -1,4 +1,5 @@
 import type { LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
+import type { OpenRequests } from "./open-requests.ts";
 
 /** Everybody draws breath after a first refusal: what is known only then reaches all. */
 const BREATH_MS = 500;
@@ -32,14 +33,14 @@ export class Incident {
   pace = 0;
   delivered: number | null = null;
   readonly named = new Map<LimitKind, { count: number; limit: number | null }>();
-  /** Requests in flight at refusals, oldest first. */
-  readonly inFlight: number[] = [];
+  readonly open: OpenRequests;
   overloaded = 0;
   #tries: number;
   #sentAt: number | null = null;
 
   /** `tries`: of an incident that ended so shortly ago that this is the same. */
-  constructor(began: number, now: number, tries: number) {
+  constructor(began: number, now: number, { open, tries }: { readonly open: OpenRequests; readonly tries: number }) {
+    this.open = open;
     this.began = began;
     this.last = began;
     this.pauseUntil = now + BREATH_MS;

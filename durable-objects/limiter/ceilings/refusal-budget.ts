@@ -3,6 +3,10 @@ const SHARE = 0.004;
 /** Of so many minutes at the pace of now, it is saved up, and owed: refusals beyond that were not ours to choose. */
 const SAVED_MINUTES = 4;
 const OWED_MINUTES = 2;
+const MOST_OWED_MINUTES = 30;
+/** A request that could not be sent while the endpoint was left alone, in refusals. */
+const LOST = 0.2;
+const MINUTE_MS = 60_000;
 const LEAST = 2;
 
 /** What trying for more may cost. Earned by accepted requests, spent by refusals. */
@@ -14,8 +18,11 @@ export class RefusalBudget {
     if (this.#balance < most) this.#balance = Math.min(most, this.#balance + count * SHARE);
   }
 
-  spent(refused: number, perMinute: number): void {
-    this.#balance = Math.max(-Math.max(LEAST, perMinute * OWED_MINUTES * SHARE), this.#balance - refused);
+  /** `waited`: how long the endpoint was left alone for it. Beyond a bound it is owed only where it came of trying. */
+  spent(refused: number, waited: number, tried: boolean, perMinute: number): void {
+    const lost = tried ? (LOST * waited * perMinute) / MINUTE_MS : 0;
+    const owed = Math.max(LEAST, perMinute * (tried ? MOST_OWED_MINUTES : OWED_MINUTES) * SHARE);
+    this.#balance = Math.max(-owed, this.#balance - refused - lost);
   }
 
   get mayTry(): boolean {

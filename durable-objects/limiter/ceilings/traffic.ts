@@ -69,13 +69,18 @@ export class Traffic {
     return this.#reporters.get(executor)?.before ?? 0;
   }
 
-  inFlight(now: number, except?: string): number {
-    let sum = 0;
+  /** Requests in flight by what each executor said last. */
+  openBy(now: number): Map<string, number> {
+    const open = new Map<string, number>();
     for (const [executor, { at, in_flight }] of this.#reporters) {
       if (now - at > SILENT_MS) this.#reporters.delete(executor);
-      else if (executor !== except) sum += in_flight;
+      else open.set(executor, in_flight);
     }
-    return sum;
+    return open;
+  }
+
+  inFlight(now: number): number {
+    return sumOf(this.openBy(now));
   }
 
   /** Requests or tokens that were taken in `(from, to]`. */
@@ -139,4 +144,10 @@ export class Traffic {
     }
     return sum;
   }
+}
+
+export function sumOf(amounts: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const amount of amounts.values()) sum += amount;
+  return sum;
 }

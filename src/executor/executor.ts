@@ -87,10 +87,9 @@ export class Executor {
       if (idle === 0) await new Promise<void>((resolve) => this.#rest.begin(this.#budget.poll, resolve));
     }
     await this.#finish(services);
-    await this.#endpoints.leave();
     this.#lifeline.end();
     this.#ports.bytes.close();
-    await this.#next({ leaving: true, free: 0 });
+    await Promise.all([this.#endpoints.leave(), this.#next({ leaving: true, free: 0 })]);
   }
 
   /** Open units finish, or are left at a turn that others can go on from; what the platform would cut in the middle is given up a little before, and goes back. */

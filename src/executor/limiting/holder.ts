@@ -61,8 +61,8 @@ export class Holder implements Permits {
   #total = { count: 0, input: 0, output: 0 };
   /** Requests in flight at once by its share; null = as many as the gate allows; undefined = it has no share yet. */
   #concurrent: number | null | undefined;
-  /** It has caps that the Limiter has not heard of: where nothing else is limited they still are. */
-  #isUnheard: boolean;
+  /** The Limiter has not answered for it: what its team was given, and its caps, hold also where nothing else is limited. */
+  #isUnheard = true;
   /** Since when what requests take is counted: what began before took nothing of a balance. */
   #countedSince = Number.POSITIVE_INFINITY;
   #giveUpGate: (() => void) | null = null;
@@ -74,7 +74,6 @@ export class Holder implements Permits {
   constructor(name: HolderName, link: HolderLink) {
     this.name = name;
     this.#link = link;
-    this.#isUnheard = this.isCapped;
   }
 
   /** It keeps to a bound together with others, of which only the Limiter knows what they have. */
@@ -165,7 +164,7 @@ export class Holder implements Permits {
   /** It has no share. */
   await(): void {
     this.#concurrent = undefined;
-    this.#isUnheard = this.isCapped;
+    this.#isUnheard = true;
   }
 
   /** What was counted since it was asked last. */

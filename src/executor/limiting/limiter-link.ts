@@ -76,6 +76,8 @@ export class LimiterLink implements HolderLink {
   /** How long after the one that is under way the next one is to be sent, where that is not the usual time; null = it is. */
   #hurryMs: number | null = null;
   #left: (() => void)[] = [];
+  /** Of holders that it has answered for: what they were given is known there. */
+  readonly #teams = new Set<string>();
   /** Holders that waited in the last exchange. */
   #known = new Set<Holder>();
 
@@ -129,7 +131,8 @@ export class LimiterLink implements HolderLink {
     this.#left.push(left);
     for (const holder of this.#holders) holder.close();
     this.#holders.clear();
-    this.#soon(0);
+    if (this.#sending === null) this.#exchange();
+    else this.#hurryMs = 0;
   }
 
   // What follows is for its holders.
@@ -169,7 +172,7 @@ export class LimiterLink implements HolderLink {
   }
 
   reopened(holder: Holder): void {
-    const isOpen = this.#mode === "open" && !holder.isCapped;
+    const isOpen = this.#mode === "open" && this.#isKnown(holder);
     if (isOpen) holder.open();
     this.#holders.add(holder);
     // In mode open it can wait: it has all that it could be given.
@@ -283,16 +286,19 @@ export class LimiterLink implements HolderLink {
     else this.#schedule(REFUSED_MS);
   }
 
-  /** `asked`: what the Limiter knew of when it said so; null = it keeps to nothing, and knows of nobody. */
+  /** `asked`: those that the Limiter knew of when it said so; null = it keeps to nothing, and knows of nobody. */
   #open(asked: ExchangeRequest | null): void {
-    const known = asked === null ? null : new Set(asked.holders.map(({ id }) => id));
-    const wasOpen = this.#mode === "open";
+    const known = new Set(asked?.holders.map(({ id }) => id));
     this.#mode = "open";
     for (const holder of this.#holders) {
-      const isKnown = known === null || !holder.isCapped || known.has(holder.name.id);
-      if (isKnown && (!wasOpen || holder.isCapped)) holder.open();
-      else if (!isKnown) holder.await();
+      if (asked === null || known.has(holder.name.id) || this.#isKnown(holder)) holder.open();
+      else holder.await();
     }
+  }
+
+  /** Whether the Limiter would say nothing else of it than of others that it has answered for. */
+  #isKnown({ isCapped, name }: Holder): boolean {
+    return !isCapped && this.#teams.has(name.team);
   }
 
   #take(answer: Ok, request: ExchangeRequest, sentAt: number): void {
@@ -302,6 +308,7 @@ export class LimiterLink implements HolderLink {
     this.#bound = answer.bound;
     this.#pausedUntil = answer.pause_ms === null ? null : now + answer.pause_ms;
     this.circuit.told(answer.down === null ? null : { since: now - answer.down.since_ms, ask: answer.down.ask, until: this.#heardUntil(answer, sentAt) });
+    for (const { team } of request.holders) this.#teams.add(team);
     if (answer.mode === "open") this.#open(request);
     else this.#limit(answer, request);
     this.#changed();
@@ -332,6 +339,7 @@ export class LimiterLink implements HolderLink {
     this.#mode = "unknown";
     this.#pausedUntil = null;
     this.#bound = null;
+    this.#teams.clear();
     this.circuit.told(null);
     this.#look();
     const left = this.#left;

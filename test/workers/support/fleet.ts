@@ -83,6 +83,10 @@ export class Invocation {
       ...(envDigest === undefined ? {} : { envDigest: async () => envDigest }),
       dispatcher: () => this.#mortal(ports.dispatcher()),
       run: (runId) => this.#mortal(ports.run(runId), onRun),
+      limiter: (name) => {
+        const limiter = ports.limiter(name);
+        return limiter === null ? null : this.#mortal(limiter);
+      },
       store: this.#mortal(ports.store, onStore),
       fetch: (url, init = {}) => {
         const signal = AbortSignal.any([this.#death.signal, ...(init.signal ? [init.signal] : [])]);

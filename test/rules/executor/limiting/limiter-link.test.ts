@@ -6,8 +6,8 @@ import { ask, outcome } from "../../../support/limiting/asked.ts";
 import { limited, linked, OPEN } from "../../../support/limiting/scripted-limiter.ts";
 
 let ids = 0;
-const open = (link: LimiterLink, gate = new Gate(100), passes = () => false): Holder =>
-  link.open({ id: `h${++ids}`, run: "r", team: "default", kind: "model", priority: 1, caps: [], gate, passes });
+const open = (link: LimiterLink, gate = new Gate(100), passes = () => false, team = "default"): Holder =>
+  link.open({ id: `h${++ids}`, run: "r", team, kind: "model", priority: 1, caps: [], gate, passes });
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
@@ -26,6 +26,18 @@ describe("an executor and a Limiter that limits nothing", () => {
     holder.leave(outcome("accepted"));
     await pass(0);
     expect(asked.begun).toBe(4);
+  });
+
+  it("begins nothing of another team before the Limiter has heard of that: it may have been given a limit", async () => {
+    const { link, seen } = linked(() => OPEN);
+    open(link);
+    await pass(500);
+    const same = ask(open(link), 1);
+    const other = ask(open(link, new Gate(9), undefined, "acme"), 1);
+    await pass(0);
+    expect([same.begun, other.begun]).toEqual([1, 0]);
+    await pass(5);
+    expect([other.begun, seen.length]).toEqual([1, 2]);
   });
 
   it("says what was seen every two seconds, however many requests there are", async () => {

@@ -22,6 +22,8 @@ const DUST = 1e-9;
  * is used up; the others grow on. Nobody could have more but at the cost of one that has less for its weight.
  */
 export function fill(claims: readonly Claim[], bounds: readonly number[]): Filled {
+  const [only] = bounds;
+  if (only !== undefined && bounds.length === 1) return fillOne(claims, Math.max(0, only));
   const amounts = claims.map(() => 0);
   const by: (number | null)[] = claims.map(() => null);
   const left = bounds.map((bound) => Math.max(0, bound));
@@ -48,6 +50,26 @@ export function fill(claims: readonly Claim[], bounds: readonly number[]): Fille
     for (const at of growing) amounts[at] = (amounts[at] ?? 0) + step * (claims[at]?.weight ?? 0);
     for (const bound of left.keys()) left[bound] = (left[bound] ?? 0) - step * (pace[bound] ?? 0);
   }
+}
+
+/** The same under one bound, for as many as there may be: in the order in which they have all that they can use. */
+function fillOne(claims: readonly Claim[], bound: number): Filled {
+  const amounts = claims.map(({ most }) => Math.max(0, most));
+  const by: (number | null)[] = claims.map(() => null);
+  const under = claims.flatMap(({ weight, uses: [use = 0] }, at) => (use > 0 ? [{ at, weight, use, full: (amounts[at] ?? 0) / weight }] : []));
+  under.sort((a, b) => a.full - b.full);
+  let left = bound;
+  let pace = under.reduce((sum, { weight, use }) => sum + weight * use, 0);
+  for (const { at, weight, use, full } of under) {
+    const level = pace > 0 ? Math.max(0, left) / pace : 0;
+    if (full > level + DUST) {
+      amounts[at] = weight * level;
+      by[at] = 0;
+    }
+    left -= (amounts[at] ?? 0) * use;
+    pace -= weight * use;
+  }
+  return { amounts, by };
 }
 
 /** One that gets whole units, in turn with others where there are fewer than they would share. */

@@ -23,8 +23,8 @@ const START_IN_FLIGHT = 64;
 const WRITE_MS = 3_000;
 /** Until when shares may be out is written so far ahead, so that there is a write a minute at most for it. Milliseconds. */
 const WRITE_AHEAD_MS = 60_000;
-/** With so many parties they are divided anew at most so often (milliseconds are parties² over this): it takes time that grows with them. */
-const DIVIDE_SHARE = 1_000;
+/** With many parties and holders they are divided anew less often, since it takes time that grows with them. Milliseconds. */
+const restMs = (parties: number, holders: number): number => parties ** 2 / 1_000 + Math.max(0, holders - 50) / 50;
 /** A pause or an endpoint that is down is looked at again after this at the latest. Milliseconds. */
 const LOOK_MS = 2_000;
 
@@ -175,7 +175,16 @@ export class Book {
     const parties = [...this.#attendance.parties];
     const last = this.#dividedAt;
     const isKnown = this.#attendance.holdersOf(request).every(({ isNew }) => !isNew);
-    if (last !== null && isKnown && now - last < parties.length ** 2 / DIVIDE_SHARE) return;
+    if (
+      last !== null &&
+      isKnown &&
+      now - last <
+        restMs(
+          parties.length,
+          parties.reduce((sum, { holders }) => sum + holders.size, 0),
+        )
+    )
+      return;
     this.#dividedAt = now;
     this.#now = ceilings.at(now);
     this.#constraints = constraintsOf(this.#now, new Map(Object.entries(this.#given.teams)), parties);

@@ -33,12 +33,12 @@ export class Bucket {
 
   /** `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used. */
   fillUp({ unit, exchangeMs, out, now }: { readonly unit: number; readonly exchangeMs: number; readonly out: number; readonly now: number }): void {
-    const { limit, kind } = this.constraint;
+    const { limit } = this.constraint;
     this.#most = (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs) + unit;
     const perMs = limit / MINUTE_MS;
-    // Requests come one by one: the first of those that are saved up is of the minute itself.
-    const beside = kind === "requests" ? this.#most - 1 : this.#most;
-    this.#perMs = isHard(this.constraint) ? Math.max(perMs / 2, perMs - beside / MINUTE_MS) : perMs;
+    // Of what is saved up, one request is of the minute itself.
+    const beside = this.#most - unit;
+    this.#perMs = isHard(this.constraint) ? perMs - beside / MINUTE_MS : perMs;
     const room = Math.max(unit, this.#most - out);
     if (this.level < room) this.level = Math.min(room, this.level + this.#perMs * Math.max(0, now - this.#at));
     this.level = Math.min(this.level, this.#most);

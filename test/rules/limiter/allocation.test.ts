@@ -27,6 +27,26 @@ describe("what is shared by weights", () => {
     expect(fill([claim(1, 7, [0])], [0])).toEqual({ amounts: [7], by: [null] });
   });
 
+  it("comes to the same under one limit as under two of which one limits nothing", () => {
+    const claims = fc.array(
+      fc.record({ weight: fc.double({ min: 0.01, max: 100, noNaN: true }), most: fc.double({ min: 0, max: 500, noNaN: true }), use: fc.constantFrom(0, 1, 7) }),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(claims, fc.double({ min: 0, max: 900, noNaN: true }), (drawn, limit) => {
+        const one = fill(
+          drawn.map(({ weight, most, use }) => claim(weight, most, [use])),
+          [limit],
+        ).amounts;
+        const two = fill(
+          drawn.map(({ weight, most, use }) => claim(weight, most, [use, use])),
+          [limit, 1e9],
+        ).amounts;
+        for (const [at, amount] of one.entries()) expect(Math.abs(amount - (two[at] ?? 0))).toBeLessThan(1e-3);
+      }),
+    );
+  });
+
   it("never exceeds a limit, leaves none of it unused that somebody wants, and gives nobody less than a poorer one", () => {
     const claims = fc.array(
       fc.record({

@@ -335,8 +335,10 @@ export class LimiterLink implements HolderLink {
   #stop(): void {
     this.#next?.cancel();
     this.#next = null;
-    // Whoever comes later begins as one that knows nothing: what was heard may be long ago.
+    // Whoever comes later begins as one that knows nothing: what was heard may be long ago, and so may what was not answered.
     this.#mode = "unknown";
+    this.#failures = 0;
+    this.#failingSince = null;
     this.#pausedUntil = null;
     this.#bound = null;
     this.#teams.clear();

@@ -309,6 +309,16 @@ describe("exchanges", () => {
     expect([later.begun, seen.length]).toEqual([1, length + 1]);
   });
 
+  it("is asked for the next grant, though it never heard that the last one was over", async () => {
+    const { link, seen } = linked((request) => (request.holders.length === 0 ? "fails" : limited(request, 1)));
+    open(link).close();
+    await pass(5_000);
+    const before = seen.length;
+    const asked = ask(open(link), 1);
+    await pass(10);
+    expect([seen.length, asked.begun]).toEqual([before + 1, 1]);
+  });
+
   it("say at once that the executor leaves, and it waits for no Limiter that is not there", async () => {
     const { link, seen } = linked(() => OPEN);
     open(link);

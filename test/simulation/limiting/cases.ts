@@ -37,9 +37,9 @@ const changing = (name: string, provider: ProviderPlanInput): Case => ({
     [6 * MINUTE, 10 * MINUTE],
   ],
 });
-const stormy = (name: string, provider: ProviderPlanInput, status: 429 | 529): Case => ({
+const stormy = (name: string, storm: { readonly status: 429 | 529; readonly retry_after_s?: number }): Case => ({
   name,
-  provider: { ...provider, storms: [{ from_ms: 3 * MINUTE, to_ms: 13 * MINUTE, status }] },
+  provider: { limits: [sliding(REQUESTS)], storms: [{ from_ms: 3 * MINUTE, to_ms: 13 * MINUTE, ...storm }] },
   traffic: CHAT,
   until: 18 * MINUTE,
   looked: [
@@ -59,6 +59,7 @@ export const CASES: readonly Case[] = [
   steady("concurrent", { limits: [{ kind: "concurrent", limit: 24 }] }),
   steady("concurrent, long answers", { limits: [{ kind: "concurrent", limit: 40 }] }, { takes: [5 * SECOND, 30 * SECOND], output: [500, 4_000] }),
   steady("requests, retry-after", { limits: [sliding(REQUESTS)], retry_after: "exact" }),
+  steady("requests, retry-after that is too long", { limits: [sliding(REQUESTS)], retry_after: 20 }),
   steady("requests, refusals name it", { limits: [sliding(REQUESTS)], names_limit: true, counts_refused: true }),
   steady("requests and tokens, headers of OpenAI", {
     limits: [
@@ -81,8 +82,8 @@ export const CASES: readonly Case[] = [
   steady("headers that say half", { limits: [sliding(REQUESTS)], headers: "openai", says: 0.5 }),
   changing("a limit that is halved", { limits: [sliding(REQUESTS)], changes: [{ at_ms: 5 * MINUTE, kind: "requests", limit: REQUESTS / 2 }] }),
   changing("a limit that is doubled", { limits: [sliding(REQUESTS)], changes: [{ at_ms: 5 * MINUTE, kind: "requests", limit: 2 * REQUESTS }] }),
-  stormy("a storm of 429", { limits: [sliding(REQUESTS)] }, 429),
-  stormy("a storm of 429 with retry-after", { limits: [sliding(REQUESTS)], retry_after: 20 }, 429),
-  stormy("a storm of 529", { limits: [sliding(REQUESTS)] }, 529),
+  stormy("a storm of 429", { status: 429 }),
+  stormy("a storm of 429 with retry-after", { status: 429, retry_after_s: 20 }),
+  stormy("a storm of 529", { status: 529 }),
 ];
 export const CROWDS: readonly number[] = [1, 4, 16];

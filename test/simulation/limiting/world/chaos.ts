@@ -26,6 +26,9 @@ export class Chaos {
     this.#world = world;
     this.#plan = plan;
     world.lineFaults = plan.line;
+    // While messages are lost something is always on its way.
+    const { lost, answerLost, late } = plan.line;
+    if (lost + answerLost + late > 0) this.lastAt = plan.calmAt;
     world.time.clock.at(plan.calmAt, () => this.#calm());
     this.#often(plan.limiterKills_ms, () => world.limiter.kill());
     this.#often(plan.outages_ms, () => this.#outage());

@@ -61,7 +61,7 @@ export class LimitedProvider {
   begin(asked: Asked, now: number): TakenRequest | RefusedRequest {
     this.#change(now);
     const storm = this.plan.storms.find(({ from_ms, to_ms }) => now >= from_ms && now < to_ms);
-    if (storm !== undefined) return this.#refuse(storm.status, null, this.plan.retry_after === "exact" ? storm.to_ms - now : 0, now);
+    if (storm !== undefined) return this.#refuse(storm.status, null, storm.to_ms - now, now, storm.retry_after_s ?? this.plan.retry_after);
     if (this.#inFlight >= this.#concurrent) return this.#refuse(429, "concurrent", 0, now);
     const binding = this.#binding(asked, now);
     if (binding !== null) return this.#refuse(429, binding.kind, binding.wait_ms, now);
@@ -93,8 +93,8 @@ export class LimitedProvider {
     return told;
   }
 
-  #refuse(status: 429 | 529, because: LimitKind | null, waitMs: number, now: number): RefusedRequest {
-    const { counts_refused, names_limit, retry_after, says } = this.plan;
+  #refuse(status: 429 | 529, because: LimitKind | null, waitMs: number, now: number, retry_after = this.plan.retry_after): RefusedRequest {
+    const { counts_refused, names_limit, says } = this.plan;
     if (counts_refused) this.#rates.get("requests")?.meter.take(1, now);
     this.tally.refused(status, because, now);
     const named = names_limit ? because : null;

@@ -44,7 +44,17 @@ export const providerPlanSchema = z
       .default([]),
     /** Times in which everybody is refused, whatever was used. */
     storms: z
-      .array(z.strictObject({ from_ms: PLAN_MS, to_ms: PLAN_MS, status: z.union([z.literal(429), z.literal(529)]).default(429) }).readonly())
+      .array(
+        z
+          .strictObject({
+            from_ms: PLAN_MS,
+            to_ms: PLAN_MS,
+            status: z.union([z.literal(429), z.literal(529)]).default(429),
+            /** Seconds that its refusals ask for; absent = as `retry_after` has it. */
+            retry_after_s: z.number().nonnegative().optional(),
+          })
+          .readonly(),
+      )
       .readonly()
       .default([]),
   })

@@ -132,11 +132,11 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
 
   /** Sends one request as often as it takes. Every request to the model goes out here, whatever it asks for. */
   protected async exchange<T>(
-    { signal, onBegin }: Pick<ModelCall, "signal" | "onBegin">,
+    { signal, onBegin, onWait }: Pick<ModelCall, "signal" | "onBegin" | "onWait">,
     weigh: () => Weight,
     attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>,
   ): Promise<T> {
-    return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, headers: this.#headers, weigh, onBegin, attempt }, this.ports);
+    return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, headers: this.#headers, weigh, onBegin, onWait, attempt }, this.ports);
   }
 
   /** Passes a request on, `passOn` once for each attempt with the text of its body. */

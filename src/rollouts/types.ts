@@ -132,6 +132,8 @@ export interface ModelCall {
   readonly signal: AbortSignal | null;
   /** Called when the first attempt holds its permit: from then on the rollout works rather than waits. */
   readonly onBegin?: () => void;
+  /** Called with true when an attempt is over and the request waits to be sent again, and with false when the next attempt holds its permit. */
+  readonly onWait?: (waiting: boolean) => void;
 }
 
 export interface ModelRequest extends ModelCall {

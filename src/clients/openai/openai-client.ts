@@ -43,14 +43,14 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
     return await this.named(request.model, () => this.#scorer.score(request));
   }
 
-  readonly #sendScoring: SendScoring = async (below, path, text, { signal, model, size, state, states, serverErrors }) => {
+  readonly #sendScoring: SendScoring = async (below, path, text, { signal, model, size, state, states, serverErrors, onWait }) => {
     let errors = 0;
     // A prompt comes back with a token or none behind it, which is no measure for what the model says elsewhere.
     const weigh = (): Weight => {
       const { characters, texts } = size();
       return { model: `${model} ${path}`, characters, bound: texts };
     };
-    return await this.exchange({ signal }, weigh, async (ended, watch) => {
+    return await this.exchange({ signal, onWait }, weigh, async (ended, watch) => {
       let answer: unknown = null;
       try {
         const body = text();

@@ -73,6 +73,11 @@ export class Batch {
     return this.#members.map(({ text }) => text);
   }
 
+  /** Its request waits to be sent again, or goes on. */
+  waits(waiting: boolean): void {
+    for (const { call } of this.#members) call.onWait?.(waiting);
+  }
+
   /** Its halves, each sealed and begun; for a request that may have failed by one of its texts. */
   halves(): readonly Batch[] {
     const middle = Math.ceil(this.#members.length / 2);

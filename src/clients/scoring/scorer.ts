@@ -29,6 +29,8 @@ export interface SentCall {
   /** Of all that go along, what they have in common. */
   readonly state: () => Readonly<Record<string, unknown>>;
   readonly model: string;
+  /** See `ModelCall`; of all calls that go along. */
+  readonly onWait: (waiting: boolean) => void;
   /** Characters of all texts that go along, and how many there are, as far as is known now. */
   readonly size: () => { readonly characters: number; readonly texts: number };
   /** The state of each text that goes along, to count what it took. */
@@ -62,8 +64,10 @@ export class Scorer {
   }
 
   async #probe({ model, state }: ModelCall, signal: AbortSignal): Promise<ScoringChoice> {
+    // Whoever asks for it has had no permit yet.
+    const onWait = (): void => undefined;
     const choice = await probeScoring(DRIVERS, model, (driver, serverErrors) =>
-      this.#post(driver, { signal, serverErrors, model, size: () => PROBE_SIZE, state: () => state, states: () => [state] }),
+      this.#post(driver, { signal, serverErrors, model, onWait, size: () => PROBE_SIZE, state: () => state, states: () => [state] }),
     );
     const how = choice.several ? `up to ${this.#mostTexts(choice)} texts a request` : "one text a request";
     this.#ports.onNote?.(`Log-probabilities of prompts: ${model} gives them by ${choice.driver.asks} (${how})`);
@@ -102,7 +106,8 @@ export class Scorer {
   async #run(batch: Batch, model: string, top: number, { driver, several }: ScoringChoice): Promise<void> {
     const states = (): readonly Readonly<Record<string, unknown>>[] => batch.members.map(({ call }) => call.state);
     const size = (): { characters: number; texts: number } => ({ characters: batch.characters, texts: batch.members.length });
-    const post = this.#post(driver, { signal: batch.signal, serverErrors: null, model, size, state: () => common(states(), this.#keys), states });
+    const onWait = (waiting: boolean): void => batch.waits(waiting);
+    const post = this.#post(driver, { signal: batch.signal, serverErrors: null, model, onWait, size, state: () => common(states(), this.#keys), states });
     try {
       const { scores, usage } = await driver.score(post, { model, top, texts: () => batch.seal() });
       const shares =

@@ -19,6 +19,8 @@ export interface RetriedRequest<T> {
   readonly clock: AttemptClock;
   /** Called once, when the first attempt holds its permit. */
   readonly onBegin?: (() => void) | undefined;
+  /** See `ModelCall`. */
+  readonly onWait?: ((waiting: boolean) => void) | undefined;
   /** What it weighs now: of a request that others may join, more from time to time. Asked for where the permits read it. */
   readonly weigh: () => Weight;
   readonly costs: RequestCosts;
@@ -44,6 +46,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
     await enter(request.signal, watch, ports);
     watch?.begin(ports.now());
     if (attempt === 0) request.onBegin?.();
+    else request.onWait?.(false);
     let failure: RequestFailure;
     try {
       const answer = await timedAttempt(request, watch);
@@ -67,6 +70,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
     if (!excused) counted++;
     const last = (): RequestFailed => new RequestFailed(failure, attempt + 1);
     if (!mayRepeat(failure) || counted > retries || absence?.isHopeless(failure) || ports.elsewhere?.(failure.code)) throw last();
+    request.onWait?.(true);
     await waitBefore(Math.max(counted, shelter?.refusals ?? 0), attempt, failure, request.signal, ports);
     if (absence !== null && !(await absence.waitOut(failure, request.signal))) throw last();
   }

@@ -150,15 +150,9 @@ export class CliAgentEnv extends MultiTurnEnv {
     const { model } = state;
     let reply: RelayReply;
     try {
-      reply = await relayed(client, {
-        route: call.route,
-        body: call.body,
-        model,
-        state,
-        signal: this.signalOf(state),
-        onBegin: () => this.callBegins(state),
-        onAnswer: () => this.answerBegins(state),
-      });
+      const { route, body } = call;
+      const base = { route, body, model, state, signal: this.signalOf(state), onAnswer: () => this.answerBegins(state) };
+      reply = await this.calling(state, (told) => relayed(client, { ...base, ...told }));
     } catch (thrown) {
       if (!isOwnFault(thrown)) throw thrown;
       // The agent's own request is wrong, or too long: that is for the agent to know.

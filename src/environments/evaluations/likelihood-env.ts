@@ -45,14 +45,8 @@ export class LikelihoodEnv<Read> extends SingleTurnEnv {
     const model = options.model ?? state.model;
     const client = options.client ?? state.client;
     if (client === null) throw new Error("this state has no client to call a model with");
-    const scores = await scoreTexts(client, {
-      texts: texts(state),
-      model,
-      ...(top === undefined ? {} : { top }),
-      state,
-      signal: this.signalOf(state),
-      onBegin: () => this.callBegins(state),
-    });
+    const request = { texts: texts(state), model, ...(top === undefined ? {} : { top }), state, signal: this.signalOf(state) };
+    const scores = await this.calling(state, (told) => scoreTexts(client, { ...request, ...told }));
     this.answerBegins(state);
     for (const { usage } of scores) state.usage = addUsage(state.usage, usage);
     const scored = read(scores, state);

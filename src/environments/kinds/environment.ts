@@ -30,11 +30,12 @@ import {
 } from "../../rollouts/state/handlers.ts";
 import { mergeSamplingArgs } from "../hosted/traits.ts";
 import { makeDataset } from "../definition/make-dataset.ts";
+import type { WatchedCall } from "../unit/call-waits.ts";
 import type { Playable, RolloutContext, StateRequest } from "../unit/playable.ts";
 import { rowTool } from "../../rollouts/rows/row.ts";
 import { applySettings, boolean, integer, number, orNull, type Settings, text } from "../definition/setting.ts";
 import { createState } from "../../rollouts/state/state.ts";
-import type { Client, Message, ModelResponse, RolloutInput, State, Tool } from "../../rollouts/types.ts";
+import type { Client, Message, ModelCall, ModelResponse, RolloutInput, State, Tool } from "../../rollouts/types.ts";
 import { addUsage } from "../../rollouts/state/usage.ts";
 
 export interface EnvironmentOptions {
@@ -63,6 +64,9 @@ export interface EnvironmentOptions {
 }
 
 /** What differs in one model call from what the state says. */
+/** What a model call says of itself. */
+export type CallEvents = Pick<ModelCall, "onBegin" | "onWait">;
+
 export interface ModelCallOptions {
   readonly client?: Client;
   readonly model?: string;
@@ -247,19 +251,40 @@ export abstract class Environment implements Playable {
     const client = options.client ?? state.client;
     if (client === null) throw new Error("this state has no client to call a model with");
     const context = this.#contexts.get(state);
-    const response = await client.getResponse({
-      prompt,
-      model: options.model ?? state.model,
-      sampling_args: options.samplingArgs ?? state.sampling_args,
-      tools: options.tools ?? state.tool_defs,
-      state,
-      signal: context?.signal ?? null,
-      onBegin: () => this.callBegins(state),
-      // Another model that an environment asks answers for itself.
-      ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
-    });
+    const ask = (told: CallEvents): Promise<ModelResponse> =>
+      client.getResponse({
+        prompt,
+        model: options.model ?? state.model,
+        sampling_args: options.samplingArgs ?? state.sampling_args,
+        tools: options.tools ?? state.tool_defs,
+        state,
+        signal: context?.signal ?? null,
+        ...told,
+        // Another model that an environment asks answers for itself.
+        ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
+      });
+    const response = await this.calling(state, ask);
     state.usage = addUsage(state.usage, response.usage);
     return response;
+  }
+
+  /** Makes a model call of this rollout: what the call says of itself (`told`) is told on, so that waiting is not the rollout's own time. */
+  protected async calling<T>(state: State, ask: (told: CallEvents) => Promise<T>): Promise<T> {
+    const call = this.callMade(state);
+    const onBegin = (): void => {
+      call?.permitted();
+      this.callBegins(state);
+    };
+    try {
+      return await ask(call === null ? { onBegin } : { onBegin, onWait: call.waits });
+    } finally {
+      call?.over();
+    }
+  }
+
+  /** A model call of this rollout is about to be made; null where nobody counts the rollout's time. */
+  protected callMade(_state: State): WatchedCall | null {
+    return null;
   }
 
   /** A model call of this rollout holds its permit. */

@@ -11,6 +11,7 @@ import { turnMonitor } from "./monitors.ts";
 import type { RolloutContext } from "../unit/playable.ts";
 import { integer, number, orNull, type Settings } from "../definition/setting.ts";
 import { stepTokens } from "../../rollouts/state/step-tokens.ts";
+import { CallWaits, type WatchedCall } from "../unit/call-waits.ts";
 import { TimeLimit } from "../unit/time-limit.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { Message, ModelResponse, State, TrajectoryStep } from "../../rollouts/types.ts";
@@ -33,14 +34,15 @@ export type EnvResponse = string | readonly Message[];
 interface Play {
   readonly context: RolloutContext;
   readonly limit: TimeLimit;
-  /** When the model call under way got its permit, before that when it was asked for, in Unix milliseconds. */
+  /** When the model call under way got its permit, the last one where it had several, before that when it was made, in Unix milliseconds. */
   calledAt: number;
   /** Whether the model has begun to answer, in any turn. */
   answered: boolean;
-  /** Milliseconds since its start in which nobody played it. */
+  /** Milliseconds since its start in which nobody played it, or all that it asked waited to be sent. */
   awayMs: number;
-  /** It was gone on with, and has had no permit since. */
-  waits: boolean;
+  /** Since when it waits so, in Unix milliseconds; null while it does not. */
+  stillAt: number | null;
+  readonly waits: CallWaits;
   /** What is to be asked next, where that was kept. */
   prompt: readonly Message[] | null;
   /** Somebody keeps its turns; with `leaving` it stops at this one. */
@@ -50,8 +52,8 @@ interface Play {
 
 const log = loggerOf("rollout");
 
-/** Milliseconds that the rollout has taken, without the time in which nobody played it. */
-const elapsedOf = ({ timing }: State, { awayMs }: Play, now: number): number => now - timing.start_time * 1_000 - awayMs;
+/** Milliseconds that the rollout has taken, without the time in which nobody played it or its calls waited to be sent. */
+const elapsedOf = ({ timing }: State, { awayMs, stillAt }: Play, now: number): number => (stillAt ?? now) - timing.start_time * 1_000 - awayMs;
 
 const SILENT = {
   hint: "look whether the server answers, or give it longer; an answer that comes whole (with tools, or where the server does not stream) begins when it is there",
@@ -172,17 +174,31 @@ export abstract class MultiTurnEnv extends Environment {
     const elapsed = from?.elapsed_ms ?? 0;
     const ms = this.timeoutSeconds === null || this.timeoutSeconds <= 0 ? null : Math.max(0, this.timeoutSeconds * 1_000 - elapsed);
     const isResumed = from !== undefined;
-    return {
+    const limit = new TimeLimit(ms, signal, { now, sleep });
+    const stand = (still: boolean): void => {
+      const at = now();
+      if (still) {
+        play.calledAt = at;
+        play.stillAt = at;
+      } else {
+        play.awayMs += at - (play.stillAt ?? at);
+        play.stillAt = null;
+      }
+      limit.stand(still);
+    };
+    const play: Play = {
       context,
-      limit: new TimeLimit(ms, signal, sleep),
-      calledAt: isResumed ? now() : 0,
+      limit,
+      calledAt: 0,
       answered: isResumed,
       awayMs: isResumed ? now() - state.timing.start_time * 1_000 - elapsed : 0,
-      waits: isResumed,
+      stillAt: null,
+      waits: new CallWaits(stand),
       prompt: from?.prompt ?? null,
       kept: isResumed && context.onTurn !== undefined,
       leaving: false,
     };
+    return play;
   }
 
   async #begin(state: State, play: Play): Promise<void> {
@@ -213,16 +229,28 @@ export abstract class MultiTurnEnv extends Environment {
     if (onTurn(state, { prompt, elapsed_ms: elapsedOf(state, play, now()) }) === "leave") play.leaving = true;
   }
 
-  /** Time spent waiting for a first permit is the run's, not the rollout's. */
+  /** Time spent waiting for permits is the run's, not the rollout's. */
   protected override callBegins(state: State): void {
     const play = this.#plays.get(state);
     if (play === undefined) return;
     const now = play.context.now();
-    if (state.trajectory.length === 0) state.timing.start_time = now / 1_000;
-    else if (play.waits) play.awayMs += now - play.calledAt;
-    play.waits = false;
+    if (state.trajectory.length === 0) {
+      state.timing.start_time = now / 1_000;
+      play.awayMs = 0;
+    }
     play.calledAt = now;
     play.limit.start();
+  }
+
+  protected override callMade(state: State): WatchedCall | null {
+    const play = this.#plays.get(state);
+    if (play === undefined) return null;
+    const { permitted, waits, over } = play.waits.begin();
+    const goesOn = (waiting: boolean): void => {
+      waits(waiting);
+      if (!waiting) play.calledAt = play.context.now();
+    };
+    return { permitted, waits: goesOn, over };
   }
 
   protected override answerBegins(state: State): void {
@@ -242,7 +270,6 @@ export abstract class MultiTurnEnv extends Environment {
     if (prompt === null || play.leaving) return;
     const { now } = play.context;
     const marks = marksOf(state);
-    play.calledAt = now();
     const response = await this.getModelResponse(state, prompt);
     play.answered = true;
     marks.model.push({ start: play.calledAt, end: now() });

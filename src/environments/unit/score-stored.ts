@@ -44,7 +44,7 @@ export async function scoreStored(
     ...(countsAnswers === undefined ? {} : { countsAnswers }),
   };
   const all = rows.map((kept) => storedOf(input, kept, stateColumns, { client, model, samplingArgs, ...part }));
-  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, alone: rows.length === 1 });
+  const scope = new UnitScope({ signal, deadlineMs: options.deadlineMs, sleep: options.sleep, now: options.now, alone: rows.length === 1 });
   try {
     if (options.scoringTurn !== undefined) await turn(options.scoringTurn, scope);
     const states = all.map(({ state }) => state);

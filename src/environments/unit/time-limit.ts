@@ -1,30 +1,39 @@
 import type { Sleep } from "../../clients/client.ts";
 import { onAbort } from "../../clients/transport/on-abort.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
+import { timerOf } from "../../clients/transport/timer.ts";
+import { OwnTime } from "./own-time.ts";
 
 /** Why work under a time limit was ended by it. */
 class LimitReached extends Error {
   override readonly name = "LimitReached";
 }
 
+export interface LimitClock {
+  /** Unix milliseconds. */
+  readonly now: () => number;
+  /** Default: real time. */
+  readonly sleep?: Sleep | undefined;
+}
+
 /**
- * The time that one rollout may take, from its first permit on: waiting for one is not its own. Without a limit it costs nothing and
- * its signal is the outer one.
+ * The time that one rollout may take, from its first permit on, but for the time in which it stands still: waiting to be let through is not its own. Without a limit
+ * it costs nothing and its signal is the outer one.
  */
 export class TimeLimit {
   readonly #ms: number | null;
   readonly #outer: AbortSignal;
-  readonly #sleep: Sleep;
   readonly #own: AbortController | null;
-  /** Made when the time begins. */
-  #timer: AbortController | null = null;
+  readonly #time: OwnTime | null;
+  #hasBegun = false;
   readonly #letGo: () => void;
 
-  constructor(ms: number | null, outer: AbortSignal, sleep: Sleep = realSleep) {
+  constructor(ms: number | null, outer: AbortSignal, { now, sleep = realSleep }: LimitClock) {
     this.#ms = ms;
     this.#outer = outer;
-    this.#sleep = sleep;
     this.#own = ms === null ? null : new AbortController();
+    const over = (): void => this.#own?.abort(new LimitReached("the rollout's time is over"));
+    this.#time = ms === null ? null : new OwnTime({ now, timer: timerOf(sleep) }, over);
     this.#letGo = this.#own === null ? () => undefined : onAbort(outer, () => this.#own?.abort(outer.reason));
     if (outer.aborted) this.#own?.abort(outer.reason);
   }
@@ -39,12 +48,14 @@ export class TimeLimit {
 
   /** Starts the time; later calls change nothing. */
   start(): void {
-    if (this.#ms === null || this.#timer !== null) return;
-    this.#timer = new AbortController();
-    this.#sleep(this.#ms, this.#timer.signal).then(
-      () => this.#own?.abort(new LimitReached("the rollout's time is over")),
-      () => undefined,
-    );
+    if (this.#hasBegun || this.#ms === null) return;
+    this.#hasBegun = true;
+    this.#time?.begin(this.#ms);
+  }
+
+  /** It stands still, or goes on. */
+  stand(still: boolean): void {
+    this.#time?.stand(still);
   }
 
   /** `work`, or a rejection as soon as the time is over: what does not listen to the signal is left to itself. */
@@ -60,7 +71,8 @@ export class TimeLimit {
 
   /** Leaves no timer and no listener behind. */
   close(): void {
-    this.#timer?.abort("the rollout is over");
+    this.#hasBegun = true;
+    this.#time?.end();
     this.#letGo();
   }
 }

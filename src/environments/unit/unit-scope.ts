@@ -18,6 +18,8 @@ export interface ScopeOptions {
   readonly generation?: AbortSignal | undefined;
   readonly deadlineMs: number | null;
   readonly sleep: Sleep;
+  /** Unix milliseconds. */
+  readonly now: () => number;
   /** Whether it is one rollout that runs: then none beside it has to be stopped when it is refused. */
   readonly alone: boolean;
 }
@@ -39,7 +41,7 @@ export class UnitScope {
   readonly #time: UnitTime | null;
   #fatal: Failure | null = null;
 
-  constructor({ signal, generation = signal, deadlineMs, sleep, alone }: ScopeOptions) {
+  constructor({ signal, generation = signal, deadlineMs, sleep, now, alone }: ScopeOptions) {
     this.#outer = signal;
     this.#generation = generation;
     this.#own = alone && deadlineMs === null ? null : new AbortController();
@@ -48,10 +50,10 @@ export class UnitScope {
     if (signal.aborted) this.#end(signal.reason);
     else if (generation.aborted) this.#endRollouts(generation.reason);
     const late = (): void => this.#end(new EdgewiseError("timeout", `the unit was not done within ${Math.round((deadlineMs ?? 0) / 1_000)} s`));
-    this.#time = deadlineMs === null || this.signal.aborted ? null : new UnitTime(deadlineMs, timerOf(sleep), late);
+    this.#time = deadlineMs === null || this.signal.aborted ? null : new UnitTime(deadlineMs, { now, timer: timerOf(sleep) }, late);
   }
 
-  /** `client`, on whose first permit the time of the unit begins anew: waiting for one is not the unit's own. */
+  /** `client`, on whose first permit the time of the unit begins anew, and whose waiting calls let it stand still: that time is not the unit's own. */
   timed(client: Client): Client {
     const time = this.#time;
     if (time === null) return client;
@@ -59,14 +61,20 @@ export class UnitScope {
       if (!this.signal.aborted) time.permitted();
     };
     return aroundClient(client, async (request, ask) => {
-      time.asks();
+      const call = time.call();
       const onBegin = (): void => {
+        call.permitted();
         permitted();
         request.onBegin?.();
       };
+      const onWait = (waiting: boolean): void => {
+        call.waits(waiting);
+        request.onWait?.(waiting);
+      };
       try {
-        return await ask({ ...request, onBegin });
+        return await ask({ ...request, onBegin, onWait });
       } finally {
+        call.over();
         permitted();
       }
     });

@@ -1,28 +1,27 @@
-import type { Timer } from "../../clients/transport/timer.ts";
+import { CallWaits, type WatchedCall } from "./call-waits.ts";
+import { type OwnClock, OwnTime } from "./own-time.ts";
 
 /**
- * The deadline of one unit. It counts from the first permit that a request of the unit had, since waiting for one is not the unit's own. Before that
- * it counts too, but for the waiting: what an environment does then may hang as well.
+ * The deadline of one unit. It counts from the first permit that a request of the unit had, but for the time in which all that it asks waits to be sent: that is not
+ * the unit's own. Before that it counts too: what an environment does then may hang as well.
  */
 export class UnitTime {
   readonly #ms: number;
-  readonly #timer: Timer;
-  readonly #late: () => void;
-  #cancel: () => void;
-  /** Of the unit's first request: whether it was sent to wait for its permit, and whether it has had it. */
-  #hasAsked = false;
+  readonly #time: OwnTime;
+  readonly #waits: CallWaits;
   #hasBegun = false;
 
   /** `late` is called when the unit has taken `ms` milliseconds. */
-  constructor(ms: number, timer: Timer, late: () => void) {
+  constructor(ms: number, clock: OwnClock, late: () => void) {
     this.#ms = ms;
-    this.#timer = timer;
-    this.#late = late;
-    this.#cancel = this.#start();
+    this.#time = new OwnTime(clock, late);
+    this.#waits = new CallWaits((still) => this.#time.stand(still));
+    this.beginAnew();
   }
 
-  asks(): void {
-    this.#hasAsked = true;
+  /** The unit makes a call. */
+  call(): WatchedCall {
+    return this.#waits.begin();
   }
 
   permitted(): void {
@@ -33,19 +32,11 @@ export class UnitTime {
 
   /** What was done until now cannot be lost any more. */
   beginAnew(): void {
-    this.#cancel();
-    this.#cancel = this.#start();
+    this.#time.begin(this.#ms);
   }
 
   end(): void {
     this.#hasBegun = true;
-    this.#cancel();
-  }
-
-  #start(): () => void {
-    return this.#timer(this.#ms, () => {
-      if (this.#hasAsked && !this.#hasBegun) return;
-      this.#late();
-    });
+    this.#time.end();
   }
 }

@@ -73,13 +73,15 @@ export class Replicas {
   }
 
   async #ask<R extends ModelCall, T>(unit: number, request: R, ask: (client: Client, request: R) => Promise<T>): Promise<T> {
-    // Another place begins nothing anew.
-    let { onBegin } = request;
+    // Another place begins nothing anew: the request has waited for it.
+    const { onBegin, onWait } = request;
+    let hasBegun = false;
     const once = {
       ...request,
       onBegin: () => {
-        onBegin?.();
-        onBegin = undefined;
+        if (hasBegun) onWait?.(false);
+        else onBegin?.();
+        hasBegun = true;
       },
     };
     const { now, ms } = this.#patience;
@@ -91,6 +93,7 @@ export class Replicas {
       } catch (thrown) {
         const more = tries < this.#places.length || now() - begun < ms;
         if (!more || !(thrown instanceof EdgewiseError) || !isUnreached(thrown.code) || !this.lives) throw thrown;
+        if (hasBegun) onWait?.(true);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { aroundClient } from "../../clients/around-client.ts";
 import type { Client } from "../../rollouts/types.ts";
 
-/** How long the requests of a grant have been under way, each from the moment it first held its permit. */
+/** How long the requests of a grant have been under way, each from the moment it held its permit. */
 export class RequestAges {
   readonly #now: () => number;
   /** In the order in which they began. */
@@ -25,8 +25,13 @@ export class RequestAges {
         this.#begun.set(token, this.#now());
         request.onBegin?.();
       };
+      const onWait = (waiting: boolean): void => {
+        if (waiting) this.#begun.delete(token);
+        else this.#begun.set(token, this.#now());
+        request.onWait?.(waiting);
+      };
       try {
-        return await ask({ ...request, onBegin });
+        return await ask({ ...request, onBegin, onWait });
       } finally {
         this.#begun.delete(token);
       }

@@ -98,14 +98,14 @@ describe("the loop", () => {
 
   it("counts time from the first permit, so that waiting for one is not the rollout's", async () => {
     const state = await play(new Dialogue({ maxTurns: 1 }), clientOf("a"));
-    // Every look at this clock takes 100 ms: both ends of the setup, what comes before the call, the permit, the answer, the end.
-    expect(state.timing).toEqual({ start_time: 5.5, generation_ms: 200, total_ms: 200, scoring_ms: 0 });
+    // Every look at this clock takes 100 ms: both ends of the setup, what comes before the call, the call, the end of its waiting, the permit, the answer, the end.
+    expect(state.timing).toEqual({ start_time: 5.6, generation_ms: 200, total_ms: 200, scoring_ms: 0 });
     expect(nestedTiming(state)).toEqual({
-      start_time: 5.5,
+      start_time: 5.6,
       setup: { start: 5.1, end: 5.2, duration: 0.1 },
-      generation: { start: 5.5, end: 5.7, duration: 0.2 },
+      generation: { start: 5.6, end: 5.8, duration: 0.2 },
       scoring: { start: 0, end: 0, duration: 0 },
-      model: { spans: [{ start: 5.5, end: 5.6, duration: 0.1 }], duration: 0.1 },
+      model: { spans: [{ start: 5.6, end: 5.7, duration: 0.1 }], duration: 0.1 },
       env: { spans: [], duration: 0 },
       total: 0.2,
       overhead: 0,

@@ -68,6 +68,8 @@ export interface Env extends Cloudflare.Env {
   readonly CODE_WAIT_MS?: string;
   /** How long a run outlasts an endpoint that answers nobody, in milliseconds; 0 = no longer than the retries of each request. */
   readonly OUTAGE_MS?: string;
+  /** How long an endpoint may refuse everybody for want of room before that costs requests their retries, in milliseconds; 0 = at once. */
+  readonly STORM_MS?: string;
   /** Time of a rollout that may be lost with its executor, in milliseconds; default ten seconds. */
   readonly KEEP_TURNS_MS?: string;
   /** Rollouts that a span of a divided unit has at least; units of fewer than twice as many are never divided. Default 8. */

@@ -122,6 +122,8 @@ export interface ExecutorBudget {
   /** How long requests outlast an endpoint that answers nobody: one that had answered (0 = no longer than their own retries last), and one that never did. */
   readonly outage: number;
   readonly firstAnswer: number;
+  /** How long an endpoint may refuse everybody for want of room before that costs requests their retries; 0 = it does at once. */
+  readonly storm: number;
   /** Time of a rollout that may be lost with its executor: beyond it, where the rollout stands between two turns is kept. */
   readonly keepTurns: number;
   /** Age at which a unit ends with `timeout` rows; null = none. */

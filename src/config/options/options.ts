@@ -244,7 +244,7 @@ export const OPTIONS = {
     default: undefined,
     http: null,
     value: "SECONDS",
-    help: "time for generating one rollout, after which it ends as it is, or in an error where the server has said nothing (the environment's timeout_seconds; -x wins)",
+    help: "time for generating one rollout, waiting for its turn left out, after which it ends as it is, or in an error where the server has said nothing (the environment's timeout_seconds; -x wins)",
   }),
   timeout_minutes: option({
     kind: "integer",

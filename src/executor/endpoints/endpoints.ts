@@ -72,12 +72,16 @@ export class Endpoints {
   /** Of what environments call themselves. */
   readonly #judges = new WeakMap<Grant, Judges>();
 
-  constructor(ports: ExecutorPorts, slice: Slice, { connections, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer">) {
+  constructor(
+    ports: ExecutorPorts,
+    slice: Slice,
+    { connections, storm, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer" | "storm">,
+  ) {
     this.#ports = ports;
     this.#slice = slice;
     this.#patience = patience;
     this.#connections = connections === null ? null : new Gate(connections);
-    this.#places = new Places(ports);
+    this.#places = new Places(ports, storm);
     this.#links = new LimiterLinks(ports, slice);
     this.outward = outwardOf(ports, slice, this.#connections);
   }
@@ -239,7 +243,7 @@ export class Endpoints {
     config: Pick<RunConfig, "api_client_type" | "headers" | "headers_from_state">,
     { base_url, api_key_var, headers }: Replica,
     notes: Notes,
-    { pause, health, limitName, scoring, costs }: Place,
+    { pause, health, limitName, scoring, costs, storm }: Place,
     { key, headers: keyHeaders }: EndpointKey,
     ports: Partial<ClientPorts>,
   ): Client {
@@ -276,6 +280,7 @@ export class Endpoints {
         limitName,
         scoring,
         costs,
+        storm,
         ...ports,
       },
     );

@@ -2,6 +2,7 @@ import { EndpointPause, type PauseClock } from "../../clients/endpoint-pause.ts"
 import { RequestCosts } from "../../clients/limits/request-costs.ts";
 import { TokenLimitName } from "../../clients/openai/token-limit-name.ts";
 import { Outage } from "../../clients/outage.ts";
+import { Storm } from "../../clients/storm.ts";
 import { ScoringChoices } from "../../clients/scoring/choices.ts";
 import type { Replica, RunConfig } from "../../config/plan/run-config.ts";
 import { modelClass } from "../../endpoint-limits/model-class.ts";
@@ -15,6 +16,7 @@ export interface Place {
   readonly health: PlaceHealth;
   readonly limitName: TokenLimitName;
   readonly outage: Outage;
+  readonly storm: Storm;
   readonly scoring: ScoringChoices;
   readonly costs: RequestCosts;
 }
@@ -22,10 +24,13 @@ export interface Place {
 /** The places that an executor calls; what an endpoint limits, it limits for each class of its models apart. */
 export class Places {
   readonly #clock: PauseClock;
+  readonly #stormMs: number;
   readonly #known = new Map<string, Place>();
 
-  constructor(clock: PauseClock) {
+  /** `stormMs`: how long refusals for want of room cost a request no retry. */
+  constructor(clock: PauseClock, stormMs: number) {
     this.#clock = clock;
+    this.#stormMs = stormMs;
   }
 
   /** What is known of a place goes for one key of it: two teams may call different keys the same. */
@@ -37,6 +42,7 @@ export class Places {
       health: new PlaceHealth(this.#clock.now),
       limitName: new TokenLimitName(),
       outage: new Outage(this.#clock.now),
+      storm: new Storm(this.#clock.now, this.#stormMs),
       scoring: new ScoringChoices(this.#clock.now),
       costs: new RequestCosts(),
     };

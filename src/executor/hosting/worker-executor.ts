@@ -17,6 +17,7 @@ import {
   KEEP_TURNS_MS,
   MAX_CONNECTIONS,
   OUTAGE_MS,
+  STORM_MS,
   SLICE_MS,
   SLICE_ROLLOUTS,
   SLICE_SUBREQUESTS,
@@ -142,6 +143,7 @@ export function budgetOf(env: Env, firstSlice: number | null = null): ExecutorBu
     subrequests: local ? unlimited : SLICE_SUBREQUESTS,
     outage,
     firstAnswer: Math.min(outage, FIRST_ANSWER_MS),
+    storm: numberVar("STORM_MS", env.STORM_MS, STORM_MS),
     keepTurns: numberVar("KEEP_TURNS_MS", env.KEEP_TURNS_MS, KEEP_TURNS_MS),
     unitDeadline: local ? null : UNIT_DEADLINE_MS,
   };

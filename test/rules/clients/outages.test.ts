@@ -3,7 +3,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { Endpoints } from "../../../src/executor/endpoints/endpoints.ts";
 import { Slice } from "../../../src/executor/slice.ts";
-import { FIRST_ANSWER_MS, OUTAGE_MS } from "../../../src/limits.ts";
+import { FIRST_ANSWER_MS, OUTAGE_MS, STORM_MS } from "../../../src/limits.ts";
 import { clientPortsOfExecutor, grantFor } from "../../support/run/executor-ports.ts";
 import { ask, completion } from "../../support/clients/scripted-endpoint.ts";
 import { SteppedClock } from "../../support/run/stepped-clock.ts";
@@ -36,7 +36,16 @@ async function bench(
     },
   });
   const budget = { requests: 64, connections: null, margin: 0, poll: 0, slice: unlimited, wanted: unlimited, wall: unlimited, rollouts: unlimited };
-  const whole = { ...budget, held: 0, subrequests: unlimited, outage, firstAnswer: Math.min(outage, FIRST_ANSWER_MS), keepTurns: 10_000, unitDeadline: null };
+  const whole = {
+    ...budget,
+    held: 0,
+    subrequests: unlimited,
+    outage,
+    firstAnswer: Math.min(outage, FIRST_ANSWER_MS),
+    storm: STORM_MS,
+    keepTurns: 10_000,
+    unitDeadline: null,
+  };
   const endpoints = new Endpoints(ports, new Slice(whole, clock.now), whole);
   const told: string[] = [];
   const grant = { ...grantFor(config, 64), ...(answered ? { answered: true } : {}) };

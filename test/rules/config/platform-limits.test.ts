@@ -69,6 +69,7 @@ describe("a slice", () => {
     subrequests: 20,
     outage: 0,
     firstAnswer: 0,
+    storm: 0,
     keepTurns: 10_000,
     unitDeadline: null,
   };

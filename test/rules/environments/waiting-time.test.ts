@@ -5,7 +5,7 @@ import { Gate } from "../../../src/clients/gate.ts";
 import { Storm } from "../../../src/clients/storm.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
 import { inProcess } from "../../../src/environments/hosted/in-process.ts";
-import { MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/kinds/multi-turn-env.ts";
+import { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/kinds/multi-turn-env.ts";
 import { runUnit, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { STORM_MS } from "../../../src/limits.ts";
 import type { Client, State } from "../../../src/rollouts/types.ts";
@@ -18,7 +18,7 @@ class Talk extends MultiTurnEnv {
   constructor(options: Partial<MultiTurnOptions>) {
     super({ dataset: [{ question: "q" }], ...options });
   }
-  override envResponse(): string {
+  override envResponse(): EnvResponse | Promise<EnvResponse> {
     return "go on";
   }
 }

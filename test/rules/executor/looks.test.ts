@@ -46,6 +46,7 @@ describe("an executor with lanes that become free", () => {
       connections: null,
       outage: 1_000,
       firstAnswer: 1_000,
+      storm: 0,
     } satisfies ExecutorBudget).run();
     await vi.advanceTimersByTimeAsync(POLL_MS - 1);
     // The second look lasts from 1 s to 2 s; the lanes of the third run became free meanwhile.

@@ -66,7 +66,7 @@ export class UnitPlayer {
     if (block.poisoned) world.clock.after(1, () => this.finish(unit));
     else if (state.left.size === 0) world.clock.after(world.random.int(1, 500), () => this.#generated(unit, state));
     const { deadline } = invocation;
-    if (deadline !== null) state.time = new UnitTime(deadline, world.clock.timer, () => this.#expire(unit, state));
+    if (deadline !== null) state.time = new UnitTime(deadline, { now: () => world.clock.now, timer: world.clock.timer }, () => this.#expire(unit, state));
     for (const index of [...state.unscored]) this.#scoreAlone(unit, state, index);
     for (const index of state.left) {
       this.#host.loose.begins(unit, index, world.clock.now);
@@ -131,10 +131,12 @@ export class UnitPlayer {
     const key = `${unit}/${index}`;
     // Who waits behind one that is over has its permit.
     if (this.#units.get(unit) !== state || !state.left.has(index)) return requests.admit();
-    state.time?.asks();
+    const call = state.calls.get(index) ?? state.time?.call();
+    if (call !== undefined) state.calls.set(index, call);
     const turn = (state.turns.get(index) ?? 0) + 1;
     if (!requests.enter(key, turn, () => this.#request(unit, state, index))) return;
     state.inFlight.add(index);
+    call?.permitted();
     const { deadline } = invocation;
     state.permittedAt ??= world.clock.now;
     state.time?.permitted();
@@ -144,6 +146,8 @@ export class UnitPlayer {
       if (!this.#isOpen(unit, state) || !state.left.has(index)) return;
       requests.leave(key);
       state.inFlight.delete(index);
+      state.calls.delete(index);
+      call?.over();
       if (this.#host.misplaced && !world.calm) {
         state.left.delete(index);
         this.#refuse(state);

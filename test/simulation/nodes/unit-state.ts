@@ -1,5 +1,6 @@
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import type { UnitWork } from "../../../src/executor/session/session-events.ts";
+import type { WatchedCall } from "../../../src/environments/unit/call-waits.ts";
 import type { UnitTime } from "../../../src/environments/unit/unit-time.ts";
 import { broken } from "../invariants.ts";
 import type { Made } from "../world/loose.ts";
@@ -26,6 +27,8 @@ export interface Unit {
   readonly inFlight: Set<number>;
   /** Its deadline; null without one, or before it has begun. */
   time: UnitTime | null;
+  /** Calls of its rollouts, for its time. */
+  readonly calls: Map<number, WatchedCall>;
   /** When it had its first permit, or its last turn, true time; null before. */
   permittedAt: number | null;
   /** When it began, by the executor's clock. */
@@ -58,6 +61,7 @@ export function beginUnit(world: Scene, work: UnitWork, rollouts: number, made: 
     refused: false,
     inFlight: new Set(),
     time: null,
+    calls: new Map(),
     permittedAt: null,
     begun,
   };

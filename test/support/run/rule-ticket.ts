@@ -161,6 +161,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     subrequests: unlimited,
     outage: 0,
     firstAnswer: 0,
+    storm: 0,
     keepTurns: 10_000,
     unitDeadline: null,
     connections: null,

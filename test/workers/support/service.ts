@@ -15,6 +15,7 @@ type Vars = Partial<
     | "GRACE_MS"
     | "CODE_WAIT_MS"
     | "OUTAGE_MS"
+    | "STORM_MS"
     | "EXECUTOR_REQUESTS"
     | "NEXT_POLL_MS"
     | "SPAN_ROLLOUTS",

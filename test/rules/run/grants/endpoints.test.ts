@@ -36,6 +36,7 @@ async function opened(
     subrequests: 3,
     outage: 0,
     firstAnswer: 0,
+    storm: 0,
     keepTurns: 10_000,
     unitDeadline: null,
   };

@@ -2,7 +2,7 @@ import type { Client } from "../../../../src/rollouts/types.ts";
 import { Endpoints } from "../../../../src/executor/endpoints/endpoints.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../../../../src/executor/ports.ts";
 import { Slice } from "../../../../src/executor/slice.ts";
-import { FIRST_ANSWER_MS, OUTAGE_MS } from "../../../../src/limits.ts";
+import { FIRST_ANSWER_MS, OUTAGE_MS, STORM_MS } from "../../../../src/limits.ts";
 import { ask } from "../../../support/clients/scripted-endpoint.ts";
 import { clientPortsOfExecutor, grantFor } from "../../../support/run/executor-ports.ts";
 import type { RunConfig } from "../../../../src/config/plan/run-config.ts";
@@ -23,6 +23,7 @@ const BUDGET: ExecutorBudget = {
   subrequests: UNBOUNDED,
   outage: OUTAGE_MS,
   firstAnswer: FIRST_ANSWER_MS,
+  storm: STORM_MS,
   keepTurns: 10_000,
   unitDeadline: null,
 };

@@ -16,7 +16,8 @@ export {
   type LoaderContext,
 } from "./environments/definition/definition.ts";
 export { EnvGroup, type EnvGroupOptions } from "./environments/kinds/env-group.ts";
-export { Environment, type EnvironmentOptions, type ModelCallOptions } from "./environments/kinds/environment.ts";
+export { Environment, type EnvironmentOptions } from "./environments/kinds/environment.ts";
+export type { ModelCallOptions } from "./environments/kinds/model-call.ts";
 export type { RolloutContext, StateRequest } from "./environments/unit/playable.ts";
 export type { EvaluateOptions, GenerateOptions, GenerateOutputs, ModelClient } from "./environments/unit/generate.ts";
 export type { GenerateMetadata, VersionInfo } from "./environments/unit/generate-metadata.ts";

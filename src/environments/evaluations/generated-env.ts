@@ -1,7 +1,7 @@
 import { EdgewiseError } from "../../errors/result.ts";
 import { loggerOf } from "../../logging/logger.ts";
 import type { Message, ModelResponse, State } from "../../rollouts/types.ts";
-import type { ModelCallOptions } from "../kinds/environment.ts";
+import type { ModelCallOptions } from "../kinds/model-call.ts";
 import { SingleTurnEnv } from "../kinds/single-turn-env.ts";
 import { SCORED } from "./likelihood-env.ts";
 import { writtenText } from "./scored-text.ts";

@@ -1,7 +1,7 @@
 import { DEFAULT_TEXTS_PER_REQUEST } from "../../clients/scoring/scorer.ts";
 import { scoreTexts } from "../../clients/scoring/score-texts.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../kinds/single-turn-env.ts";
-import type { ModelCallOptions } from "../kinds/environment.ts";
+import type { ModelCallOptions } from "../kinds/model-call.ts";
 import type { Message, ModelResponse, PromptScore, State, Usage } from "../../rollouts/types.ts";
 import { contentText } from "../../rollouts/messages.ts";
 import { addUsage } from "../../rollouts/state/usage.ts";

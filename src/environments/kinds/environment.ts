@@ -28,6 +28,7 @@ import {
   type StopHandler,
   type TeardownHandler,
 } from "../../rollouts/state/handlers.ts";
+import { type CallEvents, type ModelCallOptions, watched } from "./model-call.ts";
 import { mergeSamplingArgs } from "../hosted/traits.ts";
 import { makeDataset } from "../definition/make-dataset.ts";
 import type { WatchedCall } from "../unit/call-waits.ts";
@@ -35,7 +36,7 @@ import type { Playable, RolloutContext, StateRequest } from "../unit/playable.ts
 import { rowTool } from "../../rollouts/rows/row.ts";
 import { applySettings, boolean, integer, number, orNull, type Settings, text } from "../definition/setting.ts";
 import { createState } from "../../rollouts/state/state.ts";
-import type { Client, Message, ModelCall, ModelResponse, RolloutInput, State, Tool } from "../../rollouts/types.ts";
+import type { Message, ModelResponse, RolloutInput, State, Tool } from "../../rollouts/types.ts";
 import { addUsage } from "../../rollouts/state/usage.ts";
 
 export interface EnvironmentOptions {
@@ -61,17 +62,6 @@ export interface EnvironmentOptions {
   readonly passThreshold?: number;
   /** Lowest and highest reward that a rollout can have, where the rubric's own range is not it. */
   readonly rewardRange?: RewardRange;
-}
-
-/** What differs in one model call from what the state says. */
-/** What a model call says of itself. */
-export type CallEvents = Pick<ModelCall, "onBegin" | "onWait">;
-
-export interface ModelCallOptions {
-  readonly client?: Client;
-  readonly model?: string;
-  readonly tools?: readonly Tool[];
-  readonly samplingArgs?: JsonObject;
 }
 
 const log = loggerOf("environment");
@@ -250,36 +240,24 @@ export abstract class Environment implements Playable {
   async getModelResponse(state: State, prompt: readonly Message[], options: ModelCallOptions = {}): Promise<ModelResponse> {
     const client = options.client ?? state.client;
     if (client === null) throw new Error("this state has no client to call a model with");
-    const context = this.#contexts.get(state);
-    const ask = (told: CallEvents): Promise<ModelResponse> =>
-      client.getResponse({
-        prompt,
-        model: options.model ?? state.model,
-        sampling_args: options.samplingArgs ?? state.sampling_args,
-        tools: options.tools ?? state.tool_defs,
-        state,
-        signal: context?.signal ?? null,
-        ...told,
-        // Another model that an environment asks answers for itself.
-        ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
-      });
-    const response = await this.calling(state, ask);
+    const request = {
+      prompt,
+      model: options.model ?? state.model,
+      sampling_args: options.samplingArgs ?? state.sampling_args,
+      tools: options.tools ?? state.tool_defs,
+      state,
+      signal: this.signalOf(state),
+      // Another model that an environment asks answers for itself.
+      ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
+    };
+    const response = await this.calling(state, (events) => client.getResponse({ ...request, ...events }));
     state.usage = addUsage(state.usage, response.usage);
     return response;
   }
 
-  /** Makes a model call of this rollout: what the call says of itself (`told`) is told on, so that waiting is not the rollout's own time. */
-  protected async calling<T>(state: State, ask: (told: CallEvents) => Promise<T>): Promise<T> {
-    const call = this.callMade(state);
-    const onBegin = (): void => {
-      call?.permitted();
-      this.callBegins(state);
-    };
-    try {
-      return await ask(call === null ? { onBegin } : { onBegin, onWait: call.waits });
-    } finally {
-      call?.over();
-    }
+  /** Makes a model call of this rollout, which tells what it says of itself: waiting is not the rollout's own time. */
+  protected async calling<T>(state: State, ask: (events: CallEvents) => Promise<T>): Promise<T> {
+    return await watched(this.callMade(state), () => this.callBegins(state), ask);
   }
 
   /** A model call of this rollout is about to be made; null where nobody counts the rollout's time. */

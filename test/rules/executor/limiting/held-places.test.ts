@@ -37,7 +37,7 @@ function executor(answer: (request: ExchangeRequest) => ExchangeAnswer = () => O
   });
   const budget = {
     ...{ requests: 8, connections: null, margin: 0, poll: 0, slice: unlimited, wanted: unlimited, wall: unlimited, rollouts: unlimited, held: 0 },
-    ...{ subrequests: unlimited, outage: 0, firstAnswer: 0, keepTurns: 10_000, unitDeadline: null },
+    ...{ subrequests: unlimited, outage: 0, firstAnswer: 0, storm: 0, keepTurns: 10_000, unitDeadline: null },
   };
   const endpoints = new Endpoints(ports, new Slice(budget, Date.now), budget);
   const told: string[] = [];

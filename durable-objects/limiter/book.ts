@@ -215,10 +215,11 @@ export class Book {
       isShort ||= someWait && concurrent !== null && (concurrent < Math.min(holder.target ?? 0, wantOf(holder)) || concurrent < held);
       const slots = (concurrent ?? holder.report.most) - holder.report.in_flight;
       const added = this.#rates.grant(holder, stands ? null : slots, this.#attendance.parties, usual);
-      return { id: holder.report.id, concurrent, ...added };
+      const bound = this.#boundOf(holder, concurrent);
+      return { id: holder.report.id, concurrent, ...added, ...(bound === null ? {} : { bound }) };
     });
     const again_ms = isShort ? hurriedMs(executors) : usual;
-    return { ...this.#open(again_ms), mode: "limited", shares, over_ms: usual, bound: this.#boundOf(holders, shares) };
+    return { ...this.#open(again_ms), mode: "limited", shares, over_ms: usual, bound: shares.find(({ bound }) => bound !== undefined)?.bound ?? null };
   }
 
   #concurrentOf(holder: Holder, executor: string, now: number): number | null {
@@ -230,17 +231,11 @@ export class Book {
     return this.#concurrency.shareOf(holder, wanted, this.#attendance.parties);
   }
 
-  /** The strictest that keeps holders of this executor waiting. */
-  #boundOf(holders: readonly Holder[], shares: readonly Share[]): Bound | null {
-    for (const [at, holder] of holders.entries()) {
-      const { report, party } = holder;
-      const concurrent = shares[at]?.concurrent ?? null;
-      if (report.waiting === 0) continue;
-      const full = concurrent !== null && report.in_flight >= concurrent ? this.#concurrency.boundOf(party) : null;
-      const bound = full ?? this.#rates.boundOf(party);
-      if (bound !== null) return bound;
-    }
-    return null;
+  /** The strictest that keeps a holder waiting which may have so many in flight. */
+  #boundOf({ report, party }: Holder, concurrent: number | null): Bound | null {
+    if (report.waiting === 0) return null;
+    const full = concurrent !== null && report.in_flight >= concurrent ? this.#concurrency.boundOf(party) : null;
+    return full ?? this.#rates.boundOf(party);
   }
 
   /** Pause and outage, which hold in either mode. */

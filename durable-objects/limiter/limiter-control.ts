@@ -96,6 +96,8 @@ export interface Share {
   readonly adds: Amounts<RateKind>;
   /** A balance never grows beyond this, so that what is saved up is no burst. */
   readonly most: Amounts<RateKind>;
+  /** The strictest that keeps its requests waiting, for people; absent = nothing does. Another holder may be told of another. */
+  readonly bound?: Bound;
 }
 
 export type ExchangeAnswer =

@@ -1,4 +1,4 @@
-import type { HolderReport, Share } from "../../../durable-objects/limiter/limiter-control.ts";
+import type { Bound, HolderReport, Share } from "../../../durable-objects/limiter/limiter-control.ts";
 import type { Permits } from "../../clients/client.ts";
 import type { Gate } from "../../clients/gate.ts";
 import { WaitingLine } from "../../clients/waiting-line.ts";
@@ -61,6 +61,7 @@ export class Holder implements Permits {
   #total = { count: 0, input: 0, output: 0 };
   /** Requests in flight at once by its share; null = as many as the gate allows; undefined = it has no share yet. */
   #concurrent: number | null | undefined;
+  #bound: Bound | null = null;
   /** The Limiter has not answered for it: what its team was given, and its caps, hold also where nothing else is limited. */
   #isUnheard = true;
   /** Since when what requests take is counted: what began before took nothing of a balance. */
@@ -88,6 +89,11 @@ export class Holder implements Permits {
   /** Requests that the Limiter keeps waiting, and not the gate. */
   get waiting(): number {
     return this.#waitsForShare ? this.#line.length : 0;
+  }
+
+  /** What keeps them waiting, by its share; null = nothing that is known. Another holder of the link may wait for something else, of which this one is not to know. */
+  get bound(): Bound | null {
+    return this.waiting === 0 ? null : this.#bound;
   }
 
   /** Whether it is of no more use to the link. */
@@ -148,6 +154,7 @@ export class Holder implements Permits {
   share(share: Share, overMs: number): void {
     const now = this.#link.now();
     this.#concurrent = share.concurrent;
+    this.#bound = share.bound ?? null;
     this.#isUnheard = false;
     this.#balance.add(share, overMs, now);
     this.#countedSince = Math.min(this.#countedSince, now);
@@ -156,6 +163,7 @@ export class Holder implements Permits {
   /** Nothing limits it but the gate. */
   open(): void {
     this.#concurrent = null;
+    this.#bound = null;
     this.#isUnheard = false;
     this.#balance.clear();
     this.#countedSince = Number.POSITIVE_INFINITY;
@@ -164,6 +172,7 @@ export class Holder implements Permits {
   /** It has no share. */
   await(): void {
     this.#concurrent = undefined;
+    this.#bound = null;
     this.#isUnheard = true;
   }
 

@@ -108,7 +108,9 @@ export class LimiterLinks {
         return link.pausedUntil;
       },
       get bound() {
-        return holder.waiting === 0 ? null : link.bound;
+        // A pause and an outage are everybody's.
+        const all = holder.waiting === 0 ? null : link.bound;
+        return all?.kind === "pause" || all?.kind === "down" ? all : holder.bound;
       },
       close: () => {
         warned.delete(warning);

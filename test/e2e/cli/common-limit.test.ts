@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readLock } from "../../../src/cli/state/state-lock.ts";
 import { until } from "../../support/cli/cli-process.ts";
+import { Served, type ServedRun } from "../../support/cli/served.ts";
 import { type Bench, inPlace } from "../../support/cli/in-place.ts";
 
 const THREE = { EDGEWISE_EXECUTORS: "3" };
@@ -53,6 +54,12 @@ describe.concurrent("max_concurrent_total is the number of requests in flight of
       expect(code, stderr).toBe(0);
       expect(stdout.match(/COMPLETED/g)).toHaveLength(3);
       expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 5, total: 120 });
+      // What waits says for what, and each log says it once.
+      const common = "5 requests at once that the evaluations of its command have together";
+      const logs = bench.place.resultsFolders("environments/words/outputs").map((folder) => readFileSync(join(folder, "eval.log"), "utf8"));
+      expect(logs).toHaveLength(3);
+      for (const log of logs) expect(log.split(`Waiting for the ${common}`).length).toBeLessThanOrEqual(2);
+      expect(logs.join("\n")).toContain(` - INFO - Waiting for the ${common}: requests begin as that allows`);
     }),
   );
 
@@ -82,6 +89,33 @@ describe.concurrent("max_concurrent_total is the number of requests in flight of
       expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 4, total: 128 });
       expect(asked(bench, "a")).toHaveLength(8);
       expect(peakSince(bench, lastEnd(bench, "a"))).toBe(4);
+    }),
+  );
+
+  it(
+    "over HTTP and with --hosted, where nobody stays to begin them",
+    { timeout: 90_000 },
+    inPlace({ latency_ms: [30, 50] }, async (bench) => {
+      const served = new Served(bench.place);
+      await served.start(null, THREE);
+      const settled = async (): Promise<readonly ServedRun[]> => {
+        const { evaluations } = (await (await served.ask("/evaluations")).json()) as { evaluations: readonly ServedRun[] };
+        return evaluations.filter(({ edgewise }) => edgewise.settled);
+      };
+      const one = { env_id: "reverse-text", num_examples: 15 };
+      const top = { model: "scripted", api_base_url: bench.model.url, rollouts_per_example: 2, max_concurrent_total: 3 };
+      await served.ask("/evaluation-configs", { ...top, eval: [one, one, one, one] });
+      await until(async () => (await settled()).length === 4, 60_000);
+      expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 3, total: 120 });
+
+      const toml = Object.entries(top).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
+      const evals = '[[eval]]\nenv_id = "reverse-text"\nnum_examples = 15\n'.repeat(4);
+      writeFileSync(join(bench.place.folder, "hosted.toml"), `${toml.join("")}${evals}`);
+      const { code, stderr } = await bench.place.run(["eval", "run", "hosted.toml", "--hosted"], { EDGEWISE_URL: served.url });
+      expect(code, stderr).toBe(0);
+      await until(async () => (await settled()).length === 8, 60_000);
+      expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 3, total: 240 });
+      await served.end("SIGTERM");
     }),
   );
 

@@ -14,6 +14,8 @@ export interface SeenLimiter {
   readonly place: LimitedPlace;
   /** When it last began anew, and made itself known. */
   readonly seen_at: number;
+  /** Runs of the team itself have called it; else only those of others have, with a key of the service: in the default team's Registry alone. */
+  readonly own: boolean;
 }
 
 /** A limit that the service keeps for a team. */
@@ -37,9 +39,9 @@ export interface HeldLimits {
 export interface LimiterIndexControl {
   /**
    * A Limiter makes itself known, once in its life for each team that calls it, and is told what holds for that team at its place. The same again is
-   * no harm. Of a team whose key is not its own the default team's Registry hears too, since the key is the service's.
+   * no harm. Of a team whose key is not its own the default team's Registry hears too, since the key is the service's (`own`: false).
    */
-  limiterSeen(seen: TeamOf & { readonly place: LimitedPlace; readonly name: string }): Promise<HeldLimits>;
+  limiterSeen(seen: TeamOf & { readonly place: LimitedPlace; readonly name: string; readonly own?: false }): Promise<HeldLimits>;
   /** The newest first. */
   listLimiters(): Promise<readonly SeenLimiter[]>;
   /** Null where there is none. */

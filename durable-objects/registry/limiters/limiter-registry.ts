@@ -21,9 +21,9 @@ export abstract class LimiterRegistry extends LinkRegistry implements LimiterInd
   /** Throws where the object's tables are of another version. */
   protected abstract opened(): void;
 
-  async limiterSeen({ team = DEFAULT_TEAM, place, name }: Parameters<LimiterIndexControl["limiterSeen"]>[0]): Promise<HeldLimits> {
-    this.#known().note(name, place, steadyNow());
-    return this.#held(team, place, () => registryStub(this.env).limiterSeen({ place, name }));
+  async limiterSeen({ team = DEFAULT_TEAM, place, name, own = true }: Parameters<LimiterIndexControl["limiterSeen"]>[0]): Promise<HeldLimits> {
+    this.#known().note(name, place, own, steadyNow());
+    return this.#held(team, place, () => registryStub(this.env).limiterSeen({ place, name, own: false }));
   }
   async heldLimits({ team = DEFAULT_TEAM, place }: Parameters<LimiterIndexControl["heldLimits"]>[0]): Promise<HeldLimits> {
     return this.#held(team, place, () => registryStub(this.env).heldLimits({ place }));

@@ -17,7 +17,8 @@ const LIMITERS = `
     base_url TEXT NOT NULL,
     api_key_var TEXT NOT NULL,
     model_class TEXT NOT NULL,
-    seen_at INTEGER NOT NULL
+    seen_at INTEGER NOT NULL,
+    own INTEGER NOT NULL
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS given_limit (
     name TEXT PRIMARY KEY,
@@ -29,7 +30,8 @@ const LIMITERS = `
   ) WITHOUT ROWID;
 `;
 
-type LimiterRow = Record<string, SqlStorageValue> & LimitedPlace & { readonly id: string; readonly name: string; readonly seen_at: number };
+type LimiterRow = Record<string, SqlStorageValue> &
+  LimitedPlace & { readonly id: string; readonly name: string; readonly seen_at: number; readonly own: number };
 interface GivenRow extends Record<string, SqlStorageValue> {
   readonly name: string;
   readonly version: number;
@@ -46,18 +48,20 @@ export class LimiterStore {
     this.#tables = new LateTables(storage, LIMITERS);
   }
 
-  note(name: string, { base_url, api_key_var, model_class }: LimitedPlace, now: number): void {
+  /** `own`: runs of the team itself call it; it stays so whoever calls it afterwards. */
+  note(name: string, { base_url, api_key_var, model_class }: LimitedPlace, own: boolean, now: number): void {
     const id = crypto.randomUUID().slice(0, 8);
     this.#tables.transaction(() => {
       this.#tables.rows(
-        `INSERT INTO limiter VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-          ON CONFLICT (name) DO UPDATE SET base_url = ?3, api_key_var = ?4, model_class = ?5, seen_at = ?6`,
+        `INSERT INTO limiter VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+          ON CONFLICT (name) DO UPDATE SET base_url = ?3, api_key_var = ?4, model_class = ?5, seen_at = ?6, own = max(own, ?7)`,
         name,
         id,
         base_url,
         api_key_var,
         model_class,
         now,
+        own ? 1 : 0,
       );
       this.#tables.rows("DELETE FROM limiter WHERE name IN (SELECT name FROM limiter ORDER BY seen_at DESC, name LIMIT -1 OFFSET ?)", MAX_KNOWN_LIMITERS);
     });
@@ -103,9 +107,9 @@ export class LimiterStore {
   }
 }
 
-const seenOf = ({ id, name, base_url, api_key_var, model_class, seen_at }: LimiterRow): SeenLimiter => ({
+const seenOf = ({ id, name, base_url, api_key_var, model_class, seen_at, own }: LimiterRow): SeenLimiter => ({
   ...{ id, name, place: { base_url, api_key_var, model_class } },
-  seen_at,
+  ...{ seen_at, own: own === 1 },
 });
 
 function keptOf({ name, version, limits, created_at, updated_at, updated_by }: GivenRow): KeptLimit {

@@ -35,8 +35,9 @@ endpointLimits.get("/", async (c) => {
     () => ports.registry,
     (registry) => Promise.all([registry.listLimiters(), registry.listKeptLimits()]),
   );
-  const data = await someAtOnce(all.slice(skip, skip + limit), async (each) => shownLimiter(each, await viewOf(c, ports, each), kept));
-  return c.json({ data, total: all.length, skip, limit });
+  const seen = all.filter((each) => maySee(c, each));
+  const data = await someAtOnce(seen.slice(skip, skip + limit), async (each) => shownLimiter(each, await viewOf(c, ports, each), kept));
+  return c.json({ data, total: seen.length, skip, limit });
 });
 
 endpointLimits.get("/given", async (c) => {
@@ -116,9 +117,12 @@ async function limiterIn(c: Context<AppContext>, ports: AppPorts): Promise<SeenL
     () => ports.registry,
     (registry) => registry.seenLimiter(limiter),
   );
-  if (found === null) throw noLimiter();
+  if (found === null || !maySee(c, found)) throw noLimiter();
   return found;
 }
+
+/** What only other teams call is theirs, and the owner's of the service. */
+const maySee = (c: Context<AppContext>, { own }: SeenLimiter): boolean => own || c.var.caller.owner;
 
 /** What it says of itself; runs of other teams are named to the owner of the service alone. Null where it knows nothing, or does not answer: the others are shown all the same. */
 async function viewOf(c: Context<AppContext>, ports: AppPorts, { name }: SeenLimiter): Promise<LimiterView | null> {

@@ -22,15 +22,15 @@ const COLUMNS = [
   { title: "ENDPOINT", flexible: true },
   { title: "KEY", flexible: true },
   { title: "MODEL", flexible: true },
-  { title: "IN FLIGHT", align: "right" },
-  { title: "WAITING", align: "right" },
+  { title: "OPEN", align: "right" },
+  { title: "WAIT", align: "right" },
   { title: "429", align: "right" },
   { title: "P50", align: "right" },
   { title: "P95", align: "right" },
   { title: "LIMITER" },
 ] as const;
 
-/** A line of numbers for each limiter, and below it what does not fit into columns: the limits, what is waited for, and by whom. */
+/** A line of numbers for each limiter (`OPEN`: requests in flight), and below it what does not fit into columns: the limits, what is waited for, and by whom. */
 export function limiterLines(limiters: readonly ShownLimiter[], width: number): readonly string[] {
   const [titles = "", ...rows] = columnLines(COLUMNS, limiters.map(cellsOf), width);
   return [titles, ...rows.flatMap((row, at) => [row, ...(limiters[at] === undefined ? [] : detailsOf(limiters[at]).map((line) => `  ${singleLine(line)}`))])];
@@ -43,7 +43,7 @@ function cellsOf({ limiter_id, api_base_url, api_key_var, model_class, state }: 
 }
 
 function detailsOf({ api_base_url, given, state }: ShownLimiter): readonly string[] {
-  if (state === null) return ["limit    nothing is known: it has not been called, or its limiter does not answer"];
+  if (state === null) return ["limit    none known: nobody calls it now, or its limiter does not answer"];
   const limits = state.limits.map(
     ({ kind, limit, source }) => `${source === "found" ? "about " : ""}${limitText(KIND_OF[kind], limit)} (${sourceText(source, given)})`,
   );

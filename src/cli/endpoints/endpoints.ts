@@ -34,7 +34,7 @@ const pathOf = namedPath("endpoints");
 
 /** May be repeated: the same entry twice is one. */
 export async function endpointAdd(context: CommandContext, wish: AddWish): Promise<ExitCode> {
-  const rows = wish.named.endsWith(".toml") ? rowsOfFile(wish, context.cwd) : [rowOf(wish)];
+  const rows = wish.named.endsWith(".toml") ? rowsOfFile(wish, context) : [rowOf(wish)];
   const write = async (client: ServiceClient): Promise<readonly KeptEndpoint[]> => {
     if (!wish.replace)
       return (await client.json<{ data: readonly KeptEndpoint[] }>("POST", pathOf(null, wish.team), { body: { endpoint: rows }, retries: 2 })).data;
@@ -73,7 +73,7 @@ function rowOf({ named, model, url, key, type, headers }: AddWish): TomlTable {
   };
 }
 
-function rowsOfFile({ named, model, url, key, type, headers }: AddWish, cwd: string): readonly TomlTable[] {
+function rowsOfFile({ named, model, url, key, type, headers }: AddWish, { cwd, terminal }: CommandContext): readonly TomlTable[] {
   if ([model, url, key, type].some((each) => each !== undefined) || Object.keys(headers).length > 0)
     throw usageError(`${named} says itself what its endpoints are: leave out the other flags`);
   let text: string;
@@ -83,8 +83,9 @@ function rowsOfFile({ named, model, url, key, type, headers }: AddWish, cwd: str
     throw usageError(`the registry ${named} cannot be read: ${reasonOf(error)}`);
   }
   const document = parseTomlText(text, named);
-  const { entries } = readRegistry(document, named);
+  const { entries, limits } = readRegistry(document, named);
   if (entries.size === 0) throw usageError(`${named} has no [[endpoint]]`);
+  if (limits.length > 0) terminal.tell(`The [[limit]] of ${named} are not kept with its endpoints: \`npx edgewise limits set NAME\` gives each.`);
   return document.endpoint as readonly TomlTable[];
 }
 

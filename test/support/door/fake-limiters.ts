@@ -10,9 +10,9 @@ export class FakeLimiters extends FakeLinks implements LimiterIndexControl {
   /** Names of keys that are the team's own. */
   readonly ownKeys = new Set<string>();
 
-  async limiterSeen({ place, name, ...team }: Parameters<LimiterIndexControl["limiterSeen"]>[0]): Promise<HeldLimits> {
+  async limiterSeen({ place, name, own = true, ...team }: Parameters<LimiterIndexControl["limiterSeen"]>[0]): Promise<HeldLimits> {
     const id = this.limiters.get(name)?.id ?? `0000000${this.limiters.size}`;
-    this.limiters.set(name, { id, name, place, seen_at: 1_700_000_000_000 });
+    this.limiters.set(name, { id, name, place, seen_at: 1_700_000_000_000, own });
     return this.heldLimits({ place, ...team });
   }
   async heldLimits({ place, team }: Parameters<LimiterIndexControl["heldLimits"]>[0]): Promise<HeldLimits> {

@@ -66,6 +66,11 @@ it("a limiter is shown to the teams that call it, and forgets at the word of who
   expect(own).toMatchObject({ api_base_url: URL, api_key_var: "MODELS_API_KEY", model_class: "m", given: [] });
   // The owner's, since the key is the service's.
   expect(await listed(OWNER_TOKEN)).toMatchObject([{ api_base_url: URL }]);
+  await door.join("carol", ["default"]);
+  const carol = await door.token("carol", ["default"], ["admin"]);
+  expect(await listed(carol)).toEqual([]);
+  const [ofService] = await listed(OWNER_TOKEN);
+  expect(await door.status(carol, "GET", `/limits/${ofService?.limiter_id}`)).toBe(404);
   await door.join("bob", ["quokkas"]);
   expect(await listed(await door.token("bob", ["quokkas"], ["admin"]))).toEqual([]);
   const admin = await door.token("ada", ["acme"], ["admin"]);

@@ -54,7 +54,11 @@ it("what the default team keeps holds for everybody with the service's key, and 
   expect(await registry().limiterSeen({ place, name: "a" })).toEqual({ team: [], everybody });
   expect(await registry("acme").limiterSeen({ team: "acme", place, name: "b" })).toEqual({ team: [{ base_url: URL, limits: { requests: 50 } }], everybody });
   // The owner sees who else calls with the service's key.
-  expect((await registry().listLimiters()).map(({ name }) => name).sort()).toEqual(["a", "b"]);
+  expect((await registry().listLimiters()).map(({ name, own }) => `${name} ${own}`).sort()).toEqual(["a true", "b false"]);
+  // Whoever calls it beside them.
+  await registry().limiterSeen({ place, name: "b" });
+  await registry("acme").limiterSeen({ team: "acme", place, name: "b" });
+  expect((await registry().listLimiters()).map(({ own }) => own)).toEqual([true, true]);
   expect((await registry("acme").listLimiters()).map(({ name }) => name)).toEqual(["b"]);
 });
 

@@ -105,18 +105,18 @@ describe("edgewise limits", () => {
     const { code, lines } = await run(["limits"]);
     expect(code).toBe(0);
     expect(lines).toEqual([
-      "ENDPOINT    KEY             MODEL         IN FLIGHT  WAITING   429   P50  P95  LIMITER",
-      "OpenAI      OPENAI_API_KEY  gpt-4.1-mini         12       30  0.5%  0.5s  12s  0000000a",
+      "ENDPOINT    KEY             MODEL         OPEN  WAIT   429   P50  P95  LIMITER",
+      "OpenAI      OPENAI_API_KEY  gpt-4.1-mini    12    30  0.5%  0.5s  12s  0000000a",
       "  limit    500 requests a minute (told), about 12 requests at once (found), 200,000 tokens a minute (given: ours)",
       "  waiting  for OpenAI's 500 requests a minute",
       "  used by  0000abcd 8 open, 30 waiting · acme/0000abce (judges, priority 2.5) 4 open · other teams 1 open",
       // What would act on a terminal goes.
-      "gpu-1:8000  VLLM_API_KEY    qwen3                 0        0     -     -    -  0000000b",
+      "gpu-1:8000  VLLM_API_KEY    qwen3            0     0     -     -    -  0000000b",
       "  limit    none known",
       "  down     since 2026-11-22T10:00:01.000Z",
       "  paused   until 2026-11-22T10:00:05.000Z",
-      "gpu-1:8000  OTHER_KEY       qwen3                 -        -     -     -    -  0000000c",
-      "  limit    nothing is known: it has not been called, or its limiter does not answer",
+      "gpu-1:8000  OTHER_KEY       qwen3            -     -     -     -    -  0000000c",
+      "  limit    none known: nobody calls it now, or its limiter does not answer",
     ]);
     expect(asked()).toEqual([["GET /limits?limit=100", null]]);
   });

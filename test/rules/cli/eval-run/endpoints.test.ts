@@ -51,8 +51,11 @@ describe("edgewise endpoint", () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining("eval run ENV -m fast")]);
     expect(stdout).not.toContain("\u001b");
     const entry = { endpoint_id: "fast", model: "big/model", url: "https://models.example/v1", key: "MODELS_API_KEY" };
-    writeFileSync(join(cwd, "endpoints.toml"), '[[endpoint]]\nendpoint_id = "fast"\nmodel = "m"\nurl = "https://a.example/v1"\nkey = "A_API_KEY"\n');
-    expect((await run("endpoint", "add", "endpoints.toml", "--replace")).code).toBe(0);
+    writeFileSync(
+      join(cwd, "endpoints.toml"),
+      '[[endpoint]]\nendpoint_id = "fast"\nmodel = "m"\nurl = "https://a.example/v1"\nkey = "A_API_KEY"\n[[limit]]\nendpoint_id = "fast"\nconcurrent = 4\n',
+    );
+    expect(await run("endpoint", "add", "endpoints.toml", "--replace")).toMatchObject({ code: 0, stderr: expect.stringContaining("limits set NAME") });
     expect(asked()).toEqual([
       ["POST /endpoints?team_id=acme", { endpoint: [{ ...entry, headers: { "X-A": "1" } }] }],
       ["PUT /endpoints/fast", { endpoint: [{ endpoint_id: "fast", model: "m", url: "https://a.example/v1", key: "A_API_KEY" }] }],

@@ -39,9 +39,9 @@ export interface HeldLimits {
 export interface LimiterIndexControl {
   /**
    * A Limiter makes itself known, once in its life for each team that calls it, and is told what holds for that team at its place. The same again is
-   * no harm. Of a team whose key is not its own the default team's Registry hears too, since the key is the service's (`own`: false).
+   * no harm. Of a team whose key is not its own the default team's Registry hears too, since the key is the service's: `own` is false there, absent = true.
    */
-  limiterSeen(seen: TeamOf & { readonly place: LimitedPlace; readonly name: string; readonly own?: false }): Promise<HeldLimits>;
+  limiterSeen(seen: TeamOf & { readonly place: LimitedPlace; readonly name: string; readonly own?: boolean }): Promise<HeldLimits>;
   /** The newest first. */
   listLimiters(): Promise<readonly SeenLimiter[]>;
   /** Null where there is none. */

@@ -5,7 +5,7 @@ export type Source = "given" | "told" | "found";
  * `held`: below what was found, since what is counted here and what the provider counts differ by some per cent; requests in flight are counted alike.
  * `above_ms`: a window of a minute shows at its end that too much was used, requests in flight show it at once.
  */
-const FORMS = { rate: { held: 0.97, above_ms: 75_000 }, concurrent: { held: 1, above_ms: 10_000 } } as const;
+const FORMS = { rate: { held: 0.97, above_ms: 75_000, double_ms: 20_000 }, concurrent: { held: 1, above_ms: 10_000, double_ms: 12_000 } } as const;
 type CeilingForm = keyof typeof FORMS;
 
 /** How long a limit is held after a cut before anything above it is tried. */
@@ -14,7 +14,6 @@ const HOLD_MS = 15_000;
 const CLIMB_MS = 10_000;
 const ABOVE = 1.03;
 /** Nothing refused for a minute above it: the limit is another one now, and it may be far. */
-const DOUBLE_MS = 15_000;
 const MINUTE_MS = 60_000;
 /** Of a limit that was found once and not again, nothing is sure: it grows at once. */
 const SOON_MS = 4_000;
@@ -97,9 +96,10 @@ export class Ceiling {
 
   #grown(ms: number): number {
     if (ms <= 0) return 1;
-    if (this.#form === "concurrent") return 2 ** (ms / DOUBLE_MS);
+    const { double_ms } = FORMS[this.#form];
+    if (this.#form === "concurrent") return 2 ** (ms / double_ms);
     // Twice as much, and then no more before a window of a minute would have shown that it is too much.
     const minutes = Math.floor(ms / MINUTE_MS);
-    return 2 ** (minutes + Math.min(1, (ms - minutes * MINUTE_MS) / DOUBLE_MS));
+    return 2 ** (minutes + Math.min(1, (ms - minutes * MINUTE_MS) / double_ms));
   }
 }

@@ -23,6 +23,7 @@ interface Reporter {
   at: number;
   /** When the report before the newest came. */
   before: number;
+  /** Of its newest report; 0 where it sent nothing, since what it would see is nothing. */
   over_ms: number;
   in_flight: number;
 }
@@ -42,7 +43,7 @@ export class Traffic {
 
   record(executor: string, inFlight: number, seen: Sightings, now: number): void {
     const before = this.#reporters.get(executor);
-    this.#reporters.set(executor, { at: now, before: before?.at ?? now - seen.over_ms, over_ms: seen.over_ms, in_flight: inFlight });
+    this.#reporters.set(executor, { at: now, before: before?.at ?? now - seen.over_ms, over_ms: seen.sent > 0 ? seen.over_ms : 0, in_flight: inFlight });
     const admitted = seen.sent - seen.rate_limited - seen.overloaded - seen.missed;
     if (seen.sent > 0) this.first = Math.min(this.first, now - seen.over_ms);
     if (admitted !== 0 || seen.accepted > 0) this.#spread(now - seen.over_ms, now, admitted, seen);

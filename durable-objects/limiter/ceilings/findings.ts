@@ -1,0 +1,102 @@
+import { type LimitKind, RATE_KINDS } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { CleanMarks } from "./clean-marks.ts";
+import type { Incident } from "./incident.ts";
+import { bindingKind, type Uses } from "./suspects.ts";
+import type { Traffic } from "./traffic.ts";
+
+const MINUTE_MS = 60_000;
+/** Silence that is longer than what a bucket takes to fill again for one request: what refuses counts a window. */
+const WINDOW_SILENCE_MS = 3_000;
+/** A refusal so soon after another one, and what is cut then at most. */
+const SOON_MS = 10_000;
+const SOON_CUT = 0.6;
+const OVERLOAD_CUT = 0.8;
+/** Nothing has a minute behind it yet, nor a second. */
+const FIRST_MOMENT_MS = 2_500;
+/** Incidents so near to each other are of one change. */
+const FLUX_MS = 15_000;
+const REMEMBERED_MS = 15 * MINUTE_MS;
+const REMEMBERED = 8;
+/** What executors had open is known to some per cent, since each says it at a time of its own. */
+const ROUGHLY = 0.1;
+
+/** What a limit is found out to be, from incidents and from what went well between them. */
+export class Findings {
+  #marks: CleanMarks;
+  #past: { readonly at: number; readonly uses: Uses }[] = [];
+  /** When the last incident had its last refusal. */
+  #refusedLast = Number.NEGATIVE_INFINITY;
+
+  constructor(now: number) {
+    this.#marks = new CleanMarks(now);
+  }
+
+  /** Nothing is being refused. */
+  mark(traffic: Traffic, now: number): void {
+    this.#marks.mark(usesAt(traffic, now, traffic.inFlight(now)), traffic.lag(now), now);
+  }
+
+  /** Something is. */
+  refused(): void {
+    this.#marks.refused();
+  }
+
+  /** Which kind `incident` was for, and what its limit is, as far as counting tells. `known`: the limit of a kind so far. */
+  of(incident: Incident, traffic: Traffic, known: (kind: LimitKind) => number | undefined, now: number): { kind: LimitKind; limit: number; sure: boolean } {
+    const uses = usesAt(traffic, incident.began, incident.open.atLast);
+    const before = this.#past.filter(({ at }) => now - at < REMEMBERED_MS);
+    const kind = this.#kindOf(incident, uses, before, traffic);
+    const limit = Math.max(1, this.#limitOf(kind, incident, uses, traffic, known(kind)));
+    this.#past = [{ at: now, uses }, ...before].slice(0, REMEMBERED);
+    this.#refusedLast = incident.last;
+    // What went well before the first of several incidents may not do so any more.
+    if (now - (before[0]?.at ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) this.#marks = new CleanMarks(now);
+    return { kind, limit, sure: isWindowed(incident) };
+  }
+
+  #kindOf(incident: Incident, uses: Uses, before: readonly { readonly at: number; readonly uses: Uses }[], traffic: Traffic): LimitKind {
+    if (incident.named !== null) return incident.named.kind;
+    if (incident.isOverload) return "concurrent";
+    // Of the first moment nothing is known but how many were open.
+    if (incident.began - traffic.first < FIRST_MOMENT_MS && uses.concurrent > 0) return "concurrent";
+    return bindingKind({
+      uses,
+      before: before.map((past) => past.uses),
+      in_flight: incident.open,
+      clean: this.#marks.most,
+      isFirst: incident.began - (before[0]?.at ?? Number.NEGATIVE_INFINITY) > FLUX_MS,
+      limits: incident.knownThen.limits,
+      sure: incident.knownThen.sure,
+      tried: incident.knownThen.tried,
+      plenty: incident.plenty,
+    });
+  }
+
+  #limitOf(kind: LimitKind, incident: Incident, uses: Uses, traffic: Traffic, known: number | undefined): number {
+    if (kind === "concurrent") {
+      if (incident.isOverload) return OVERLOAD_CUT * uses.concurrent;
+      const clean = this.#marks.most.concurrent;
+      return clean > uses.concurrent && clean < uses.concurrent * (1 + ROUGHLY) + 1 ? clean : uses.concurrent;
+    }
+    // No refusal comes before the minute's worth is used up, at whichever refusal it is counted.
+    if (isWindowed(incident)) return Math.min(uses[kind], traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
+    // What was found just now is too much: between two refusals a bucket gives what it is filled with.
+    const since = incident.began - this.#refusedLast;
+    if (known !== undefined && since < SOON_MS && since > 0) {
+      const given = (traffic.taken(kind, this.#refusedLast, incident.began) * MINUTE_MS) / since;
+      return Math.min(uses[kind], Math.max(given, SOON_CUT * known));
+    }
+    // A minute of which only a part has passed says too little.
+    if (incident.began - traffic.first >= MINUTE_MS) return uses[kind];
+    return Math.max(uses[kind], (incident.delivered ?? incident.before) * traffic.mean(kind));
+  }
+}
+
+const isWindowed = ({ silence, waited }: Incident): boolean => Math.max(silence, waited) > WINDOW_SILENCE_MS;
+
+/** What was used in the minute before `time`, and in flight. */
+export function usesAt(traffic: Traffic, time: number, concurrent: number): Uses {
+  const uses: Record<LimitKind, number> = { concurrent, requests: 0, tokens: 0, input_tokens: 0, output_tokens: 0 };
+  for (const kind of RATE_KINDS) uses[kind] = traffic.taken(kind, time - MINUTE_MS, time);
+  return uses;
+}

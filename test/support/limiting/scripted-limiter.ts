@@ -19,16 +19,13 @@ export const OPEN: Ok = {
   bound: null,
 };
 
-/** Each holder the same. */
-export const limited = (request: ExchangeRequest, concurrent: number | null, adds: Amounts = {}, changes: Partial<Ok> = {}): Ok => ({
-  ...OPEN,
-  mode: "limited",
-  shares: request.holders.map(({ id }): Share => ({ id, concurrent, adds, most: Object.fromEntries(Object.keys(adds).map((kind) => [kind, 1_000])) })),
-  over_ms: 1_000,
-  valid_ms: 3_000,
-  again_ms: 1_000,
-  ...changes,
-});
+/** Each holder the same, what it waits for too. */
+export function limited(request: ExchangeRequest, concurrent: number | null, adds: Amounts = {}, changes: Partial<Ok> = {}): Ok {
+  const most = Object.fromEntries(Object.keys(adds).map((kind) => [kind, 1_000]));
+  const bound = changes.bound ? { bound: changes.bound } : {};
+  const shares = request.holders.map(({ id }): Share => ({ id, concurrent, adds, most, ...bound }));
+  return { ...OPEN, mode: "limited", shares, over_ms: 1_000, valid_ms: 3_000, again_ms: 1_000, ...changes };
+}
 
 /** A link to a Limiter that answers as it is told, after a millisecond or so many; `lost`: an exchange that nobody answers. Under the timers of the test. */
 export function linked(

@@ -36,6 +36,8 @@ export interface RunProjection {
   // Absent in projections of before.
   /** For an executor with its code. */
   readonly waiting?: true;
+  /** Nothing of it begins until somebody continues it; absent = it is not paused. */
+  readonly paused?: true;
   /** Its rule to stop by was met; absent = it was not, or it has none. */
   readonly stopped_early?: true;
   /** There is a link by which anybody reads it. */

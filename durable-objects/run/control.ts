@@ -10,9 +10,12 @@ import type { RunScores } from "../../src/report/run-scores.ts";
 import type { Place } from "../../r2-layout/place.ts";
 import type { ResponseModels } from "../../src/metrics/response-models.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
+import type { SteerRequest } from "./steering/steer-request.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
 import type { StoppedRun } from "../../src/metrics/sequential/stopped-early.ts";
 import type { StoredEvent } from "../../src/logging/stored-event.ts";
+
+export type { SteerRequest } from "./steering/steer-request.ts";
 
 /** What crosses the border between a Run and the HTTP door, the watchdog and viewers. */
 
@@ -70,6 +73,8 @@ export interface RunView {
   readonly phase: RunPhase;
   /** True when nothing will happen until a resume: interrupted, or attended by a boot that is gone. */
   readonly suspended: boolean;
+  /** Nothing begins until somebody continues it, since when in Unix milliseconds; absent = it is not paused. */
+  readonly paused?: { readonly at: number };
   readonly generation: number;
   readonly failure: Failure | null;
   readonly units: { readonly total: number; readonly done: number; readonly open: number; readonly pending: number };
@@ -265,6 +270,8 @@ export interface RunControl {
   logTail(limit: number): Promise<readonly StoredEvent[] | null>;
   cancel(): Promise<Result<RunView>>;
   interrupt(): Promise<Result<RunView>>;
+  /** Pauses or continues it, or sets how it works from here on. */
+  steer(request: SteerRequest): Promise<Result<RunView>>;
   /** Anybody with the link of this digest may read the run; null: nobody. */
   share(digest: string | null): Promise<Result<RunView>>;
   resume(request: ResumeRequest): Promise<Result<Resumed>>;

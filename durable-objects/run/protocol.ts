@@ -8,8 +8,10 @@ import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { Vitals } from "./vitals.ts";
 import type { WindowAnswer } from "./window-answer.ts";
+import type { Allowance, GivesBack, Holding } from "./holding.ts";
 import type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
+export type { Allowance, GivesBack, Holding } from "./holding.ts";
 export type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 export type { Vitals } from "./vitals.ts";
 export type { WindowAnswer } from "./window-answer.ts";
@@ -25,26 +27,6 @@ export interface TicketId {
   readonly protocol: typeof PROTOCOL;
   readonly ticket: number;
   readonly epoch: number;
-}
-
-/** What a grant lets be under way at once. It only ever falls while the grant lives. */
-export interface Holding {
-  /** Units open at once. */
-  readonly lanes: number;
-  /** Model requests in flight at once. */
-  readonly requests: number;
-  /** Of the model requests, those that may be in flight at once where the run limits them apart from its lanes; absent = all. */
-  readonly generation?: number;
-  /** Requests of judges in flight at once, beside those; absent = no limit. */
-  readonly scoring?: number;
-}
-
-/** Part of a call under a grant: what of it is not used any more, and who is beside it. */
-export interface GivesBack {
-  /** A unit that was to be alone had to begin while other grants in the same isolate had something open; absent = no, and from executors of before. */
-  readonly beside?: true;
-  /** It has no more than this under way, and will have no more: the rest may be granted to others. Absent: all that was granted, and from executors of before. */
-  readonly holds?: Holding;
 }
 
 /** Part of a call under a grant that renews its lease: what a beat tells. Absent from claims and commits of executors of before. */
@@ -63,8 +45,14 @@ export interface Ending {
   readonly ends?: "closed" | "scored";
 }
 
+/** Part of the answer to a call that renews the lease. */
+export interface Steering {
+  /** What the grant lets be under way from now on, until the executor has said that it heard; absent = nothing else than before, and from Runs of before. */
+  readonly allows?: Allowance;
+}
+
 /** Part of the answer: what that of a beat would say. Absent where the lease had ended, and from Runs of before, which beats alone renew. */
-export interface Renewal extends Ending {
+export interface Renewal extends Ending, Steering {
   readonly renewed?: true;
   readonly orders?: Orders;
 }
@@ -113,6 +101,8 @@ export interface Grant extends TicketId, Holding {
   readonly scores_only?: true;
   /** Drivers whose sandboxes the run had, and what of them may be in use beside this grant; absent = it had none, and from Runs of before. */
   readonly sandboxes?: GrantedSandboxes;
+  /** Number of the allowance that its numbers are of (`Allowance.size`); absent = 0, those of the join. */
+  readonly size?: number;
   /** The Run tries again where loading or reading failed by something that may pass (`FailRequest.passing`); absent from Runs of before. */
   readonly tries_again?: true;
 }
@@ -148,6 +138,8 @@ export interface JoinRequest {
   readonly intakes?: boolean;
   /** It scores the rollouts of another run again; absent from executors of before, which would make some. */
   readonly rescores?: true;
+  /** It takes another allowance while its grant lives; absent from executors of before, which are told to end where one is due. */
+  readonly steers?: true;
 }
 /** `none`: nothing to do now; `closed`: the run has ended; `gone`: never created, or deleted. */
 export type JoinAnswer = Grant | { readonly kind: "none" | "closed" | "gone" };
@@ -240,14 +232,14 @@ export type InputsAnswer = { readonly kind: "inputs"; readonly chunks: readonly 
 export type CommitVerdict = "accepted" | "duplicate" | "stale" | "closed";
 /** `orders`: what a beat would be told now, so that a cancelled run starts nothing more from what it has already claimed. */
 export type CommitAnswer =
-  | ({ readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders; readonly renewed?: true } & Ending)
+  | ({ readonly kind: "committed"; readonly verdicts: readonly CommitVerdict[]; readonly orders: Orders; readonly renewed?: true } & Ending & Steering)
   | { readonly kind: "gone" };
 export type Orders = "continue" | "drain" | "abort";
 
 /** Sent when no claim and no commit has renewed the lease for `beat_ms`. */
 export interface BeatRequest extends TicketId, GivesBack, Report {}
 /** `drain`: finish what is open; `abort`: stop now; `lost`: this grant is over. */
-export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" } & Ending;
+export type BeatAnswer = { readonly kind: "continue" | "drain" | "abort" | "lost" | "gone" } & Ending & Steering;
 
 export interface PreparedRequest extends TicketId {
   readonly attempt: number;

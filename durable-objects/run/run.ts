@@ -28,6 +28,7 @@ import { FilePages } from "./reading/file-pages.ts";
 import { LivePrefix } from "./reading/live.ts";
 import { pageOf } from "./reading/samples.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
+import type { SteerRequest } from "./steering/steer-request.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
 import { viewOf } from "./reading/view.ts";
@@ -190,6 +191,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   }
   async interrupt(): Promise<Result<RunView>> {
     return this.#decide(this.#transit("interrupt", null));
+  }
+  async steer(request: SteerRequest): Promise<Result<RunView>> {
+    return this.#decide(this.#transit("steer", request));
   }
   async share(digest: string | null): Promise<Result<RunView>> {
     return this.#decide(this.#transit("share", digest));

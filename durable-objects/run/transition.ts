@@ -34,6 +34,8 @@ import { type CountedResume, resume } from "./course/resume.ts";
 import { moveWithClock } from "./course/set-back.ts";
 import { type SweepOutcome, swept } from "./course/sweep.ts";
 import { beat, join, lapseTickets, leave, liveTicket } from "./grants/tickets.ts";
+import { steer } from "./steering/steer.ts";
+import type { SteerRequest } from "./steering/steer-request.ts";
 import { watchRun } from "./stopping/watching.ts";
 import { clearBackoff } from "./sending/wake.ts";
 
@@ -74,6 +76,7 @@ export const TRANSITIONS = {
   finalised: (ledger: Ledger, head: RunHead, request: P.FinalisedRequest, context: RunContext) => finalised(ledger, head, request, context),
   cancel: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => cancel(ledger, head, context),
   interrupt: (ledger: Ledger, head: RunHead, _request: null, context: RunContext) => interrupt(ledger, head, context),
+  steer: (ledger: Ledger, head: RunHead, request: SteerRequest, context: RunContext) => steer(ledger, head, request, context),
   share: (_ledger: Ledger, head: RunHead, digest: string | null, context: RunContext) => share(head, digest, context),
   resume: (ledger: Ledger, head: RunHead, request: CountedResume, context: RunContext) => resume(ledger, head, request, context),
   offered: (_ledger: Ledger, head: RunHead, seq: number) => offered(head, seq),

@@ -27,6 +27,7 @@ import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
 import { settingsOfCreations } from "./creation/evaluation-settings.ts";
 import { evaluations } from "./runs/evaluations.ts";
+import { steering } from "./runs/steering.ts";
 import { events } from "./runs/events.ts";
 import { files } from "./runs/files.ts";
 import { hubAnswers } from "./hub/hub-answers.ts";
@@ -111,7 +112,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
 
   const v1 = "/api/v1";
   for (const resource of [hostedEvaluations, logs]) app.route(`${v1}/hosted-evaluations`, resource);
-  for (const resource of [evaluations, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
+  for (const resource of [evaluations, steering, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
   app.route(`${v1}/comparisons`, comparisons);

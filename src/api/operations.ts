@@ -14,6 +14,7 @@ import { MONITOR_OPERATIONS } from "./monitors/monitor-operations.ts";
 import { ALERT_OPERATIONS } from "./alerts/alert-operations.ts";
 import { EVALUATOR_OPERATIONS } from "./evaluators/evaluator-operations.ts";
 import { SCHEDULE_OPERATIONS } from "./schedules/schedule-operations.ts";
+import { STEERING_OPERATIONS } from "./runs/steering-operations.ts";
 import { SECRET_OPERATIONS } from "./secrets/secret-operations.ts";
 import type { Operation } from "./operation.ts";
 import * as answers from "./response-schemas.ts";
@@ -106,6 +107,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.message },
     errors: [404, 409, 413, 415, 422],
   },
+  ...STEERING_OPERATIONS,
   {
     method: "post",
     path: `${RUN}/resume`,

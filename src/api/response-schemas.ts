@@ -108,6 +108,7 @@ const state = {
 export const runState = z.strictObject({
   ...state,
   phase: z.enum(["preparing", "open", "draining", "finalising", "settled"]),
+  max_concurrent: z.int().describe("Model requests at once, as it was created, resumed or set last; 0 or less = no limit."),
   generation: count,
   done_units: count,
   total_units: count,
@@ -202,6 +203,7 @@ export const runState = z.strictObject({
     .describe(
       "What the model's answers said of the model that gave them (`model`, `system_fingerprint`), with how many did; of judges nothing. Beyond the first eight such pairs answers are only counted.",
     ),
+  paused: z.strictObject({ at: z.number() }).optional().describe("Nothing of it begins until somebody continues it, since `at` (Unix milliseconds)."),
   waiting_for: z
     .strictObject({ env_digest: text, found: text.nullable(), until: z.number() })
     .optional()
@@ -305,6 +307,7 @@ export const evaluationList = z.strictObject({
         ...state,
         active: z.boolean(),
         waiting: waitsForCode.optional(),
+        paused: z.literal(true).optional().describe("Nothing of it begins until somebody continues it."),
         errored_rollouts: count.nullable(),
         stopped_early: z.literal(true).optional().describe("Its rule to stop by was met."),
       }),

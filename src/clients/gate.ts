@@ -68,6 +68,11 @@ export class Gate {
     tell?.(this.#inFlight);
   }
 
+  /** Nobody is admitted any more, until it has a size again. */
+  shut(): void {
+    this.#limit = 0;
+  }
+
   /** A smaller size takes effect as permits come back; a larger one admits at once. */
   resize(limit: number): void {
     this.#limit = sizeOf(limit);

@@ -214,6 +214,7 @@ export class Executor {
       ...BESIDES,
       scores_only: true,
       rescores: true,
+      steers: true,
     });
     service.outage.succeeded("join");
     if (answer.kind !== "grant") return answer.kind === "none" ? "none" : "over";
@@ -293,7 +294,8 @@ export class Executor {
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
     const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, note, beforeLeave, ...opened };
     const seat = this.#ports.isolate.seat(grant.lease_ms);
-    const known = { seat, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) };
+    const room = (): number => this.#services.roomOf(service, this.#budget.requests);
+    const known = { seat, room, saved: service.saved, outage: service.outage, times: this.#services.timesOf(runName(grant.config)) };
     const ticket = new UnitsTicket({ ...host, ...known }, grant, sentAt);
     service.ticket = ticket;
     try {

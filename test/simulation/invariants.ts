@@ -21,6 +21,7 @@ export function checkRun(world: Scene, ledger: MemoryLedger, context: RunContext
   const head = ledger.head();
   if (head === null) broken("the head is gone");
   checkGrants(world, ledger);
+  checkPaused(world, ledger, head);
   checkTotals(ledger, head);
   const astray = misplaced(world, ledger);
   if (astray !== null) broken(astray);
@@ -82,17 +83,21 @@ function checkGrants(world: Scene, ledger: MemoryLedger): void {
     if (epochs.has(ticket.epoch)) broken("two live tickets share an epoch");
     epochs.add(ticket.epoch);
     requests += ticket.requests;
-    if (ticket.requests > (world.granted.get(ticket.epoch) ?? ticket.requests)) broken("a grant has got back what others may have");
-    world.granted.set(ticket.epoch, ticket.requests);
+    const allowance = `${ticket.epoch}/${ticket.allows?.size ?? 0}`;
+    if (ticket.requests > (world.granted.get(allowance) ?? ticket.requests)) broken("a grant has got back what others may have");
+    world.granted.set(allowance, ticket.requests);
     const known = world.epochs.get(ticket.epoch);
     if (known !== undefined && known !== ticket.executor) broken("an epoch was granted twice");
     world.epochs.set(ticket.epoch, ticket.executor);
   }
   const limit = ledger.config().max_concurrent;
-  if (limit > 0 && requests > limit) broken(`tickets carry ${requests} requests, the limit is ${limit}`);
+  // A limit that was set below what is under way is reached as that ends, and nothing is added before.
+  if (limit > 0 && requests > Math.max(limit, world.counted)) broken(`tickets carry ${requests} requests, the limit is ${limit}`);
+  world.counted = requests;
   const { max_concurrent_generation: generation = 0, num_workers = Number.POSITIVE_INFINITY } = ledger.config();
-  const generating = tickets.reduce((sum, ticket) => sum + (ticket.generation ?? 0), 0);
-  if (generation > 0 && generating > generation) broken(`tickets may generate ${generating} at once, the limit is ${generation}`);
+  const generating = tickets.reduce((sum, ticket) => sum + (ticket.generation ?? (ticket.steers === true ? ticket.requests : 0)), 0);
+  if (generation > 0 && generating > Math.max(generation, world.generating)) broken(`tickets may generate ${generating} at once, the limit is ${generation}`);
+  world.generating = generating;
   const working = tickets.filter((ticket) => !isBeside(ticket)).length;
   if (working > num_workers) broken(`${working} executors share a run for ${num_workers}`);
   let end = -1;
@@ -102,6 +107,20 @@ function checkGrants(world: Scene, ledger: MemoryLedger): void {
     if (!tickets.some((ticket) => ticket.id === claim.ticket && ticket.epoch === claim.epoch))
       broken(`units ${claim.lo}.. are claimed by a grant that has ended`);
   }
+}
+
+/** Of a run that is paused nobody gets units, and it does not end by its time. */
+function checkPaused(world: Scene, ledger: MemoryLedger, { paused, epoch }: RunHead): void {
+  world.pausedAfter = paused === undefined ? null : (world.pausedAfter ?? epoch);
+  const { pausedAfter } = world;
+  if (pausedAfter === null) return;
+  if (ledger.tickets().some((ticket) => ticket.task.kind === "units" && ticket.epoch > pausedAfter)) broken("units of a run that is paused are granted");
+}
+
+/** An executor has no more under way than the Run counts for its grant. */
+export function checkHeld(world: Scene, epoch: number, requests: number): void {
+  const ticket = world.run.ledger.tickets().find((each) => each.epoch === epoch);
+  if (ticket !== undefined && requests > ticket.requests) broken(`a grant may have ${requests} requests under way, the Run counts ${ticket.requests}`);
 }
 
 /** Of a unit that is divided each rollout is with one live grant at most, its claim is with one of those, and nobody has what is kept. */

@@ -51,7 +51,7 @@ export class WorkSearch {
     seeker.moveTo(world);
     const sentAt = seeker.now();
     const asking = { protocol: PROTOCOL, executor: id, seq: this.#joins, free: world.plan.capacity, checks_code: code.checks, merges: true } as const;
-    const scores = code.checks ? ({ scores_only: true } as const) : {};
+    const scores = code.checks ? ({ scores_only: true, steers: true } as const) : {};
     calls.make("join", { ...asking, ...scores, boot: world.boot, runtime: world.runtime }, (answer) => {
       if (answer !== null) this.#joins++;
       if (answer?.kind === "grant") return this.#compare(answer, sentAt, { run: found.run, seq: found.seq });

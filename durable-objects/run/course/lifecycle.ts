@@ -24,6 +24,7 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
   head.failure = failure;
   head.ended_at = context.now;
   head.interrupted = false;
+  delete head.paused;
   delete head.scores_rest;
   delete head.last_scores;
   // What it did not get to stays as it ended; the next resume counts it anew, and reads on.
@@ -78,7 +79,7 @@ function complete(ledger: Ledger, head: RunHead, context: RunContext): void {
  */
 export function advance(ledger: Ledger, head: RunHead, context: RunContext): void {
   const working = head.phase === "preparing" || head.phase === "open";
-  if (working && head.deadline_at !== null && context.now >= head.deadline_at) {
+  if (working && head.paused === undefined && head.deadline_at !== null && context.now >= head.deadline_at) {
     const minutes = ledger.config().timeout_minutes;
     endByLimit(ledger, head, context, "TIMEOUT", {
       code: "timeout",

@@ -41,6 +41,7 @@ const versionOfCode = ({ env_digest }: RunHead, request: ResumeRequest): readonl
 function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: boolean, context: RunContext): Result<null> {
   const config = ledger.config();
   const suspended = isSuspended(config, head, context);
+  if (head.paused !== undefined && !suspended) return fail("run_busy", "The run is paused.", "Continue it, or cancel it first.");
   if (head.phase !== "settled" && !suspended)
     return fail("run_busy", "The run is still working, or writing its results.", "Follow it, or cancel it first; then try again.");
   if (suspended && ledger.tickets().length > 0) return fail("run_busy", "Open units of the run are still ending.", "Try again in a few seconds.");
@@ -179,6 +180,8 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   ledger.renewPieces(head.generation);
   head.boot = request.boot;
   head.interrupted = false;
+  delete head.paused;
+  delete head.paused_ms;
   head.wary = [];
   head.failure = null;
   head.drain = null;

@@ -18,6 +18,7 @@ export function moveWithClock(ledger: Ledger, head: RunHead, { now }: RunContext
   head.offer = { ...head.offer, retry_at: moved(head.offer.retry_at) };
   head.projection = { ...head.projection, retry_at: moved(head.projection.retry_at) };
   if (head.deadline_at !== null) head.deadline_at = moved(head.deadline_at);
+  if (head.paused !== undefined) head.paused = { at: moved(head.paused.at) };
   const { backoff_until, refused_since } = head.health;
   head.health = {
     ...head.health,

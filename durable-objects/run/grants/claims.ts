@@ -13,7 +13,7 @@ import { takeLast } from "../course/last-scores.ts";
 import { debtOf, termsOf } from "../course/repair.ts";
 import { claimSpan, type SpanChoice } from "./spans.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
-import { endingOf, liveTicket, ordersFor, renewed } from "./tickets.ts";
+import { liveTicket, renewed, wordFor } from "./tickets.ts";
 
 /** Keep the stored answer of a claim, redo list included, well under the size of a row (MAX_ROW_BYTES). */
 const MAX_BLOCK_UNITS = 4_096;
@@ -109,7 +109,8 @@ function lastAnswer(ledger: Ledger, head: RunHead, request: ClaimRequest): Claim
 function nextAnswer(ledger: Ledger, head: RunHead, ticket: Ticket, alone: boolean, request: ClaimRequest, context: RunContext): ClaimDecision {
   if (head.last_scores !== undefined) return lastAnswer(ledger, head, request);
   if (head.phase !== "open" || ticket.task.kind !== "units") return { kind: "closed" };
-  if (isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until) return { kind: "empty", pending: head.pending };
+  if (head.paused !== undefined || isSuspended(ledger.config(), head, context) || context.now < head.health.backoff_until)
+    return { kind: "empty", pending: head.pending };
   const { span, mostUnits, waits } = alone ? NOTHING : claimSpan(ledger, head, ticket, request, context);
   if (span !== null) return spanBlock(ledger, head, span);
   // Units that are about to be pinned are worth waiting for.
@@ -138,7 +139,7 @@ export function claim(ledger: Ledger, head: RunHead, request: ClaimRequest, cont
   if (ticket === null) return { kind: "lost" };
   const last = request.seq === ticket.seq ? ledger.lastAnswer(ticket.id) : null;
   if (last !== null) ledger.putTicket(ticket);
-  return { ...(last ?? decided(ledger, head, ticket, request, context)), renewed: true, orders: ordersFor(ledger, head, context), ...endingOf(head) };
+  return { ...(last ?? decided(ledger, head, ticket, request, context)), renewed: true, ...wordFor(ledger, head, ticket, request, context) };
 }
 
 function decided(ledger: Ledger, head: RunHead, ticket: Ticket, request: ClaimRequest, context: RunContext): ClaimDecision {

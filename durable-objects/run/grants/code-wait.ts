@@ -66,7 +66,7 @@ export function codeFound(ledger: Ledger, head: RunHead, context: RunContext): v
 export function keepWaiting(ledger: Ledger, head: RunHead, context: RunContext): void {
   const wait = head.code_wait ?? null;
   if (wait === null) return;
-  if ((head.phase !== "preparing" && head.phase !== "open") || isSuspended(ledger.config(), head, context)) {
+  if ((head.phase !== "preparing" && head.phase !== "open") || head.paused !== undefined || isSuspended(ledger.config(), head, context)) {
     head.code_wait = null;
     return;
   }

@@ -11,7 +11,7 @@ import type { CommitAnswer, CommitRequest, CommitUnit, CommitVerdict } from "../
 import type { RolloutSummary, Unscored } from "../../../src/metrics/rollout-summary.ts";
 import { runsOf } from "../state/runs-of.ts";
 import { endKeptSpans } from "./spans.ts";
-import { endingOf, liveTicket, ordersFor, renewed, withoutRest } from "./tickets.ts";
+import { liveTicket, renewed, withoutRest, wordFor } from "./tickets.ts";
 
 const present = (rollouts: readonly (RolloutSummary | null)[]): RolloutSummary[] => rollouts.filter((rollout) => rollout !== null);
 
@@ -69,7 +69,7 @@ export function commit(ledger: Ledger, head: RunHead, request: CommitRequest, co
   if (fresh.length > 0 && left !== null) recordCommit(ledger, head, left, request.segment, fresh, context);
   if (ticket !== null) keepPieces(ledger, head, ticket, request.segment, request.pieces ?? []);
   if (ticket !== null && request.pieces !== undefined) endKeptSpans(ledger, head, ticket, new Set(request.pieces.map(({ unit }) => unit)));
-  return { kind: "committed", verdicts, orders: ordersFor(ledger, head, context), ...endingOf(head), ...(living === null ? {} : { renewed: true }) };
+  return { kind: "committed", verdicts, ...wordFor(ledger, head, left, request, context), ...(living === null ? {} : { renewed: true }) };
 }
 
 /** Names of state keys that are remembered: those of one reward function, as a rule. They come from an environment's code. */

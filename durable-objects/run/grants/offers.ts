@@ -66,7 +66,7 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   if (head.phase === "draining") return Math.min(lanesFor(freeRequests(config, head, tickets, context), config.rollouts_per_example), lastUnits(head));
   if (head.phase !== "open" || context.now < head.health.backoff_until) return 0;
   if (head.pushed !== undefined) return wantsIntake(head, tickets) ? 1 : 0;
-  const free = Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER);
+  const free = head.paused === undefined ? Math.min(freeRequests(config, head, tickets, context), Number.MAX_SAFE_INTEGER) : 0;
   const lanes = free > 0 && typeof head.concurrency === "number" ? freeLanes(head, tickets) : lanesFor(free, config.rollouts_per_example);
   const work = Math.max(Math.min(lanes, head.pending), dividedWant(ledger, head, free, context));
   // One executor is enough to see whether anybody has the run's code by now.

@@ -34,17 +34,20 @@ import {
   type Ending,
   type GivesBack,
   type Grant,
+  type Holding,
   type JoinAnswer,
   type JoinRequest,
   type LeaveRequest,
   type Orders,
   PROTOCOL,
   type Report,
+  type Steering,
   type TicketId,
   type TicketTask,
 } from "../protocol.ts";
 import { endedWithRuntime } from "./runtime-deaths.ts";
 import { grantedSandboxes } from "./sandboxes.ts";
+import { endsPaused, steeringOf } from "../steering/allowances.ts";
 import { endSpansOf, freeRollouts, passOn } from "./spans.ts";
 import { becomeWary, blameLapse } from "./suspects.ts";
 
@@ -57,8 +60,10 @@ export function liveTicket(ledger: Ledger, id: TicketId): Ticket | null {
 }
 
 /** The grant as the call of its executor says it is: without what that has nothing under way of any more, which others may have. The same where nothing changes. */
-export function withoutRest(ticket: Ticket, { holds, beside }: GivesBack): Ticket {
+export function withoutRest(ticket: Ticket, { holds: said, beside }: GivesBack): Ticket {
   const { lanes, requests, generation, scoring, beside: before, ...rest } = ticket;
+  // What is said of an older allowance says nothing of the newest.
+  const holds = said !== undefined && (said.size ?? 0) === (ticket.allows?.size ?? 0) ? said : undefined;
   const left = {
     lanes: Math.min(lanes, holds?.lanes ?? lanes),
     requests: Math.min(requests, holds?.requests ?? requests),
@@ -125,10 +130,7 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     epoch: ticket.epoch,
     task: ticket.task,
     config: ledger.config(),
-    lanes: ticket.lanes,
-    requests: ticket.requests,
-    ...(ticket.generation === undefined ? {} : { generation: ticket.generation }),
-    ...(ticket.scoring === undefined ? {} : { scoring: ticket.scoring }),
+    ...grantedTo(ticket),
     ...(head.health.answered === true ? { answered: true } : {}),
     lease_ms: context.timing.lease,
     beat_ms: context.timing.beat,
@@ -138,6 +140,12 @@ function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunCont
     ...grantedSandboxes(ledger, head, ticket),
     tries_again: true,
   };
+}
+
+/** With the number of the allowance, where it is one: nothing has begun under a grant that is repeated. */
+function grantedTo({ lanes, requests, generation, scoring, allows }: Ticket): Holding & Pick<Grant, "size"> {
+  if (allows !== undefined) return allows;
+  return { lanes, requests, ...(generation === undefined ? {} : { generation }), ...(scoring === undefined ? {} : { scoring }) };
 }
 
 function smallestFreeId(tickets: readonly Ticket[]): number {
@@ -192,20 +200,22 @@ function lanesOf(head: RunHead, tickets: readonly Ticket[], requests: number, { 
   return Math.min(freeLanes(head, tickets), max_concurrent > 0 ? Math.ceil((concurrency * requests) / max_concurrent) : needed);
 }
 
-type Allowance = Pick<Ticket, "lanes" | "requests" | "generation" | "scoring">;
+/** Requests of the run that an executor can carry. */
+const roomOf = ({ sampling_args }: RunConfig, { free, streams = 1 }: Pick<JoinRequest, "free" | "streams">): number =>
+  free * (asksForStream(sampling_args) ? streams : 1);
 
 /** Lanes and requests a new ticket may have; null when there is nothing to grant. */
-function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Allowance | null {
+function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context: RunContext): Holding | null {
   const tickets = ledger.tickets();
   if (head.phase === "finalising" && !(mayFinalise(head, context) && (request.sorts === true || !isSorted(ledger, head)))) return null;
   if (isLoadingHeldUp(ledger, head, context)) return null;
   if (head.phase !== "open" && head.phase !== "draining") return tickets.length === 0 ? { lanes: 1, requests: 0 } : null;
   const hasWork = head.phase === "draining" ? lastUnits(head) > 0 : head.pending > 0 || freeRollouts(ledger, head, context) > 0;
-  if (!hasWork || (head.phase === "open" && context.now < head.health.backoff_until)) return null;
+  if (!hasWork || head.paused !== undefined || (head.phase === "open" && context.now < head.health.backoff_until)) return null;
   const config = ledger.config();
   // A run without a limit leaves half of the executor to others.
   const share = config.max_concurrent > 0 ? request.free : Math.ceil(request.free / 2);
-  const room = share * (asksForStream(config.sampling_args) ? (request.streams ?? 1) : 1);
+  const room = roomOf(config, { ...request, free: share });
   const free = freeRequests(config, head, tickets, context);
   // As many executors as the run wants share its requests evenly.
   const workers = freeWorkers(config, tickets, context);
@@ -267,6 +277,8 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
     ...(request.runtime === undefined ? {} : { runtime: request.runtime }),
     task: taskFor(head, ledger.config(), beside),
     ...allowed,
+    room: roomOf(ledger.config(), request),
+    ...(request.steers === true ? { steers: true } : {}),
     progressed_at: context.now,
     lease_until: context.now + context.timing.lease,
     started: [],
@@ -304,7 +316,8 @@ export function beat(ledger: Ledger, head: RunHead, request: BeatRequest, contex
   const ticket = known === null ? null : renewed(ledger, head, known, request, context);
   if (ticket === null) return { kind: "lost" };
   ledger.putTicket(ticket);
-  return { kind: ordersFor(ledger, head, context), ...endingOf(head) };
+  const { orders, ...rest } = wordFor(ledger, head, ticket, request, context);
+  return { kind: orders, ...rest };
 }
 
 /** The grant with the requests that were answered under it so far, as its executor says. */
@@ -324,15 +337,29 @@ function withModels(head: RunHead, ticket: Ticket, told: ResponseModels | undefi
   return { ...ticket, response_models: addResponseModels(before, since) };
 }
 
+/** What the answer to a call under a grant says beside its own; null for a call of a grant that has ended. */
+export function wordFor(
+  ledger: Ledger,
+  head: RunHead,
+  ticket: Ticket | null,
+  call: GivesBack,
+  context: RunContext,
+): { readonly orders: Orders } & Ending & Steering {
+  const orders = ordersFor(ledger, head, context);
+  if (ticket === null) return { orders, ...endingOf(head) };
+  const ends = orders === "continue" && endsPaused(ticket, head);
+  return { orders: ends ? "drain" : orders, ...endingOf(head), ...steeringOf(ticket, call) };
+}
+
 /** What executors of the run are to do with what they have open. */
-export function ordersFor(ledger: Ledger, head: RunHead, context: RunContext): Orders {
+function ordersFor(ledger: Ledger, head: RunHead, context: RunContext): Orders {
   if (head.last_scores !== undefined) return "continue";
   if (head.drain === "abort" || isSuspended(ledger.config(), head, context)) return "abort";
   return head.drain === "drain" ? "drain" : "continue";
 }
 
 /** Beside the order to stop now: what becomes of what is open. */
-export function endingOf({ drain, scores_rest, last_scores }: RunHead): Ending {
+function endingOf({ drain, scores_rest, last_scores }: RunHead): Ending {
   if (drain !== "abort" || last_scores !== undefined) return {};
   return { ends: scores_rest === true ? "scored" : "closed" };
 }

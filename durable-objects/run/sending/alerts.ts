@@ -49,7 +49,9 @@ export function noteOccurrences(ledger: Ledger, head: RunHead, before: Before, c
   if (isStalled !== wasStalled) {
     if (isStalled) head.stall_told = true;
     else delete head.stall_told;
-    const text = isStalled ? `Nothing progresses in ${called}.` : `${called} ${working ? "progresses again" : `is ${head.status}, and at work no more`}.`;
+    const text = isStalled
+      ? `Nothing progresses in ${called}.`
+      : `${called} ${head.paused !== undefined ? "is paused" : working ? "progresses again" : `is ${head.status}, and at work no more`}.`;
     add("run.stalled", `stalled/${context.now}`, {
       text,
       data: factsOf(head),

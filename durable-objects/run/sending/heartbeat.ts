@@ -34,8 +34,9 @@ export function keepPulse(ledger: Ledger, head: RunHead, before: Before, context
   if (head.phase !== before.phase || head.done > before.done) pulse.progressed_at = context.now;
   const stallAt = lastProgress(ledger, pulse) + stall_minutes * 60_000;
   const wasStalled = pulse.stalled;
-  pulse.stalled = working && context.now >= stallAt;
-  if (pulse.stalled !== wasStalled && working) logStall(ledger, head, context, pulse.stalled, stall_minutes);
+  // Nothing is to progress of a run that somebody has paused, and it is as alive as they want it.
+  pulse.stalled = working && head.paused === undefined && context.now >= stallAt;
+  if (pulse.stalled !== wasStalled && working && head.paused === undefined) logStall(ledger, head, context, pulse.stalled, stall_minutes);
   if (completed && heartbeat_url !== undefined) Object.assign(pulse, { last_due: true, next_at: context.now });
 
   const watched = heartbeat_url !== undefined;
@@ -43,7 +44,7 @@ export function keepPulse(ledger: Ledger, head: RunHead, before: Before, context
   if (heartbeat !== null || (watched && working && context.now >= pulse.next_at)) pulse.next_at = context.now + context.timing.heartbeat;
 
   const due: number[] = [];
-  if (working && !pulse.stalled) due.push(stallAt);
+  if (working && !pulse.stalled && head.paused === undefined) due.push(stallAt);
   if (watched && ((working && !pulse.stalled) || pulse.last_due)) due.push(pulse.next_at);
   const wake = due.length === 0 ? null : Math.min(...due);
   if (wake === null || pulse.look_at === null || wake < pulse.look_at || context.now >= pulse.look_at) pulse.look_at = wake;
@@ -62,7 +63,7 @@ function dueHeartbeat(ledger: Ledger, head: RunHead, pulse: Pulse, { before, wor
   if (!working) return null;
   if (before.phase === "open" && head.done > before.done) return "unit";
   // By the clock only while somebody works, and gets on.
-  return context.now >= pulse.next_at && !pulse.stalled && ledger.tickets().length > 0 ? "timer" : null;
+  return context.now >= pulse.next_at && !pulse.stalled && (ledger.tickets().length > 0 || head.paused !== undefined) ? "timer" : null;
 }
 
 const lastProgress = (ledger: Ledger, pulse: Pulse): number => Math.max(pulse.progressed_at, ...ledger.tickets().map((ticket) => ticket.progressed_at ?? 0));

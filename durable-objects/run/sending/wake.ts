@@ -17,7 +17,7 @@ export const ALARM_LOST_MS = 60_000;
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
   const working = head.phase === "preparing" || head.phase === "open";
-  if (working && head.deadline_at !== null) due.push(head.deadline_at);
+  if (working && head.paused === undefined && head.deadline_at !== null) due.push(head.deadline_at);
   if (head.phase === "open" && head.health.backoff_until > 0) due.push(head.health.backoff_until);
   if (head.phase === "finalising" && head.finalise.failed && head.finalise.failed.retry_at > 0) due.push(head.finalise.failed.retry_at);
   if (working && head.code_wait) {

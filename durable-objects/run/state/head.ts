@@ -42,6 +42,10 @@ export interface RunHead {
   /** Boot that created or resumed the run; an attended run works under no other. */
   boot: string;
   interrupted: boolean;
+  /** Nothing begins until somebody continues it, since when; absent = it is not paused. */
+  paused?: { readonly at: number };
+  /** For how long it was paused in this generation, in milliseconds, up to when it was last continued; absent = not at all. */
+  paused_ms?: number;
   failure: Failure | null;
   /** How open tickets are to end while draining. */
   drain: "drain" | "abort" | null;

@@ -1,6 +1,6 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "./head.ts";
-import type { ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRange } from "../protocol.ts";
+import type { Allowance, ClaimDecision, CommitPiece, InputChunk, Piece, TicketTask, UnitRange } from "../protocol.ts";
 import type { Place } from "../../../r2-layout/place.ts";
 import type { ResponseModels } from "../../../src/metrics/response-models.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
@@ -20,13 +20,19 @@ export interface Ticket {
   /** Life of its process; absent in tickets of versions that do not tell. */
   readonly runtime?: string;
   readonly task: TicketTask;
-  /** This and the next three fall when the executor gives some of it back, and never rise. */
+  /** This and the next three fall when the executor gives some of it back, and rise with what it is allowed anew, and by nothing else. */
   readonly lanes: number;
   readonly requests: number;
   /** Its part of `max_concurrent_generation`; absent = no such limit. */
   readonly generation?: number;
   /** Requests of judges at once; absent = no limit, and in tickets of versions without one. */
   readonly scoring?: number;
+  /** What its executor said that it can carry; absent in tickets of versions that keep no word of it = what was granted. */
+  readonly room?: number;
+  /** It takes another allowance; absent = it does not. */
+  readonly steers?: true;
+  /** The newest allowance, in place of what was granted: more is counted above already, less is not yet. Absent = there was none. */
+  readonly allows?: Allowance;
   /** Requests answered, as last reported; it and the time absent in tickets of versions that report none. */
   readonly progress?: number;
   /** What answers said of the model, as last reported; absent = nothing, and in tickets of versions that report none. */

@@ -63,14 +63,22 @@ const identity = ({
   ended_at,
   env_digests,
   response_models,
+  paused,
   waiting_for,
   loading,
   vitals,
 }: RunView): Cell[] => [
   [
     "Waiting",
-    waitText({ ...(waiting_for === undefined ? {} : { waiting_for }), ...(loading === undefined ? {} : { loading }) }, (at) => pageTime(at) ?? "") ??
-      limitedText(vitals),
+    waitText(
+      {
+        vitals,
+        ...(paused === undefined ? {} : { paused }),
+        ...(waiting_for === undefined ? {} : { waiting_for }),
+        ...(loading === undefined ? {} : { loading }),
+      },
+      (at) => pageTime(at) ?? "",
+    ) ?? limitedText(vitals),
   ],
   ["Run", config.run_id],
   ["Environment", `${config.env_id} ${config.env_version}`],

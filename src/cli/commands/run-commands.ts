@@ -1,5 +1,7 @@
-/** `eval list`, `get`, `samples`, `logs`, `stop`, `keep`: commands about runs that exist, with the flags and defaults of the `prime` client. */
+/** `eval list`, `get`, `samples`, `logs`, `stop`, `pause`, `continue`, `set`, `keep`: commands about runs that exist, with the flags and defaults of the `prime` client. */
 import { Command, Option } from "commander";
+import { STEERED_FIELDS, type SteeredSettings } from "../../config/plan/steered.ts";
+import { addFlags, flagName, givenOptions } from "../command-line/flags.ts";
 import type { Output } from "../runs/ask-service.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
 import type { CommandContext } from "../service/command-context.ts";
@@ -19,6 +21,9 @@ export function runCommands(context: CommandContext, done: Done): readonly Comma
     samplesCommand(context, done),
     logsCommand(context, done),
     stopCommand(context, done),
+    pauseCommand(context, done, true),
+    pauseCommand(context, done, false),
+    setCommand(context, done),
     keepCommand(context, done),
     shareCommand(context, done, true),
     shareCommand(context, done, false),
@@ -86,6 +91,28 @@ function stopCommand(context: CommandContext, done: Done): Command {
       const { evalStop } = await import("../runs/eval-stop.ts");
       done(await evalStop(context, { runId, output }));
     });
+}
+
+function pauseCommand(context: CommandContext, done: Done, pauses: boolean): Command {
+  return new Command(pauses ? "pause" : "continue")
+    .description(pauses ? "let nothing of a run begin until it is continued: what is in progress is finished or kept" : "go on with a paused run")
+    .argument("<id>", "run id")
+    .addOption(outputOption())
+    .action(async (runId: string, { output }: { output: Output }) => {
+      const { evalContinue, evalPause } = await import("../runs/eval-steer.ts");
+      done(await (pauses ? evalPause : evalContinue)(context, { runId, output }));
+    });
+}
+
+function setCommand(context: CommandContext, done: Done): Command {
+  const command = new Command("set").description("set how a run that works goes on; what is open stays").argument("<id>", "run id");
+  addFlags(command, STEERED_FIELDS);
+  return command.addOption(outputOption()).action(async (runId: string, { output }: { output: Output }) => {
+    const settings = givenOptions(command, () => false) as SteeredSettings;
+    if (Object.keys(settings).length === 0) throw usageError(`set takes at least one of ${STEERED_FIELDS.map(flagName).join(", ")}`);
+    const { evalSet } = await import("../runs/eval-steer.ts");
+    done(await evalSet(context, { runId, output, settings }));
+  });
 }
 
 function keepCommand(context: CommandContext, done: Done): Command {

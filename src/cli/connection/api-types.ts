@@ -30,6 +30,10 @@ export interface RunState {
   readonly settled: boolean;
   /** Nothing happens until a resume. */
   readonly suspended: boolean;
+  /** Nothing begins until somebody continues it, since then (Unix milliseconds); absent = it is not paused. */
+  readonly paused?: { readonly at: number };
+  /** Model requests at once, 0 or less = no limit; absent from services of before. */
+  readonly max_concurrent?: number;
   /** It stays, however old; absent = it is not kept. */
   readonly kept?: boolean;
   /** ISO 8601: it is removed then; absent = it has no notice. */
@@ -86,6 +90,12 @@ export interface RunState {
   /** Tasks of the data set that are in no example; absent = nobody counted them. */
   readonly n_not_run?: number;
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
+}
+
+/** All that can be set of a run that works, as it is now; null = nobody said. */
+export interface SteeredAnswer {
+  readonly settings: Readonly<Record<string, number | null>>;
+  readonly warnings: readonly string[];
 }
 
 /** Of a service that is there; the local one says more. */

@@ -3,7 +3,8 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage } from "./api-types.ts";
+import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage, SteeredAnswer } from "./api-types.ts";
+import type { SteeredSettings } from "../../config/plan/steered.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
 import { pause } from "./pause.ts";
@@ -116,6 +117,15 @@ export class ServiceClient {
   /** Suspends: open units are given up, everything committed stays. */
   interruptRun(id: string, timeoutMs: number): Promise<unknown> {
     return this.json("POST", `/evaluations/${id}/interrupt`, { body: {}, timeoutMs });
+  }
+  pauseRun(id: string): Promise<unknown> {
+    return this.json("POST", `/evaluations/${id}/pause`, { body: {}, retries: 2 });
+  }
+  continueRun(id: string): Promise<unknown> {
+    return this.json("POST", `/evaluations/${id}/continue`, { body: {}, retries: 2 });
+  }
+  setRun(id: string, settings: SteeredSettings): Promise<SteeredAnswer> {
+    return this.json("PATCH", `/evaluations/${id}`, { body: settings, retries: 2 });
   }
   cancelRun(id: string): Promise<Cancelled> {
     return this.json("PATCH", `/hosted-evaluations/${id}/cancel`, { retries: 2 });

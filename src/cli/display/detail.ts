@@ -33,7 +33,10 @@ export function detailLines(view: RunView, { columns, clock, now }: DetailOption
   // What was asked for may be "all"; what there is, is known once the data set has been read.
   const examples = state === null || state.total_units === 0 ? metadata.num_examples : state.total_units;
   const counts = examples < 1 ? `all examples × ${rollouts_per_example}` : `${examples} examples × ${rollouts_per_example}`;
-  const concurrency = concurrencyText(evaluation.eval_config.max_concurrent, examples < 1 ? Number.POSITIVE_INFINITY : examples * rollouts_per_example);
+  const concurrency = concurrencyText(
+    state?.max_concurrent ?? evaluation.eval_config.max_concurrent,
+    examples < 1 ? Number.POSITIVE_INFINITY : examples * rollouts_per_example,
+  );
   const sampling = samplingText(sampling_args);
   const settings = [counts, concurrency, ...(sampling === null ? [] : [sampling])];
   const waits = state === null ? null : waitOf(state);

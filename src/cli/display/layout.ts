@@ -139,6 +139,11 @@ function logLine({ text, level, time }: TailLine): Line {
 }
 
 function keysLine(several: boolean, hidden: boolean, over: boolean): Line {
-  const keys = [...(several ? ["←→ evaluation"] : []), "↑↓ scroll", ...(hidden ? ["tab details or log"] : []), over ? "q leave" : "Ctrl-C interrupt"];
+  const keys = [
+    ...(several ? ["←→ evaluation"] : []),
+    "↑↓ scroll",
+    ...(hidden ? ["tab details or log"] : []),
+    ...(over ? ["q leave"] : ["p pause", "+- requests", "Ctrl-C interrupt"]),
+  ];
   return lineOf(keys.join("   "), "faint");
 }

@@ -9,6 +9,7 @@ import { type InkScreen, inkScreen } from "./ink-screen.ts";
 import { choiceAfter, type Choice, FIRST_CHOICE, type LayoutOptions, screenLines } from "./layout.ts";
 import { NumbersPoll } from "./numbers-poll.ts";
 import { Painter } from "./painter.ts";
+import { SteeringKeys } from "./steering-keys.ts";
 import { RunView } from "./run-view.ts";
 
 export interface LiveDisplayOptions {
@@ -39,6 +40,7 @@ export class LiveDisplay implements RunsDisplay {
   readonly #views: readonly RunView[];
   readonly #painter: Painter;
   readonly #poll: NumbersPoll;
+  readonly #steering: SteeringKeys;
   #ink: InkScreen | null = null;
   #timer: NodeJS.Timeout | null = null;
   #choice: Choice = FIRST_CHOICE;
@@ -55,6 +57,10 @@ export class LiveDisplay implements RunsDisplay {
     this.#views = labels.map((label) => new RunView(label));
     this.#painter = new Painter(options.screen, options.now);
     this.#poll = new NumbersPoll(options.client);
+    this.#steering = new SteeringKeys(options.client, (view, line) => {
+      view.say({ level: "INFO", message: line }, options.clock());
+      this.#changed = true;
+    });
   }
 
   start(): void {
@@ -186,7 +192,7 @@ export class LiveDisplay implements RunsDisplay {
       this.#suspend();
     } else if (this.#over && (key === "q" || key === "enter")) {
       this.#onLeave?.();
-    } else {
+    } else if (!this.#steering.press(key, this.#views[this.#choice.selected])) {
       this.#choice = choiceAfter(this.#choice, key, this.#views, this.#layout(this.#painter.size));
       this.#changed = true;
     }

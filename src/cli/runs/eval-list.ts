@@ -136,9 +136,17 @@ function ownName({ name = "", metadata: { env_id, model } }: ListedEvaluation): 
 
 /** A run that waits, for a resume or for its code, does not look like one that works. */
 export const statusOf = ({ status, edgewise }: Pick<ListedEvaluation, "status"> & { readonly edgewise: Waits }): string =>
-  edgewise.suspended ? "SUSPENDED" : edgewise.waiting === true ? "WAITING" : edgewise.stopped_early && status === "COMPLETED" ? "COMPLETED (early)" : status;
+  edgewise.suspended
+    ? "SUSPENDED"
+    : edgewise.paused
+      ? "PAUSED"
+      : edgewise.waiting === true
+        ? "WAITING"
+        : edgewise.stopped_early && status === "COMPLETED"
+          ? "COMPLETED (early)"
+          : status;
 
-type Waits = Pick<ListedEvaluation["edgewise"], "suspended" | "waiting"> & { readonly stopped_early?: unknown };
+type Waits = Pick<ListedEvaluation["edgewise"], "suspended" | "waiting"> & { readonly paused?: unknown; readonly stopped_early?: unknown };
 
 /** What this page does not show, and how to see it; null when it shows all. */
 export function restLine({ evaluations, total }: EvaluationPage, { num, page, environment }: ListOptions): string | null {

@@ -8,7 +8,7 @@ import { option } from "./option.ts";
 import { heartbeatUrl, workerCount } from "./option-values.ts";
 
 /** Above it a limit is none. */
-const MAX_CONCURRENT = 1_000_000;
+export const MAX_CONCURRENT = 1_000_000;
 
 /** Options that say how a run is carried out and watched, and change nothing of what it measures. */
 export const EXECUTION_OPTIONS = {

@@ -31,8 +31,10 @@ export interface OpenEndpoint {
   /** The client of a unit, bound to the place it is called at. */
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
-  /** Lets no more requests through than that, of the model and of judges; tells how many are under way as they become fewer, until no more are. */
+  /** Lets as many requests through as that, of the model and of judges, and no more; tells how many are under way as they become fewer, until no more are. */
   readonly narrow: (holding: Holding, underWay: (requests: number, scoring: number) => void) => void;
+  /** The weight of the run beside others, at all its places. */
+  readonly weigh: (priority: number) => void;
   /** Gives the permits back. */
   readonly close: () => void;
 }
@@ -148,12 +150,16 @@ export class Endpoints {
       }),
       narrow: ({ requests, generation = requests, scoring }, underWay) => {
         const judges = this.#judges.get(grant)?.gate;
-        // No request is under way where none is allowed; a gate of size 0 would let all through.
-        gate.resize(Math.max(1, Math.min(requests, generation)));
-        if (scoring !== undefined) judges?.resize(Math.max(1, scoring));
+        if (requests === 0) gate.shut();
+        else gate.resize(Math.max(1, Math.min(requests, generation)));
+        judges?.resize(scoring === undefined ? 0 : Math.max(1, scoring));
         const tell = (): void => underWay(gate.inFlight, judges?.inFlight ?? 0);
         judges?.watchFall(tell);
         gate.watchFall(tell);
+      },
+      weigh: (priority) => {
+        for (const each of held) each.held.weigh(priority);
+        for (const each of this.#judges.get(grant)?.held ?? []) each.weigh(priority);
       },
       close,
     };

@@ -25,7 +25,7 @@ export interface Service {
 
 /** Requests it takes now: what a ticket has given back is free, however long the rest of it takes. */
 const takenBy = ({ requests, streams, ticket }: Pick<Service, "requests" | "streams" | "ticket">): number =>
-  ticket === null ? requests : Math.min(requests, Math.ceil(ticket.holdings.requests / streams));
+  ticket === null ? requests : Math.ceil(ticket.holdings.requests / streams);
 
 /** What it costs to ask for a larger grant, in mean unit times of all lanes that it has: they become idle one after the other. Twice what they lose on average. */
 const ENLARGING_UNITS = 1;
@@ -105,10 +105,19 @@ export class Services<One extends Pick<Service, "requests" | "streams" | "yieldi
 
   /** What the next join of the run is for, of all requests of the executor: as many as the one before, or all that others leave where it is to have more. */
   asks(service: One, all: number): number {
-    const room = all - (this.taken - takenBy(service));
+    const room = this.#roomFor(service, all);
     if (service.enlarging) service.asked = Math.max(service.asked, room);
     service.enlarging = false;
     return Math.max(1, Math.min(service.asked, room));
+  }
+
+  /** Requests of the run that its ticket may have, of all requests of the executor: what others leave. */
+  roomOf(service: One, all: number): number {
+    return this.#roomFor(service, all) * service.streams;
+  }
+
+  #roomFor(service: One, all: number): number {
+    return all - (this.taken - takenBy(service));
   }
 
   /** Another run has nothing: this one gives half of its requests, its only one at the end of a unit, or of a turn that others go on from. Resolves when there is room, or will be at the end of the unit. */

@@ -50,7 +50,7 @@ const NOTHING: RequestCost = { input_tokens: 0, output_tokens: 0 };
  */
 export class Holder implements Permits {
   readonly reads = true;
-  readonly name: HolderName;
+  #name: HolderName;
   readonly #link: HolderLink;
   readonly #line = new WaitingLine<RequestCost>();
   readonly #balance = new Balance();
@@ -73,7 +73,7 @@ export class Holder implements Permits {
 
   /** Made by `LimiterLink.open`. */
   constructor(name: HolderName, link: HolderLink) {
-    this.name = name;
+    this.#name = name;
     this.#link = link;
   }
 
@@ -167,6 +167,15 @@ export class Holder implements Permits {
     this.#isUnheard = false;
     this.#balance.clear();
     this.#countedSince = Number.POSITIVE_INFINITY;
+  }
+
+  get name(): HolderName {
+    return this.#name;
+  }
+
+  /** Its run has this weight from now on, which the Limiter hears with the next exchange. */
+  weigh(priority: number): void {
+    this.#name = { ...this.#name, priority };
   }
 
   /** It has no share. */

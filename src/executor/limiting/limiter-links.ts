@@ -48,6 +48,8 @@ export interface HeldPermits {
   readonly pausedUntil: number | null;
   /** What keeps them waiting; null = nothing does. */
   readonly bound: Bound | null;
+  /** The weight of the run from now on. */
+  readonly weigh: (priority: number) => void;
   readonly close: () => void;
 }
 
@@ -112,6 +114,7 @@ export class LimiterLinks {
         const all = holder.waiting === 0 ? null : link.bound;
         return all?.kind === "pause" || all?.kind === "down" ? all : holder.bound;
       },
+      weigh: (priority) => holder.weigh(priority),
       close: () => {
         warned.delete(warning);
         holder.close();
@@ -173,5 +176,6 @@ const ungoverned = (gate: Gate, base_url: string): HeldPermits => ({
   waiting: 0,
   pausedUntil: null,
   bound: null,
+  weigh: () => undefined,
   close: () => undefined,
 });

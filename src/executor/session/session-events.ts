@@ -80,8 +80,10 @@ export type Effect =
   | { readonly type: "abort"; readonly closes: boolean }
   /** Abort what is being generated, for good; what is generated is scored still. */
   | { readonly type: "end-generation" }
-  /** Let no more than this be under way, and say (`narrowed`) how much is as it becomes less. */
+  /** Let this be under way at most, less than before or more, and say (`narrowed`) how much is as it becomes less. */
   | { readonly type: "narrow"; readonly holding: Holding }
+  /** The run has this weight from now on. */
+  | { readonly type: "weigh"; readonly priority: number }
   | { readonly type: "leave" }
   /** The session is over; no further effects. */
   | { readonly type: "over" };
@@ -99,6 +101,10 @@ export interface SessionTiming {
   readonly wall?: Wall;
   /** Its place among the grants that share its isolate; absent = it has it for itself. */
   readonly seat?: Seat;
+  /** Of what is open: whether others can go on with it, and whether any of it is being scored; absent = they can, and none is. */
+  readonly open?: { keeps(): boolean; isScoring(): boolean };
+  /** Model requests that its executor could carry for the run now; absent = as many as it is given. */
+  readonly room?: () => number;
   /** What is known from earlier grants; absent = nothing. */
   readonly times?: UnitTimes;
 }

@@ -1,5 +1,6 @@
-import type { BeatAnswer, ClaimAnswer, GivesBack, Grant, Renewal } from "../../../durable-objects/run/protocol.ts";
+import type { Allowance, BeatAnswer, ClaimAnswer, GivesBack, Grant, Renewal } from "../../../durable-objects/run/protocol.ts";
 import { Batch } from "./batch.ts";
+import { Claiming } from "./claiming.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
 import { Lease } from "./lease.ts";
@@ -7,6 +8,9 @@ import { Pacing } from "./pacing.ts";
 import { SCORING_GRACE_MS } from "../../limits.ts";
 import type { Effect, SessionEvent, SessionTiming, UnitWork } from "./session-events.ts";
 import { UnitTimes } from "./unit-times.ts";
+
+/** What is open waits so long to be allowed again before it goes back: a rollout between two requests gets to its next turn. */
+const HOLD_MS = 2_000;
 
 /**
  * The protocol of one grant, from the executor's side, as a pure machine: events in, effects out, no clock and no I/O of its
@@ -17,15 +21,7 @@ export class Session {
   readonly grant: Grant;
   readonly #timing: SessionTiming;
   readonly #lease: Lease;
-  #seq = 0;
-  /** False while the answer to the newest `seq` is outstanding: a lost answer is asked for again under the same one. */
-  #seqDone = true;
-  #claimInFlight = false;
-  #claimAt = 0;
-  /** The same while no lane is free for what is claimed. */
-  #aheadAt = 0;
-  /** Pending units the Run spoke of in its last empty answer; 0 = nothing to wait for. */
-  #pendingElsewhere = 1;
+  readonly #claiming: Claiming;
   #queue: UnitWork[] = [];
   readonly #running = new Set<number>();
   readonly #pacing: Pacing;
@@ -33,9 +29,6 @@ export class Session {
   /** Of those running, the ones that are generated and wait for their scores, and the ones that are being scored. */
   readonly #unscored = new Set<number>();
   readonly #scoring = new Set<number>();
-  /** The newest claim found nothing for a free lane: what is running is all there is for now. */
-  #dry = false;
-  #asked = 0;
   readonly #batch: Batch;
   readonly #flushes = new Flushes();
   /** Something of this grant was committed: storage takes what is given to it. */
@@ -43,6 +36,8 @@ export class Session {
   /** Units begun whose rows an earlier grant could not commit. */
   readonly #saving = new Set<number>();
   #stopping: "drain" | "abort" | null = null;
+  /** Nothing may be under way, and since when nothing is; null = something may, or is. */
+  #heldSince: number | null = null;
   /** Scoring alone goes on, until then; null = more does, or nothing. */
   #scoresUntil: number | null = null;
   #fenced = false;
@@ -54,6 +49,8 @@ export class Session {
     this.#holdings = new Holdings(grant);
     this.#timing = timing;
     this.#pacing = new Pacing(grant, timing.wall ?? null, timing.times ?? new UnitTimes());
+    // What no claim finds now is asked for again with what a beat would say.
+    this.#claiming = new Claiming({ idle: timing.idle, beat: Math.max(timing.idle, grant.beat_ms) });
     this.#batch = new Batch(timing, this.#pacing);
     this.#lease = new Lease(grant, timing.margin, sentAt);
   }
@@ -63,7 +60,7 @@ export class Session {
   }
 
   /** What this grant has under way at most: less than was granted once some of it is given back. */
-  get holdings(): Pick<Holdings, "allowed" | "requests" | "isFalling"> {
+  get holdings(): Pick<Holdings, "allowed" | "requests" | "isFalling" | "isHeld"> {
     return this.#holdings;
   }
 
@@ -74,11 +71,11 @@ export class Session {
 
   /** When the driver must call `tick` at the latest. */
   nextTick(now: number): number {
-    const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries];
-    if (!this.#flushes.areAllTaken) due.push(this.#batch.dueAt);
+    const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries, ...(this.#flushes.areAllTaken ? [] : [this.#batch.dueAt])];
     if (this.#wantsClaim(now)) due.push(this.#nextClaim);
     if (this.#isHeldBack) due.push(now + this.#timing.idle);
     if (this.#scoresUntil !== null) due.push(this.#scoresUntil);
+    if (this.#heldSince !== null) due.push(this.#heldSince + (now - this.#heldSince < HOLD_MS ? HOLD_MS : SCORING_GRACE_MS));
     return Math.max(now, Math.min(...due));
   }
 
@@ -96,12 +93,10 @@ export class Session {
       case "tick":
         return;
       case "claimed":
-        if (event.seq === this.#seq && this.#claimInFlight) this.#takeClaim(event.sentAt, event.answer, now, effects);
+        if (this.#claiming.isOutstanding(event.seq)) this.#takeClaim(event.sentAt, event.answer, now, effects);
         return;
       case "claim-failed":
-        if (event.seq !== this.#seq || !this.#claimInFlight) return;
-        this.#claimInFlight = false;
-        this.#claimAt = now + event.wait;
+        if (this.#claiming.isOutstanding(event.seq)) this.#claiming.failed(now + event.wait);
         return;
       case "unit-finished":
         return this.#finishUnit(event.unit, event.full, now);
@@ -143,10 +138,9 @@ export class Session {
         else this.#takeRenewal(event.sentAt, event.answer, now, effects);
         this.#proven = true;
         // There may be work that was refused a moment ago: with nothing open a suspect unit, which is handed out alone; after a span its unit.
-        if (this.#flushes.committed(event.n).length > 0) this.#pendingElsewhere = Math.max(1, this.#pendingElsewhere);
+        if (this.#flushes.committed(event.n).length > 0) this.#claiming.mayHaveMore();
         else if (this.#open() > 0) return;
-        this.#claimAt = Math.min(this.#claimAt, now);
-        return;
+        return this.#claiming.hurry(now);
       case "beaten":
         this.#lease.answered();
         this.#takeBeat(event.sentAt, event.answer, now, effects);
@@ -167,10 +161,28 @@ export class Session {
   }
 
   /** What the answer to a call that was sent then says beside its own. */
-  #takeRenewal(sentAt: number, { renewed, orders = "continue", ends }: Renewal, now: number, effects: Effect[]): void {
+  #takeRenewal(sentAt: number, { renewed, orders = "continue", ends, allows }: Renewal, now: number, effects: Effect[]): void {
     if (renewed === true) this.#lease.renew(sentAt);
+    if (allows !== undefined && !this.#fenced) this.#steer(allows, effects);
     if (orders === "abort" && ends === "scored") this.#endGeneration(now, effects);
     else if (orders !== "continue") this.#stop(orders, effects, ends !== undefined);
+  }
+
+  /** The run was steered. What cannot be gone on with by others is played to its end where nothing more is to begin here. */
+  #steer(allows: Allowance, effects: Effect[]): void {
+    const { open, room = () => Number.POSITIVE_INFINITY } = this.#timing;
+    const playsOn = allows.requests === 0 && open?.keeps() === false;
+    if (!this.#holdings.steer(playsOn ? { ...this.#holdings.allowed, size: allows.size } : allows, room())) return;
+    this.#allow(true, effects);
+    if (allows.priority !== undefined) effects.push({ type: "weigh", priority: allows.priority });
+    if (playsOn) this.#stop("drain", effects);
+  }
+
+  /** Nothing may begin here, and nothing has been under way for a moment in which it might have been allowed again: others go on with what is open. */
+  #isHandedOver(now: number): boolean {
+    if (!this.#holdings.isHeld || this.#holdings.requests > 0) this.#heldSince = null;
+    else this.#heldSince ??= now;
+    return this.#heldSince !== null && now - this.#heldSince >= (this.#timing.open?.isScoring() === true ? SCORING_GRACE_MS : HOLD_MS);
   }
 
   /** The run has ended, and keeps what is generated: units of which that is all are scored, in the time that there is for it. */
@@ -183,25 +195,14 @@ export class Session {
 
   #takeClaim(sentAt: number, answer: ClaimAnswer, now: number, effects: Effect[]): void {
     this.#takeRenewal(sentAt, answer, now, effects);
-    this.#claimInFlight = false;
-    this.#claimAt = now;
-    this.#seqDone = true;
-    this.#dry = answer.kind !== "block" && this.#asked > 0;
+    this.#claiming.answered(answer, now);
     if (answer.kind === "block") {
-      this.#pendingElsewhere = 1;
       for (let unit = answer.lo; unit < answer.hi; unit++) this.#queue.push({ unit, block: answer });
-      this.#pacing.given(this.#queue.length - this.#asked);
+      this.#pacing.given(this.#queue.length - this.#claiming.asked);
       if (this.#stopping !== null) this.#queue = [];
       return;
     }
-    if (answer.kind === "empty") {
-      this.#pendingElsewhere = answer.pending + (answer.divided === true ? 1 : 0);
-      // What only another's end can bring, and what no lane is free for, is asked for with what a beat would say.
-      const beat = Math.max(this.#timing.idle, this.grant.beat_ms);
-      if (this.#asked > 0) this.#claimAt = now + (answer.pending > 0 ? this.#timing.idle : beat);
-      this.#aheadAt = now + beat;
-      return;
-    }
+    if (answer.kind === "empty") return;
     this.#stop(answer.kind === "closed" ? "drain" : "abort", effects);
     if (answer.kind !== "closed") this.#fenced = true;
   }
@@ -275,12 +276,12 @@ export class Session {
   }
 
   #wantsClaim(now: number): boolean {
-    if (this.#stopping !== null || this.#claimInFlight || this.#isTroubled) return false;
+    if (this.#stopping !== null || this.#claiming.isInFlight || this.#isTroubled) return false;
     return this.#free() > 0 || this.#pacing.isShort(this.#queue.length, this.#holdings.allowed, now);
   }
 
   get #nextClaim(): number {
-    return this.#free() > 0 ? this.#claimAt : Math.max(this.#claimAt, this.#aheadAt);
+    return this.#claiming.nextAt(this.#free() > 0);
   }
 
   /** Asked with every step, so nothing is listed for it. */
@@ -295,6 +296,7 @@ export class Session {
   #proceed(now: number, effects: Effect[]): void {
     if (!this.#fenced && now >= this.#lease.stopsAt) this.#fence(effects);
     if (this.#scoresUntil !== null && now >= this.#scoresUntil) this.#stop("abort", effects);
+    if (this.#isHandedOver(now)) this.#stop("abort", effects, false);
     // Nothing more would be done in time: others do it, and what is open goes on.
     if (this.#stopping === null && !this.#pacing.fits(this.#holdings.allowed, now, this.#queue[0]) && this.#room() > 0) this.#stop("drain", effects);
     if (this.#stopping === null) this.#startUnits(now, effects);
@@ -356,13 +358,13 @@ export class Session {
 
   /** Nothing is left to begin, here or for a claim. */
   get #isExhausted(): boolean {
-    return this.#queue.length === 0 && this.#pendingElsewhere === 0 && !this.#claimInFlight && this.#seqDone && this.#spansOnTheirWay.length === 0;
+    return this.#queue.length === 0 && this.#claiming.isExhausted && this.#spansOnTheirWay.length === 0;
   }
 
   /** Scores what is generated, all of it at once, when no more may be generated before, or is to be had. */
   #score(effects: Effect[]): void {
     if (this.#unscored.size === 0 || this.#scoring.size > 0 || this.#generating() > 0) return;
-    const last = this.#queue.length === 0 && (this.#stopping !== null || (this.#dry && !this.#claimInFlight));
+    const last = this.#queue.length === 0 && (this.#stopping !== null || this.#claiming.isDry);
     if (!last && this.#room() > 0) return;
     effects.push({ type: "score", units: [...this.#unscored] });
     for (const unit of this.#unscored) this.#scoring.add(unit);
@@ -381,12 +383,10 @@ export class Session {
   }
 
   #claim(now: number, effects: Effect[]): void {
-    if (this.#seqDone) this.#seq++;
-    this.#seqDone = false;
-    this.#claimInFlight = true;
-    this.#asked = this.#free();
+    const free = this.#free();
+    const seq = this.#claiming.begin(free);
     const soon = this.#pacing.soon(this.#holdings.allowed, now);
-    effects.push({ type: "claim", seq: this.#seq, free: this.#free(), soon, open: this.#open(), started: this.#started() });
+    effects.push({ type: "claim", seq, free, soon, open: this.#open(), started: this.#started() });
   }
 
   /** Leaves when nothing is open and nothing more is to be had; a fenced session leaves as soon as its work is aborted. */

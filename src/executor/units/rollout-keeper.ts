@@ -55,6 +55,15 @@ export class RolloutKeeper {
     this.#feed = feed;
   }
 
+  /** Whether others can go on with what is open: a rollout from its last turn, and an example of which some rollouts are generated. */
+  keeps(): boolean {
+    return this.#canKeep && this.#host.environment.traits.resumable;
+  }
+
+  isScoring(): boolean {
+    return this.#scoringSince.size > 0;
+  }
+
   /** The unit is played: so many of its rollouts are to be generated, and so many to be scored. */
   expect(unit: number, missing: number, unscored: number): void {
     this.#left.set(unit, { missing, unscored });

@@ -21,8 +21,10 @@ export interface TicketHost {
   readonly judges: JudgeMeter;
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
-  /** Lets no more requests through than that; tells how many are under way, of the model and of judges, as they become fewer. */
+  /** Lets as many requests through as that, and no more; tells how many are under way, of the model and of judges, as they become fewer. */
   readonly narrow: (holding: Holding, underWay: (requests: number, scoring: number) => void) => void;
+  /** The run has this weight beside others from now on. */
+  readonly weigh: (priority: number) => void;
   /** Says something once per run and executor: the first error of a code. */
   readonly noteFirst: (code: RolloutErrorCode, message: string) => void;
   /** Says something once per run and executor. */
@@ -30,6 +32,8 @@ export interface TicketHost {
   /** Rows of this run that an earlier grant of this executor could not commit; what this one cannot is put there. */
   readonly saved: SavedRows;
   readonly outage: StorageOutage;
+  /** Model requests that the executor could carry for the run now, those that the ticket has among them. */
+  readonly room: () => number;
   readonly seat: Seat;
   /** What units of this run took this executor, under earlier grants too. */
   readonly times: UnitTimes;

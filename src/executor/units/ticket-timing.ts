@@ -6,7 +6,7 @@ import type { TicketHost } from "./ticket-host.ts";
 const IDLE_MS = 250;
 
 /** The terms of a session under `grant`, by what its executor has and knows. */
-export function timingOf({ budget, slice, saved, times, seat }: TicketHost, grant: Grant): SessionTiming {
+export function timingOf({ budget, slice, saved, times, seat, room }: TicketHost, grant: Grant, open: NonNullable<SessionTiming["open"]>): SessionTiming {
   const { no_interleave_scoring, rollouts_per_example: r } = grant.config;
   const { wall } = slice;
   return {
@@ -14,6 +14,8 @@ export function timingOf({ budget, slice, saved, times, seat }: TicketHost, gran
     idle: Math.max(IDLE_MS, grant.beat_ms / 4),
     times,
     seat,
+    room,
+    open,
     ...(wall === null ? {} : { wall }),
     ...(no_interleave_scoring === true ? { hold: Math.max(grant.lanes, Math.floor(budget.held / r)) } : {}),
     ...(saved.isEmpty ? {} : { saved: (unit: number) => saved.has(unit) }),

@@ -2,6 +2,7 @@ import type { GivesBack, Grant, Holding, Report } from "../../../durable-objects
 import { onAbort } from "../../clients/transport/on-abort.ts";
 import { RolloutLeft } from "../../rollouts/kept/left.ts";
 import type { State } from "../../rollouts/types.ts";
+import { unsteered } from "../../config/plan/steered.ts";
 import { failureOf, type Failure } from "../../errors/result.ts";
 import { maskJson } from "../../errors/masking.ts";
 import { Inputs } from "./inputs.ts";
@@ -72,8 +73,8 @@ export class UnitsTicket {
       () => this.#endUndivided(),
     );
     this.#rows = new OutgoingRows(host, grant, this.#keeper, (event) => this.#feed(event));
-    this.#terms = JSON.stringify([grant.config, host.envDigest ?? null]);
-    this.#session = new Session(grant, timingOf(host, grant), sentAt);
+    this.#terms = JSON.stringify([unsteered(grant.config), host.envDigest ?? null]);
+    this.#session = new Session(grant, timingOf(host, grant, this.#keeper), sentAt);
     if (grant.scores_only === true) this.#generation.abort(new Error("the run has ended"));
     onAbort(this.#abort.signal, () => {
       for (const turn of this.#turns.values()) turn.reject(this.#abort.signal.reason);
@@ -200,6 +201,8 @@ export class UnitsTicket {
       }
       case "narrow":
         return this.#narrow(effect.holding);
+      case "weigh":
+        return this.#host.weigh(effect.priority);
       case "abort":
         this.#end(effect.closes ? new Error("the run has ended") : new RolloutLeft("the executor stopped this unit"));
         return this.#keeper.keepAll();

@@ -14,6 +14,9 @@ export function codesText(env_digests: Readonly<Record<string, number>> | undefi
 
 /** What a run waits for before it can go on. Times are Unix milliseconds. */
 export interface Waits {
+  /** Somebody who continues it, and what is in flight still. */
+  readonly paused?: { readonly at: number };
+  readonly vitals?: { readonly in_flight: number };
   /** Somebody who has its code. */
   readonly waiting_for?: { readonly env_digest: string; readonly found: string | null; readonly until: number };
   /** Another attempt to load its environment, or to read its examples. */
@@ -27,11 +30,17 @@ export function limitedText({ waiting, limited }: { readonly waiting: number; re
 }
 
 /** Null when it waits for nothing; `time` words Unix milliseconds. */
-export function waitText({ waiting_for, loading }: Waits, time: (unixMs: number) => string): string | null {
+export function waitText({ paused, vitals, waiting_for, loading }: Waits, time: (unixMs: number) => string): string | null {
+  if (paused !== undefined) return pauseText(paused.at, vitals?.in_flight ?? 0, time);
   if (waiting_for !== undefined) return codeWaitText(waiting_for, time);
   if (loading === undefined) return null;
   const { attempts, message, retry_at } = loading;
   return `tried again at ${time(retry_at)}, after ${attempts} ${attempts === 1 ? "attempt" : "attempts"} that failed: ${singleLine(message)}`;
+}
+
+function pauseText(at: number, inFlight: number, time: (unixMs: number) => string): string {
+  const ending = inFlight === 0 ? "" : `; ${thousands(inFlight)} ${inFlight === 1 ? "request is" : "requests are"} finished`;
+  return `paused since ${time(at)}${ending}`;
 }
 
 function codeWaitText({ env_digest, found, until }: NonNullable<Waits["waiting_for"]>, time: (unixMs: number) => string): string {

@@ -14,10 +14,7 @@ describe("what an executor holds of a grant", () => {
     expect([holdings.narrow(4), holdings.allowed]).toEqual([true, { lanes: 2, requests: 4, generation: 4, scoring: 2 }]);
     expect([holdings.told(3), holdings.requests]).toEqual([{}, 8]);
     holdings.reach(6);
-    expect([holdings.told(3), holdings.requests]).toEqual([{ holds: { lanes: 3, requests: 6, generation: 6, scoring: 3 } }, 6]);
-    // As many calls of judges are part of so many requests.
-    holdings.reach(1, 3);
-    expect(holdings.requests).toBe(5);
+    expect([holdings.told(3), holdings.requests]).toEqual([{ holds: { lanes: 3, requests: 6, generation: 6, scoring: 2 } }, 6]);
     holdings.reach(4);
     // Of the lanes, those that are still open.
     expect([holdings.told(3), holdings.told(1)]).toEqual([
@@ -32,6 +29,46 @@ describe("what an executor holds of a grant", () => {
     expect(holdings.requests).toBe(4);
     holdings.reach(0);
     expect(holdings.requests).toBe(1);
+  });
+});
+
+describe("an allowance", () => {
+  const steered = (): Holdings => new Holdings({ lanes: 8, requests: 8, scoring: 8 });
+
+  it("of more counts at once, and is told of with everything", () => {
+    const holdings = steered();
+    expect(holdings.steer({ size: 1, lanes: 32, requests: 32, scoring: 32 }, 100)).toBe(true);
+    expect([holdings.allowed.requests, holdings.told(8)]).toEqual([32, { holds: { lanes: 32, requests: 32, scoring: 32, size: 1 } }]);
+  });
+
+  it("of more than the executor can carry is given back as far as it is not under way", () => {
+    const holdings = steered();
+    holdings.steer({ size: 1, lanes: 32, requests: 32, scoring: 32 }, 12);
+    expect([holdings.allowed.requests, holdings.requests]).toEqual([12, 32]);
+    holdings.reach(8, 0);
+    expect(holdings.told(8)).toEqual({ holds: { lanes: 12, requests: 12, scoring: 12, size: 1 } });
+  });
+
+  it("of less lets no more begin, and is told of as less is under way", () => {
+    const holdings = steered();
+    holdings.steer({ size: 1, lanes: 2, requests: 2, scoring: 2 }, 100);
+    expect([holdings.allowed.requests, holdings.told(8).holds?.requests]).toEqual([2, 8]);
+    // Nobody asked for it, so nobody can leave it: what was allowed is less.
+    expect(holdings.keep()).toBe(false);
+    holdings.reach(5, 3);
+    expect(holdings.told(4)).toEqual({ holds: { lanes: 4, requests: 5, scoring: 3, size: 1 } });
+  });
+
+  it("of nothing leaves judges their part", () => {
+    const holdings = steered();
+    holdings.steer({ size: 1, lanes: 0, requests: 0, scoring: 8 }, 100);
+    expect([holdings.isHeld, holdings.allowed]).toEqual([true, { lanes: 0, requests: 0, scoring: 8 }]);
+  });
+
+  it("that is older than the newest is nothing", () => {
+    const holdings = steered();
+    holdings.steer({ size: 2, lanes: 2, requests: 2, scoring: 2 }, 100);
+    expect([holdings.steer({ size: 1, lanes: 64, requests: 64, scoring: 64 }, 100), holdings.allowed.requests]).toEqual([false, 2]);
   });
 });
 
@@ -119,6 +156,51 @@ describe("a session", () => {
     const claim = session.step({ type: "unit-finished", unit: 0, full: false }, 2);
     const effects = claimed(claim, { kind: "empty", pending: 0 });
     expect(effects).toContainEqual({ type: "narrow", holding: { lanes: 3, requests: 3, scoring: 3 } });
+  });
+});
+
+describe("a session of which nothing may begin any more", () => {
+  const NOTHING = { lanes: 0, requests: 0, scoring: 4, size: 1 };
+  const held = (open?: { keeps(): boolean; isScoring(): boolean }) => {
+    const run = RuleRun.open(40);
+    const grant = run.grant("a", 4);
+    const session = new Session(grant, { margin: 1_000, idle: 250, ...(open === undefined ? {} : { open }) }, 0);
+    const claim = session.step({ type: "tick" }, 0).find(({ type }) => type === "claim");
+    session.step({ type: "claimed", seq: claim?.type === "claim" ? claim.seq : 0, sentAt: 0, answer: run.block(grant, 1, { free: 4, soon: 4 }) }, 1);
+    const effects = session.step({ type: "beaten", sentAt: 2, answer: { kind: "continue", allows: NOTHING } }, 2);
+    return { session, effects };
+  };
+
+  it("begins none of the units that it has, and waits a moment before others go on with what is open", () => {
+    const { session, effects } = held();
+    expect(effects).toContainEqual({ type: "narrow", holding: { lanes: 0, requests: 0, scoring: 4 } });
+    expect(session.step({ type: "unit-finished", unit: 0, full: false }, 3).filter(({ type }) => type === "start" || type === "claim")).toEqual([]);
+    expect(session.step({ type: "narrowed", requests: 2 }, 4).some(({ type }) => type === "abort")).toBe(false);
+    session.step({ type: "narrowed", requests: 0 }, 5);
+    const soon = session.step({ type: "tick" }, 2_004);
+    expect([soon.some(({ type }) => type === "abort"), session.nextTick(2_004)]).toEqual([false, 2_005]);
+    expect(session.step({ type: "tick" }, 2_005)).toContainEqual({ type: "abort", closes: false });
+  });
+
+  it("goes on where it was if it is allowed again within that moment", () => {
+    const { session } = held();
+    session.step({ type: "narrowed", requests: 0 }, 5);
+    const effects = session.step({ type: "beaten", sentAt: 6, answer: { kind: "continue", allows: { lanes: 4, requests: 4, scoring: 4, size: 2 } } }, 7);
+    expect(effects).toContainEqual({ type: "narrow", holding: { lanes: 4, requests: 4, scoring: 4 } });
+    expect(session.step({ type: "tick" }, 3_000).some(({ type }) => type === "abort")).toBe(false);
+  });
+
+  it("waits for what is being scored", () => {
+    const { session } = held({ keeps: () => true, isScoring: () => true });
+    session.step({ type: "narrowed", requests: 0 }, 5);
+    expect(session.step({ type: "tick" }, 8_000).some(({ type }) => type === "abort")).toBe(false);
+  });
+
+  it("plays on what others cannot go on with", () => {
+    const { session, effects } = held({ keeps: () => false, isScoring: () => false });
+    expect(effects).toContainEqual({ type: "narrow", holding: { lanes: 4, requests: 4, scoring: 4 } });
+    expect(session.step({ type: "tick" }, 5_000).some(({ type }) => type === "abort" || type === "start")).toBe(false);
+    expect(session.givesBack.holds).toMatchObject({ requests: 4, size: 1 });
   });
 });
 

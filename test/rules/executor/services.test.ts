@@ -8,7 +8,7 @@ type Served = Pick<Service, "requests" | "streams" | "yielding" | "asked" | "enl
 function serving(granted: number, asked: number) {
   const services = new Services<Served>();
   const told: string[] = [];
-  const holdings = { allowed: { lanes: granted, requests: granted }, requests: granted, isFalling: false };
+  const holdings = { allowed: { lanes: granted, requests: granted }, requests: granted, isFalling: false, isHeld: false };
   const ticket = { holdings, stop: (how: string) => void told.push(how), narrow: async () => undefined, keep: () => void told.push("keep") };
   const service: Served = { requests: granted, asked, streams: 1, yielding: false, enlarging: false, ticket };
   services.put("a", service);

@@ -1,10 +1,12 @@
 import { KEPT_MUTATIONS } from "./kept-mutations.ts";
 import type { Mutation } from "./mutation.ts";
 import { ORDER_MUTATIONS } from "./order-mutations.ts";
+import { STEERING_MUTATIONS } from "./steering-mutations.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
   ...KEPT_MUTATIONS,
   ...ORDER_MUTATIONS,
+  ...STEERING_MUTATIONS,
   {
     name: "look on after a repair as if nothing had been replaced",
     file: "durable-objects/run/stopping/going-on.ts",

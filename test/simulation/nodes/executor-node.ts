@@ -5,7 +5,7 @@ import type { GivesBack, Grant, Report } from "../../../durable-objects/run/prot
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 import { clockBeside } from "../world/clockwork.ts";
 import { Calls } from "../world/calls.ts";
-import { broken, checkFence } from "../invariants.ts";
+import { broken, checkFence, checkHeld } from "../invariants.ts";
 import { Invocation } from "./invocation.ts";
 import type { IsolateNode } from "./isolate-node.ts";
 import { Loose, type Made, type PackedPiece } from "../world/loose.ts";
@@ -108,6 +108,7 @@ export class ExecutorNode {
     this.#calls.partition();
     this.#feed({ type: "tick" });
     if (this.#session !== null && !this.#stopped && this.#grant !== null) checkFence(world, this.#grant.epoch, MARGIN_MS - this.#tick);
+    if (this.#session !== null && this.#grant !== null) checkHeld(world, this.#grant.epoch, this.#session.holdings.requests);
     const gives = this.#invocation.gives(this.#now());
     if (gives === "out") return this.crash();
     if (gives === "up") this.#feed({ type: "stop", how: "abort" });
@@ -152,7 +153,13 @@ export class ExecutorNode {
     this.#seat = this.#isolate.seats.seat(grant.lease_ms);
     const { wall } = this.#invocation;
     const times = this.#invocation.timesOf(grant.config.run_id);
-    this.#session = new Session(grant, { margin: MARGIN_MS, idle: 250, seat: this.#seat, times, ...(wall === null ? {} : { wall }), ...hold }, sentAt);
+    const { capacity, whole } = this.#world.plan;
+    const known = { room: () => capacity, open: { keeps: () => !whole, isScoring: () => false } };
+    this.#session = new Session(
+      grant,
+      { margin: MARGIN_MS, idle: 250, seat: this.#seat, times, ...known, ...(wall === null ? {} : { wall }), ...hold },
+      sentAt,
+    );
     this.#feed({ type: "tick" });
   }
 
@@ -288,6 +295,7 @@ export class ExecutorNode {
   #start(work: UnitWork): void {
     const { unit } = work;
     this.#troubles.mayBegin(unit);
+    if (this.#session?.holdings.isHeld === true) broken(`unit ${unit} is begun though nothing of its run may begin`);
     if (this.#leaving.has(unit)) broken(`unit ${unit} is begun while a span of it is on its way`);
     this.open.add(unit);
     this.#player?.start(work);

@@ -1,4 +1,5 @@
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { SteerRequest } from "../../../durable-objects/run/steering/steer-request.ts";
 import type { Random } from "./random.ts";
 
 /** What one schedule consists of, all drawn from its seed. */
@@ -67,6 +68,8 @@ export interface Plan {
     readonly at: number;
     readonly what: "cancel" | "interrupt" | "resume" | "grow" | "mend" | "restart" | "runtime-death" | "forget-offers" | "watchdog" | "deploy";
   }[];
+  /** How the run is steered, and when. */
+  readonly steering: readonly { readonly at: number; readonly request: SteerRequest }[];
 }
 
 /** Units take long. */
@@ -169,7 +172,21 @@ export function drawPlan(random: Random, beside: Random): Plan {
     narrowing: random.pick([0, 0, 0.02, 0.2]),
     calmAt,
     interventions,
+    // Not drawn: seeds that break a rule would be others.
+    steering: calmAt % 6 === 1 ? drawSteering(beside, calmAt) : [],
   };
+}
+
+/** Limits that rise and fall, some of them at once after each other, and pauses. */
+function drawSteering(beside: Random, calmAt: number): Plan["steering"] {
+  return Array.from({ length: beside.int(1, 8) }, () => {
+    const kind = beside.pick(["pause", "continue", "continue", "set", "set", "set", "set"] as const);
+    const at = beside.int(500, calmAt);
+    if (kind !== "set") return { at, request: { kind } };
+    const generation = beside.chance(0.2) ? { max_concurrent_generation: beside.int(0, 9) } : {};
+    const scoring = beside.chance(0.2) ? { max_concurrent_scoring: beside.int(0, 9) } : {};
+    return { at, request: { kind, settings: { max_concurrent: beside.pick([1, 2, 5, 9, 32, 64, 0]), ...generation, ...scoring } } };
+  });
 }
 
 /** What a further run of a schedule has for itself; it shares all else with the first. */

@@ -3,7 +3,7 @@ import type { Session } from "../../../src/executor/session/session.ts";
 import type { SessionEvent } from "../../../src/executor/session/session-events.ts";
 import type { Scene } from "./scene.ts";
 
-const limitOf = ({ requests, generation = requests }: Holding): number => Math.max(1, Math.min(requests, generation));
+const limitOf = ({ requests, generation = requests }: Holding): number => (requests === 0 ? 0 : Math.max(1, Math.min(requests, generation)));
 
 /** Another run has nothing: this one is to make room; or somebody else made it. */
 export const roomFor = ({ allowed, isFalling }: Session["holdings"]): SessionEvent =>
@@ -59,7 +59,7 @@ export class Requests {
     this.#waiting.shift()?.();
   }
 
-  /** As the executor's gate: a smaller size takes effect as requests end; `tell` hears how many are under way until no more are. */
+  /** As the executor's gate: a larger size admits at once, a smaller one takes effect as requests end; `tell` hears how many are under way until no more are. */
   narrow(holding: Holding, tell: (inFlight: number) => void): void {
     this.#limit = limitOf(holding);
     this.#narrowed = tell;

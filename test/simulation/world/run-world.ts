@@ -14,7 +14,10 @@ export class RunWorld implements Scene {
   readonly plan: Plan;
   /** Executor by epoch, over the whole life of the run. */
   readonly epochs = new Map<number, string>();
-  readonly granted = new Map<number, number>();
+  readonly granted = new Map<string, number>();
+  counted = 0;
+  generating = 0;
+  pausedAfter: number | null = null;
   /** Last known end of each lease, by epoch. */
   readonly leases = new Map<number, number>();
   /** Blocks handed out, by epoch and claim number. */
@@ -41,6 +44,7 @@ export class RunWorld implements Scene {
     const { removedAt } = cleaning;
     this.#isRemoved = removedAt !== null;
     if (removedAt !== null) this.clock.at(removedAt, () => this.#remove());
+    for (const { at, request } of plan.steering) this.clock.at(at, () => this.#quietly(() => this.run.call("steer", request)));
     for (const { at, what } of plan.interventions) this.clock.at(at, () => this.#intervene(what));
     this.clock.at(plan.calmAt, () => this.#calmDown());
   }
@@ -96,8 +100,8 @@ export class RunWorld implements Scene {
     if (this.run.ledger.head()?.last_scores !== undefined) broken(`the model is asked for rollout ${rollout} of a run that has ended`);
     if (this.#inFlight.has(rollout)) broken(`the model is asked for rollout ${rollout} by two at once`);
     this.#inFlight.add(rollout);
-    const limit = this.plan.config.max_concurrent;
-    if (limit > 0 && this.inFlight > limit) broken(`${this.inFlight} requests in flight, the limit is ${limit}`);
+    const limit = Math.max(this.run.ledger.config().max_concurrent, this.counted);
+    if (this.run.ledger.config().max_concurrent > 0 && this.inFlight > limit) broken(`${this.inFlight} requests in flight, the limit is ${limit}`);
   }
 
   scoredAlone(rollout: string, { metrics }: Made): void {
@@ -105,14 +109,16 @@ export class RunWorld implements Scene {
     if (version === metrics.version) broken(`rollout ${rollout} is kept with its scores, and scored again by the same code`);
   }
 
+  #quietly(change: () => void): void {
+    try {
+      change();
+    } catch (thrown) {
+      if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
+    }
+  }
+
   #intervene(what: Plan["interventions"][number]["what"]): void {
-    const call = (change: () => void): void => {
-      try {
-        change();
-      } catch (thrown) {
-        if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
-      }
-    };
+    const call = (change: () => void): void => this.#quietly(change);
     if (what === "cancel" || what === "interrupt") call(() => this.run.call(what, null));
     if (what === "mend" || what === "deploy") this.#world.deploy();
     if (what === "resume" || what === "grow" || what === "mend") call(() => this.resume(what === "grow" ? this.random.int(0, 10) : 0));
@@ -158,13 +164,8 @@ export class RunWorld implements Scene {
     const poll = (): void => {
       if (this.run.isDeleted) return;
       const { head, suspended } = this.outcome();
-      if (suspended) {
-        try {
-          this.resume(0, true);
-        } catch (thrown) {
-          if (thrown instanceof Error && thrown.message.startsWith("invariant")) throw thrown;
-        }
-      }
+      if (suspended) this.#quietly(() => this.resume(0, true));
+      else if (head.paused !== undefined) this.#quietly(() => this.run.call("steer", { kind: "continue" }));
       if (head.phase !== "settled") this.clock.after(5_000, poll);
     };
     poll();

@@ -21,8 +21,13 @@ export interface Scene {
   readonly clock: Clockwork;
   /** Executor by epoch, over the whole life of the run. */
   readonly epochs: Map<number, string>;
-  /** Requests that each grant was last known to have, by epoch. */
-  readonly granted: Map<number, number>;
+  /** Requests that each grant was last known to have, by epoch and number of its allowance. */
+  readonly granted: Map<string, number>;
+  /** Those of all live grants, as last known. */
+  counted: number;
+  generating: number;
+  /** The last epoch that was given out before the run was paused; null = it is not. */
+  pausedAfter: number | null;
   /** Last known end of each lease, by epoch. */
   readonly leases: Map<number, number>;
   /** Blocks handed out, by epoch and claim number. */

@@ -10,6 +10,7 @@ import type {
   RunView,
   SamplePage,
   SamplePlace,
+  SteerRequest,
 } from "../../../durable-objects/run/control.ts";
 import type {
   LimitFacts,
@@ -27,73 +28,24 @@ import type { AccessDoor } from "../../../src/api/access/cloudflare-access.ts";
 import type { AppFacts, AppPorts } from "../../../src/api/app-ports.ts";
 import { DEFAULT_KEY_VARS } from "../../../src/config/endpoints/key-vars.ts";
 import type { EnvironmentFacts } from "../../../src/api/creation/resolve.ts";
-import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { type Failure, fail, ok, type Result } from "../../../src/errors/result.ts";
-import { emptyTotals } from "../../../src/metrics/totals.ts";
 import { limitsOfTeam } from "../../../src/teams/limits.ts";
 import { drawMasterKey, masterKeysOf } from "../../../src/secrets/master-keys.ts";
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
 import { MemoryStore } from "../run/memory-store.ts";
+import { CONFIG, viewFor } from "./run-view.ts";
 import { FakePushes } from "./fake-pushes.ts";
 import type { FakeLimiter } from "./fake-limiter.ts";
 import { FakeLimiters } from "./fake-limiters.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
 
+export { CONFIG, viewFor };
+
 /** Everything the HTTP door stands on, in memory: its rules are tested without the platform. */
 
 const NOTHING_BY_THE_CLOCK = { schedules: null, monitors: null, alerts: null, evaluators: null };
-export const CONFIG: RunConfig = {
-  version: 1,
-  run_id: "0000abcd",
-  name: null,
-  env_id: "gsm8k",
-  env_version: "0.1.0",
-  env_args: {},
-  model: "openai/gpt-4.1-mini",
-  base_url: "http://127.0.0.1:8000/v1",
-  api_key_var: "PRIME_API_KEY",
-  api_client_type: "openai_chat_completions",
-  num_examples: 2,
-  rollouts_per_example: 2,
-  max_concurrent: 32,
-  sampling_args: { max_tokens: null },
-  independent_scoring: false,
-  max_retries: 0,
-  timeout_minutes: 120,
-  state_columns: [],
-  hosted: {},
-  attended: false,
-  created_at: 1_790_000_000_000,
-};
-
-export function viewFor(config: RunConfig, changes: Partial<RunView> = {}): RunView {
-  return {
-    config,
-    status: "RUNNING",
-    phase: "open",
-    suspended: false,
-    generation: 1,
-    failure: null,
-    units: { total: 2, done: 0, open: 0, pending: 2 },
-    totals: emptyTotals(),
-    vitals: { in_flight: 0, retries: 0, waiting: 0, paused_until: null },
-    lanes: 0,
-    executors: 0,
-    grants: 0,
-    lapses: 0,
-    env_digest: null,
-    dataset_digest: "d".repeat(64),
-    pass_threshold: 0.5,
-    seq: 0,
-    created_at: config.created_at,
-    started_at: null,
-    ended_at: null,
-    updated_at: config.created_at,
-    ...changes,
-  };
-}
-
 export class FakeRun extends FakePushes implements RunControl {
   state: RunView | null = null;
   stored: StoredEvent[] = [];
@@ -104,6 +56,7 @@ export class FakeRun extends FakePushes implements RunControl {
   resumes: ResumeRequest[] = [];
   cancels = 0;
   interrupts = 0;
+  steered: SteerRequest[] = [];
   /** What `create` answers instead of creating. */
   refusal: Failure | null = null;
   /** `create` works, and its answer never arrives. */
@@ -147,6 +100,10 @@ export class FakeRun extends FakePushes implements RunControl {
   }
   async cancel(): Promise<Result<RunView>> {
     this.cancels++;
+    return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
+  }
+  async steer(request: SteerRequest): Promise<Result<RunView>> {
+    this.steered.push(request);
     return this.state === null ? fail("not_found", "Evaluation not found.") : ok(this.state);
   }
   async interrupt(): Promise<Result<RunView>> {

@@ -174,6 +174,8 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       ports,
       budget,
       slice: new Slice(budget, ports.now),
+      room: () => budget.requests,
+      weigh: () => undefined,
       environment: given.hosted ?? inProcess(environment),
       envDigest: given.envDigest,
       judges: new JudgeMeter(),

@@ -1,15 +1,17 @@
 /**
  * `npm run keep:state`: stores a finished run, an interrupted one and one whose service is killed with this build (`npm run build` first),
  * and keeps the state for the test that opens it with every later one (test/e2e/faults/stored-state.test.ts). Schedules have a file of their own
- * (stored-schedules.ts), and so have alerts, monitors and evaluators (stored-serving.ts); what is not there comes first.
+ * (stored-schedules.ts), and so have alerts, monitors and evaluators (stored-serving.ts), and limits (stored-limits.ts); what is not there comes first.
  */
 import { existsSync } from "node:fs";
 import { Workplace } from "../test/support/cli/cli-process.ts";
 import { startModelServer } from "../test/support/model-server/model-server.ts";
 import { Served } from "../test/support/cli/served.ts";
+import { CURRENT_LIMITS } from "../test/support/results/stored-limits.ts";
 import { CURRENT_SCHEDULES } from "../test/support/results/stored-schedules.ts";
 import { CURRENT_SERVING } from "../test/support/results/stored-serving.ts";
 import { CURRENT_STATE, packState, type StoredRun } from "../test/support/results/stored-state.ts";
+import { keepLimits } from "./stored-limits.ts";
 import { keepSchedules } from "./stored-schedules.ts";
 import { keepServing } from "./stored-serving.ts";
 
@@ -17,6 +19,7 @@ const isThere = (name: string): boolean => existsSync(new URL(`../test/fixtures/
 const others: readonly (readonly [string, () => Promise<number>])[] = [
   [`schedules/${CURRENT_SCHEDULES}`, keepSchedules],
   [`serving/${CURRENT_SERVING}`, keepServing],
+  [`limits/${CURRENT_LIMITS}`, keepLimits],
 ];
 const lacking = others.filter(([name]) => !isThere(name));
 for (const [name, keep] of lacking) console.log(`${name}: ${await keep()} bytes`);

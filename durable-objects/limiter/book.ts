@@ -19,7 +19,7 @@ import { viewOf } from "./view-of.ts";
 
 /** Requests in flight at a public endpoint of which nothing is known, until answers say that it bears more. */
 const START_IN_FLIGHT = 64;
-/** What was found is written down at most so often. Milliseconds. */
+/** What was found is written down at most so often, and when the last executor leaves. Milliseconds. */
 const WRITE_MS = 3_000;
 /** Until when shares may be out is written so far ahead, so that there is a write a minute at most for it. Milliseconds. */
 const WRITE_AHEAD_MS = 60_000;
@@ -130,7 +130,7 @@ export class Book {
     const isDue =
       this.#isChanged ||
       (strict && (stored === null || stored.life !== this.#life || stored.shares_until < untilOver)) ||
-      (now - this.#writtenAt >= WRITE_MS && isMaterial(stored?.knowledge ?? null, knowledge));
+      ((now - this.#writtenAt >= WRITE_MS || this.#attendance.executors === 0) && isMaterial(stored?.knowledge ?? null, knowledge));
     if (!isDue) return null;
     const shares_until = strict ? Math.max(stored?.shares_until ?? 0, untilOver + WRITE_AHEAD_MS) : (stored?.shares_until ?? now);
     this.#writtenAt = now;

@@ -33,11 +33,11 @@ export class Bucket {
 
   /** `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used. */
   fillUp({ unit, exchangeMs, out, now }: { readonly unit: number; readonly exchangeMs: number; readonly out: number; readonly now: number }): void {
-    const { limit } = this.constraint;
+    const { limit, kind } = this.constraint;
     this.#most = (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs) + unit;
     const perMs = limit / MINUTE_MS;
-    // Of what is saved up, one request is of the minute itself.
-    const beside = this.#most - unit;
+    // Requests come one by one: of those that are saved up one is of the minute itself. So is one that uses a good part of a minute's tokens.
+    const beside = kind === "requests" ? this.#most - unit : Math.min(this.#most, Math.max(this.#most - unit, limit / 10));
     this.#perMs = isHard(this.constraint) ? perMs - beside / MINUTE_MS : perMs;
     const room = Math.max(unit, this.#most - out);
     if (this.level < room) this.level = Math.min(room, this.level + this.#perMs * Math.max(0, now - this.#at));

@@ -198,6 +198,17 @@ describe("what is kept", () => {
     expect(book.view(null, 3_000)?.limits).toEqual([]);
   });
 
+  it("is all that was found when the last executor leaves, however soon that is", () => {
+    const book = bookOf({ concurrent: 2 });
+    const a = new Caller("a");
+    book.exchange(a.says(), 0);
+    expect(book.unwritten(0)?.knowledge?.limits).toEqual({});
+    book.exchange(a.says([{}], { sent: 1, accepted: 1, told: { requests: { limit: 500, remaining: 499, reset_ms: 120 } } }), 500);
+    expect(book.unwritten(500)).toBeNull();
+    book.exchange(a.says([]), 900);
+    expect(book.unwritten(900)?.knowledge?.limits).toEqual({ requests: { limit: 500, source: "told" } });
+  });
+
   it("is nobody's to see where nobody called", () => expect(bookOf().view(null, 0)).toBeNull());
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
+import { MAX_GIVEN_LIMITS } from "../../../src/limits.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { COMMAND_SECRET, CONFIG, type Door, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 import { DIGEST_OF_CODE } from "../../support/door/fake-environments.ts";
@@ -236,6 +237,12 @@ describe("settings of a creation", () => {
       { api_base_url: url, model: "judge-*", concurrent: 4 },
     ]);
     expect(await configOf(openDoor(), { limits: [] })).not.toHaveProperty("limits");
+    const places = Array.from({ length: 3 }, () => entry);
+    door.registry.endpoints.set("wide", { endpoint_id: "wide", entries: places, created_at: 0, updated_at: 0, updated_by: "ada" });
+    const many = (count: number, row: JsonObject) => withConfig({ limits: Array.from({ length: count }, () => row) });
+    expect((await create(door, many(MAX_GIVEN_LIMITS, { url, concurrent: 4 }))).status).toBe(200);
+    expect((await create(door, many(MAX_GIVEN_LIMITS + 1, { url, concurrent: 4 }))).status).toBe(422);
+    expect(await (await create(door, many(67, { endpoint_id: "wide", concurrent: 4 }))).text()).toContain(`come to ${MAX_GIVEN_LIMITS + 1} limits`);
     const unknown = await create(openDoor(), withConfig({ limits: [{ endpoint_id: "none", concurrent: 1 }] }));
     expect([unknown.status, await unknown.text()]).toEqual([422, expect.stringContaining('"body","eval_config","limits",0,"endpoint_id"')]);
   });

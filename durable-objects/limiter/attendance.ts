@@ -66,9 +66,10 @@ export class Attendance {
       this.#leave(holder);
       holder = { ...holder, party, isNew: true };
     }
-    holder ??= { party, report, isNew: true, owed: 0, target: null, had: 0, may: 0, sends: 0, balance: {} };
+    holder ??= { party, report, isNew: true, owed: 0, target: null, had: 0, may: 0, sends: 0, balance: {}, isNews: true };
     holder.report = report;
     if (arrival === "new") {
+      holder.isNews = true;
       holder.had = holder.may;
       holder.may = 0;
       const now = overMs > 0 ? (report.sent * 1_000) / overMs : holder.sends;

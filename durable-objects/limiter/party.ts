@@ -39,6 +39,8 @@ export interface Holder {
   sends: number;
   /** Of rates, what it may have now. */
   balance: Amounts<RateKind>;
+  /** What it says now was not answered before. */
+  isNews: boolean;
 }
 
 /** What it may have in flight at this moment, whatever of the last exchange has arrived. */

@@ -2,7 +2,7 @@ import type { Bound } from "../../src/endpoint-limits/bound.ts";
 import { RATE_KINDS, type RateKind, type RequestCost } from "../../src/endpoint-limits/limit-kinds.ts";
 import { fill } from "./allocation.ts";
 import { Bucket } from "./bucket.ts";
-import { type Constraint, isUnder } from "./constraint.ts";
+import { type Constraint, isHard, isUnder } from "./constraint.ts";
 import type { Share } from "./limiter-control.ts";
 import { type Holder, isWaiting, type Party, sumOf } from "./party.ts";
 
@@ -108,6 +108,13 @@ export class Rates {
     const most: { [K in RateKind]?: number } = {};
     // What it has no use for is taken back: others have.
     for (const kind of kinds) most[kind] = Math.max(Math.min(has(kind), Math.max(need, 1) * unit(kind)), requests * unit(kind));
+    // Of a limit that a person gave nothing comes back: the answer that takes it may be lost, and it be used after all.
+    const over = (kind: RateKind): number => Math.max(0, has(kind) - (most[kind] ?? 0));
+    if (holder.isNews) {
+      for (const bucket of own) if (!isHard(bucket.constraint)) bucket.level += over(bucket.constraint.kind);
+      if (!own.some(({ constraint }) => isHard(constraint))) party.credit += Math.max(...kinds.map((kind) => over(kind) / unit(kind)));
+    }
+    holder.isNews = false;
     holder.balance = most;
     return { adds: Object.fromEntries(adds), most };
   }

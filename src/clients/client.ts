@@ -28,7 +28,7 @@ export interface Endpoint {
 export interface Permits {
   /** Whether it makes anything of costs and outcomes; absent: it does not, and is told neither. */
   readonly reads?: boolean;
-  /** `cost`: what the request is expected to use. */
+  /** `cost`: what the request is expected to use. It is looked at when the permit is given: while a request waits, more is learned of those before it. */
   enter(signal?: AbortSignal | null, cost?: RequestCost): Promise<void>;
   /** `outcome`: how the attempt ended; its `cost` is the one that its permit was asked for with. */
   leave(outcome?: AttemptOutcome): void;

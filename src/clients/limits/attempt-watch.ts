@@ -9,18 +9,35 @@ export type AnswerHead = Pick<Response, "ok" | "headers">;
 /** Failures of an answer that was given: the endpoint had taken the request. */
 const TAKEN: readonly RequestFailure["code"][] = ["malformed_response", "invalid_response", "empty_response", "row_too_large", "request_timeout"];
 
-/** Watches one attempt for what its permit is told at the end. */
-export class AttemptWatch {
-  readonly cost: RequestCost;
+/**
+ * Watches one attempt for what its permit is told at the end. It is also what the request is expected to use, told when that is first asked for: a request that
+ * waits long for its permit is taken for what was learned meanwhile.
+ */
+export class AttemptWatch implements RequestCost {
+  readonly #estimate: () => RequestCost;
+  #cost: RequestCost | null = null;
   readonly #headers: LimitHeaders;
   #at = 0;
   #head: AnswerHead | null = null;
   #used: RequestCost | null = null;
   #thrown: unknown = null;
 
-  constructor(cost: RequestCost, headers: LimitHeaders) {
-    this.cost = cost;
+  constructor(estimate: () => RequestCost, headers: LimitHeaders) {
+    this.#estimate = estimate;
     this.#headers = headers;
+  }
+
+  get cost(): RequestCost {
+    this.#cost ??= this.#estimate();
+    return this.#cost;
+  }
+
+  get input_tokens(): number {
+    return this.cost.input_tokens;
+  }
+
+  get output_tokens(): number {
+    return this.cost.output_tokens;
   }
 
   /** Tokens that a refusal says the server took the request for; null where there is none, or it does not say. */

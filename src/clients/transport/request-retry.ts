@@ -42,7 +42,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
   let shelter: Shelter | null = null;
   let counted = 0;
   for (let attempt = 0; ; attempt++) {
-    const watch = gate.reads === true ? new AttemptWatch(costs.of(request.weigh()), headers) : undefined;
+    const watch = gate.reads === true ? new AttemptWatch(() => costs.of(request.weigh()), headers) : undefined;
     await enter(request.signal, watch, ports);
     watch?.begin(ports.now());
     if (attempt === 0) request.onBegin?.();
@@ -80,7 +80,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
 async function enter(signal: AbortSignal | null, watch: AttemptWatch | undefined, { gate, pause }: ClientPorts): Promise<void> {
   for (;;) {
     if (pause.until !== null) await pause.wait(signal);
-    await gate.enter(signal, watch?.cost);
+    await gate.enter(signal, watch);
     if (pause.until === null) return;
     gate.leave(watch?.unsent());
   }

@@ -8,8 +8,8 @@ interface Flow {
   /** What is still to come in, and how much of it each millisecond. */
   coming: number;
   perMs: number;
-  /** The balance grows no further. */
-  most: number;
+  /** With what was to come, as the Limiter was told last; null once it has answered. */
+  reported: number | null;
   /** As of when. */
   at: number;
 }
@@ -36,13 +36,16 @@ export class Balance {
         this.#flows.delete(kind);
         continue;
       }
-      const flow = this.#flows.get(kind) ?? { balance: 0, coming: 0, perMs: 0, most: 0, at: now };
+      const flow = this.#flows.get(kind) ?? { balance: 0, coming: 0, perMs: 0, reported: null, at: now };
       this.#flows.set(kind, flow);
       settle(flow, now);
-      flow.most = most[kind] ?? Number.POSITIVE_INFINITY;
-      flow.balance = Math.min(flow.balance, flow.most);
-      // With what is to come: the rest has been given to others.
-      flow.coming = Math.max(0, Math.min(flow.coming + added, flow.most - flow.balance));
+      const known = flow.reported ?? flow.balance + flow.coming;
+      flow.reported = null;
+      // By what the Limiter was told it had: the rest has been given to others. What came back since then has not.
+      const over = Math.max(0, known + added - (most[kind] ?? Number.POSITIVE_INFINITY));
+      const coming = flow.coming + added;
+      flow.coming = Math.max(0, coming - over);
+      flow.balance -= over - (coming - flow.coming);
       flow.perMs = flow.coming / Math.max(1, overMs);
     }
   }
@@ -81,7 +84,8 @@ export class Balance {
     return Object.fromEntries(
       [...this.#flows].map(([kind, flow]) => {
         settle(flow, now);
-        return [kind, flow.balance + flow.coming];
+        flow.reported = flow.balance + flow.coming;
+        return [kind, flow.reported];
       }),
     );
   }
@@ -91,5 +95,5 @@ function settle(flow: Flow, now: number): void {
   const came = Math.min(flow.coming, flow.perMs * Math.max(0, now - flow.at));
   flow.at = now;
   flow.coming -= came;
-  flow.balance = Math.min(flow.most, flow.balance + came);
+  flow.balance += came;
 }

@@ -25,8 +25,8 @@ export class ReadingGate implements Permits {
 
   async enter(signal?: AbortSignal | null, cost?: RequestCost): Promise<void> {
     await this.#gate.enter(signal);
-    this.costs.push(cost);
     this.onPermit();
+    this.costs.push(cost === undefined ? undefined : { input_tokens: cost.input_tokens, output_tokens: cost.output_tokens });
   }
 
   leave(outcome?: AttemptOutcome): void {

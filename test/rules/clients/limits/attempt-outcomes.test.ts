@@ -100,6 +100,14 @@ describe("permits are told", () => {
     ]);
   });
 
+  it("what a request will use by all that was learned while it waited", async () => {
+    await using server = await scriptedEndpoint(says("ok"));
+    const gate = new ReadingGate(1);
+    const { client } = testClient(server.url, { ports: { gate } });
+    await Promise.all([client.getResponse(ask()), client.getResponse(ask())]);
+    expect(gate.costs.map((cost) => cost?.output_tokens)).toEqual([1_000, 3]);
+  });
+
   it("what headers and words say of the limit", async () => {
     const headers = {
       "x-ratelimit-limit-requests": "500",

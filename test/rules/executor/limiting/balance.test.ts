@@ -51,6 +51,20 @@ describe("what a holder may use of a rate", () => {
     expect(balance.report(600)).toEqual({ requests: 2 });
   });
 
+  it("keeps what comes back of a request, also beyond what it may save up, until the Limiter has heard of it", () => {
+    const balance = new Balance();
+    balance.add({ adds: { tokens: 100 }, most: { tokens: 100 } }, 1, 0);
+    balance.readyAt(1);
+    balance.take(cost(0, 100));
+    expect(balance.report(1)).toEqual({ tokens: 0 });
+    balance.correct(cost(0, 100), cost(0, 20));
+    // The answer to what it had said: the Limiter does not know of these 80.
+    balance.add({ adds: { tokens: 0 }, most: { tokens: 0 } }, 1, 2);
+    expect(balance.report(2)).toEqual({ tokens: 80 });
+    balance.add({ adds: { tokens: 0 }, most: { tokens: 30 } }, 1, 3);
+    expect(balance.report(3)).toEqual({ tokens: 30 });
+  });
+
   it("counts tokens by their kinds, and is put right when the answer says what was used", () => {
     const balance = new Balance();
     balance.add({ adds: { requests: 2, tokens: 100, input_tokens: 50, output_tokens: 50 }, most: {} }, 100, 0);

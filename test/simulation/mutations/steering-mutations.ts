@@ -14,4 +14,18 @@ export const STEERING_MUTATIONS: readonly Mutation[] = [
     find: "said !== undefined && (said.size ?? 0) === (ticket.allows?.size ?? 0) ? said : undefined;",
     replace: "said;",
   },
+  {
+    name: "say of a lower limit that it is reached when it is heard of",
+    file: "src/executor/session/holdings.ts",
+    find: "Math.max(before.requests, requests),",
+    replace: "requests,",
+    first: 1_460,
+  },
+  {
+    name: "grant units of a run that is paused",
+    file: "durable-objects/run/grants/tickets.ts",
+    find: "if (!hasWork || head.paused !== undefined || ",
+    replace: "if (!hasWork || ",
+    first: 250,
+  },
 ];

@@ -38,7 +38,8 @@ The environment's side plays whole units: rollouts, their retries and their dead
 limits on calls, retries of calls, storage, rows. So the environment asks:
 
 - \`call\` for an answer of a model, of the one under evaluation or of another that it names by its address and the variable of its key. It sees no key. The model's name is the run's for the
-  model under evaluation. \`permitted\` says when the call holds its permit, from where on its time counts; where the answer comes at once, the answer says it.
+  model under evaluation. \`permitted\` says when the call holds its permit, from where on its time counts; where the answer comes at once, the answer says it. \`waits\` says when it
+  has to be sent again, and when it was: [that time](retries.md#waiting-and-time) is not the rollout's either.
 - \`data\` for rows of a data set, so that it needs no readers of files and no network.
 - \`sandbox\` for something to be done with a sandbox: made, waited for, a command run, a file put into it or taken out, ended. The driver is the run's, and so are its key and its
   sandboxes: no other sandbox is known here. \`cancel_sandbox\` ends a command that nobody waits for any more.

@@ -81,6 +81,11 @@ export const TO_ENVIRONMENT = {
   permitted: z
     .object({ type: type("permitted"), call: number, at: time })
     .describe("The call holds its permit: time of its rollout counts. May come late, or with the answer only."),
+  waits: z
+    .object({ type: type("waits"), call: number, waiting: z.boolean(), at: time })
+    .describe(
+      "The call waits to be sent again, and no time of its rollout counts; or, with `waiting` false, it was sent. A side that does not know this message passes it over.",
+    ),
   answering: z.object({ type: type("answering"), call: number }).describe("The model has begun to answer."),
   answer: z
     .object({

@@ -20,6 +20,7 @@ interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (thrown: unknown) => void;
   readonly onBegin: (() => void) | undefined;
+  readonly onWait: ((waiting: boolean) => void) | undefined;
   readonly onAnswer: (() => void) | undefined;
   readonly letGo: () => void;
   begun: boolean;
@@ -78,7 +79,16 @@ export class ModelCalls {
     const stateKeys = to === null ? (unit?.stateKeys ?? []) : [];
     return new Promise((resolve, reject) => {
       const letGo = signal === null || signal === undefined ? nothing : onAbort(signal, () => this.#cancel(call, signal.reason));
-      this.#pending.set(call, { resolve, reject, onBegin: request.onBegin, onAnswer: request.onAnswer, letGo, begun: false, answering: false });
+      this.#pending.set(call, {
+        resolve,
+        reject,
+        onBegin: request.onBegin,
+        onWait: request.onWait,
+        onAnswer: request.onAnswer,
+        letGo,
+        begun: false,
+        answering: false,
+      });
       this.#outbox.put({
         type: "call",
         call,
@@ -132,6 +142,17 @@ export class ModelCalls {
     this.#now.at = at;
     try {
       pending.onBegin?.();
+    } finally {
+      this.#now.at = null;
+    }
+  }
+
+  waits({ call, waiting, at }: ToEnvironmentOf<"waits">): void {
+    const pending = this.#pending.get(call);
+    if (pending === undefined) return;
+    this.#now.at = at;
+    try {
+      pending.onWait?.(waiting);
     } finally {
       this.#now.at = null;
     }

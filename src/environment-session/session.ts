@@ -112,6 +112,8 @@ class Session {
         return void this.#unit(message, () => scoreOrdered(this.#opened(), message));
       case "permitted":
         return this.#calls.permitted(message);
+      case "waits":
+        return this.#calls.waits(message);
       case "answering":
         return this.#calls.answering(message.call);
       case "answer":

@@ -1,3 +1,4 @@
+import type { WatchedCall } from "../environments/unit/call-waits.ts";
 import { refusedReply } from "../clients/relay/refused-reply.ts";
 import { relayed } from "../clients/relay/relayed.ts";
 import { scoreTexts } from "../clients/scoring/score-texts.ts";
@@ -27,6 +28,8 @@ export interface AskingUnit {
   readonly standIn: (state: number) => Readonly<Record<string, unknown>>;
   /** One of its calls was answered, or is: it is heard of. */
   readonly heard: () => void;
+  /** It makes a call: what is told of that shows which time is its own. */
+  readonly called: () => WatchedCall;
   /** One of its calls holds its permit. */
   readonly permitted: () => void;
   /** A call was refused for good. */
@@ -124,12 +127,14 @@ export class ModelAnswers {
     this.#count(open, -1);
     this.#outbox.unsay(`permitted ${call}`);
     this.#outbox.unsay(`answering ${call}`);
+    this.#outbox.unsay(`waits ${call}`);
   }
 
   async #make(message: Call, open: Open): Promise<void> {
     const { call } = message;
     let answer: Answered;
     let permittedAt: number | null = null;
+    const watched = open.unit?.called() ?? null;
     try {
       const client = this.#clientFor(message.to, open.unit);
       const base: ModelCall = {
@@ -139,8 +144,16 @@ export class ModelAnswers {
         onBegin: () => {
           permittedAt = this.#now();
           const at = permittedAt;
+          watched?.permitted();
           open.unit?.permitted();
           this.#outbox.later(`permitted ${call}`, () => ({ message: { type: "permitted", call, at }, characters: 0 }));
+        },
+        onWait: (waiting) => {
+          const at = this.#now();
+          watched?.waits(waiting);
+          // Told before, so that it is known in time that the call had one.
+          this.#outbox.now(`permitted ${call}`);
+          this.#outbox.later(`waits ${call}`, () => ({ message: { type: "waits", call, waiting, at }, characters: 0 }));
         },
       };
       answer = await this.#answerOf(client, message, base);
@@ -148,6 +161,8 @@ export class ModelAnswers {
       if (thrown instanceof EdgewiseError) open.unit?.refused(thrown);
       const reply = refusedReply(thrown);
       answer = { ...(reply === null ? {} : { reply }), error: crossing(thrown) };
+    } finally {
+      watched?.over();
     }
     if (this.#open.get(call) !== open) return;
     // What was not told yet goes with the answer.

@@ -4,6 +4,7 @@ import { thrownOf } from "../environment-protocol/crossed-error.ts";
 import type { EdgewiseError, Failure } from "../errors/result.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { isRolloutErrorCode } from "../rollouts/failure.ts";
+import { CallWaits, type WatchedCall } from "../environments/unit/call-waits.ts";
 import { MAX_WALLED_CALLS, SCORING_GRACE_MS, WALLED_ABORT_MS } from "../limits.ts";
 import type { Client } from "../rollouts/types.ts";
 import type { AskingUnit } from "./model-answers.ts";
@@ -60,6 +61,10 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
   /** When its time began: with it, its first permit, a turn that was kept or its turn to be scored. */
   #begunAt: number;
   #hasPermit = false;
+  /** Milliseconds since then in which all that it asked waited to be sent, and since when it does; null while it does not. */
+  #stood = 0;
+  #stillAt: number | null = null;
+  readonly #calls = new CallWaits((still) => this.#stand(still));
   readonly #mostMs: number | null;
   readonly #outcome = Promise.withResolvers<Outcome>();
   #isOver = false;
@@ -91,13 +96,24 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
 
   isLate(now: number): boolean {
     if (this.#mostMs === null || this.#waits > 0 || (this.calls > 0 && !this.#hasPermit)) return false;
-    return now - this.#begunAt > this.#mostMs;
+    return (this.#stillAt ?? now) - this.#begunAt - this.#stood > this.#mostMs;
+  }
+
+  #stand(still: boolean): void {
+    const now = this.line.now();
+    if (this.#stillAt !== null) this.#stood += now - this.#stillAt;
+    this.#stillAt = still ? now : null;
   }
 
   /** Its time begins anew. */
   protected beginAnew(): void {
     this.#begunAt = this.line.now();
+    this.#stood = 0;
+    if (this.#stillAt !== null) this.#stillAt = this.#begunAt;
   }
+
+  /** It makes a call. */
+  readonly called = (): WatchedCall => this.#calls.begin();
 
   readonly permitted = (): void => {
     if (this.#hasPermit) return;

@@ -4,7 +4,7 @@ import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.t
 import type { UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { openKeptState, StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
 import { RolloutLeft } from "../../../src/rollouts/kept/left.ts";
-import type { Message, State } from "../../../src/rollouts/types.ts";
+import type { Message, ModelRequest, State } from "../../../src/rollouts/types.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
 import { EXAMPLE, response, scripted } from "../../support/walled/units.ts";
@@ -294,5 +294,28 @@ describe("what ends a unit behind a wall", () => {
         ),
       );
     expect(lines(outcomes[1] as UnitOutcome)).toEqual(lines(outcomes[0] as UnitOutcome));
+  });
+
+  it("is none of them while its requests wait: for a permit, and to be sent again", async () => {
+    const answers = scripted(() => response("4"));
+    const waiting = {
+      ...answers,
+      getResponse: async ({ onBegin, onWait, ...request }: ModelRequest) => {
+        await later(400);
+        onBegin?.();
+        onWait?.(true);
+        await later(400);
+        onWait?.(false);
+        await later(50);
+        return await answers.getResponse(request);
+      },
+    };
+    for (const hosted of await both(() => Object.assign(new Counting(), { timeoutSeconds: 0.6 }))) {
+      const outcome = await run(hosted, waiting, 1, { deadlineMs: 700 });
+      const row = JSON.parse(outcome.lines[0] ?? "");
+      expect(row).toMatchObject({ error: null, stop_condition: "max_turns_reached" });
+      // Four turns of 50 ms, and what telling it takes; each waits for 800.
+      expect(row.timing.generation_ms).toBeLessThan(600);
+    }
   });
 });

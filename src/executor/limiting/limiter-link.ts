@@ -172,6 +172,7 @@ export class LimiterLink implements HolderLink {
   }
 
   reopened(holder: Holder): void {
+    if (this.#holders.size === 0 && this.#mode === "unknown") this.#seen.beginsAt(this.now());
     const isOpen = this.#mode === "open" && this.#isKnown(holder);
     if (isOpen) holder.open();
     this.#holders.add(holder);

@@ -33,6 +33,11 @@ export class Seen {
     return this.#counts.missed;
   }
 
+  /** Nothing was looked at before `now`: the time until then says nothing. */
+  beginsAt(now: number): void {
+    this.#since = now;
+  }
+
   sent(): void {
     this.#counts.sent++;
   }

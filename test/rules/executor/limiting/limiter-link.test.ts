@@ -306,6 +306,7 @@ describe("exchanges", () => {
     const later = ask(open(link), 1);
     expect(later.begun).toBe(0);
     await pass(5);
+    expect(seen.at(-1)?.request.seen.over_ms).toBe(0);
     expect([later.begun, seen.length]).toEqual([1, length + 1]);
   });
 

@@ -8,7 +8,7 @@ const SPARE_SHARE = 0.5;
 /** One in so many permits is kept for a party that has none: it need not wait for others to give some back. */
 const KEPT_OF = 32;
 /** Nobody is owed, or owes, more unit seconds: a party that could not use its part does not get all of them later. */
-const MOST_OWED_S = 10;
+const MOST_OWED_S = 60;
 
 /** Who may have how many requests in flight. Pure: it works on what it is handed. */
 export class Concurrency {

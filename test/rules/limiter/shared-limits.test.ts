@@ -38,6 +38,15 @@ describe("requests in flight at once", () => {
     expect(jain([...world.begunSince(since).values()])).toBeGreaterThan(0.97);
   });
 
+  it("come to the same for all with answers that take long, of which each run has few", async () => {
+    const world = new LimiterWorld({ executors: 4, given: { concurrent: 40 } });
+    for (const run of runs(16, { lanes: 4, takes: 15_000 })) world.serve(run);
+    await world.pass(MINUTE);
+    const since = world.now;
+    await world.pass(7 * MINUTE);
+    expect(jain([...world.begunSince(since).values()])).toBeGreaterThan(0.965);
+  });
+
   it("are given up by nobody who has them open, and go to others as they end", async () => {
     const world = new LimiterWorld({ executors: 2, given: { concurrent: 6 } });
     world.serve({ name: "first", lanes: 10, at: [0], takes: 4_000 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { CASES } from "./cases.ts";
 import { brokenByKills, brokenIn, seedsFrom } from "./hostile-plays.ts";
+import { playBeside, playCase } from "./play.ts";
+import { isLate, missedBy } from "./targets.ts";
 
 describe("a limit that runs of one key share, under faults", () => {
   it("is never exceeded, is all used again within a lease, and stops no run, with the Limiter killed at one step in seven of its life", {
@@ -12,5 +15,34 @@ describe("a limit that runs of one key share, under faults", () => {
 
   it("keeps every invariant over 30 schedules of kills, outages, and messages that are lost, late and doubled", { timeout: 120_000 }, async () => {
     expect(await brokenIn(seedsFrom(1, 30))).toEqual([]);
+  });
+});
+
+const caseOf = (name: string) => {
+  const found = CASES.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`there is no case ${name}`);
+  return found;
+};
+
+describe("a limit that nobody tells, and that runs of one key share", () => {
+  it.each([
+    ["requests, sliding minute", 1],
+    ["requests, sliding minute", 16],
+    ["tokens as reserved, sliding minute", 4],
+    ["concurrent", 4],
+    ["requests, refusals name it", 16],
+    ["a storm of 429 with retry-after", 1],
+  ] as const)(
+    "%s, runs: %i; nine tenths of it are used, less than one request in a hundred is refused, and all get alike, from a minute on",
+    { timeout: 120_000 },
+    async (name, runs) => {
+      const { worst } = await playCase(caseOf(name), runs);
+      expect(missedBy(worst)).toEqual([]);
+    },
+  );
+
+  it("does not keep a run of five examples from its first result for more than twice the time that it takes alone", { timeout: 120_000 }, async () => {
+    const first = await playBeside(caseOf("requests, sliding minute"));
+    expect(isLate(first), JSON.stringify(first)).toBe(false);
   });
 });

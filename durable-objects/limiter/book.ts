@@ -194,7 +194,8 @@ export class Book {
     const weights = weightsOf(parties);
     this.#concurrency.divide(this.#constraints, weights, seconds);
     const begin = last === null ? this.#beginsWith : 0;
-    this.#rates.divide(this.#constraints, weights, { seconds, exchangeMs: limitedMs(this.#attendance.executors), begin, now });
+    const isStill = this.#now.probe || (this.#now.pause_until ?? 0) > now;
+    this.#rates.divide(this.#constraints, weights, { seconds, exchangeMs: limitedMs(this.#attendance.executors), begin, isStill, now });
   }
 
   #open(again_ms: number): Ok {

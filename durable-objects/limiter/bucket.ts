@@ -5,6 +5,14 @@ const MINUTE_MS = 60_000;
 /** What comes in this time may be saved up, beside what executors have between two exchanges: less, and a moment without demand is lost for good. */
 const SAVED_MS = 1_000;
 
+interface Filling {
+  readonly unit: number;
+  readonly exchangeMs: number;
+  readonly out: number;
+  readonly isStill: boolean;
+  readonly now: number;
+}
+
 /**
  * What may be used of one rate: it comes in evenly, is handed out to holders, and is saved up no further than `most`, with what they have and have not used.
  * So in any minute no more is used than comes in beside that; for a limit that a person gave, less comes in by as much.
@@ -31,10 +39,13 @@ export class Bucket {
     return this.#perMs * 1_000;
   }
 
-  /** `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used. */
-  fillUp({ unit, exchangeMs, out, now }: { readonly unit: number; readonly exchangeMs: number; readonly out: number; readonly now: number }): void {
+  /**
+   * `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used; `isStill`: the
+   * endpoint is left alone, and is not to get at once afterwards what came in meanwhile.
+   */
+  fillUp({ unit, exchangeMs, out, isStill, now }: Filling): void {
     const { limit, kind } = this.constraint;
-    this.#most = (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs) + unit;
+    this.#most = (isStill ? 0 : (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs)) + unit;
     const perMs = limit / MINUTE_MS;
     // Requests come one by one: of those that are saved up one is of the minute itself. So is one that uses a good part of a minute's tokens.
     const beside = kind === "requests" ? this.#most - unit : Math.min(this.#most, Math.max(this.#most - unit, limit / 10));

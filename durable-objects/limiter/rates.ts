@@ -15,6 +15,14 @@ const GROWTH = 1.25;
 
 export type Added = Pick<Share, "adds" | "most">;
 
+interface Division {
+  readonly seconds: number;
+  readonly exchangeMs: number;
+  readonly begin: number;
+  readonly isStill: boolean;
+  readonly now: number;
+}
+
 const isRate = (constraint: Constraint): constraint is Constraint & { readonly kind: RateKind } => constraint.kind !== "concurrent";
 const idOf = ({ cap, kind }: Constraint): string => `${kind} ${cap}`;
 
@@ -25,6 +33,7 @@ export class Rates {
   readonly #bounds = new Map<Party, Bound>();
   /** Of requests of all parties, most recent ones first in weight. */
   #mean: RequestCost | null = null;
+  #isStill = false;
 
   /** What requests used, as their answers tell. */
   used({ accepted, used }: { readonly accepted: number; readonly used: RequestCost }): void {
@@ -39,14 +48,11 @@ export class Rates {
 
   /**
    * Divides what comes in anew, by the weights of the parties. `begin`: what the level of a bucket is that was not there before, as a part of what it may save
-   * up. `seconds`: since the last time.
+   * up. `seconds`: since the last time. `isStill`: the endpoint is left alone, and what comes in meanwhile is not saved up.
    */
-  divide(
-    constraints: readonly Constraint[],
-    weights: ReadonlyMap<Party, number>,
-    { seconds, exchangeMs, begin, now }: { readonly seconds: number; readonly exchangeMs: number; readonly begin: number; readonly now: number },
-  ): void {
+  divide(constraints: readonly Constraint[], weights: ReadonlyMap<Party, number>, { seconds, exchangeMs, begin, isStill, now }: Division): void {
     const parties = [...weights.keys()];
+    this.#isStill = isStill;
     this.#keep(constraints.filter(isRate), parties, { exchangeMs, begin, now });
     for (const party of parties) party.credit = Math.min(mostCredit(party, exchangeMs), party.credit + party.pace * seconds);
     this.#bounds.clear();
@@ -101,13 +107,15 @@ export class Rates {
     const need = slots === null ? 0 : needOf(holder, slots, exchangeMs);
     const has = (kind: RateKind): number => Math.max(0, balance(kind));
     const stock = Math.min(...kinds.map((kind) => has(kind) / unit(kind)));
-    const credit = isFirst(party, parties) ? Math.max(1, party.credit) : party.credit;
+    // Where one request at a time looks, it is its turn whatever it had before.
+    const credit = this.#isStill || isFirst(party, parties) ? Math.max(1, party.credit) : party.credit;
     const requests = this.#requests(need, own, { stock, has, unit, credit, isServed: party.isServed });
     party.isServed ||= requests > 0;
     pay((kind) => Math.max(0, requests * unit(kind) - has(kind)));
     const most: { [K in RateKind]?: number } = {};
-    // What it has no use for is taken back: others have.
-    for (const kind of kinds) most[kind] = Math.max(Math.min(has(kind), Math.max(need, 1) * unit(kind)), requests * unit(kind));
+    // What it has no use for is taken back: others have. One that may begin a request at once keeps what that takes; one that may not would lend it to nobody.
+    const keeps = slots !== null && slots > 0 ? Math.max(need, 1) : need;
+    for (const kind of kinds) most[kind] = Math.max(Math.min(has(kind), keeps * unit(kind)), requests * unit(kind));
     // Of a limit that a person gave nothing comes back: the answer that takes it may be lost, and it be used after all.
     const over = (kind: RateKind): number => Math.max(0, has(kind) - (most[kind] ?? 0));
     if (holder.isNews) {
@@ -156,6 +164,7 @@ export class Rates {
         unit,
         exchangeMs,
         now,
+        isStill: this.#isStill,
         out: under.reduce((sum, { holders }) => sum + sumOf(holders, ({ balance }) => Math.max(0, balance[kind] ?? 0)), 0),
       });
       if (known === undefined) bucket.level = begin * bucket.most;
@@ -182,6 +191,8 @@ const wishOf = ({ holders }: Party): number => sumOf(holders, ({ report, sends }
 
 /** Requests in the next while that it can begin. */
 function needOf({ report, sends }: Holder, slots: number, exchangeMs: number): number {
+  // None begins, and none that ends makes room.
+  if (slots + report.in_flight <= 0) return 0;
   const coming = Math.ceil((sends * GROWTH * exchangeMs) / 1_000);
   return Math.min(report.waiting + coming, Math.max(0, slots) + coming);
 }

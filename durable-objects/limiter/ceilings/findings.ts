@@ -79,7 +79,11 @@ export class Findings {
       return clean > uses.concurrent && clean < uses.concurrent * (1 + ROUGHLY) + 1 ? clean : uses.concurrent;
     }
     // No refusal comes before the minute's worth is used up, at whichever refusal it is counted.
-    if (isWindowed(incident)) return Math.min(uses[kind], traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
+    if (isWindowed(incident)) {
+      // What was taken just before the first refusal is heard of with what came after it, and then nothing was taken.
+      const first = traffic.taken(kind, incident.began - MINUTE_MS, Math.min(incident.last, incident.heardBy));
+      return Math.min(first, traffic.taken(kind, incident.last - MINUTE_MS, incident.last));
+    }
     // What was found just now is too much: between two refusals a bucket gives what it is filled with.
     const since = incident.began - this.#refusedLast;
     if (known !== undefined && since < SOON_MS && since > 0) {

@@ -33,6 +33,8 @@ const REFUSED_WITHIN_MS = 1_500;
  */
 export class Incident {
   readonly began: number;
+  /** All have heard of it, and all that they did before has been heard. */
+  readonly heardBy: number;
   /** What was known when it began. */
   readonly knownThen: KnownThen;
   readonly open: OpenRequests;
@@ -65,7 +67,8 @@ export class Incident {
     this.open = new OpenRequests(traffic.openBy(now));
     this.pauseUntil = now + BREATH_MS;
     const lag = traffic.lag(now);
-    this.#since = Math.max(this.pauseUntil, now + lag);
+    this.heardBy = Math.max(this.pauseUntil, now + lag);
+    this.#since = this.heardBy;
     const over = Math.max(BEFORE_MS, lag);
     this.before = (traffic.taken("requests", began - over, began) * MINUTE_MS) / over;
     this.pace = LOOK * this.before;

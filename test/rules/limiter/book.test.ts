@@ -123,6 +123,28 @@ describe("an endpoint that asks to be left alone", () => {
     expect(book.view(null, 1_000)).toMatchObject({ bound: { kind: "pause" }, minute: { sent: 1, refused: 1 } });
     expect(book.view(null, 1_000)?.paused_until).toBeGreaterThan(8_000);
   });
+
+  it("is not sent at once afterwards what came in meanwhile", () => {
+    const book = bookOf();
+    const told = { requests: { limit: 6_000, remaining: 6_000, reset_ms: 0 } };
+    const callers = Array.from({ length: 10 }, (_, at) => new Caller(`x${at}`, PUBLIC));
+    const balances = callers.map(() => 0);
+    const round = (now: number, use: boolean, seen: Parameters<Caller["says"]>[1]): number => {
+      let may = 0;
+      for (const [at, caller] of callers.entries()) {
+        const balance = { requests: use ? 0 : (balances[at] ?? 0) };
+        const [share] = book.exchange(caller.says([{ balance, sent: use ? (balances[at] ?? 0) : 0 }], at === 0 ? seen : {}), now).shares;
+        balances[at] = Math.min(share?.most.requests ?? 0, (balance.requests ?? 0) + (share?.adds.requests ?? 0));
+        may += balances[at] ?? 0;
+      }
+      return may;
+    };
+    round(0, true, { sent: 1, told });
+    for (let now = 250; now < 5_000; now += 250) expect(round(now, true, {})).toBeGreaterThan(5);
+    round(5_000, false, refused);
+    for (let now = 5_250; now < 12_800; now += 250) expect(round(now, false, {})).toBe(0);
+    expect(round(13_000, false, {})).toBeLessThan(10);
+  });
 });
 
 describe("an endpoint that refuses everything", () => {

@@ -28,6 +28,7 @@ describe("a limit that nobody tells, and that runs of one key share", () => {
   it.each([
     ["requests, sliding minute", 1],
     ["requests, sliding minute", 16],
+    ["a limit that is halved", 16],
     ["tokens as reserved, sliding minute", 4],
     ["concurrent", 4],
     ["requests, refusals name it", 16],

@@ -289,6 +289,12 @@ export const OUTAGE_MS = 120_000;
 export const FIRST_ANSWER_MS = 20_000;
 
 /**
+ * Longest pause that is granted at a time to an endpoint that asks for one. A bogus or hostile `Retry-After` must not stop a run for a day; a server that means
+ * it says so again when it is asked again.
+ */
+export const MAX_PAUSE_MS = 10 * 60_000;
+
+/**
  * An endpoint that refuses everybody for want of room (429, overload): three times the longest storm that a run is to outlast (ten minutes). Refusals cost a
  * request no retry until then.
  */

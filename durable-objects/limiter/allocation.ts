@@ -34,13 +34,14 @@ export function fill(claims: readonly Claim[], bounds: readonly number[]): Fille
     const found = left.findIndex((rest, bound) => rest <= (dust[bound] ?? DUST) && (claims[at]?.uses[bound] ?? 0) > 0);
     return found < 0 ? null : found;
   };
-  for (;;) {
+  // Each round serves somebody to the full or uses up a bound, unless numbers are absurd.
+  for (let rounds = 2 * (claims.length + bounds.length); ; rounds--) {
     growing = growing.filter((at) => {
       if (isServed(at)) return false;
       by[at] = usedUp(at);
       return by[at] === null;
     });
-    if (growing.length === 0) return { amounts, by };
+    if (growing.length === 0 || rounds < 0) return { amounts, by };
     const pace = left.map((_, bound) => growing.reduce((sum, at) => sum + (claims[at]?.weight ?? 0) * (claims[at]?.uses[bound] ?? 0), 0));
     const steps = [
       ...growing.map((at) => ((claims[at]?.most ?? 0) - (amounts[at] ?? 0)) / (claims[at]?.weight ?? 1)),

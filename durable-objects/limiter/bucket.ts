@@ -4,6 +4,8 @@ import type { RateKind } from "../../src/endpoint-limits/limit-kinds.ts";
 const MINUTE_MS = 60_000;
 /** What comes in this time may be saved up, beside what executors have between two exchanges: less, and a moment without demand is lost for good. */
 const SAVED_MS = 1_000;
+/** Of so many minutes it is owed at most, and one request counts for no more: what an endpoint says that a request used is no reason to stop for longer. */
+export const MOST_OWED_MINUTES = 10;
 
 interface Filling {
   readonly unit: number;
@@ -43,8 +45,10 @@ export class Bucket {
    * `unit`: what one request uses at most; `exchangeMs`: time between two exchanges of an executor; `out`: what holders have and have not used; `isStill`: the
    * endpoint is left alone, and is not to get at once afterwards what came in meanwhile.
    */
-  fillUp({ unit, exchangeMs, out, isStill, now }: Filling): void {
+  fillUp({ unit: used, exchangeMs, out, isStill, now }: Filling): void {
     const { limit, kind } = this.constraint;
+    const unit = Math.min(used, MOST_OWED_MINUTES * limit);
+    this.level = Math.max(this.level, -MOST_OWED_MINUTES * limit);
     this.#most = (isStill ? 0 : (limit / MINUTE_MS) * (SAVED_MS + 2 * exchangeMs)) + unit;
     const perMs = limit / MINUTE_MS;
     // Requests come one by one: of those that are saved up one is of the minute itself. So is one that uses a good part of a minute's tokens.

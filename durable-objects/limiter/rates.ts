@@ -1,7 +1,7 @@
 import type { Bound } from "../../src/endpoint-limits/bound.ts";
 import { RATE_KINDS, type RateKind, type RequestCost } from "../../src/endpoint-limits/limit-kinds.ts";
 import { fill } from "./allocation.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, MOST_OWED_MINUTES } from "./bucket.ts";
 import { type Constraint, isHard, isUnder } from "./constraint.ts";
 import type { Share } from "./limiter-control.ts";
 import { type Holder, isWaiting, type Party, sumOf } from "./party.ts";
@@ -54,7 +54,7 @@ export class Rates {
     const parties = [...weights.keys()];
     this.#isStill = isStill;
     this.#keep(constraints.filter(isRate), parties, { exchangeMs, begin, now });
-    for (const party of parties) party.credit = Math.min(mostCredit(party, exchangeMs), party.credit + party.pace * seconds);
+    for (const party of parties) party.credit = Math.min(mostCredit(party, exchangeMs), leastCredit(party) + party.pace * seconds);
     this.#bounds.clear();
     const buckets = [...this.#buckets.values()];
     const uses = parties.map((party) =>
@@ -198,6 +198,9 @@ function needOf({ report, sends }: Holder, slots: number, exchangeMs: number): n
 }
 
 const mostCredit = ({ pace }: Party, exchangeMs: number): number => Math.max(1, pace * (1 + (2 * exchangeMs) / 1_000));
+
+/** What it has, or owes of some minutes at its pace. */
+const leastCredit = ({ pace, credit }: Party): number => (pace > 0 ? Math.max(credit, -60 * MOST_OWED_MINUTES * pace) : credit);
 
 /** Nobody who waits under the same limits has waited longer for the next whole request. */
 function isFirst(party: Party, parties: Iterable<Party>): boolean {

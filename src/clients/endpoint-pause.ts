@@ -1,10 +1,5 @@
+import { MAX_PAUSE_MS } from "../limits.ts";
 import type { Sleep } from "./client.ts";
-
-/**
- * Longest pause granted at a time. A bogus or hostile `Retry-After` must not stop a run for a day; a server that means it says
- * so again when it is asked again.
- */
-const MAX_PAUSE_MS = 10 * 60_000;
 
 /** After a pause callers come back spread over this share of it, and at most this long: together they would be refused again. */
 const SPREAD = 0.1;

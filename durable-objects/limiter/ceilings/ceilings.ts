@@ -43,6 +43,8 @@ const REMEMBERED_MS = 4 * MINUTE_MS;
 const SAME_SILENCE_MS = 5_000;
 /** Requests per minute that are sent at least, to see what is taken. */
 const LEAST_PACE = 6;
+/** Whatever an endpoint says or was found to bear, so many of what was taken before are sent: without any nobody would ever find out that it bears more. */
+const LEAST_REQUESTS = 1;
 /** So much of what may be used is all of it: executors come and go between two exchanges. */
 const USED = 0.85;
 /** What is used is looked at over so long, and over as many requests. */
@@ -117,7 +119,8 @@ export class Ceilings {
 
   #limitNow(kind: LimitKind): CeilingNow | null {
     const known = this.#known.of(kind);
-    let now: CeilingNow | null = known === undefined ? null : { limit: known.limit, source: known.source, pace: known.pace };
+    let now: CeilingNow | null =
+      known === undefined ? null : { limit: known.limit, source: known.source, pace: Math.max(known.pace, LEAST_REQUESTS * this.#traffic.mean(kind)) };
     if (kind === "requests" && this.#incident !== null) {
       const pace = Math.max(LEAST_PACE, this.#incident.pace);
       if (now === null || pace < now.pace) now = { limit: now?.limit ?? pace, source: now?.source ?? "found", pace };

@@ -1,4 +1,5 @@
 import type { LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { MAX_PAUSE_MS } from "../../../src/limits.ts";
 import type { Sightings } from "../limiter-control.ts";
 import type { KnownThen } from "./known-limits.ts";
 import { OpenRequests } from "./open-requests.ts";
@@ -155,7 +156,8 @@ export class Incident {
   }
 
   /** The endpoint asked, at `asked`, to be left alone. */
-  #pause(ms: number, asked: number): void {
+  #pause(wished: number, asked: number): void {
+    const ms = Math.min(wished, MAX_PAUSE_MS);
     this.waited = Math.max(this.waited, ms);
     this.pauseUntil = Math.max(this.pauseUntil, asked + ms);
     if (this.refused === 0) this.#since = Math.max(this.#since, asked + ms);

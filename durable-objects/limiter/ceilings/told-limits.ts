@@ -1,4 +1,5 @@
 import type { LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { MAX_GIVEN_AMOUNT } from "../../../src/limits.ts";
 
 /** Numbers nearer to each other are the same one. */
 const SAME = 0.1;
@@ -12,11 +13,11 @@ export class ToldNumbers {
   readonly #newest = new Map<LimitKind, number>();
   readonly #untrue = new Map<LimitKind, number[]>();
 
-  /** Whether `limit` is news that may be believed. */
+  /** Whether `limit` is news that may be believed. A number beyond any that a person may give is none: it bounds nobody. */
   isNews(kind: LimitKind, limit: number): boolean {
     const before = this.#newest.get(kind);
     this.#newest.set(kind, limit);
-    return limit > 0 && before !== limit && this.isBelieved(kind, limit);
+    return limit > 0 && limit <= MAX_GIVEN_AMOUNT && before !== limit && this.isBelieved(kind, limit);
   }
 
   /** What `limit` comes to, if the endpoint is wrong now as it was before, when it said something else and the limit was `found`. */

@@ -109,11 +109,15 @@ export function boundOf(body: Readonly<Record<string, unknown>>): number | null 
   return bound;
 }
 
-/** What an answer's `usage` says that it took of a limit; null where it says nothing. */
+/** The largest windows of models, Llama 4 Scout's: what says that it took more says nothing. */
+const MOST_TOKENS = 10_000_000;
+
+/** What an answer's `usage` says that it took of a limit; null where it says nothing, or what cannot be. */
 export function usedBy(usage: unknown): RequestCost | null {
   const tokens = readUsage(usage);
   if (tokens === null) return null;
   // Anthropic counts what it puts into its cache beside the others, and towards the limit; what it reads there counts towards none.
   const cached = record(usage)?.cache_creation_input_tokens;
-  return { input_tokens: tokens.prompt_tokens + (typeof cached === "number" && cached > 0 ? cached : 0), output_tokens: tokens.completion_tokens };
+  const input_tokens = tokens.prompt_tokens + (typeof cached === "number" && cached > 0 ? cached : 0);
+  return Math.max(input_tokens, tokens.completion_tokens) > MOST_TOKENS ? null : { input_tokens, output_tokens: tokens.completion_tokens };
 }

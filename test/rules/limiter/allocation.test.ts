@@ -27,6 +27,11 @@ describe("what is shared by weights", () => {
     expect(fill([claim(1, 7, [0])], [0])).toEqual({ amounts: [7], by: [null] });
   });
 
+  it.each([Number.POSITIVE_INFINITY, Number.NaN])("is divided in the end, whatever the numbers: %s", (absurd) => {
+    for (const bounds of [[10], [10, 5], [absurd, 5], [absurd]])
+      for (const most of [3, absurd]) expect(fill([claim(1, most, [absurd, 1]), claim(1, 5, [1, absurd])], bounds).amounts).toHaveLength(2);
+  });
+
   it("comes to the same under one limit as under two of which one limits nothing", () => {
     const claims = fc.array(
       fc.record({ weight: fc.double({ min: 0.01, max: 100, noNaN: true }), most: fc.double({ min: 0, max: 500, noNaN: true }), use: fc.constantFrom(0, 1, 7) }),

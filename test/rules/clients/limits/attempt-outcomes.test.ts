@@ -43,6 +43,14 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("permits of %
     expect(outcomes).toEqual([expect.objectContaining({ kind: "accepted", used: USED, cost: costs[0], ms: expect.any(Number) })]);
   });
 
+  it("nothing of what an answer says that it used, where that cannot be", async () => {
+    for (const tokens of [10_000_001, Number.MAX_SAFE_INTEGER, -5, 1e308]) {
+      const usage = { input_tokens: tokens, prompt_tokens: tokens, output_tokens: 3, completion_tokens: 3, cache_creation_input_tokens: tokens };
+      const body = { ...voice.whole({ text: "four" }), usage };
+      expect((await told([json(200, body)])).outcomes).toEqual([expect.objectContaining({ kind: "accepted", used: null })]);
+    }
+  });
+
   it.each([
     [429, "rate_limited"],
     [529, "overloaded"],

@@ -96,6 +96,15 @@ describe("what the endpoint says", () => {
     expect(one.at(29_900).pause_until).toBeNull();
   });
 
+  it.each([365 * 86_400_000, Number.POSITIVE_INFINITY])(
+    "about when to come again holds for ten minutes at most, also where it says %s ms",
+    (retry_after_ms) => {
+      const one = ceilings();
+      one.heard(refused({ retry_after_ms }), E, 10_000);
+      expect(one.at(10_000).pause_until).toBe(610_000);
+    },
+  );
+
   it("in the words of a refusal names the kind that is cut, and its limit", () => {
     const one = ceilings();
     for (let now = 1_000; now <= 60_000; now += 1_000) {

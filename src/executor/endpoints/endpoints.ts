@@ -45,6 +45,8 @@ type Notes = Pick<RunNotes, "retry" | "info" | "warning" | "answered">;
 interface Judges {
   readonly gate: Gate;
   readonly held: HeldPermits[];
+  /** It calls nothing any more, but for what is late. */
+  isOver: boolean;
 }
 
 /** Throws `missing_key`, or why it is not sent there. */
@@ -192,8 +194,8 @@ export class Endpoints {
   ): (endpoint: BoundEndpoint) => Client {
     const { config, scoring = 0 } = grant;
     const gate = new Gate(scoring);
-    const held: HeldPermits[] = [];
-    this.#judges.set(grant, { gate, held });
+    const own: Judges = { gate, held: [], isOver: false };
+    this.#judges.set(grant, own);
     return ({ base_url, api_key_var, client_type = "openai_chat_completions" }) => {
       const called = { base_url, api_key_var };
       const problem = this.#judgeProblem(config, called, declared, secrets);
@@ -214,16 +216,20 @@ export class Endpoints {
         const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
         const passes = (): boolean => isOutOfPatience(place, outlasting);
         const asked = { ...called, key: key.key, model };
-        const own = await this.#links.hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) });
-        held.push(own);
-        return clientOf(place, own.permits, outlasting);
+        const held = await this.#links.hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) });
+        own.held.push(held);
+        if (own.isOver) held.close();
+        return clientOf(place, held.permits, outlasting);
       });
     };
   }
 
   /** The environment of the grant calls nothing any more. */
   endJudges(grant: Grant): void {
-    for (const each of this.#judges.get(grant)?.held ?? []) each.close();
+    const judges = this.#judges.get(grant);
+    if (judges === undefined) return;
+    judges.isOver = true;
+    for (const each of judges.held) each.close();
   }
 
   /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */

@@ -103,12 +103,13 @@ export class Holder implements Permits {
 
   enter(signal?: AbortSignal | null, cost: RequestCost = NOTHING): Promise<void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    if (this.#closed) this.#reopen();
     if (this.#line.length === 0 && this.#mayBegin() && this.name.gate.tryEnter()) {
       this.#begin(cost);
       return Promise.resolve();
     }
     const admitted = this.#line.wait(cost, signal);
+    // A request of a grant that is over, such as a judge's while its environment is taken down.
+    if (this.#closed) this.#link.reopened(this);
     if (this.#line.length === 1) {
       // Those before it may have given up.
       this.#waitsForShare = false;
@@ -291,13 +292,6 @@ export class Holder implements Permits {
       this.#total.output += used.output_tokens;
     }
     if (now - outcome.ms >= this.#countedSince) this.#balance.correct(cost, kind === "unsent" || kind === "missed" ? null : used);
-  }
-
-  /** A request of a grant that is over, such as a judge's while its environment is taken down. */
-  #reopen(): void {
-    this.#closed = false;
-    this.await();
-    this.#link.reopened(this);
   }
 }
 

@@ -21,6 +21,8 @@ const LAST_REPEAT_MS = 2_000;
 const SOON_MS = 100;
 /** Of the time that the Limiter gives between two exchanges, what has to go by before one that is early. */
 const SOON_SHARE = 0.25;
+/** A Limiter that answers nothing for so long is taken for one that there is not, so that no run waits for ever. Milliseconds. */
+const GONE_MS = 5 * 60_000;
 /** After a Limiter has refused to say anything it is asked again so much later. Milliseconds. */
 const REFUSED_MS = 60_000;
 /** Exchanges that say that it leaves: the Limiter finds out by itself when they are lost. */
@@ -34,8 +36,8 @@ export interface LinkPorts {
   readonly random: () => number;
   /** Calls one of the two once, or none. */
   readonly send: (request: ExchangeRequest, answered: (answer: ExchangeAnswer) => void, failed: (message: string) => void) => void;
-  /** The Limiter has not answered for a while (`silent`), refuses to (`refused`), or answers again (null). */
-  readonly onTrouble?: (kind: "silent" | "refused" | null, message: string) => void;
+  /** The Limiter has not answered for a while (`silent`), for so long that it is not waited for any more (`gone`), refuses to (`refused`), or answers again (null). */
+  readonly onTrouble?: (kind: "silent" | "gone" | "refused" | null, message: string) => void;
 }
 
 export type LinkName = Pick<ExchangeRequest, "executor" | "boot" | "runtime" | "place">;
@@ -72,6 +74,8 @@ export class LimiterLink implements HolderLink {
   #againMs = 0;
   #failures = 0;
   #failingSince: number | null = null;
+  /** It is not waited for any more. */
+  #isGone = false;
   #next: { readonly at: number; readonly cancel: () => void } | null = null;
   /** How long after the one that is under way the next one is to be sent, where that is not the usual time; null = it is. */
   #hurryMs: number | null = null;
@@ -129,8 +133,10 @@ export class LimiterLink implements HolderLink {
   leave(left: () => void): void {
     if (this.#holders.size === 0 && this.#next === null && this.#sending === null) return left();
     this.#left.push(left);
-    for (const holder of this.#holders) holder.close();
-    this.#holders.clear();
+    for (const holder of this.#holders) {
+      holder.close();
+      this.#drop(holder);
+    }
     if (this.#sending === null) this.#exchange();
     else this.#hurryMs = 0;
   }
@@ -171,9 +177,11 @@ export class LimiterLink implements HolderLink {
     if (this.#mode === "limited" && !this.#known.has(holder)) this.#soon(Math.max(SOON_MS, this.#againMs * SOON_SHARE));
   }
 
+  /** A holder that is new, or that has something again after it was over. */
   reopened(holder: Holder): void {
+    if (this.#holders.has(holder)) return;
     if (this.#holders.size === 0 && this.#mode === "unknown") this.#seen.beginsAt(this.now());
-    const isOpen = this.#mode === "open" && this.#isKnown(holder);
+    const isOpen = this.#mode === "open" && (this.#isGone || this.#isKnown(holder));
     if (isOpen) holder.open();
     this.#holders.add(holder);
     // In mode open it can wait: it has all that it could be given.
@@ -183,8 +191,14 @@ export class LimiterLink implements HolderLink {
   }
 
   closed(holder: Holder): void {
-    if (!holder.isOver || !this.#holders.delete(holder)) return;
+    if (!holder.isOver || !this.#holders.has(holder)) return;
+    this.#drop(holder);
     if (this.#mode === "limited") this.#soon(SOON_MS);
+  }
+
+  #drop(holder: Holder): void {
+    this.#holders.delete(holder);
+    holder.await();
   }
 
   /** Whether requests may begin as the gate has it, without a look at anything else. */
@@ -240,6 +254,8 @@ export class LimiterLink implements HolderLink {
   }
 
   #request(now: number): ExchangeRequest {
+    // Of one that is over those that waited may have given up.
+    for (const holder of this.#holders) if (holder.isOver) this.#drop(holder);
     if (this.#unanswered === null) {
       this.#seq++;
       this.#unanswered = { seen: this.#seen.told(now), counts: new Map([...this.#holders].map((holder) => [holder, holder.takeCounts()])) };
@@ -255,13 +271,20 @@ export class LimiterLink implements HolderLink {
     const wait = Math.min(LAST_REPEAT_MS, FIRST_REPEAT_MS * 2 ** Math.min(10, this.#failures)) * (1 - 0.25 * this.#ports.random());
     this.#failures++;
     this.#failingSince ??= this.now();
-    if (this.now() - this.#failingSince >= ANSWER_MS) this.#ports.onTrouble?.("silent", message);
+    const failing = this.now() - this.#failingSince;
+    if (failing >= ANSWER_MS) this.#ports.onTrouble?.("silent", message);
+    if (failing >= GONE_MS && !this.#isGone) {
+      this.#isGone = true;
+      this.#ports.onTrouble?.("gone", message);
+      this.#unbind();
+    }
     if (this.#holders.size === 0 && this.#failures >= LEAVE_TRIES) return this.#stop();
     this.#schedule(wait);
   }
 
   #answered(answer: ExchangeAnswer, request: ExchangeRequest, sentAt: number): void {
     this.#failures = 0;
+    this.#isGone = false;
     this.#unanswered = null;
     if (this.#failingSince !== null) {
       this.#failingSince = null;
@@ -277,14 +300,18 @@ export class LimiterLink implements HolderLink {
   /** As without a Limiter, until it is asked again. */
   #refused(message: string): void {
     this.#ports.onTrouble?.("refused", message);
+    this.#againMs = REFUSED_MS;
+    this.#unbind();
+    if (this.#holders.size === 0) this.#stop();
+    else this.#schedule(REFUSED_MS);
+  }
+
+  #unbind(): void {
     this.#open(null);
     this.#bound = null;
     this.#pausedUntil = null;
     this.circuit.told(null);
-    this.#againMs = REFUSED_MS;
     this.#changed();
-    if (this.#holders.size === 0) this.#stop();
-    else this.#schedule(REFUSED_MS);
   }
 
   /** `asked`: those that the Limiter knew of when it said so; null = it keeps to nothing, and knows of nobody. */
@@ -340,6 +367,7 @@ export class LimiterLink implements HolderLink {
     this.#mode = "unknown";
     this.#failures = 0;
     this.#failingSince = null;
+    this.#isGone = false;
     this.#pausedUntil = null;
     this.#bound = null;
     this.#teams.clear();

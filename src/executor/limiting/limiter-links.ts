@@ -160,6 +160,11 @@ export class LimiterLinks {
               "limiter silent",
               `what limits requests to ${place.base_url} does not answer (${message}); it is asked again, and nothing begins that it has to allow`,
             );
+          if (kind === "gone")
+            tell(
+              "limiter gone",
+              `what limits requests to ${place.base_url} has not answered for minutes (${message}); until it does they keep to the run's own limit alone`,
+            );
           if (kind === "refused") tell("limiter refused", `requests to ${place.base_url} keep to no common limit: ${message}`);
         },
       },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ExchangeAnswer, ExchangeRequest } from "../../../../durable-objects/limiter/limiter-control.ts";
 import type { RunConfig } from "../../../../src/config/plan/run-config.ts";
 import { sleep } from "../../../../src/clients/transport/sleep.ts";
@@ -79,6 +79,15 @@ describe("the Limiters of an executor", () => {
     endpoints.endJudges(grant);
     await endpoints.leave();
     for (const name of new Set(exchanges.map((each) => each.name))) expect(exchanges.filter((each) => each.name === name).at(-1)?.request.holders).toEqual([]);
+  });
+
+  it("hear when judges that are first called after that have been answered", async () => {
+    const { endpoints, notes, exchanges } = executor(() => ({ ...OPEN, again_ms: 20 }));
+    const grant = grantFor({ base_url: A, model: "m" });
+    const judge = endpoints.bound(grant, notes)({ base_url: A, api_key_var: "JUDGE_KEY" });
+    endpoints.endJudges(grant);
+    await judge.getResponse(ask({ model: "late" }));
+    await vi.waitFor(() => expect(exchanges.at(-1)?.request.holders).toEqual([]), 2_000);
   });
 
   it("are not told apart beyond some models of one judge: an environment names what it likes", async () => {

@@ -1,4 +1,5 @@
 import { type Amounts, LIMIT_KINDS, type LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { STORM_MS } from "../../../src/limits.ts";
 import type { Sightings } from "../limiter-control.ts";
 import type { Source } from "./ceiling.ts";
 import { Findings, usesAt } from "./findings.ts";
@@ -36,7 +37,7 @@ export interface SeenBy {
 
 const MINUTE_MS = 60_000;
 /** Everything was refused for longer than any window: no limit is learned from it. */
-const STORM_MS = 65_000;
+const BEYOND_WINDOWS_MS = 65_000;
 /** Nor from what began longer ago than traffic is remembered. */
 const REMEMBERED_MS = 4 * MINUTE_MS;
 /** Refusals so shortly after silence are the same silence. */
@@ -65,10 +66,13 @@ export class Ceilings {
   #incident: Incident | null = null;
   #silence = { ended: Number.NEGATIVE_INFINITY, tries: 0 };
   #at: number;
+  /** When a request was last accepted; of a life in which none was, when it began. */
+  #acceptedAt: number;
 
   /** `knowledge`: what an earlier life found. `start`: requests in flight to begin with where nothing is known; null = no bound. */
   constructor(knowledge: Knowledge | null, now: number, options: { readonly start: number | null }) {
     this.#at = now;
+    this.#acceptedAt = now;
     this.#findings = new Findings(now);
     this.#known = new KnownLimits(knowledge);
     this.#start = new StartBound(this.#known.isEmpty ? options.start : null);
@@ -88,6 +92,7 @@ export class Ceilings {
   heard(seen: Sightings, from: SeenBy, now: number): void {
     this.#traffic.record(from.executor, from.in_flight, seen, now);
     this.#budget.accepted(seen.accepted, this.#traffic.taken("requests", now - MINUTE_MS, now));
+    if (seen.accepted > 0) this.#acceptedAt = now;
     if (seen.told !== null) this.#known.hearTold(seen.told);
     if (seen.rate_limited + seen.overloaded > 0) this.#hearRefusals(seen, from, now);
     else {
@@ -104,7 +109,7 @@ export class Ceilings {
       const limit = this.#limitNow(kind);
       if (limit !== null) limits[kind] = limit;
     }
-    const incident = this.#incident;
+    const incident = this.#isHopeless ? null : this.#incident;
     return {
       limits,
       pause_until: incident !== null && incident.pauseUntil > now ? incident.pauseUntil : null,
@@ -117,11 +122,19 @@ export class Ceilings {
     return this.#known.knowledge();
   }
 
+  /**
+   * Everything was refused for longer than that costs nobody a retry: requests are to end as those do that were sent, and one at a time would take days for the
+   * rest of a run. Until one is accepted nothing but limits that are known bounds them.
+   */
+  get #isHopeless(): boolean {
+    return this.#incident !== null && this.#incident.last - Math.max(this.#incident.began, this.#acceptedAt) > STORM_MS;
+  }
+
   #limitNow(kind: LimitKind): CeilingNow | null {
     const known = this.#known.of(kind);
     let now: CeilingNow | null =
       known === undefined ? null : { limit: known.limit, source: known.source, pace: Math.max(known.pace, LEAST_REQUESTS * this.#traffic.mean(kind)) };
-    if (kind === "requests" && this.#incident !== null) {
+    if (kind === "requests" && this.#incident !== null && !this.#isHopeless) {
       const pace = Math.max(LEAST_PACE, this.#incident.pace);
       if (now === null || pace < now.pace) now = { limit: now?.limit ?? pace, source: now?.source ?? "found", pace };
     }
@@ -161,11 +174,13 @@ export class Ceilings {
     if (incident.isSilent) this.#silence = { ended: now, tries: Math.max(0, incident.tries - 1) };
     const uses = usesAt(this.#traffic, incident.began, incident.open.atLast);
     this.#known.rest(uses);
-    if (incident.silence > STORM_MS || now - incident.began > REMEMBERED_MS) return;
+    if (incident.silence > BEYOND_WINDOWS_MS || now - incident.began > REMEMBERED_MS) return;
     const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
     this.#budget.spent(incident.refused, incident.waited, incident.knownThen.tried.size > 0, perMinute);
     const found = this.#findings.of(incident, this.#traffic, (kind) => this.#known.of(kind)?.limit, now);
     const said = this.#known.believed(found.kind, incident.named?.limit ?? null, uses[found.kind]);
+    // Who refused before anything was used has said nothing of how much may be.
+    if (said === null && uses[found.kind] < 1) return;
     this.#known.cut({ ...found, said }, incident.knownThen);
   }
 

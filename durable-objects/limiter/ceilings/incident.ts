@@ -126,7 +126,8 @@ export class Incident {
     if (this.#isSilent) return this.#sentAt !== null && now - this.#sentAt >= REFUSED_WITHIN_MS;
     const lag = traffic.lag(now);
     const looked = now - this.#since;
-    if (this.#refusedSince === 0) return looked >= lag + OVER_AFTER_MS;
+    // Where nothing was sent nothing could be refused.
+    if (this.#refusedSince === 0) return looked >= lag + OVER_AFTER_MS && traffic.taken("requests", this.#since, now - lag) > 0;
     if (looked >= Math.max(JUDGED_AFTER_MS, lag)) this.#judge(traffic, lag, now);
     return false;
   }

@@ -114,7 +114,7 @@ export class KnownLimits {
     const ceiling = this.#ceilings.get(kind);
     if (said !== null && ceiling?.limit !== said) return this.#set(kind, said, "told", true);
     if (ceiling === undefined) return this.#set(kind, limit, "found", sure);
-    const lower = Math.min(limit, then.paces[kind] ?? limit);
+    const lower = Math.max(1, Math.min(limit, then.paces[kind] ?? limit));
     const off = lower / ceiling.limit - 1;
     if (ceiling.source === "told") {
       if (off > -SAME) return;

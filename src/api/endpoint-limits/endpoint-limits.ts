@@ -5,6 +5,7 @@ import type { GivenLimit } from "../../config/endpoints/given-limit.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
+import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
 import { writtenOut } from "../creation/named-limits.ts";
 import { invalid, logUnexpected, unwrap } from "../errors.ts";
@@ -100,6 +101,7 @@ endpointLimits.post("/:limiter/forget", async (c) => {
   const ports = await portsOf(c);
   const { name, place } = await limiterIn(c, ports);
   await mayGive(c, ports, [{ ...place, limits: {} }]);
+  await mayForget(c, ports, name);
   await c.var.audit.begin(ports);
   await readTwice(
     () => ports.limiter(name),
@@ -147,4 +149,15 @@ async function mayGive(c: Context<AppContext>, ports: AppPorts, limits: readonly
         hint: `A key of the team's own is a secret: npx edgewise secret create ${name}`,
       });
   }
+}
+
+/** A secret of the name that a key of the service has makes the team's runs call another Limiter from then on, and the one that they called before is others' still. */
+async function mayForget(c: Context<AppContext>, ports: AppPorts, name: string): Promise<void> {
+  if (c.var.caller.owner || ports.team === DEFAULT_TEAM) return;
+  const ofService = await readTwice(
+    () => ports.inTeam(DEFAULT_TEAM).registry,
+    (registry) => registry.listLimiters(),
+  );
+  if (ofService.some((each) => each.name === name))
+    throw new EdgewiseError("forbidden", "This limiter is of a key of the service: what was found of it is forgotten at the word of its owner.");
 }

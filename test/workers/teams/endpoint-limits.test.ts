@@ -75,6 +75,14 @@ it("a limiter is shown to the teams that call it, and forgets at the word of who
   expect(await listed(await door.token("bob", ["quokkas"], ["admin"]))).toEqual([]);
   const admin = await door.token("ada", ["acme"], ["admin"]);
   expect(await door.status(admin, "POST", `/limits/${own?.limiter_id}/forget`, {})).toBe(403);
+  // Nor with a secret that is called as the service's key is: the key that it is of stays what it was.
+  const keeper = await door.token("ada", ["acme"], ["secrets:write"]);
+  await door.json(keeper, "POST", "/secrets/", { name: "MODELS_API_KEY", value: "sk-own" });
+  expect(await door.status(keeper, "POST", `/limits/${own?.limiter_id}/forget`, {})).toBe(403);
+  const ownName = "b".repeat(32);
+  await registryStub(service, "acme").limiterSeen({ team: "acme", place, name: ownName });
+  const later = (await listed(ada)).find(({ limiter_id }) => limiter_id !== own?.limiter_id);
+  expect(await door.status(keeper, "POST", `/limits/${later?.limiter_id}/forget`, {})).toBe(200);
   expect(await door.status(OWNER_TOKEN, "POST", `/limits/${own?.limiter_id}/forget?team_id=acme`, {})).toBe(200);
   expect(JSON.stringify(await listed(OWNER_TOKEN))).not.toContain(name);
 });

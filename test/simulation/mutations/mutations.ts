@@ -113,8 +113,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "give back requests that are still under way",
     file: "src/executor/session/holdings.ts",
-    find: "const holds = this.#of(this.#reached);",
-    replace: "const holds = this.#of(this.#allowed);",
+    find: "const { lanes, ...rest } = this.#reached;",
+    replace: "const { lanes, ...rest } = this.#allowed;",
     first: 40,
   },
   {
@@ -254,8 +254,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "keep what the Run was told is given back",
     file: "src/executor/session/holdings.ts",
-    find: "    this.#allowed = this.#reached;\n    return true;",
-    replace: "    this.#allowed = this.#grant.requests;\n    return true;",
+    find: "    this.#allowed = this.#of(this.#most);\n    return true;",
+    replace: "    this.#allowed = this.#whole;\n    return true;",
+    first: 92,
   },
   {
     name: "drain a full executor instead of taking a part of it",

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ClaimAnswer } from "../../../durable-objects/run/protocol.ts";
+import type { ClaimAnswer, Grant } from "../../../durable-objects/run/protocol.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
 import type { ExecutorBudget } from "../../../src/executor/ports.ts";
+import { Pacing } from "../../../src/executor/session/pacing.ts";
+import type { UnitWork } from "../../../src/executor/session/session-events.ts";
 import { UnitTimes } from "../../../src/executor/session/unit-times.ts";
 import { CONSUMER_WALL_MS, SLICE_MS, UNIT_DEADLINE_MS } from "../../../src/limits.ts";
 import { type TicketOptions, ticketOnRuleRun } from "../../support/run/rule-ticket.ts";
@@ -72,6 +74,27 @@ describe("an executor whose invocation ends", () => {
     const result = await invocation(() => 200, { rollouts: 64 });
     expect(result).toMatchObject({ done: 1, rollouts: 64, pending: 5, cut: false });
     expect(Object.keys(result.errors)).toEqual(["timeout"]);
+  });
+});
+
+describe("a unit that is to be alone", () => {
+  const grant = { lanes: 5, requests: 5, config: { rollouts_per_example: 1 } } as Grant;
+  const holding = { lanes: 5, requests: 5 };
+  const next = { unit: 0, block: { alone: true } } as UnitWork;
+  const ordinary = { unit: 0, block: { alone: false } } as UnitWork;
+  const wall = { endsAt: 100_000, deadline: 80_000 };
+
+  it("is left to another executor where it was waited for and the time that a unit may take is over", () => {
+    const pacing = new Pacing(grant, wall, new UnitTimes());
+    expect(pacing.fits(holding, 0, next)).toBe(true);
+    // Nobody waited for it yet, and there is time; then somebody did, and there is none.
+    expect([pacing.fits(holding, 5_000, next), pacing.fits(holding, 20_000, next), pacing.fits(holding, 20_001, next)]).toEqual([true, true, false]);
+    expect(pacing.fits(holding, 20_001, ordinary)).toBe(true);
+  });
+
+  it("is begun late by an executor that has waited for nobody", () => {
+    const pacing = new Pacing(grant, wall, new UnitTimes());
+    expect(pacing.fits(holding, 50_000, next)).toBe(true);
   });
 });
 

@@ -217,13 +217,6 @@ export const MUTATIONS: readonly Mutation[] = [
     first: 39,
   },
   {
-    name: "begin late what is to be alone and was waited for",
-    file: "src/executor/session/pacing.ts",
-    find: "hasWaited ? (this.#wall.deadline ?? 0) : 0",
-    replace: "hasWaited ? 0 : 0",
-    first: 24708,
-  },
-  {
     name: "repeat what failed every quarter of a second",
     file: "src/executor/units/retry-waits.ts",
     find: "const doubled = 2 ** Math.min(before, 16);",
@@ -285,13 +278,6 @@ export const MUTATIONS: readonly Mutation[] = [
     find: "if (needy.promised_at > 0 && now - needy.promised_at < PROMISE_MS) return null;",
     replace: "",
     fleet: true,
-  },
-  {
-    name: "count the deadline of a unit from its beginning",
-    file: "src/environments/unit/unit-time.ts",
-    find: "    this.#hasBegun = true;\n    this.beginAnew();",
-    replace: "    this.#hasBegun = true;",
-    first: 86,
   },
   {
     name: "repeat what failed without drawing the wait",

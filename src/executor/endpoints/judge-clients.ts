@@ -4,6 +4,8 @@ import type { Client } from "../../rollouts/types.ts";
 
 /** Models of one judge that are told apart; an environment that names more has the others counted as one. */
 const MOST_MODELS = 64;
+/** Longer is the name of no model (as `-m` has it): it would be kept by the Limiter, and shown. */
+const MOST_CHARACTERS = 256;
 const OTHERS = "";
 
 /**
@@ -15,7 +17,7 @@ export function clientByModel(shape: Client, make: (model: string) => Promise<Cl
   const of = (model: string): Promise<Client> => {
     const known = made.get(model);
     if (known !== undefined) return known;
-    if (made.size >= MOST_MODELS && model !== OTHERS) return of(OTHERS);
+    if (model !== OTHERS && (made.size >= MOST_MODELS || model.length > MOST_CHARACTERS)) return of(OTHERS);
     const client = make(model);
     made.set(model, client);
     return client;

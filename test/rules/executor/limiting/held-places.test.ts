@@ -95,6 +95,9 @@ describe("the Limiters of an executor", () => {
     const judge = endpoints.bound(grantFor({}), notes)({ base_url: A, api_key_var: "JUDGE_KEY" });
     for (let n = 0; n < 80; n++) await judge.getResponse(ask({ model: `judge-${n}` }));
     expect(classes()).toHaveLength(65);
+    const long = endpoints.bound(grantFor({}), notes)({ base_url: B, api_key_var: "JUDGE_KEY" });
+    for (const length of [256, 257, 1_000_000]) await long.getResponse(ask({ model: "x".repeat(length) }));
+    expect(classes().filter((name) => name === "" || name.startsWith("x"))).toEqual(["", "", "x".repeat(256)]);
   });
 
   it("are told what the run keeps to, and its weight", async () => {

@@ -74,6 +74,26 @@ describe.concurrent("a run of another terminal that is steered", () => {
   );
 
   it(
+    "of several turns stops between two of them, and goes on from there: no turn is asked for twice",
+    LONG,
+    inPlace({ latency_ms: 150, answer: { text: "<guess>crane</guess>" } }, async (bench) => {
+      const { place, model } = bench;
+      const run = place.start(["eval", "run", "wordle", "-m", "scripted", "-b", model.url, "-n", "8", "-r", "2", "-c", "4"]);
+      await until(() => asked(model) > 10, 30_000);
+      const id = await idOf(bench);
+      await place.run(["eval", "pause", id]);
+      await until(async () => (await shownOf(bench, id)).edgewise.executors === 0, 30_000);
+      const before = asked(model);
+      expect(before).toBeLessThan(8 * 2 * 6);
+      expect((await place.run(["eval", "continue", id])).code).toBe(0);
+      expect(await run.ended, run.stderr()).toBe(0);
+      expect(keysOfRows(bench.rows)).toEqual(grid(8, 2));
+      const turns = bench.rows.reduce((sum, { num_turns }) => sum + Number(num_turns), 0);
+      expect([turns, asked(model)]).toEqual([8 * 2 * 6, turns]);
+    }),
+  );
+
+  it(
     "is stopped while it is paused, and what it has stays",
     LONG,
     inPlace({ latency_ms: 100, accuracy: 0.5 }, async (bench) => {

@@ -104,6 +104,11 @@ describe("every document", () => {
     }
   });
 
+  it("is whole: nothing of two versions that were never joined is left in it", () => {
+    const marked = DOCS.filter((path) => /^(<{7}|={7}|>{7})( |$)/m.test(read(path)));
+    expect(marked).toEqual([]);
+  });
+
   it("that the code refers to has the section it names", () => {
     const sources = ["wrangler.toml", ...FOLDERS.flatMap(filesIn).filter((path) => path.endsWith(".ts"))];
     const references = sources.flatMap((path) =>

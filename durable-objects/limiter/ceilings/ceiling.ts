@@ -5,7 +5,7 @@ export type Source = "given" | "told" | "found";
  * `held`: below what was found, since what is counted here and what the provider counts differ by some per cent; requests in flight are counted alike.
  * `above_ms`: a window of a minute shows at its end that too much was used, requests in flight show it at once.
  */
-const FORMS = { rate: { held: 0.97, above_ms: 75_000, double_ms: 20_000 }, concurrent: { held: 1, above_ms: 10_000, double_ms: 12_000 } } as const;
+const FORMS = { rate: { held: 0.97, above_ms: 60_000, double_ms: 20_000 }, concurrent: { held: 1, above_ms: 10_000, double_ms: 12_000 } } as const;
 type CeilingForm = keyof typeof FORMS;
 
 /** How long a limit is held after a cut before anything above it is tried. */

@@ -1,7 +1,7 @@
 import { type Amounts, LIMIT_KINDS, type LimitKind } from "../../../src/endpoint-limits/limit-kinds.ts";
 import { STORM_MS } from "../../../src/limits.ts";
 import type { Sightings } from "../limiter-control.ts";
-import type { Source } from "./ceiling.ts";
+import type { Ceiling, Source } from "./ceiling.ts";
 import { Findings, usesAt } from "./findings.ts";
 import { Incident } from "./incident.ts";
 import type { Knowledge } from "./knowledge.ts";
@@ -46,6 +46,10 @@ const SAME_SILENCE_MS = 5_000;
 const LEAST_PACE = 6;
 /** Whatever an endpoint says or was found to bear, so many of what was taken before are sent: without any nobody would ever find out that it bears more. */
 const LEAST_REQUESTS = 1;
+/** A minute is looked at so far ahead; where more than a limit is tried counting is off by some per cent; and what refuses may count no minute. */
+const AHEAD_MS = 5_000;
+const SLACK = 1.02;
+const SLOWEST = 0.5;
 /** So much of what may be used is all of it: executors come and go between two exchanges. */
 const USED = 0.85;
 /** What is used is looked at over so long, and over as many requests. */
@@ -106,7 +110,7 @@ export class Ceilings {
     this.#advance(now);
     const limits: { [K in LimitKind]?: CeilingNow } = {};
     for (const kind of LIMIT_KINDS) {
-      const limit = this.#limitNow(kind);
+      const limit = this.#limitNow(kind, now);
       if (limit !== null) limits[kind] = limit;
     }
     const incident = this.#isHopeless ? null : this.#incident;
@@ -130,10 +134,12 @@ export class Ceilings {
     return this.#incident !== null && this.#incident.last - Math.max(this.#incident.began, this.#acceptedAt) > STORM_MS;
   }
 
-  #limitNow(kind: LimitKind): CeilingNow | null {
+  #limitNow(kind: LimitKind, at: number): CeilingNow | null {
     const known = this.#known.of(kind);
     let now: CeilingNow | null =
-      known === undefined ? null : { limit: known.limit, source: known.source, pace: Math.max(known.pace, LEAST_REQUESTS * this.#traffic.mean(kind)) };
+      known === undefined
+        ? null
+        : { limit: known.limit, source: known.source, pace: Math.max(this.#within(kind, known, at), LEAST_REQUESTS * this.#traffic.mean(kind)) };
     if (kind === "requests" && this.#incident !== null && !this.#isHopeless) {
       const pace = Math.max(LEAST_PACE, this.#incident.pace);
       if (now === null || pace < now.pace) now = { limit: now?.limit ?? pace, source: now?.source ?? "found", pace };
@@ -142,6 +148,14 @@ export class Ceilings {
     if (given !== undefined && (now === null || given <= now.pace)) now = { limit: given, source: "given", pace: given };
     if (now !== null && kind === "concurrent") return { ...now, pace: Math.max(1, Math.floor(now.pace + 1e-9)) };
     return now;
+  }
+
+  /** The pace of a limit of which it is sure, so that with what was taken lately no minute has more of it: after too much was sent, a window empties as slowly as it was filled. */
+  #within(kind: LimitKind, { limit, pace, sure }: Ceiling, now: number): number {
+    if (kind === "concurrent" || !sure) return pace;
+    const most = pace > limit ? pace * SLACK : limit;
+    const left = most - this.#traffic.taken(kind, now - MINUTE_MS + AHEAD_MS, now);
+    return Math.min(pace, Math.max(SLOWEST * pace, (left * MINUTE_MS) / AHEAD_MS));
   }
 
   #hearRefusals(seen: Sightings, from: SeenBy, now: number): void {
@@ -175,8 +189,7 @@ export class Ceilings {
     const uses = usesAt(this.#traffic, incident.began, incident.open.atLast);
     this.#known.rest(uses);
     if (incident.silence > BEYOND_WINDOWS_MS || now - incident.began > REMEMBERED_MS) return;
-    const perMinute = this.#traffic.taken("requests", now - MINUTE_MS, now);
-    this.#budget.spent(incident.refused, incident.waited, incident.knownThen.tried.size > 0, perMinute);
+    this.#budget.spent(incident, uses.requests, incident.began - this.#traffic.first < MINUTE_MS);
     const found = this.#findings.of(incident, this.#traffic, (kind) => this.#known.of(kind)?.limit, now);
     const said = this.#known.believed(found.kind, incident.named?.limit ?? null, uses[found.kind]);
     // Who refused before anything was used has said nothing of how much may be.

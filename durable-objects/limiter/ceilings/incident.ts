@@ -24,6 +24,9 @@ const STILL = 0.35;
 const FIRST_TRY_MS = 1_000;
 const MOST_TRY_MS = 4_000;
 const WINDOW_MS = 65_000;
+/** A minute after what was taken before the first refusal, and so much less is not worth a refusal. */
+const MINUTE_OVER_MS = 60_500;
+const SHORTLY_MS = 2_500;
 const MOST_STORM_TRY_MS = 15_000;
 /** A refusal comes sooner than this; a request without one was taken. */
 const REFUSED_WITHIN_MS = 1_500;
@@ -48,6 +51,8 @@ export class Incident {
   pauseUntil: number;
   /** Longest time for which the endpoint asked to be left alone. */
   waited = 0;
+  /** The same of refusals that came when such a time was over: it asks for it whenever it refuses. */
+  askedAgain = 0;
   /** Requests per minute that were taken before it, those that may be sent meanwhile, and those that were taken while others were refused. */
   readonly before: number;
   pace: number;
@@ -59,6 +64,7 @@ export class Incident {
   #isSilent = false;
   #tries: number;
   #sentAt: number | null = null;
+  #askedUntil = Number.NEGATIVE_INFINITY;
 
   /** `tries`: of silence that ended so shortly ago that this is the same. */
   constructor(began: number, knownThen: KnownThen, { traffic, now, tries }: { readonly traffic: Traffic; readonly now: number; readonly tries: number }) {
@@ -153,12 +159,17 @@ export class Incident {
     this.#sentAt = null;
     const most = this.silence > WINDOW_MS ? MOST_STORM_TRY_MS : MOST_TRY_MS;
     this.pauseUntil = Math.max(this.pauseUntil, now + Math.min(most, FIRST_TRY_MS * 2 ** this.#tries));
+    // Just before a minute is over it would be refused for a window of one.
+    const over = this.began + MINUTE_OVER_MS;
+    if (this.pauseUntil < over && this.pauseUntil > over - SHORTLY_MS) this.pauseUntil = over;
     this.#tries++;
   }
 
   /** The endpoint asked, at `asked`, to be left alone. */
   #pause(wished: number, asked: number): void {
     const ms = Math.min(wished, MAX_PAUSE_MS);
+    if (this.waited > 0 && asked > this.#askedUntil) this.askedAgain = Math.max(this.askedAgain, ms);
+    this.#askedUntil = Math.max(this.#askedUntil, asked + ms);
     this.waited = Math.max(this.waited, ms);
     this.pauseUntil = Math.max(this.pauseUntil, asked + ms);
     if (this.refused === 0) this.#since = Math.max(this.#since, asked + ms);

@@ -33,11 +33,11 @@ export const limitRow = z.strictObject(fields).superRefine((row, { addIssue }) =
   for (const [short, long] of NAMES)
     if (row[short] !== undefined && row[long] !== undefined && row[short] !== row[long]) refuse(long, `says something else than ${short}`);
   if (row.endpoint_id === undefined && row.url === undefined && row.api_base_url === undefined)
-    refuse("endpoint_id", "is missing, and url is: say which endpoint has the limit");
+    refuse("endpoint_id", "is missing: say which endpoint has the limit, by endpoint_id or by url");
   const placed = [...NAMES.flat(), "model" as const].find((name) => row[name] !== undefined);
-  if (row.endpoint_id !== undefined && placed !== undefined) refuse(placed, "is what endpoint_id names already: leave out one of the two");
+  if (row.endpoint_id !== undefined && placed !== undefined) refuse(placed, "is given beside endpoint_id, which names a place already: leave out one of the two");
   const kinds = Object.values(LIMIT_FIELDS);
-  if (kinds.every((name) => row[name] === undefined)) refuse("concurrent", `is missing, as are the others: give at least one of ${kinds.join(", ")}`);
+  if (kinds.every((name) => row[name] === undefined)) refuse("concurrent", `is missing: give at least one of ${kinds.join(", ")}`);
 });
 export const limitRows = z.array(limitRow).max(MAX_GIVEN_LIMITS);
 export type LimitRow = z.infer<typeof limitRow>;

@@ -89,13 +89,17 @@ describe("limits of a registry", () => {
   });
 
   it.each([
-    ["no endpoint", "concurrent = 1", "endpoints.toml: [[limit]] #1: endpoint_id is missing, and url is: say which endpoint has the limit"],
-    ["no limit", `url = "${URL}"`, "concurrent is missing, as are the others: give at least one of concurrent, requests_per_minute, tokens_per_minute"],
+    ["no endpoint", "concurrent = 1", "endpoints.toml: [[limit]] #1: endpoint_id is missing: say which endpoint has the limit, by endpoint_id or by url"],
+    ["no limit", `url = "${URL}"`, "concurrent is missing: give at least one of concurrent, requests_per_minute, tokens_per_minute"],
     ["a key that there is not", `url = "${URL}"\nrequest_per_minute = 5`, "request_per_minute"],
     ["two addresses", `url = "${URL}"\napi_base_url = "https://b.example"\nconcurrent = 1`, "api_base_url says something else than url"],
     ["what is no address", 'url = "example"\nconcurrent = 1', "url must be an http or https URL"],
     ["what is no key's name", `url = "${URL}"\nkey = "sk-123"\nconcurrent = 1`, "key must be the name of a variable that holds a key"],
-    ["an endpoint and its model", `${'endpoint_id = "e"'}\nmodel = "m"\nconcurrent = 1`, "model is what endpoint_id names already: leave out one of the two"],
+    [
+      "an endpoint and its model",
+      `${'endpoint_id = "e"'}\nmodel = "m"\nconcurrent = 1`,
+      "model is given beside endpoint_id, which names a place already: leave out one of the two",
+    ],
     ["an unknown endpoint", 'endpoint_id = "x"\nconcurrent = 1', 'endpoint_id "x" is in no [[endpoint]] of the file'],
     ["none", `url = "${URL}"\nconcurrent = 0`, "concurrent must be at least 1"],
     ["a part", `url = "${URL}"\nconcurrent = 1.5`, "concurrent Invalid input: expected int"],

@@ -7,7 +7,10 @@ import { parseTomlText } from "../../../config/plan/toml-document.ts";
 import { EdgewiseError } from "../../../errors/result.ts";
 import { reasonOf } from "../../terminal/cli-error.ts";
 
-/** Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. */
+/**
+ * Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. But for one that gives limits: whoever wrote
+ * them has them kept to, or is told that they are not before anything is sent. Then reading throws `invalid_request`.
+ */
 export class Registries {
   readonly warnings: string[] = [];
   readonly #cwd: string;
@@ -29,13 +32,20 @@ export class Registries {
       if (asked) this.warnings.push(`the endpoint registry ${path} does not exist`);
       return emptyRegistry(path);
     }
+    let givesLimits = false;
     try {
       if (!path.endsWith(".toml"))
         throw new EdgewiseError("invalid_request", `${path}: registries are read from TOML files only: write its entries as [[endpoint]]`);
-      const registry = readRegistry(parseTomlText(readFileSync(path, "utf8"), path), path);
+      const document = parseTomlText(readFileSync(path, "utf8"), path);
+      givesLimits = document.limit !== undefined;
+      const registry = readRegistry(document, path);
       this.warnings.push(...registry.warnings);
       return registry;
     } catch (error) {
+      if (givesLimits)
+        throw new EdgewiseError("invalid_request", reasonOf(error), {
+          hint: "Mend it, or leave its [[limit]] out: a limit that cannot be read is not kept to.",
+        });
       this.warnings.push(`the endpoint registry is not used: ${reasonOf(error)}`);
       return emptyRegistry(path);
     }

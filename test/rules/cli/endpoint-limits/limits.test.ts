@@ -194,7 +194,10 @@ describe("edgewise limits", () => {
     [["set", "ours", "-b", "https://a.example"], "give at least one of concurrent, requests_per_minute"],
     [["set", "ours", "-b", "a.example", "--concurrent", "4"], "--api-base-url must be an http or https URL"],
     [["set", "ours", "-b", "https://a.example", "-k", "sk-123", "--concurrent", "4"], "--api-key-var must be the name of a variable that holds a key"],
-    [["set", "ours", "-b", "https://a.example", "--endpoint-id", "fast", "--concurrent", "4"], "--api-base-url is what endpoint_id names already"],
+    [
+      ["set", "ours", "-b", "https://a.example", "--endpoint-id", "fast", "--concurrent", "4"],
+      "--api-base-url is given beside endpoint_id, which names a place already",
+    ],
     [["set", "ours", "-b", "https://a.example", "--concurrent", "0"], "--concurrent must be at least 1"],
     [["set", "ours", "-b", "https://a.example", "--concurrent", "many"], '--concurrent: must be a whole number, not "many"'],
     [["set", "a b", "-b", "https://a.example", "--concurrent", "4"], '"a b" is no name of a limit'],

@@ -7,7 +7,9 @@ import { Incident } from "./incident.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { KnownLimits } from "./known-limits.ts";
 import { RefusalBudget } from "./refusal-budget.ts";
+import type { SeenBy } from "./seen-by.ts";
 import { StartBound } from "./start-bound.ts";
+import { Strays } from "./strays.ts";
 import { Traffic } from "./traffic.ts";
 
 export interface CeilingNow {
@@ -27,12 +29,6 @@ export interface CeilingsNow {
   readonly probe: boolean;
   /** Requests in flight at most, all together, at an endpoint of which nothing is known yet. */
   readonly start: number | null;
-}
-
-/** Who saw something: `in_flight` = requests that it has open now. */
-export interface SeenBy {
-  readonly executor: string;
-  readonly in_flight: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -68,6 +64,7 @@ export class Ceilings {
   readonly #start: StartBound;
   #given: Amounts = {};
   #incident: Incident | null = null;
+  readonly #strays = new Strays();
   #silence = { ended: Number.NEGATIVE_INFINITY, tries: 0 };
   #at: number;
   /** When a request was last accepted; of a life in which none was, when it began. */
@@ -114,9 +111,10 @@ export class Ceilings {
       if (limit !== null) limits[kind] = limit;
     }
     const incident = this.#isHopeless ? null : this.#incident;
+    const pauseUntil = this.#incident === null ? this.#strays.pauseUntil : (incident?.pauseUntil ?? now);
     return {
       limits,
-      pause_until: incident !== null && incident.pauseUntil > now ? incident.pauseUntil : null,
+      pause_until: pauseUntil > now ? pauseUntil : null,
       probe: incident?.isSilent ?? false,
       start: this.#start.bound,
     };
@@ -159,8 +157,24 @@ export class Ceilings {
   }
 
   #hearRefusals(seen: Sightings, from: SeenBy, now: number): void {
+    if (this.#incident !== null || this.#isNearKnown(now))
+      return this.#hearIncident(this.#incident ?? this.#begin(now - longestAgo(seen), now), seen, from, now);
+    const together = this.#strays.heard(seen, from, this.#traffic, now);
+    if (together === null) return;
+    const began = Math.min(...together.map((stray) => stray.heard - longestAgo(stray.seen)));
+    for (const stray of together) this.#hearIncident(this.#incident ?? this.#begin(began, now), stray.seen, stray.from, stray.heard);
+  }
+
+  /** Whether as much is used as a limit that is known allows: a refusal is then of that. */
+  #isNearKnown(now: number): boolean {
+    return LIMIT_KINDS.some((kind) => {
+      const known = this.#known.of(kind);
+      return known !== undefined && this.#isUsed(kind, known.pace, now);
+    });
+  }
+
+  #hearIncident(incident: Incident, seen: Sightings, from: SeenBy, now: number): void {
     this.#start.end();
-    const incident = this.#incident ?? this.#begin(now - Math.max(0, ...seen.refusals.map(({ ago_ms }) => ago_ms)), now);
     incident.hear(seen, from.executor, this.#traffic, now);
     for (const { told } of seen.refusals) for (const kind of told === null ? [] : this.#known.plentyIn(told)) incident.plenty.add(kind);
   }
@@ -205,3 +219,5 @@ export class Ceilings {
     return this.#traffic.taken(kind, to - over, to) >= (USED * pace * over) / MINUTE_MS;
   }
 }
+
+const longestAgo = ({ refusals }: Sightings): number => Math.max(0, ...refusals.map(({ ago_ms }) => ago_ms));

@@ -35,7 +35,8 @@ export const limitRow = z.strictObject(fields).superRefine((row, { addIssue }) =
   if (row.endpoint_id === undefined && row.url === undefined && row.api_base_url === undefined)
     refuse("endpoint_id", "is missing: say which endpoint has the limit, by endpoint_id or by url");
   const placed = [...NAMES.flat(), "model" as const].find((name) => row[name] !== undefined);
-  if (row.endpoint_id !== undefined && placed !== undefined) refuse(placed, "is given beside endpoint_id, which names a place already: leave out one of the two");
+  if (row.endpoint_id !== undefined && placed !== undefined)
+    refuse(placed, "is given beside endpoint_id, which names a place already: leave out one of the two");
   const kinds = Object.values(LIMIT_FIELDS);
   if (kinds.every((name) => row[name] === undefined)) refuse("concurrent", `is missing: give at least one of ${kinds.join(", ")}`);
 });

@@ -141,7 +141,7 @@ describe("an endpoint that asks to be left alone", () => {
     };
     round(0, true, { sent: 1, told });
     for (let now = 250; now < 5_000; now += 250) expect(round(now, true, {})).toBeGreaterThan(5);
-    round(5_000, false, refused);
+    round(5_000, false, { ...refused, sent: 3, rate_limited: 3, refusals: [REFUSAL, REFUSAL, REFUSAL] });
     for (let now = 5_250; now < 12_800; now += 250) expect(round(now, false, {})).toBe(0);
     expect(round(13_000, false, {})).toBeLessThan(10);
   });

@@ -126,14 +126,25 @@ describe("an endpoint of which nothing is known", () => {
     expect(one.at(2_000).start).toBeNull();
   });
 
-  it("draws one breath for everybody at its first refusal, and then is held to less", () => {
+  it("draws one breath for everybody at its first refusals, and then is held to less", () => {
     const one = ceilings(null, 64);
     one.heard({ ...NOTHING, sent: 40 }, { executor: "e", in_flight: 40 }, 1_000);
-    one.heard({ ...refused({ in_flight: 40 }), over_ms: 200 }, { executor: "e", in_flight: 40 }, 1_200);
+    const refusals = Array.from({ length: 12 }, () => ({ ...REFUSAL, in_flight: 40 }));
+    one.heard({ ...NOTHING, rate_limited: 12, refusals, over_ms: 200 }, { executor: "e", in_flight: 40 }, 1_200);
     const { pause_until, start, limits } = one.at(1_200);
     expect(pause_until).toBeGreaterThan(1_200);
     expect(start).toBeNull();
     expect(limits.requests?.pace).toBeLessThan(40 * 60);
+  });
+
+  it("is held to nothing by a refusal among many that are taken, but for the pause that it asks for", () => {
+    const one = ceilings(null, 64);
+    one.heard({ ...NOTHING, sent: 40, accepted: 30 }, { executor: "e", in_flight: 10 }, 1_000);
+    one.heard({ ...refused({ in_flight: 10, retry_after_ms: 2_000 }), over_ms: 200 }, { executor: "e", in_flight: 9 }, 1_200);
+    expect(one.at(1_200)).toMatchObject({ limits: {}, probe: false });
+    expect(one.at(1_200).pause_until).toBeGreaterThan(2_900);
+    expect(one.at(3_300)).toMatchObject({ limits: {}, pause_until: null });
+    expect(one.knowledge().limits).toEqual({});
   });
 
   it("that refuses everything is asked once after each wait, the longest of a quarter of a minute", () => {

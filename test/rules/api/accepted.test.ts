@@ -57,28 +57,33 @@ const sampling = fc.record(
   },
   { requiredKeys: [] },
 );
+
+/** What bounds a run beside others, at its creation and when it goes on. */
+const SHARED = {
+  max_concurrent: whole(-1, 1_000_000),
+  max_concurrent_generation: whole(-1, 1_000_000),
+  max_concurrent_scoring: whole(-1, 1_000_000),
+  priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
+  limits: fc.array(
+    mostly(
+      fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),
+      fc.constantFrom(
+        { url: "x", concurrent: 1 },
+        { url: "https://a.example" },
+        { endpoint_id: "none", concurrent: 1 },
+        { endpoint_id: "e", url: "https://a.example", concurrent: 1 },
+      ),
+    ),
+    { maxLength: 3 },
+  ),
+};
 const evalConfig = fc.record(
   {
     env_args: mostly(fc.constantFrom({}, { dataset: `sha256:${"a".repeat(64)}` }), table),
     extra_env_kwargs: mostly(fc.constantFrom({}, { max_turns: 2 }, { env_id: "other" }), table),
     num_examples: whole(-1, 100_000_000),
     rollouts_per_example: whole(1, 1024),
-    max_concurrent: whole(-1, 1_000_000),
-    max_concurrent_generation: whole(-1, 1_000_000),
-    max_concurrent_scoring: whole(-1, 1_000_000),
-    priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
-    limits: fc.array(
-      mostly(
-        fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),
-        fc.constantFrom(
-          { url: "x", concurrent: 1 },
-          { url: "https://a.example" },
-          { endpoint_id: "none", concurrent: 1 },
-          { endpoint_id: "e", url: "https://a.example", concurrent: 1 },
-        ),
-      ),
-      { maxLength: 3 },
-    ),
+    ...SHARED,
     num_workers: fc.oneof(fc.constant("auto"), whole(1, 250)),
     no_interleave_scoring: fc.boolean(),
     heartbeat_url: fc.webUrl(),
@@ -224,22 +229,7 @@ const resumeBody = fc.record(
     keep_errors: fc.boolean(),
     api_base_url: fc.webUrl(),
     api_key_var: fc.constantFrom("MY_API_KEY", "A_KEY"),
-    max_concurrent: whole(-1, 1_000_000),
-    max_concurrent_generation: whole(-1, 1_000_000),
-    max_concurrent_scoring: whole(-1, 1_000_000),
-    priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
-    limits: fc.array(
-      mostly(
-        fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),
-        fc.constantFrom(
-          { url: "x", concurrent: 1 },
-          { url: "https://a.example" },
-          { endpoint_id: "none", concurrent: 1 },
-          { endpoint_id: "e", url: "https://a.example", concurrent: 1 },
-        ),
-      ),
-      { maxLength: 3 },
-    ),
+    ...SHARED,
     num_workers: fc.oneof(fc.constant("auto"), whole(1, 250)),
     no_interleave_scoring: fc.boolean(),
     heartbeat_url: fc.webUrl(),

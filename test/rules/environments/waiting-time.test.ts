@@ -4,12 +4,12 @@ import { EndpointPause } from "../../../src/clients/endpoint-pause.ts";
 import { Gate } from "../../../src/clients/gate.ts";
 import { Storm } from "../../../src/clients/storm.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
-import { inProcess } from "../../../src/environments/hosted/in-process.ts";
 import { type EnvResponse, MultiTurnEnv, type MultiTurnOptions } from "../../../src/environments/kinds/multi-turn-env.ts";
-import { runUnit, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
+import type { UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { STORM_MS } from "../../../src/limits.ts";
 import type { Client, State } from "../../../src/rollouts/types.ts";
 import { completion } from "../../support/clients/scripted-endpoint.ts";
+import { playedUnit } from "../../support/run/played-unit.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -119,28 +119,8 @@ describe("the time of a rollout", () => {
 });
 
 describe("the time of a unit", () => {
-  const unit = (client: Client, rollouts: number, deadlineMs: number, env = new Talk({ maxTurns: 3 })): Promise<UnitOutcome> =>
-    runUnit(
-      inProcess(env),
-      { example_id: 0, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
-      {
-        unit: 0,
-        rollouts: Array.from({ length: rollouts }, (_, index) => index),
-        kept: [],
-        rolloutsPerExample: rollouts,
-        client,
-        model: "m",
-        sampling_args: {},
-        maxRetries: 0,
-        independent: false,
-        stateColumns: [],
-        signal: new AbortController().signal,
-        deadlineMs,
-        now: Date.now,
-        sleep,
-        random: Math.random,
-      },
-    );
+  const unit = (client: Client, rollouts: number, deadlineMs: number): Promise<UnitOutcome> =>
+    playedUnit(new Talk({ maxTurns: 3 }), client, rollouts, deadlineMs);
   const errorsOf = ({ summaries }: UnitOutcome): (string | null)[] => summaries.map(({ error }) => error);
 
   it("stands still while all that it asks waits: a long pause ends no unit", async () => {

@@ -1,16 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { Book } from "../../../durable-objects/limiter/book.ts";
-import { type ExchangeRequest, type HolderReport, LIMITER_PROTOCOL } from "../../../durable-objects/limiter/limiter-control.ts";
+import { type HolderReport, LIMITER_PROTOCOL } from "../../../durable-objects/limiter/limiter-control.ts";
 import type { Cap } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { sightings } from "../../support/limiting/sightings.ts";
 
 const holder = (id: string, caps: readonly Cap[], waiting: number): HolderReport => ({
   ...{ id, run: id, team: id, kind: "model", priority: 1, caps, most: 8 },
   ...{ in_flight: 1, waiting, allowed: 1, sent: 0, accepted: 0, balance: {}, mean_cost: null },
 });
-const SEEN: ExchangeRequest["seen"] = {
-  ...{ over_ms: 0, sent: 0, accepted: 0, used: { input_tokens: 0, output_tokens: 0 } },
-  ...{ rate_limited: 0, overloaded: 0, missed: 0, failed: 0, refusals: [], told: null, latencies: [] },
-};
 
 describe("what a holder is told that it waits for", () => {
   it("is its own bound, and no other's at the same executor", () => {
@@ -25,7 +22,7 @@ describe("what a holder is told that it waits for", () => {
           ...{ executor: "x", boot: "b", runtime: "r", seq },
           place: { base_url: "http://127.0.0.1:9/v1", api_key_var: "K", model_class: "m" },
           holders,
-          seen: SEEN,
+          seen: sightings(),
         },
         now,
       );

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Gate } from "../../../src/clients/gate.ts";
 import { sleep } from "../../../src/clients/transport/sleep.ts";
-import { runUnit, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
+import type { UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { SingleTurnEnv } from "../../../src/environments/kinds/single-turn-env.ts";
 import type { Client } from "../../../src/rollouts/types.ts";
-import { inProcess } from "../../../src/environments/hosted/in-process.ts";
+import { playedUnit } from "../../support/run/played-unit.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -26,29 +26,8 @@ const model = (gate: Gate, ms: number): Client => ({
   },
 });
 
-function unit(client: Client, rollouts: number, environment = new SingleTurnEnv({ dataset: async function* () {} })): Promise<UnitOutcome> {
-  return runUnit(
-    inProcess(environment),
-    { example_id: 0, prompt: [{ role: "user", content: "2+2" }], task: "t", answer: "4" },
-    {
-      unit: 0,
-      rollouts: Array.from({ length: rollouts }, (_, index) => index),
-      kept: [],
-      rolloutsPerExample: rollouts,
-      client,
-      model: "m",
-      sampling_args: {},
-      maxRetries: 0,
-      independent: false,
-      stateColumns: [],
-      signal: new AbortController().signal,
-      deadlineMs: DEADLINE_MS,
-      now: Date.now,
-      sleep,
-      random: Math.random,
-    },
-  );
-}
+const unit = (client: Client, rollouts: number, environment = new SingleTurnEnv({ dataset: async function* () {} })) =>
+  playedUnit(environment, client, rollouts, DEADLINE_MS);
 
 const errorsOf = ({ summaries }: UnitOutcome): (string | null)[] => summaries.map(({ error }) => error);
 

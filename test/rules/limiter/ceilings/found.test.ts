@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cell, type EventName, measure, type PlanName } from "../../../support/limiter/found-cells.ts";
+import { cell, type EventName, measure, type PlanName } from "../../../support/limiting/found-cells.ts";
 import { METERS } from "../../../support/model-server/limited/provider-plan.ts";
 
 const PLANS: readonly PlanName[] = ["plain", "retry-after", "in words", "headers", "counts refused"];

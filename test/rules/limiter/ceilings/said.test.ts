@@ -2,20 +2,9 @@ import { describe, expect, it } from "vitest";
 import { Ceilings } from "../../../../durable-objects/limiter/ceilings/ceilings.ts";
 import { isMaterial, type Knowledge, knowledgeOf } from "../../../../durable-objects/limiter/ceilings/knowledge.ts";
 import type { Refusal, Sightings } from "../../../../durable-objects/limiter/limiter-control.ts";
+import { sightings } from "../../../support/limiting/sightings.ts";
 
-const NOTHING: Sightings = {
-  over_ms: 1_000,
-  sent: 0,
-  accepted: 0,
-  used: { input_tokens: 0, output_tokens: 0 },
-  rate_limited: 0,
-  overloaded: 0,
-  missed: 0,
-  failed: 0,
-  refusals: [],
-  told: null,
-  latencies: [],
-};
+const NOTHING = sightings();
 const REFUSAL: Refusal = { kind: "rate_limited", ago_ms: 0, named: null, named_limit: null, retry_after_ms: null, told: null, in_flight: 4 };
 const KNOWN: Knowledge = { version: 1, limits: { requests: { limit: 500, source: "found", untrue: 1_000 }, concurrent: { limit: 8, source: "told" } } };
 

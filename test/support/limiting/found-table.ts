@@ -1,5 +1,5 @@
 /**
- * How limits are found, by provider: `node test/support/limiter/found-table.ts [PATTERN [SEEDS]]` prints a line for each, as docs/decisions/found-limits.md
+ * How limits are found, by provider: `node test/support/limiting/found-table.ts [PATTERN [SEEDS]]` prints a line for each, as docs/decisions/found-limits.md
  * has them. Virtual time; means over the seeds, the worst in brackets.
  */
 import { cells, measure } from "./found-cells.ts";

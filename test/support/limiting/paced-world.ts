@@ -4,6 +4,7 @@ import { RATE_KINDS, type RateKind, type RequestCost, type ToldLimits } from "..
 import { seededRandom } from "../../../src/seeded-random.ts";
 import { LimitedProvider } from "../model-server/limited/limited-provider.ts";
 import { type ProviderPlan, type ProviderPlanInput, providerPlan } from "../model-server/limited/provider-plan.ts";
+import { sightings } from "./sightings.ts";
 
 /** Executors that keep exactly to what they are told, and want more than any limit: what is measured is how the limit is found. */
 export interface PacedWorld {
@@ -58,19 +59,7 @@ class PacedExecutor {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-const nothing = (): Mutable<Sightings> => ({
-  over_ms: 0,
-  sent: 0,
-  accepted: 0,
-  used: { input_tokens: 0, output_tokens: 0 },
-  rate_limited: 0,
-  overloaded: 0,
-  missed: 0,
-  failed: 0,
-  refusals: [],
-  told: null,
-  latencies: [],
-});
+const nothing = (): Mutable<Sightings> => sightings({ over_ms: 0 });
 
 export interface Played {
   readonly provider: LimitedProvider;

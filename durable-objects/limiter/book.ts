@@ -11,7 +11,7 @@ import { type Constraint, constraintsOf } from "./constraint.ts";
 import { hurriedMs, limitedMs, MARGIN_MS, openMs, VALID_MS } from "./exchange-times.ts";
 import type { ExchangeAnswer, ExchangeRequest, LimitedPlace, LimiterView, Share } from "./limiter-control.ts";
 import { Minute } from "./minute.ts";
-import { type Holder, isWaiting, wantOf, weightsOf } from "./party.ts";
+import { type Holder, isFull, isWaiting, wantOf, weightsOf } from "./party.ts";
 import { Probe } from "./probe.ts";
 import { Rates } from "./rates.ts";
 import type { GivenToAll, StoredLimiter } from "./stored-limiter.ts";
@@ -79,7 +79,9 @@ export class Book {
     this.#place = request.place;
     for (const executor of this.#attendance.expire(now)) this.#gone(executor);
     const { executor, holders, seen } = request;
-    const idle = holders.every(({ in_flight, waiting }) => in_flight + waiting === 0);
+    // Who comes new is about to begin, and is to hear of a pause soon.
+    const isNew = this.#attendance.holdersOf(request).length < holders.length;
+    const idle = !isNew && holders.every(({ in_flight, waiting }) => in_flight + waiting === 0);
     const openAgain = openMs(this.#attendance.executors, idle);
     const arrival = this.#attendance.arrive(request, now + Math.max(VALID_MS, 3 * openAgain) + MARGIN_MS);
     if (arrival === "late") return { ...this.#open(openAgain), mode: this.#isLimited ? "limited" : "open" };
@@ -148,7 +150,7 @@ export class Book {
       {
         ...{ place: this.#place, mode: this.#isLimited ? "limited" : "open", ceilings, given: this.#given },
         ...{ parties: [...this.#attendance.parties], downSince: this.#circuit.downSince, minute: this.#minute },
-        boundOf: (party) => this.#concurrency.boundOf(party) ?? this.#rates.boundOf(party),
+        boundOf: (party) => (isFull(party) ? this.#concurrency.boundOf(party) : null) ?? this.#rates.boundOf(party),
       },
       team,
       now,

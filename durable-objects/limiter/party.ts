@@ -51,6 +51,9 @@ export const wantOf = ({ report }: Holder): number => Math.min(report.most, repo
 
 export const isWaiting = ({ holders }: Party): boolean => [...holders].some(({ report }) => report.waiting > 0);
 
+/** It has all that it may have in flight, where something bounds that. */
+export const isFull = ({ holders, target }: Party): boolean => target !== null && sumOf(holders, ({ report }) => report.in_flight) >= target;
+
 /** What a team was given is among the caps of its parties under this name. */
 export const givenId = (team: string): string => `given/${team}`;
 

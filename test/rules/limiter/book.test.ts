@@ -24,6 +24,23 @@ describe("an exchange", () => {
     expect(book.unwritten(30)).toBeNull();
   });
 
+  it("of an executor that comes new is followed by another one soon, though it has nothing to send yet: it is about to", () => {
+    const book = bookOf();
+    const a = new Caller("a");
+    expect(book.exchange(a.says([{ waiting: 0 }]), 0).again_ms).toBe(2_000);
+    expect(book.exchange(a.says([{ waiting: 0 }]), 2_000).again_ms).toBe(10_000);
+  });
+
+  it("leaves to be seen what keeps a run waiting: requests in flight only where it has all that it may have", () => {
+    const book = bookOf({ concurrent: 3, requests: 60 });
+    const a = new Caller("a");
+    book.exchange(a.says(), 0);
+    book.exchange(a.says([{ in_flight: 1, allowed: 3, waiting: 5 }]), 1_000);
+    expect(book.view(null, 1_000)?.bound).toEqual({ kind: "requests", limit: 60, source: "given" });
+    book.exchange(a.says([{ in_flight: 3, allowed: 3, waiting: 5 }]), 2_000);
+    expect(book.view(null, 2_000)?.bound).toEqual({ kind: "concurrent", limit: 3, source: "given" });
+  });
+
   it("says each holder what it may have, in their order, and why not more", () => {
     const book = bookOf({ concurrent: 3, requests: 600 });
     const answer = book.exchange(new Caller("a").says([{ id: "1" }, { id: "2", run: "0000ffff" }]), 0);

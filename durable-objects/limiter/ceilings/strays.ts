@@ -26,7 +26,7 @@ interface Stray {
   readonly heard: number;
 }
 
-/** Refusals that may be of no limit, where none is known: a few among many that are taken say nothing, and cut nothing. */
+/** Refusals that may be of no limit, where none is known to be near: a few among many that are taken say nothing, and cut nothing. */
 export class Strays {
   #recent: Stray[] = [];
   /** The endpoint asked to be left alone until then. */

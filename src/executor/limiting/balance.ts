@@ -10,6 +10,9 @@ interface Flow {
   perMs: number;
   /** With what was to come, as the Limiter was told last; null once it has answered. */
   reported: number | null;
+  /** What refused requests took, and of that what goes back with the next answer. */
+  refused: number;
+  returns: number;
   /** As of when. */
   at: number;
 }
@@ -36,7 +39,7 @@ export class Balance {
         this.#flows.delete(kind);
         continue;
       }
-      const flow = this.#flows.get(kind) ?? { balance: 0, coming: 0, perMs: 0, reported: null, at: now };
+      const flow = this.#flows.get(kind) ?? { balance: 0, coming: 0, perMs: 0, reported: null, refused: 0, returns: 0, at: now };
       this.#flows.set(kind, flow);
       settle(flow, now);
       const known = flow.reported ?? flow.balance + flow.coming;
@@ -45,7 +48,8 @@ export class Balance {
       const over = Math.max(0, known + added - (most[kind] ?? Number.POSITIVE_INFINITY));
       const coming = flow.coming + added;
       flow.coming = Math.max(0, coming - over);
-      flow.balance -= over - (coming - flow.coming);
+      flow.balance += flow.returns - (over - (coming - flow.coming));
+      flow.returns = 0;
       flow.perMs = flow.coming / Math.max(1, overMs);
     }
   }
@@ -79,12 +83,22 @@ export class Balance {
     }
   }
 
+  /**
+   * A request was refused: what it took beyond itself comes back with the answer to the next report, since the Limiter knows of the refusal then. At once, it
+   * would pay for the next one of the line, and a whole line would be sent into the refusals before anybody could say that it is to wait.
+   */
+  refused(cost: RequestCost): void {
+    for (const [kind, flow] of this.#flows) if (kind !== "requests") flow.refused += amountOf(kind, cost);
+  }
+
   /** With what is still to come. */
   report(now: number): Amounts<RateKind> {
     return Object.fromEntries(
       [...this.#flows].map(([kind, flow]) => {
         settle(flow, now);
         flow.reported = flow.balance + flow.coming;
+        flow.returns += flow.refused;
+        flow.refused = 0;
         return [kind, flow.reported];
       }),
     );

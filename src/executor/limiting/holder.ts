@@ -291,7 +291,9 @@ export class Holder implements Permits {
       this.#total.input += used.input_tokens;
       this.#total.output += used.output_tokens;
     }
-    if (now - outcome.ms >= this.#countedSince) this.#balance.correct(cost, kind === "unsent" || kind === "missed" ? null : used);
+    if (now - outcome.ms < this.#countedSince) return;
+    if (kind === "rate_limited" || kind === "overloaded") this.#balance.refused(cost);
+    else this.#balance.correct(cost, kind === "unsent" || kind === "missed" ? null : used);
   }
 }
 

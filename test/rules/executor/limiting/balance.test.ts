@@ -78,6 +78,24 @@ describe("what a holder may use of a rate", () => {
     expect(balance.report(100)).toEqual({ requests: 1, tokens: 83, input_tokens: 38, output_tokens: 45 });
   });
 
+  it("does not come back of a refused request before the Limiter has heard of it, or a whole line would follow it into the refusals", () => {
+    const balance = new Balance();
+    balance.add({ adds: { tokens: 100 }, most: { tokens: 100 } }, 1, 0);
+    balance.readyAt(1);
+    balance.take(cost(20, 80));
+    balance.refused(cost(20, 80));
+    expect(balance.readyAt(1)).toBeNull();
+    expect(balance.report(1)).toEqual({ tokens: 0 });
+    expect(balance.readyAt(2)).toBeNull();
+    // Another one after the report stays out until the next.
+    balance.take(cost(0, 10));
+    balance.refused(cost(0, 10));
+    balance.add({ adds: { tokens: 0 }, most: { tokens: 0 } }, 1, 3);
+    expect(balance.report(3)).toEqual({ tokens: 90 });
+    balance.add({ adds: { tokens: 0 }, most: { tokens: 100 } }, 1, 4);
+    expect(balance.report(4)).toEqual({ tokens: 100 });
+  });
+
   it("waits for the kind that comes last, and for none that a later share leaves out", () => {
     const balance = new Balance();
     balance.add({ adds: { requests: 10, tokens: 0 }, most: {} }, 1_000, 0);

@@ -41,6 +41,8 @@ const FLOORS: readonly (readonly string[])[] = [
     "src/limits.ts",
     "src/mix.ts",
     "src/operations.ts",
+    // As of endpoint-limits.
+    "src/prices/price.ts",
     "src/seeded-random.ts",
     "src/steady-clock.ts",
     "src/stream-of.ts",
@@ -50,7 +52,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/pinned-order.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
   ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
-  ["src/drift/", "src/endpoint-limits/"],
+  ["src/drift/", "src/endpoint-limits/", "src/prices/"],
   ["src/schedules/"],
   ["src/rollouts/", "src/training/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],

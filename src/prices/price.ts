@@ -1,0 +1,48 @@
+/** Dollars per million tokens of one model at one place. */
+export interface Price {
+  readonly input_usd_per_mtok: number;
+  readonly output_usd_per_mtok: number;
+  /** Of input that the server had in its cache; absent = as any other. */
+  readonly cached_input_usd_per_mtok?: number;
+}
+
+/** A price that a person gave: for all models that `model` names (`*` for any characters), at `url` or anywhere. */
+export interface GivenPrice extends Price {
+  readonly model: string;
+  readonly url?: string;
+}
+
+/** What a run's answers are priced by for as long as it lives. */
+export interface RunPrices {
+  readonly version: 1;
+  /** The shipped table, by its date. */
+  readonly table: string;
+  /** They go before the table; of several the first. */
+  readonly given: readonly GivenPrice[];
+}
+
+/** Tokens as they are billed. */
+export interface PricedUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** Of `input_tokens`, those that the server had in its cache; absent = none that it tells of. */
+  readonly cached_input_tokens?: number;
+}
+
+/** Dollars, as verifiers' metadata have them. */
+export interface Cost {
+  readonly input_usd: number;
+  readonly output_usd: number;
+  readonly total_usd: number;
+}
+
+const MILLION = 1_000_000;
+
+/** What tokens cost. */
+export function costOf({ input_tokens, output_tokens, cached_input_tokens = 0 }: PricedUsage, price: Price): Cost {
+  const cached = Math.min(cached_input_tokens, input_tokens);
+  const { input_usd_per_mtok: input, cached_input_usd_per_mtok: rate = input } = price;
+  const input_usd = ((input_tokens - cached) * input + cached * rate) / MILLION;
+  const output_usd = (output_tokens * price.output_usd_per_mtok) / MILLION;
+  return { input_usd, output_usd, total_usd: input_usd + output_usd };
+}

@@ -119,6 +119,8 @@ export interface ModelResponse {
   usage: Usage | null;
   message: ResponseMessage;
   logprobs?: TokenLogprobs;
+  /** It was kept from an earlier call and sent to nobody: no request, no latency and no cost of this run. Absent = the server gave it. */
+  cached?: true;
 }
 
 /** verifiers' name for a model's answer. */

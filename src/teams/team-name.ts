@@ -41,6 +41,11 @@ export const scheduleName = (team: string, name: string): string => `${checked(t
 /** Name of the object that keeps a team's alerts. */
 export const alertBookName = (team: string): string => checked(team);
 
+/** Desks of a team, one for each first digit of what answers are named by. */
+export const ANSWER_DESKS = [..."0123456789abcdef"] as const;
+/** Name of the object that knows which of a team's answers there are whose digests begin with that digit. */
+export const answerDeskName = (team: string, digit: (typeof ANSWER_DESKS)[number]): string => `${checked(team)}/${digit}`;
+
 /** What stands in the bucket before every key of the team: "", or `teams/acme/`. */
 export const teamPrefix = (team: string = DEFAULT_TEAM): string => (isDefault(team) ? "" : `teams/${checked(team)}/`);
 

@@ -45,6 +45,16 @@ export type Order = (typeof ORDERS)[number];
 export const ORDER_SEED = 0;
 export const orderOf = ({ order_seed }: Pick<RunConfig, "order_seed">): Order => (order_seed === undefined ? "data" : "permuted");
 
+/** How a run uses the answers that its team keeps. */
+export const CACHE_MODES = ["read", "read-write"] as const;
+export type CacheMode = (typeof CACHE_MODES)[number];
+
+/** `read`: takes answers that are there, claims nothing and keeps nothing. `days`: for which an answer is kept that this run adds. */
+export interface RunCache {
+  readonly mode: CacheMode;
+  readonly days: number;
+}
+
 export interface RunConfig {
   /** Version of this shape; a stored config of another version is refused by name. */
   readonly version: 1;
@@ -101,6 +111,8 @@ export interface RunConfig {
   readonly common_limit?: { readonly id: string; readonly concurrent: number };
   /** What its endpoints bear, as the newest command's file says it (docs/limits.md): it keeps to that together with the team's other runs that were told so. */
   readonly limits?: readonly GivenLimit[];
+  /** Whether answers of before are taken, and those that come are kept (docs/cache.md); absent = every request is sent. */
+  readonly cache?: RunCache;
   /** Executors that share the run, at most; absent = as many as its requests need. */
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
@@ -204,6 +216,7 @@ const FIELD_ROLES = {
   priority: "command",
   common_limit: "command",
   limits: "command",
+  cache: "command",
   num_workers: "command",
   no_interleave_scoring: "command",
   // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.

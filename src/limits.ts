@@ -43,6 +43,10 @@ export const MAX_ENDPOINT_BYTES = 32 * KIB;
 export const MAX_GIVEN_AMOUNT = 1e12;
 /** Limits that a team keeps, and that one run or one file has: each place is compared with all of them. */
 export const MAX_GIVEN_LIMITS = 200;
+/** Prices that one run or one file has: each place is compared with all of them. */
+export const MAX_GIVEN_PRICES = 200;
+/** The most that a million tokens may be given as, in dollars: far above every price there is, and far below where sums of nano-dollars lose digits. */
+export const MAX_USD_PER_MTOK = 1e6;
 /** Limiters that a team's Registry knows: beyond it the one that was longest not heard of is forgotten. */
 export const MAX_KNOWN_LIMITERS = 500;
 /** Baselines that a team has: a list of all is one answer. */

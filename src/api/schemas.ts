@@ -144,6 +144,7 @@ export const configBody = z
     ablation: configTables.describe("Settings, and in sweep lists of settings: one evaluation for each combination."),
     endpoint: configTables.describe("Entries of an endpoint registry, which endpoint_id and model may name."),
     limit: configTables.describe("What endpoints bear, for all evaluations: as the limits of a creation."),
+    price: configTables.describe("What models cost, for all evaluations: as the prices of a creation."),
   })
   .catchall(z.json())
   .describe("A config file. Other fields are settings for all evaluations.");

@@ -1,3 +1,4 @@
+import { SNAPSHOT_DAY } from "../config/dated-model.ts";
 import { parseUrl } from "../config/endpoints/addresses.ts";
 import { providerOfHost } from "../config/endpoints/providers.ts";
 
@@ -21,8 +22,8 @@ export function modelClass(base_url: string, model: string): string {
 /** `ft:gpt-4.1-mini-2025-04-14:acme:sums:AbC1` is made of the part behind the first colon. */
 const baseOfTuned = (model: string): string => /^ft:([^:]+):/.exec(model)?.[1] ?? model;
 
-/** `-2024-08-06`, `-20250514`, `@20250514` (Google's form), `-latest`; of GPT's old names `-0613` (month and day). */
-const DATES = [/[-@]20\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])$/, /-latest$/, /(?<=(?:^|\/)gpt-.*)-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/];
+/** A day, `-latest`; of GPT's old names `-0613` (month and day). */
+const DATES = [SNAPSHOT_DAY, /-latest$/, /(?<=(?:^|\/)gpt-.*)-(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])$/];
 
 function withoutDate(model: string): string {
   for (const date of DATES) {

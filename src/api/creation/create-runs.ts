@@ -2,6 +2,7 @@ import type { ImportSource } from "../../../durable-objects/run/control.ts";
 import { datasetKey } from "../../../r2-layout/keys.ts";
 import { codeRefusal, codeVerdict } from "../../config/env-digest.ts";
 import { rowOfLimit } from "../../config/endpoints/limit-rows.ts";
+import { rowOfPrice } from "../../config/endpoints/price-rows.ts";
 import { locationOf } from "../../config/options/options.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
@@ -20,6 +21,7 @@ import { hubPushOf } from "./hub-push.ts";
 import { withNamedDataset } from "./named-dataset.ts";
 import { withNamedEndpoint } from "./named-endpoint.ts";
 import { writtenOut } from "./named-limits.ts";
+import { pricesWrittenOut } from "./named-prices.ts";
 import { findByReference } from "../environment-ids.ts";
 import { InvalidRequest, invalid, logUnexpected, refused, unwrap } from "../errors.ts";
 import { type CreateBody, HOSTED_FIELDS } from "../schemas.ts";
@@ -147,7 +149,9 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
   const rescoring = await rescoringOf(ports, asked);
   const { body: placed, endpoint } = await withNamedEndpoint(ports, await withNamedDataset(ports, rescoring?.body ?? asked));
   const limits = await writtenOut(ports, placed.eval_config.limits, ["body", "eval_config", "limits"]);
-  const body = limits === undefined ? placed : { ...placed, eval_config: { ...placed.eval_config, limits: limits.map(rowOfLimit) } };
+  const prices = await pricesWrittenOut(ports, placed.eval_config.prices, ["body", "eval_config", "prices"]);
+  const named = { ...(limits === undefined ? {} : { limits: limits.map(rowOfLimit) }), ...(prices === undefined ? {} : { prices: prices.map(rowOfPrice) }) };
+  const body = { ...placed, eval_config: { ...placed.eval_config, ...named } };
   // What is kept was looked at when it was added; since then the service may have other rules.
   const place = endpoint === null ? ["body", "eval_config"] : ["body", "endpoint", endpoint];
   const configs: UnnamedConfig[] = [];

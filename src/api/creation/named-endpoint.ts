@@ -1,5 +1,5 @@
 import { chooseEndpoint } from "../../config/endpoints/endpoint-choice.ts";
-import { registryOf } from "../../config/endpoints/endpoint-registry.ts";
+import { type EndpointEntry, registryOf } from "../../config/endpoints/endpoint-registry.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { invalid } from "../errors.ts";
 import { unlessOlder } from "../older-object.ts";
@@ -37,4 +37,16 @@ export async function entriesOf(ports: AppPorts, id: string) {
     (registry) => registry.endpoint(id),
   );
   return (await unlessOlder(asked, null))?.entries ?? null;
+}
+
+/** The places of a row that may name an endpoint by `endpoint_id`, none where it names none; throws for one that the team has not. `at`: where in the request the row is. */
+export async function placesOfRow(
+  ports: AppPorts,
+  { endpoint_id: id }: { readonly endpoint_id?: string | undefined },
+  at: readonly (string | number)[],
+): Promise<readonly EndpointEntry[]> {
+  const entries = id === undefined ? [] : await entriesOf(ports, id);
+  if (entries !== null) return entries;
+  const known = "GET /endpoints (`npx edgewise endpoint list`) shows those there are";
+  throw invalid([...at, "endpoint_id"], `${JSON.stringify(id)} is no endpoint of this team: ${known}`);
 }

@@ -5,6 +5,8 @@ import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type Option
 import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/options/stop-rule.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { limitsOfRow } from "../../config/endpoints/limit-rows.ts";
+import { pricesOfRow } from "../../config/endpoints/price-rows.ts";
+import { NEWEST_TABLE } from "../../prices/tables.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
 import type { LinkedPin } from "../../config/plan/linked-pin.ts";
@@ -115,6 +117,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
     ...given("priority", request.priority),
     ...limitsIn(request),
+    prices: { version: 1, table: NEWEST_TABLE.date, given: (request.prices ?? []).flatMap((row) => pricesOfRow(row, [])) },
     ...given("common_limit", request.common_limit),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),

@@ -2,6 +2,7 @@ import type { ListedRun, RunStanding } from "../../../durable-objects/registry/r
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { evaluationSettings } from "../../config/plan/evaluation-settings.ts";
 import { rowOfLimit } from "../../config/endpoints/limit-rows.ts";
+import { rowOfPrice } from "../../config/endpoints/price-rows.ts";
 import { orderOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { shownOrigin } from "../../config/plan/shown-config.ts";
 import { prospectsOf, withoutRepairs } from "../../errors/leftovers.ts";
@@ -255,6 +256,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.priority === undefined ? {} : { priority: config.priority }),
     ...(config.limits === undefined ? {} : { limits: config.limits.map(rowOfLimit) }),
+    ...(config.prices === undefined || config.prices.given.length === 0 ? {} : { prices: config.prices.given.map(rowOfPrice) }),
     ...(config.common_limit === undefined ? {} : { common_limit: config.common_limit }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),

@@ -1,6 +1,7 @@
 import { EdgewiseError } from "../../errors/result.ts";
 import { type EndpointRegistry, replicaProblem } from "./endpoint-registry.ts";
 import { limitsOfRow, rowOfLimit } from "./limit-rows.ts";
+import { pricesOfRow, rowOfPrice } from "./price-rows.ts";
 import { type GivenOptions, OPTIONS } from "../options/options.ts";
 import { withProvider } from "./providers.ts";
 
@@ -23,7 +24,7 @@ export interface ChosenEndpoint {
  * places; a provider's name goes over it, and what is given explicitly over both. Throws `invalid_request`.
  */
 export function chooseEndpoint(asked: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
-  const given = withLimits(asked, registry);
+  const given = withPrices(withLimits(asked, registry), registry);
   const { endpoint_id, ...rest } = given;
   if (endpoint_id !== undefined && given.model !== undefined) {
     throw new EdgewiseError("invalid_request", `endpoint_id ${JSON.stringify(endpoint_id)} names a model already: leave out model, or leave out endpoint_id`);
@@ -79,6 +80,16 @@ function withLimits(given: GivenOptions, { limits, entries }: EndpointRegistry):
   return rows.length === 0 ? given : { ...given, limits: rows };
 }
 
+/** The same with its prices. */
+function withPrices(given: GivenOptions, { prices, entries }: EndpointRegistry): GivenOptions {
+  const own = (given.prices ?? []).flatMap((row) => {
+    const places = row.endpoint_id === undefined ? [] : entries.get(row.endpoint_id);
+    return places === undefined ? [row] : pricesOfRow(row, places).map(rowOfPrice);
+  });
+  const rows = [...prices.map(rowOfPrice), ...own];
+  return rows.length === 0 ? given : { ...given, prices: rows };
+}
+
 /** Whether the registry has what an evaluation names, as `endpoint_id` or as its model. */
 export const isNamedIn = ({ endpoint_id, model }: GivenOptions, { entries }: EndpointRegistry): boolean =>
   entries.has(endpoint_id ?? model ?? OPTIONS.model.default);
@@ -86,7 +97,7 @@ export const isNamedIn = ({ endpoint_id, model }: GivenOptions, { entries }: End
 /** The same where an `endpoint_id` that this registry lacks may be one that the service keeps: it stays as it is. */
 export function chooseEndpointOrLeave(given: GivenOptions, registry: EndpointRegistry): ChosenEndpoint {
   if (given.endpoint_id === undefined || given.model !== undefined || isNamedIn(given, registry)) return chooseEndpoint(given, registry);
-  const { provider, ...rest } = withLimits(given, registry);
+  const { provider, ...rest } = withPrices(withLimits(given, registry), registry);
   return { given: { ...(provider === undefined ? {} : withoutModel(withProvider({ provider }))), ...rest }, replicas: [] };
 }
 

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import { EdgewiseError } from "../../errors/result.ts";
 import { issueText } from "../issue-text.ts";
 import { didYouMean } from "../nearest.ts";
@@ -5,6 +6,8 @@ import { CLIENT_TYPES, type ClientType } from "../plan/run-config.ts";
 import { isTable, type TomlTable } from "../plan/toml-keys.ts";
 import type { GivenLimit } from "./given-limit.ts";
 import { limitRow, limitsOfRow } from "./limit-rows.ts";
+import type { GivenPrice } from "../../prices/price.ts";
+import { priceRow, pricesOfRow } from "./price-rows.ts";
 
 /** One `[[endpoint]]` of a registry: a place where a model is called. */
 export interface EndpointEntry {
@@ -23,13 +26,15 @@ export interface EndpointRegistry {
   readonly entries: ReadonlyMap<string, readonly EndpointEntry[]>;
   /** What its `[[limit]]` say. */
   readonly limits: readonly GivenLimit[];
+  /** What its `[[price]]` say, in the order of the file. */
+  readonly prices: readonly GivenPrice[];
   /** Keys that it has and nothing reads. */
   readonly warnings: readonly string[];
 }
 
 const KEYS = ["endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type", "headers", "extra_headers"];
 
-export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), limits: [], warnings: [] });
+export const emptyRegistry = (file: string): EndpointRegistry => ({ file, entries: new Map(), limits: [], prices: [], warnings: [] });
 
 /** One that holds these entries of an id. */
 export const registryOf = (file: string, id: string, entries: readonly EndpointEntry[]): EndpointRegistry => ({
@@ -47,7 +52,7 @@ export function replicaProblem(entries: readonly EndpointEntry[]): string | null
 
 /**
  * Reads a registry. Throws `invalid_request` with file, entry and field; keys of an endpoint that it does not know are ignored, those of a limit, which
- * would not be kept to, are not.
+ * would not be kept to, and of a price, which would not be counted, are not.
  */
 export function readRegistry(document: TomlTable, file: string): EndpointRegistry {
   const rows = tablesOf(document, "endpoint", file);
@@ -60,19 +65,26 @@ export function readRegistry(document: TomlTable, file: string): EndpointRegistr
     entries.set(id, [...(entries.get(id) ?? []), readEntry(row, `${place} (${id})`)]);
     for (const key of unknownKeys(row)) warnings.push(`${place} (${id}): ${key} has no effect: there is no such key${didYouMean(key, KEYS)}`);
   }
-  const limits = tablesOf(document, "limit", file).flatMap((row, index) => readLimit(row, `${file}: [[limit]] #${index + 1}`, entries));
-  return { file, entries, limits, warnings };
+  const limits = tablesOf(document, "limit", file).flatMap((row, index) => placed(row, limitRow, limitsOfRow, `${file}: [[limit]] #${index + 1}`, entries));
+  const prices = tablesOf(document, "price", file).flatMap((row, index) => placed(row, priceRow, pricesOfRow, `${file}: [[price]] #${index + 1}`, entries));
+  return { file, entries, limits, prices, warnings };
 }
 
-function tablesOf(document: TomlTable, name: "endpoint" | "limit", file: string): readonly TomlTable[] {
+function tablesOf(document: TomlTable, name: "endpoint" | "limit" | "price", file: string): readonly TomlTable[] {
   const rows = document[name] ?? [];
   if (!Array.isArray(rows) || !rows.every(isTable)) throw new EdgewiseError("invalid_request", `${file}: ${name} must be an array of tables: [[${name}]]`);
   return rows as readonly TomlTable[];
 }
 
-/** The limits that one table of the same file comes to. */
-function readLimit(row: TomlTable, place: string, entries: EndpointRegistry["entries"]): readonly GivenLimit[] {
-  const parsed = limitRow.safeParse(row);
+/** What one table of the same file comes to, where it names an endpoint at each of its places. */
+function placed<Row extends { readonly endpoint_id?: string | undefined }, Given>(
+  row: TomlTable,
+  schema: z.ZodType<Row>,
+  given: (row: Row, places: readonly EndpointEntry[]) => readonly Given[],
+  place: string,
+  entries: EndpointRegistry["entries"],
+): readonly Given[] {
+  const parsed = schema.safeParse(row);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const told = issue === undefined ? "cannot be read" : [...issue.path, issueText(issue)].join(" ");
@@ -81,7 +93,7 @@ function readLimit(row: TomlTable, place: string, entries: EndpointRegistry["ent
   const { endpoint_id: id } = parsed.data;
   const places = id === undefined ? [] : entries.get(id);
   if (places === undefined) throw new EdgewiseError("invalid_request", `${place}: endpoint_id ${JSON.stringify(id)} is in no [[endpoint]] of the file`);
-  return limitsOfRow(parsed.data, places);
+  return given(parsed.data, places);
 }
 
 const unknownKeys = (row: TomlTable): readonly string[] => Object.keys(row).filter((key) => !KEYS.includes(key) && key !== "client_type");

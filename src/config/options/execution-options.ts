@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { DEFAULT_PRIORITY, MAX_PRIORITY, MIN_PRIORITY } from "../../endpoint-limits/limit-kinds.ts";
 import { limitRows } from "../endpoints/limit-rows.ts";
+import { priceRows } from "../endpoints/price-rows.ts";
 import { didYouMean } from "../nearest.ts";
 import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
@@ -66,6 +67,15 @@ export const EXECUTION_OPTIONS = {
     resume: true,
     only: "toml",
     help: "what endpoints bear, as [[limit]] tables (endpoint_id, or url with key and model; concurrent, requests_per_minute, tokens_per_minute, …): kept to together with the team's other runs that have them; those of the endpoint registry come in front",
+  }),
+  prices: option({
+    kind: "json",
+    aliases: ["price"],
+    schema: priceRows,
+    default: undefined,
+    http: ["eval_config", "prices"],
+    only: "toml",
+    help: "what models cost, as [[price]] tables (model with url, or endpoint_id; input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok), before the table that is shipped; kept with the run; those of the endpoint registry come in front (docs/costs.md)",
   }),
   num_workers: option({
     kind: "text",

@@ -26,7 +26,7 @@ const WITHOUT_EFFECT: readonly OptionName[] = ["disable_env_server"];
 const FILE = "body";
 
 /**
- * A config file as a request carries it: the parsed file as one JSON object, with the entries of a registry beside it (`endpoint`, `limit`). Throws
+ * A config file as a request carries it: the parsed file as one JSON object, with the entries of a registry beside it (`endpoint`, `limit`, `price`). Throws
  * `invalid_request` as `planEvals` and `readRegistry` do, and for settings that only a command line has a use for.
  * `most`: evaluations that it may come to.
  */
@@ -35,8 +35,8 @@ export function postedEvals(
   most: number,
 ): { readonly evals: readonly PostedEval[]; readonly maxConcurrentTotal: number | null; readonly warnings: readonly string[] } {
   if (!isTable(document)) throw new EdgewiseError("invalid_request", `${FILE}: must be an object with eval or ablation`);
-  const { endpoint, limit, ...rest } = document;
-  const registry = readRegistry({ endpoint, limit }, FILE);
+  const { endpoint, limit, price, ...rest } = document;
+  const registry = readRegistry({ endpoint, limit, price }, FILE);
   const { evals, maxConcurrentTotal } = planEvals(rest, FILE, most);
   const ineffective = WITHOUT_EFFECT.filter((name) => evals.some(({ given }) => given[name] === true));
   const warnings = [...registry.warnings, ...ineffective.map((name) => `${FILE}: ${name} has no effect: it is about processes that a command starts`)];

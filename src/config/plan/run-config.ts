@@ -1,3 +1,4 @@
+import type { RunPrices } from "../../prices/price.ts";
 import type { GivenLimit } from "../endpoints/given-limit.ts";
 import type { LinkedPin } from "./linked-pin.ts";
 import type { PublishedPin } from "./published-pin.ts";
@@ -113,6 +114,8 @@ export interface RunConfig {
   readonly limits?: readonly GivenLimit[];
   /** Whether answers of before are taken, and those that come are kept (docs/cache.md); absent = every request is sent. */
   readonly cache?: RunCache;
+  /** What its answers are priced by for as long as it lives (docs/costs.md); absent, as in runs of before = what they cost is not known. */
+  readonly prices?: RunPrices;
   /** Executors that share the run, at most; absent = as many as its requests need. */
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
@@ -217,6 +220,7 @@ const FIELD_ROLES = {
   common_limit: "command",
   limits: "command",
   cache: "command",
+  prices: "identity",
   num_workers: "command",
   no_interleave_scoring: "command",
   // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { chooseEndpoint } from "../../../src/config/endpoints/endpoint-choice.ts";
 import { type EndpointRegistry, emptyRegistry, readRegistry } from "../../../src/config/endpoints/endpoint-registry.ts";
 import type { GivenOptions } from "../../../src/config/options/options.ts";
-import { MAX_GIVEN_AMOUNT } from "../../../src/limits.ts";
+import { MAX_GIVEN_AMOUNT, MAX_USD_PER_MTOK } from "../../../src/limits.ts";
 import { parseTomlText } from "../../../src/config/plan/toml-document.ts";
 
 const FILE = "endpoints.toml";
@@ -129,6 +129,60 @@ describe("limits of a registry", () => {
       { endpoint_id: "other", concurrent: 3 },
     ]);
     expect(chooseEndpoint({ model: "x" }, registry(entry())).given).not.toHaveProperty("limits");
+  });
+});
+
+describe("prices of a registry", () => {
+  const URL = "https://api.example.com/v1";
+  const prices = (text: string) => registry(text).prices;
+  const cost = "input_usd_per_mtok = 2\noutput_usd_per_mtok = 8.5";
+  const price = { input_usd_per_mtok: 2, output_usd_per_mtok: 8.5 };
+
+  it("are of models, anywhere or at an address, in the order of the file", () => {
+    const cached = `[[price]]\nmodel = "m"\napi_base_url = "${URL}"\n${cost}\ncached_input_usd_per_mtok = 0`;
+    expect(prices(`[[price]]\nmodel = "vendor/*"\n${cost}\n${cached}`)).toEqual([
+      { model: "vendor/*", ...price },
+      { model: "m", url: URL, ...price, cached_input_usd_per_mtok: 0 },
+    ]);
+  });
+
+  it("are of each place that their endpoint has", () => {
+    const text = `${entry()}${entry("", { url: 'url = "https://two.example/v1"' })}[[price]]\nendpoint_id = "e"\n${cost}`;
+    expect(prices(text)).toEqual(["https://one.example/v1", "https://two.example/v1"].map((url) => ({ model: "m", url, ...price })));
+  });
+
+  it.each([
+    ["no model", `url = "${URL}"\n${cost}`, "endpoints.toml: [[price]] #1: model is missing: say what has the price, by model or by endpoint_id"],
+    ["no price of output", 'model = "m"\ninput_usd_per_mtok = 1', "output_usd_per_mtok"],
+    ["a key that there is not", `model = "m"\n${cost}\nprice = 5`, "price"],
+    ["two addresses", `model = "m"\nurl = "${URL}"\napi_base_url = "https://b.example"\n${cost}`, "api_base_url says something else than url"],
+    ["what is no address", `model = "m"\nurl = "example"\n${cost}`, "url must be an http or https URL"],
+    ["an endpoint and its model", `endpoint_id = "e"\nmodel = "m"\n${cost}`, "model is given beside endpoint_id, which names model and place already"],
+    ["an unknown endpoint", `endpoint_id = "x"\n${cost}`, 'endpoint_id "x" is in no [[endpoint]] of the file'],
+    ["less than nothing", 'model = "m"\ninput_usd_per_mtok = -1\noutput_usd_per_mtok = 1', "input_usd_per_mtok must be at least 0"],
+    ["what is no number", 'model = "m"\ninput_usd_per_mtok = nan\noutput_usd_per_mtok = 1', "input_usd_per_mtok"],
+    [
+      "too much",
+      `model = "m"\ninput_usd_per_mtok = 1\noutput_usd_per_mtok = ${MAX_USD_PER_MTOK + 1}`,
+      `output_usd_per_mtok must be at most ${MAX_USD_PER_MTOK}`,
+    ],
+  ])("refuse %s", (_, row, problem) => {
+    expect(messageOf(() => prices(`[[price]]\n${row}`))).toContain(problem);
+  });
+
+  it("go with every evaluation that reads it, in front of its own; an endpoint that the registry lacks is left to the service", () => {
+    const text = `${entry()}[[price]]\nmodel = "x"\n${cost}`;
+    const own = [
+      { endpoint_id: "e", ...price },
+      { endpoint_id: "other", ...price },
+    ];
+    expect(chooseEndpoint({ model: "x" }, registry(text)).given.prices).toEqual([{ model: "x", ...price }]);
+    expect(chooseEndpoint({ model: "e", prices: own }, registry(text)).given.prices).toEqual([
+      { model: "x", ...price },
+      { api_base_url: "https://one.example/v1", model: "m", ...price },
+      { endpoint_id: "other", ...price },
+    ]);
+    expect(chooseEndpoint({ model: "x" }, registry(entry())).given).not.toHaveProperty("prices");
   });
 });
 

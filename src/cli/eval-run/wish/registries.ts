@@ -8,8 +8,8 @@ import { EdgewiseError } from "../../../errors/result.ts";
 import { reasonOf } from "../../terminal/cli-error.ts";
 
 /**
- * Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. But for one that gives limits: whoever wrote
- * them has them kept to, or is told that they are not before anything is sent. Then reading throws `invalid_request`.
+ * Registries by path, each read once. What is wrong with one is a warning: names are then taken as they are. But for one that gives limits
+ * or prices: whoever wrote them has them kept to and counted, or is told that they are not before anything is sent. Then reading throws `invalid_request`.
  */
 export class Registries {
   readonly warnings: string[] = [];
@@ -32,25 +32,25 @@ export class Registries {
       if (asked) this.warnings.push(`the endpoint registry ${path} does not exist`);
       return emptyRegistry(path);
     }
-    let givesLimits = false;
+    let given: "limit" | "price" | null = null;
     try {
       if (!path.endsWith(".toml"))
         throw new EdgewiseError("invalid_request", `${path}: registries are read from TOML files only: write its entries as [[endpoint]]`);
       const document = parseTomlText(readFileSync(path, "utf8"), path);
-      givesLimits = document.limit !== undefined;
+      given = document.limit !== undefined ? "limit" : document.price !== undefined ? "price" : null;
       const registry = readRegistry(document, path);
       this.warnings.push(...registry.warnings);
       return registry;
     } catch (error) {
-      if (givesLimits)
-        throw new EdgewiseError("invalid_request", reasonOf(error), {
-          hint: "Mend it, or leave its [[limit]] out: a limit that cannot be read is not kept to.",
-        });
+      if (given !== null) throw new EdgewiseError("invalid_request", reasonOf(error), { hint: `Mend it, or leave its [[${given}]] out: ${UNREAD[given]}.` });
       this.warnings.push(`the endpoint registry is not used: ${reasonOf(error)}`);
       return emptyRegistry(path);
     }
   }
 }
+
+/** What comes of tables that cannot be read. */
+const UNREAD = { limit: "a limit that cannot be read is not kept to", price: "a price that cannot be read is not counted" } as const;
 
 /** A folder stands for the registry in it, the TOML file first. */
 function registryFile(path: string): string {

@@ -1,0 +1,32 @@
+import { parseUrl } from "../config/endpoints/addresses.ts";
+import { SNAPSHOT_DAY } from "../config/dated-model.ts";
+import { isLike } from "../config/wildcard.ts";
+import { placeUrl } from "../endpoint-limits/limiter-name.ts";
+import type { Price, RunPrices } from "./price.ts";
+import { TABLES } from "./tables.ts";
+
+/** Where a model is called, and by which name. */
+export interface PricedPlace {
+  readonly base_url: string;
+  readonly model: string;
+}
+
+/** What the tokens of a model cost at a place: as a person gave it, else as the run's table has it. Null: nobody knows. */
+export function priceOf({ given, table }: RunPrices, place: PricedPlace): Price | null {
+  const own = given.find(({ model, url }) => isLike(model, place.model) && (url === undefined || placeUrl(url) === placeUrl(place.base_url)));
+  if (own === undefined) return tablePrice(table, place);
+  const { input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok } = own;
+  return { input_usd_per_mtok, output_usd_per_mtok, ...(cached_input_usd_per_mtok === undefined ? {} : { cached_input_usd_per_mtok }) };
+}
+
+/** By the shipped table of that date. A table that is not known here (a service that was put back to an older version) has no price. */
+function tablePrice(date: string, { base_url, model }: PricedPlace): Price | null {
+  const url = parseUrl(base_url);
+  // Nobody is billed by what answers without TLS, or at another port than the provider's.
+  if (url === null || url.protocol !== "https:" || url.port !== "") return null;
+  const host = url.hostname.replace(/\.$/, "");
+  const provider = TABLES.find((each) => each.date === date)?.providers.find(({ hosts }) => hosts.includes(host));
+  if (provider === undefined) return null;
+  const named = (name: string): Price | null => Object.entries(provider.models).find(([pattern]) => isLike(pattern, name))?.[1] ?? null;
+  return named(model) ?? named(model.replace(SNAPSHOT_DAY, ""));
+}

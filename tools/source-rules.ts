@@ -54,6 +54,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
   ["src/drift/", "src/endpoint-limits/"],
   ["src/schedules/", "src/prices/"],
+  ["src/budgets/"],
   ["src/rollouts/", "src/training/", "r2-layout/"],
   ["src/parsers/", "src/clients/", "src/report/"],
   ["src/benchmarks/", "src/rubrics/", "src/datasets/", "src/exports/", "src/imports/", "src/pushed/", "src/env.ts"],

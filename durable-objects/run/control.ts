@@ -77,6 +77,8 @@ export interface RunView {
   readonly paused?: { readonly at: number };
   readonly generation: number;
   readonly failure: Failure | null;
+  /** What ended it, where its status does not say: nothing was left in a budget. */
+  readonly ended_by?: "budget";
   readonly units: { readonly total: number; readonly done: number; readonly open: number; readonly pending: number };
   readonly totals: Totals;
   /** What its mean is while it goes on; absent = it does not. */
@@ -205,6 +207,9 @@ export interface ResumeRequest {
   readonly max_concurrent_generation?: number | null;
   readonly max_concurrent_scoring?: number | null;
   readonly priority?: number | null;
+  readonly max_cost?: number | null;
+  /** Those that hold from here on, none among them; null or absent keeps what the run has. */
+  readonly budgets?: readonly string[] | null;
   readonly limits?: RunConfig["limits"] | null;
   /** Null or absent keeps it, unless `max_concurrent` is given: then it has none any more. */
   readonly common_limit?: RunConfig["common_limit"] | null;

@@ -5,6 +5,7 @@ import type { RunScores } from "../../src/report/run-scores.ts";
 import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
+import type { Overspent } from "../budget/budget-control.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { Vitals } from "./vitals.ts";
 import type { WindowAnswer } from "./window-answer.ts";
@@ -293,6 +294,12 @@ export interface LeaveRequest extends TicketId {
   readonly undivided?: true;
 }
 
+/** Nothing is left in this Budget (src/budgets/budget-name.ts) for the least of what waits under the grant. */
+export interface OverBudgetRequest extends TicketId {
+  readonly budget: string;
+  readonly over: Overspent;
+}
+
 /** The environment of this executor has another digest than the grant names; null: it has none of that name. */
 export interface OtherCodeRequest extends TicketId {
   readonly env_digest: string | null;
@@ -363,6 +370,8 @@ export interface RunExecution {
   adopted(request: TicketId): Promise<AdoptedAnswer>;
   note(request: NoteRequest): Promise<Ack>;
   fail(request: FailRequest): Promise<FailAnswer>;
+  /** Ends it in order, `CANCELLED`; as often as it is told. */
+  endOverBudget(request: OverBudgetRequest): Promise<Ack>;
   /** Kept before there is one, so that whoever comes after a killed executor knows where to look. */
   sandbox(request: SandboxRequest): Promise<Ack>;
   /** `ok`: go on, with marked rows; `lost`: the grant has ended. */

@@ -115,6 +115,9 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   async fail(request: P.FailRequest): Promise<P.Ack> {
     return this.#transit("fail", request) ?? GONE;
   }
+  async endOverBudget(request: P.OverBudgetRequest): Promise<P.Ack> {
+    return this.#transit("endOverBudget", request) ?? GONE;
+  }
   async sandbox(request: P.SandboxRequest): Promise<P.Ack> {
     return this.#transit("sandbox", request) ?? GONE;
   }

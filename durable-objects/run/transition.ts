@@ -22,6 +22,7 @@ import { keepReport, reported, type ReportOutcome } from "./sending/monitor-repo
 import { announced, offered, type Outbox, projected, takeOutbox, withReport } from "./sending/outbox.ts";
 import { type LookedAtPrepared, prepared } from "./course/preparation.ts";
 import { merged, mergePlan } from "./course/merging.ts";
+import { endOverBudget } from "./course/over-budget.ts";
 import { indexed, intake, placed } from "./pushed/intake.ts";
 import { advancePushed } from "./pushed/pushed-course.ts";
 import type { BatchRequest, ClosingRequest, IndexedRequest, PlacedRequest } from "./pushed/pushed-protocol.ts";
@@ -60,6 +61,7 @@ export const TRANSITIONS = {
   note: (ledger: Ledger, head: RunHead, request: P.NoteRequest, context: RunContext) => note(ledger, head, request, context),
   otherCode: (ledger: Ledger, head: RunHead, request: P.OtherCodeRequest, context: RunContext) => otherCode(ledger, head, request, context),
   fail: (ledger: Ledger, head: RunHead, request: P.FailRequest, context: RunContext) => failRun(ledger, head, request, context),
+  endOverBudget: (ledger: Ledger, head: RunHead, request: P.OverBudgetRequest, context: RunContext) => endOverBudget(ledger, head, request, context),
   sandbox: (ledger: Ledger, head: RunHead, request: P.SandboxRequest) => noteSandbox(head, liveTicket(ledger, request), request),
   mergePlan: (ledger: Ledger, head: RunHead, request: P.MergePlanRequest, context: RunContext) => mergePlan(ledger, head, request, context),
   merged: (ledger: Ledger, head: RunHead, request: P.MergedRequest) => merged(ledger, head, request),

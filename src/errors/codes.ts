@@ -2,14 +2,14 @@
  * The catalogue of error codes: one row per code says what it is called in verifiers' files, whose fault it is and what may
  * be done about it. Everything else (retry, repair, run failure, HTTP status, exit code) is derived from this table.
  *
- * category  provider, network, sandbox and timeout are *infrastructure*: a resume runs such a rollout again (design: Repair).
+ * category  provider, network, sandbox, timeout and spending are *infrastructure*: a resume runs such a rollout again (design: Repair).
  * request   the request layer may send the same request again (docs/retries.md).
  * rollout   the rollout layer (`--max-retries`) may run the whole rollout again.
  * fatal     ends the run `FAILED`: every further call would be refused in the same way (durable-objects/run/grants/health.ts: at once
  *           where nothing was answered yet).
  * name      the error class name written to `results.jsonl`, so that its readers group errors as before.
  */
-export type ErrorCategory = "provider" | "network" | "sandbox" | "timeout" | "model" | "scorer" | "environment" | "executor" | "budget";
+export type ErrorCategory = "provider" | "network" | "sandbox" | "timeout" | "model" | "scorer" | "environment" | "executor" | "budget" | "spending";
 
 export interface ErrorRow {
   readonly category: ErrorCategory;
@@ -55,11 +55,14 @@ export const ROLLOUT_ERRORS = {
   environment_error: row("environment", "EnvironmentError"),
   row_too_large: row("budget", "RowTooLargeError"),
   poisoned: row("executor", "PoisonedUnitError"),
+  over_budget: row("spending", "OverBudgetError", "f"),
+  unknown_price: row("spending", "UnknownPriceError", "f"),
+  unbounded_cost: row("spending", "UnboundedCostError", "f"),
 } as const satisfies Record<string, ErrorRow>;
 
 export type RolloutErrorCode = keyof typeof ROLLOUT_ERRORS;
 
-const INFRASTRUCTURE: readonly ErrorCategory[] = ["provider", "network", "sandbox", "timeout"];
+const INFRASTRUCTURE: readonly ErrorCategory[] = ["provider", "network", "sandbox", "timeout", "spending"];
 
 /** Whether a rollout that ended with `code` is drawn again by a resume. A model's own outcome never is. */
 export function isInfrastructureError(code: string): boolean {
@@ -75,6 +78,9 @@ export function isEndpointError(code: string): boolean {
   const entry = (ROLLOUT_ERRORS as Record<string, ErrorRow>)[code];
   return entry !== undefined && entry.name === "ModelError" && isInfrastructureError(code);
 }
+
+/** Whether a call was not sent since a budget holds for the run: nothing is left in it, or what the call may cost is not known. */
+export const isSpendingError = (code: string): boolean => (ROLLOUT_ERRORS as Record<string, ErrorRow>)[code]?.category === "spending";
 
 /** Whether the model was not reached: no connection, or what answered was not its server, or would not serve this place. */
 export const isUnreachable = (code: RolloutErrorCode): boolean =>

@@ -69,7 +69,7 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
 function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
-  const { replicas, num_workers, common_limit, ...rest } = config;
+  const { replicas, num_workers, common_limit, budgets, ...rest } = config;
   return {
     ...rest,
     ...(begun ? {} : { ...loadingOf(request), ...replaced("dataset_name", request.dataset_name) }),
@@ -84,6 +84,8 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("common_limit", request.common_limit ?? (request.max_concurrent === null ? common_limit : undefined)),
     ...replaced("priority", request.priority),
     ...replaced("limits", request.limits),
+    ...replaced("max_cost", request.max_cost),
+    ...budgetsOf(request.budgets ?? budgets),
     ...replaced("headers", request.headers),
     ...replaced("headers_from_state", request.headers_from_state),
     ...replaced("verbose", request.verbose),
@@ -102,6 +104,8 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
 
 const workersOf = (workers: number | "auto" | undefined): Pick<RunConfig, "num_workers"> =>
   workers === undefined || workers === "auto" ? {} : { num_workers: workers };
+
+const budgetsOf = (budgets: readonly string[] = []): Pick<RunConfig, "budgets"> => (budgets.length === 0 ? {} : { budgets });
 
 /** What the request says of a field that a config may lack. */
 function replaced<Name extends keyof RunConfig>(name: Name, value: RunConfig[Name] | null | undefined): Partial<RunConfig> {

@@ -1,4 +1,5 @@
-import { fail, ok, type Result } from "../../../src/errors/result.ts";
+import { isSpendingError } from "../../../src/errors/codes.ts";
+import { fail, type Failure, ok, type Result } from "../../../src/errors/result.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEnvironment, logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
@@ -7,7 +8,8 @@ import { failLoading } from "./load-wait.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { failFinalising } from "../course/finalise.ts";
 import { endLastScores } from "../course/last-scores.ts";
-import { endRun, markChanged, TERMINAL } from "../course/lifecycle.ts";
+import { endByLimit, endRun, markChanged, TERMINAL } from "../course/lifecycle.ts";
+import { endedBy } from "../course/ended-by.ts";
 import { isSuspended } from "./offers.ts";
 import type { Ack, FailAnswer, FailRequest, NoteRequest } from "../protocol.ts";
 import { withProgress, liveTicket } from "./tickets.ts";
@@ -71,6 +73,10 @@ export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, con
     return { kind: "ok" };
   }
   ticket = withProgress(head, ticket, request.progress, context);
+  if (isSpendingError(request.failure.code)) {
+    endBySpending(ledger, head, request.failure, context);
+    return { kind: "ok" };
+  }
   const outcome = observeRefusal(ledger, head, ticket, request.failure, context);
   if (typeof outcome !== "number") {
     endRun(ledger, head, context, "FAILED", "abort", outcome);
@@ -88,6 +94,11 @@ export function failRun(ledger: Ledger, head: RunHead, request: FailRequest, con
     );
   }
   return { kind: "ok", pause_ms: outcome };
+}
+
+/** Of a call that was not sent since a budget holds: nothing more will be. What is generated is kept, and scored where its scores cost nothing. */
+function endBySpending(ledger: Ledger, head: RunHead, failure: Failure, context: RunContext): void {
+  endByLimit(ledger, head, context, endedBy(failure) === null ? "FAILED" : "CANCELLED", failure);
 }
 
 export function note(ledger: Ledger, head: RunHead, request: NoteRequest, context: RunContext): Ack {

@@ -6,6 +6,7 @@ import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import { defaultName } from "../../../src/hub/target.ts";
 import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
+import { endedByField } from "../course/ended-by.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
 import type { RunContext } from "../state/context.ts";
 import type { LoadingAgain, RunView } from "../control.ts";
@@ -33,6 +34,7 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     ...(head.paused === undefined ? {} : { paused: head.paused }),
     generation: head.generation,
     failure: head.failure,
+    ...endedByField(head.failure),
     units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending },
     totals: head.totals,
     ...(live === null ? {} : { live }),

@@ -7,6 +7,7 @@ import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { isSuspended } from "../grants/offers.ts";
 import type { Before } from "./heartbeat.ts";
+import { endedBy } from "../course/ended-by.ts";
 import { retryDelay } from "./wake.ts";
 
 /** Occurrences that are kept until they are taken: a run that nobody can tell of for long forgets its oldest. */
@@ -58,7 +59,8 @@ export function noteOccurrences(ledger: Ledger, head: RunHead, before: Before, c
       condition: { key: `run.stalled/${config.run_id}`, state: isStalled ? "on" : "off" },
     });
   }
-  if (!settled || (head.status !== "COMPLETED" && head.status !== "FAILED" && head.status !== "TIMEOUT")) return;
+  // Nobody asked for an end by a budget.
+  if (!settled || (head.status === "CANCELLED" && endedBy(head.failure) === null)) return;
   const reward = averageReward(head.totals);
   const why = head.failure === null ? "" : `: ${head.failure.message.slice(0, MOST_TEXT)}`;
   if (head.status === "COMPLETED")

@@ -4,6 +4,7 @@ import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { isSuspended } from "../grants/offers.ts";
+import { endedBy } from "../course/ended-by.ts";
 import { retryDelay } from "./wake.ts";
 
 export interface ReportOutcome {
@@ -41,8 +42,8 @@ const isWorking = (ledger: Ledger, head: RunHead, context: RunContext): boolean 
   (head.phase === "preparing" || head.phase === "open") && !isSuspended(ledger.config(), head, context);
 
 /** Null: nobody ended it, its command is gone. */
-function endOf({ status, interrupted }: RunHead): "done" | "failed" | null {
-  if (status === "FAILED" || status === "TIMEOUT") return "failed";
+function endOf({ status, interrupted, failure }: RunHead): "done" | "failed" | null {
+  if (status === "FAILED" || status === "TIMEOUT" || endedBy(failure) !== null) return "failed";
   return status === "COMPLETED" || status === "CANCELLED" || interrupted ? "done" : null;
 }
 

@@ -17,7 +17,12 @@ MOST_CALLS = 64
 # Characters of a request. A line of a conversation has 12 Mi at most (MAX_BATCH_CHARACTERS in src/limits.ts), and this in it.
 MOST_CHARACTERS = 11 * 1024 * 1024
 # Codes after which every further call would be refused as well (ROLLOUT_ERRORS in src/errors/codes.ts, `fatal`).
-FATAL = ("auth_failed", "payment_required", "insufficient_quota", "model_not_found", "prompt_logprobs_unsupported")
+FATAL = ("auth_failed", "payment_required", "insufficient_quota", "model_not_found", "prompt_logprobs_unsupported") + (
+    # Not sent: a budget holds for the run (docs/budgets.md).
+    "over_budget",
+    "unknown_price",
+    "unbounded_cost",
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Reply:
 _STATUS = {
     "auth_failed": 401,
     "payment_required": 402,
+    "over_budget": 402,
+    "unknown_price": 402,
+    "unbounded_cost": 402,
     "insufficient_quota": 429,
     "model_not_found": 404,
     "bad_request": 400,

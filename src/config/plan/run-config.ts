@@ -116,6 +116,10 @@ export interface RunConfig {
   readonly cache?: RunCache;
   /** What its answers are priced by for as long as it lives (docs/costs.md); absent, as in runs of before = what they cost is not known. */
   readonly prices?: RunPrices;
+  /** Dollars that it may spend (docs/budgets.md), over all its generations; absent = it has no budget of its own. */
+  readonly max_cost?: number;
+  /** Names of the other Budgets that hold for it (src/budgets/budget-name.ts), as they were when it was created or last resumed; absent = none. */
+  readonly budgets?: readonly string[];
   /** Executors that share the run, at most; absent = as many as its requests need. */
   readonly num_workers?: number;
   /** Score when nothing is left to generate (docs/verifiers-compatibility.md). */
@@ -221,6 +225,8 @@ const FIELD_ROLES = {
   limits: "command",
   cache: "command",
   prices: "identity",
+  max_cost: "command",
+  budgets: "identity",
   num_workers: "command",
   no_interleave_scoring: "command",
   // Where code of rollouts runs, and nothing that is measured: what is in a sandbox is the environment's to say.

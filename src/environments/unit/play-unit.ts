@@ -1,6 +1,6 @@
 import type { Sleep } from "../../clients/client.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
+import { isSpendingError, ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import type { Failure } from "../../errors/result.ts";
 import { failureOfRollout } from "../../rollouts/failure.ts";
 import type { KeptTurn, OpenedState } from "../../rollouts/kept/kept-state.ts";
@@ -10,7 +10,7 @@ import type { Playable, RolloutContext } from "./playable.ts";
 import { type KeptRollout, type Stored, storedOf } from "./stored-rollout.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
 import { createState } from "../../rollouts/state/state.ts";
-import type { Client, RolloutInput, State } from "../../rollouts/types.ts";
+import type { Client, RolloutFailure, RolloutInput, State } from "../../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
 
 export interface PlayOptions {
@@ -102,10 +102,20 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
       if (options.scoringTurn !== undefined) await Promise.all(states.map((state, at) => scoreAlone(environment, indices[at] ?? 0, state, options, scope)));
       if (!scope.cancelled && !options.independent) creditStates(environment, states);
     }
+    refuseUnpaid(states, scope);
+    if (scope.fatal !== null) return { states: null, fatal: scope.fatal, aborted: false };
     return scope.cancelled ? { states: null, fatal: null, aborted: true } : played;
   } finally {
     scope.close();
   }
+}
+
+const refusalOf = ({ code, message, hint }: RolloutFailure): Failure => ({ code, message, ...(hint === undefined ? {} : { hint }) });
+
+/** Scores that nobody may pay for now are no outcome: what is generated waits for them. */
+function refuseUnpaid(states: readonly State[], scope: UnitScope): void {
+  const unpaid = scope.cancelled ? undefined : states.find(({ error }) => error !== null && isSpendingError(error.code))?.error;
+  if (unpaid) scope.refuse(refusalOf(unpaid));
 }
 
 function statesOfRows(
@@ -134,9 +144,11 @@ async function playAll(
       const state = known ?? (await playWithRetries(environment, input, index, options, scope));
       if (known === undefined) options.onRollout?.(index, state);
       const { error } = state;
-      if (error !== null && ROLLOUT_ERRORS[error.code].fatal)
-        scope.refuse({ code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) });
-      else if (atOnce) await scoreAlone(environment, index, state, options, scope);
+      if (error !== null && ROLLOUT_ERRORS[error.code].fatal) scope.refuse(refusalOf(error));
+      else if (atOnce) {
+        await scoreAlone(environment, index, state, options, scope);
+        refuseUnpaid([state], scope);
+      }
       return state;
     }),
   );

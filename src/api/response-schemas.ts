@@ -263,6 +263,7 @@ export const runState = z.strictObject({
         .describe("Of them, those that its rows do not bear out."),
     })
     .optional(),
+  ended_by: z.literal("budget").optional().describe("What ended it, where its status does not say: nothing was left in a budget."),
   failure: failure.optional(),
 });
 

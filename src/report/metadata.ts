@@ -49,6 +49,8 @@ export interface MetadataInput {
   readonly stopped_early?: StoppedEarly | undefined;
   /** Of a run that scores again, what its source had and the examples whose scores are others now; absent = it made its own rollouts. */
   readonly rescored?: { readonly source: SourceAverages | null; readonly changed: number };
+  /** What ended it, where its status does not say; absent = that says all. */
+  readonly ended_by?: "budget";
   /** Version of this library. */
   readonly version: string;
   /** Null before the final files are written. */
@@ -99,6 +101,8 @@ export type RunMetadata = {
 export type EdgewiseMetadata = {
   readonly run_id: string;
   readonly status: RunStatus;
+  /** What ended it, where its status does not say; only where that is so. */
+  readonly ended_by?: "budget";
   readonly version: string;
   readonly env_version: string;
   readonly env_digest: string | null;
@@ -187,6 +191,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
     edgewise: {
       run_id: config.run_id,
       status: input.status,
+      ...(input.ended_by === undefined ? {} : { ended_by: input.ended_by }),
       version,
       env_version: config.env_version,
       env_digest: input.env_digest,

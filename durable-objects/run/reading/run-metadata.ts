@@ -9,6 +9,7 @@ import { rolloutsByCode } from "../grants/code.ts";
 import { donesByRank } from "../state/by-rank.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
+import { endedByField } from "../course/ended-by.ts";
 import { inTurns } from "../course/turns.ts";
 import { datasetNameOf } from "./view.ts";
 
@@ -51,6 +52,7 @@ function metadataWith(config: RunConfig, head: RunHead, aggregates: Aggregates, 
     config: config.results_shape === undefined && head.results_shape !== undefined ? { ...config, results_shape: head.results_shape } : config,
     aggregates,
     status: head.status,
+    ...endedByField(head.failure),
     time_ms: (head.ended_at ?? now) - head.generation_started_at,
     // Rows of examples that still waited for their repair are among its rows.
     num_examples:

@@ -87,6 +87,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...boundsOf(view),
     ...view.scores,
     ...pushedState(view),
+    ...(view.ended_by === undefined ? {} : { ended_by: view.ended_by }),
     ...(view.failure === null ? {} : { failure: view.failure }),
   };
 }

@@ -89,6 +89,8 @@ export interface RunState {
   readonly dataset_name?: string | null;
   /** Tasks of the data set that are in no example; absent = nobody counted them. */
   readonly n_not_run?: number;
+  /** What ended it, where its status does not say. */
+  readonly ended_by?: "budget";
   readonly failure?: { readonly code: string; readonly message: string; readonly hint?: string } | null;
 }
 

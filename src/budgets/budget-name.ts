@@ -27,3 +27,10 @@ export const budgetsOf = (config: Pick<RunConfig, "run_id" | "team" | "max_cost"
   ...(config.max_cost === undefined ? [] : [runBudget(config)]),
   ...(config.budgets ?? []),
 ];
+
+/** Of them, those that a call with the key of this variable is paid from. What a run's judges are called with is another key, perhaps. */
+export const budgetsFor = (config: Parameters<typeof budgetsOf>[0], variable: string): readonly string[] =>
+  budgetsOf(config).filter((name) => {
+    const owner = budgetOwner(name);
+    return owner.kind !== "key" || owner.variable === variable;
+  });

@@ -10,7 +10,8 @@ const MOST_ATTEMPTS = 10;
 
 /**
  * Tells the run of a grant that nothing is left in a Budget for what waits under it. The run ends, and its word with the next beat, claim or commit ends what
- * waits, so that no rollout has that for its outcome. Never rejects; `signal` ends the attempts.
+ * waits: until then that waits on, since a request that was rejected would be the outcome of its rollout, and lose where that stands between two turns. Never
+ * rejects; `signal` ends the attempts.
  */
 export async function tellOverBudget(
   ports: Pick<ExecutorPorts, "run" | "sleep" | "log" | "random">,

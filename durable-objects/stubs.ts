@@ -1,3 +1,4 @@
+import type { BudgetControl } from "../durable-objects/budget/budget-control.ts";
 import type { AlertBookControl } from "../durable-objects/alert-book/alert-book-control.ts";
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
@@ -61,6 +62,10 @@ export const evaluatorStub = (env: Partial<Pick<Env, "EVALUATOR" | "LOCATION_HIN
 /** By its name (`limiterName`). Null in a deployment whose wrangler.toml is of before there were any. */
 export const limiterStub = (env: Partial<Pick<Env, "LIMITER" | "LOCATION_HINT">>, name: string): LimiterControl | null =>
   env.LIMITER === undefined ? null : counted<LimiterControl>(env.LIMITER.getByName(name, locationOf(env)));
+
+/** By its name (src/budgets/budget-name.ts). Null in a deployment whose wrangler.toml is of before there were any. */
+export const budgetStub = (env: Partial<Pick<Env, "BUDGET" | "LOCATION_HINT">>, name: string): BudgetControl | null =>
+  env.BUDGET === undefined ? null : counted<BudgetControl>(env.BUDGET.getByName(name, locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

@@ -17,8 +17,9 @@ export interface BudgetRequest {
   /** Since the last exchange that was answered: what calls came to by their usage, and calls whose end nobody saw, at their bounds. */
   readonly settled: number;
   readonly unseen: { readonly calls: number; readonly amount: number };
-  /** Of its allotment: what calls under way have reserved, and what is free. */
+  /** Of its allotment: what calls under way have reserved, how many those are, and what is free (below 0: calls came to more than their bounds). */
   readonly reserved: number;
+  readonly in_flight: number;
   readonly free: number;
   /** Calls that wait for money: their bounds together, and the least of them; null = none waits. */
   readonly wants: number;
@@ -38,7 +39,7 @@ export interface Overspent {
 export type BudgetAnswer =
   | {
       readonly kind: "ok";
-      /** Added to what is free; below 0 = so much of it is taken back. */
+      /** Added to what is free; below 0 = so much of it is to go back: what is still free then is left out of `free` in the next exchange. */
       readonly allots: number;
       /** From the sending of the exchange: after that nothing is reserved from what was allotted. */
       readonly valid_ms: number;
@@ -60,7 +61,10 @@ export interface BudgetView {
 /** A Budget's methods; its object's name is `run/{runName}`, `team/{team}` or `key/{team or *}/{variable}`. */
 export interface BudgetControl {
   exchange(request: BudgetRequest): Promise<BudgetAnswer>;
-  /** What holds from now on; null = nothing does, and exchanges are refused. `spent`: settled before there was a Budget; it counts where nothing was counted yet. */
+  /**
+   * What holds from now on: without a span nothing is limited, and counted all the same; null = it is over, and exchanges are refused. `spent`: what is known
+   * to have been settled, also before there was a Budget: no less counts in all, and all of it in each span where nothing was counted yet.
+   */
   set(limits: BudgetLimits | null, spent?: number): Promise<void>;
   view(): Promise<BudgetView | null>;
   /** Forgets everything: its run is deleted. */

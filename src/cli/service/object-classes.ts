@@ -9,4 +9,5 @@ export const OBJECT_CLASSES = {
   MONITOR: "Monitor",
   EVALUATOR: "Evaluator",
   LIMITER: "Limiter",
+  BUDGET: "Budget",
 } as const;

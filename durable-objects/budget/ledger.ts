@@ -73,7 +73,10 @@ export class Ledger {
     this.#parties.set(executor, said);
     const target = leaves ? 0 : this.#freeFor(request, kept);
     const allots = target >= kept ? target - free : target - kept;
-    this.#put({ ...said, allots: Math.max(0, allots), allotted: reserved + Math.max(kept, target), lost_at: leaves && reserved + kept === 0 ? now : null }, party);
+    this.#put(
+      { ...said, allots: Math.max(0, allots), allotted: reserved + Math.max(kept, target), lost_at: leaves && reserved + kept === 0 ? now : null },
+      party,
+    );
     return this.#answer(allots, request);
   }
 
@@ -168,8 +171,7 @@ export class Ledger {
   /** What the executor is to have free. `free`: that it has. */
   #freeFor({ executor, reserved, wants, least }: BudgetRequest, free: number): number {
     let othersWant = 0;
-    for (const party of this.#parties.values())
-      if (party.lost_at === null && party.executor !== executor) othersWant += Math.max(0, party.wants - party.free);
+    for (const party of this.#parties.values()) if (party.lost_at === null && party.executor !== executor) othersWant += Math.max(0, party.wants - party.free);
     const spare = this.#windows.left(this.#limits ?? {}) - this.#allotted + free;
     return freeFor({ spare, reserved, wants, least, othersWant, executors: this.#spending });
   }

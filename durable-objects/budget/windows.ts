@@ -61,9 +61,7 @@ export class Windows {
   /** No less than `spent` was settled in all; where nothing was counted yet, in each span. */
   least(spent: number): void {
     const isNew = this.#windows.every(({ settled, unseen_calls }) => settled === 0 && unseen_calls === 0);
-    this.#windows = this.#windows.map((window) =>
-      isNew || window.span === "total" ? { ...window, settled: Math.max(window.settled, spent) } : window,
-    );
+    this.#windows = this.#windows.map((window) => (isNew || window.span === "total" ? { ...window, settled: Math.max(window.settled, spent) } : window));
   }
 
   /** What the strictest limit leaves; below 0 where a limit was lowered below what is gone. */

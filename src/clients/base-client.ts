@@ -1,8 +1,10 @@
 import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
+import type { RequestBound } from "../prices/request-bound.ts";
 import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
 import type { AttemptWatch } from "./limits/attempt-watch.ts";
 import { LimitHeaders } from "./limits/limit-headers.ts";
+import { requestBound } from "./limits/request-bound.ts";
 import { boundOf, charactersOf, RequestCosts, type Weight } from "./limits/request-costs.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
@@ -107,6 +109,9 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** Whether an answer in pieces is the one that would have come whole. */
   protected readonly showsWriting: boolean = true;
 
+  /** Whether the provider is paid for what it puts into its cache of prompts. */
+  protected readonly writesCache: boolean = false;
+
   /** Called with every answer, for what a person should know of it. */
   protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
@@ -124,7 +129,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
           return await this.#attempt(native, { state, signal, onAnswer, watch });
         }
       };
-      const response = await this.exchange(request, weighed(native.model, native.text, native.body), attempt);
+      const response = await this.exchange(request, this.#weighed(native.model, native.text, native.body), attempt);
       this.inspect(request, response, native);
       return response;
     });
@@ -144,7 +149,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     const { state, onAnswer, model } = request;
     const text = JSON.stringify({ ...request.body, model });
     return await this.named(model, () =>
-      this.exchange(request, weighed(model, text, request.body), async (signal, watch) => {
+      this.exchange(request, this.#weighed(model, text, request.body), async (signal, watch) => {
         let taken: Relayed | null = null;
         try {
           taken = await passOn(text, { state, signal, onAnswer, watch });
@@ -172,6 +177,13 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       const place = { url: shownUrl(base_url), model, keyVar: api_key_var, keyless: isEmbeddedUrl(`${base_url}/`) };
       throw withReply(requestError(failed, place, await this.advice(failed.failure, model)), failed.failure.reply);
     }
+  }
+
+  /** The weight of a request that does not change; worked out when it is first asked for. */
+  #weighed(model: string, text: string, body: JsonObject): () => Weight {
+    let weight: Weight | null = null;
+    const billed = (): RequestBound => requestBound(model, text, body, this.writesCache);
+    return () => (weight ??= { model, characters: charactersOf(text), bound: boundOf(body), billed });
   }
 
   async #attempt(request: NativeRequest, attempt: Attempt): Promise<ModelResponse> {
@@ -212,12 +224,6 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       throw badAnswer("bad_request", thrown instanceof Error ? thrown.message : String(thrown));
     }
   }
-}
-
-/** The weight of a request that does not change; worked out when it is first asked for. */
-function weighed(model: string, text: string, body: JsonObject): () => Weight {
-  let weight: Weight | null = null;
-  return () => (weight ??= { model, characters: charactersOf(text), bound: boundOf(body) });
 }
 
 /** Arguments without nulls, which mean "not set". Throws for what no provider can be asked here. */

@@ -1,4 +1,6 @@
 import type { AttemptOutcome, RequestCost } from "../endpoint-limits/limit-kinds.ts";
+import type { PricedUsage } from "../prices/price.ts";
+import type { RequestBound } from "../prices/request-bound.ts";
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { Outage } from "./outage.ts";
@@ -24,13 +26,24 @@ export interface Endpoint {
   readonly headers_from_state?: Readonly<Record<string, string>>;
 }
 
+/** What an attempt has come to, for whoever pays: nothing was sent, or it was refused; tokens that it is billed for; or nobody saw its end. */
+export type AttemptSpent = { readonly kind: "nothing" } | { readonly kind: "billed"; readonly usage: PricedUsage } | { readonly kind: "unseen" };
+
+/** What a permit is asked for with; of one attempt it is the same object from its beginning to its end. */
+export interface AttemptCost extends RequestCost {
+  /** The most that it can be billed for. Worked out when it is first asked for. */
+  readonly bound?: RequestBound;
+  /** Known once the attempt has ended. */
+  readonly spent?: AttemptSpent;
+}
+
 /** Permits for requests in flight (`src/clients/gate.ts`): held during one attempt, never while waiting for anything else. */
 export interface Permits {
   /** Whether it makes anything of costs and outcomes; absent: it does not, and is told neither. */
   readonly reads?: boolean;
   /** `cost`: what the request is expected to use. It is looked at when the permit is given: while a request waits, more is learned of those before it. */
-  enter(signal?: AbortSignal | null, cost?: RequestCost): Promise<void>;
-  /** `outcome`: how the attempt ended; its `cost` is the one that its permit was asked for with. */
+  enter(signal?: AbortSignal | null, cost?: AttemptCost): Promise<void>;
+  /** `outcome`: how the attempt ended; its `cost` is the object that its permit was asked for with. */
   leave(outcome?: AttemptOutcome): void;
 }
 

@@ -26,6 +26,7 @@ class Sdk extends Anthropic {
 /** Anthropic's messages route, through the `@anthropic-ai/sdk`. */
 export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, JsonObject> {
   readonly type = "anthropic_messages";
+  protected override readonly writesCache = true;
   protected readonly path = "/v1/messages";
   protected override readonly modelsPath = "/v1/models";
 

@@ -1,29 +1,43 @@
 import type { AttemptOutcome, RequestCost } from "../../endpoint-limits/limit-kinds.ts";
+import type { PricedUsage } from "../../prices/price.ts";
+import type { RequestBound } from "../../prices/request-bound.ts";
+import type { AttemptCost, AttemptSpent } from "../client.ts";
 import { isMissed, isRefused, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
 import type { LimitHeaders } from "./limit-headers.ts";
+import { billedBy } from "./billed-usage.ts";
 import { usedBy } from "./request-costs.ts";
 
 /** What is looked at of an answer: how it begins. */
-export type AnswerHead = Pick<Response, "ok" | "headers">;
+export type AnswerHead = Pick<Response, "ok" | "headers" | "status">;
 
 /** Failures of an answer that was given: the endpoint had taken the request. */
 const TAKEN: readonly RequestFailure["code"][] = ["malformed_response", "invalid_response", "empty_response", "row_too_large", "request_timeout"];
+
+/** What a gateway says of a server that it has given up waiting for, or lost: that one may be at work still, and is paid (52x: Cloudflare's). */
+const GIVEN_UP: readonly number[] = [408, 499, 504, 520, 524];
+/** Words of a connection that was never made: nothing was sent. */
+const NEVER_MADE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_/;
 
 /**
  * Watches one attempt for what its permit is told at the end. It is also what the request is expected to use, told when that is first asked for: a request that
  * waits long for its permit is taken for what was learned meanwhile.
  */
-export class AttemptWatch implements RequestCost {
+export class AttemptWatch implements AttemptCost {
   readonly #estimate: () => RequestCost;
   #cost: RequestCost | null = null;
+  readonly #billed: () => RequestBound;
+  #bound: RequestBound | null = null;
   readonly #headers: LimitHeaders;
   #at = 0;
   #head: AnswerHead | null = null;
   #used: RequestCost | null = null;
+  #usage: unknown = null;
+  #isSent = false;
   #thrown: unknown = null;
 
-  constructor(estimate: () => RequestCost, headers: LimitHeaders) {
+  constructor(estimate: () => RequestCost, billed: () => RequestBound, headers: LimitHeaders) {
     this.#estimate = estimate;
+    this.#billed = billed;
     this.#headers = headers;
   }
 
@@ -38,6 +52,21 @@ export class AttemptWatch implements RequestCost {
 
   get output_tokens(): number {
     return this.cost.output_tokens;
+  }
+
+  get bound(): RequestBound {
+    this.#bound ??= this.#billed();
+    return this.#bound;
+  }
+
+  /** A refusal is not billed; whatever else has no word of its tokens may be. */
+  get spent(): AttemptSpent {
+    if (!this.#isSent) return NOTHING;
+    const usage: PricedUsage | null = billedBy(this.#usage);
+    if (usage !== null) return { kind: "billed", usage };
+    if (this.#head !== null) return this.#head.ok || GIVEN_UP.includes(this.#head.status) ? UNSEEN : NOTHING;
+    const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
+    return failure !== null && (failure.code === "connect_timeout" || NEVER_MADE.test(failure.message)) ? NOTHING : UNSEEN;
   }
 
   /** Tokens that a refusal says the server took the request for; null where there is none, or it does not say. */
@@ -56,6 +85,13 @@ export class AttemptWatch implements RequestCost {
     this.#at = now;
   }
 
+  /** A request is about to go out. Of several in one attempt those before it were refused. */
+  sends(): void {
+    this.#isSent = true;
+    this.#head = null;
+    this.#usage = null;
+  }
+
   /** An answer has begun. Of several requests in one attempt the last one counts. */
   answered(head: AnswerHead): void {
     this.#head = head;
@@ -63,6 +99,7 @@ export class AttemptWatch implements RequestCost {
 
   /** What the answer says of its tokens. */
   took(usage: unknown): void {
+    this.#usage = usage;
     this.#used = usedBy(usage);
   }
 
@@ -77,7 +114,7 @@ export class AttemptWatch implements RequestCost {
     return {
       kind,
       ms: now - this.#at,
-      cost: this.cost,
+      cost: this,
       used: this.#used,
       told: this.#head === null ? null : this.#headers.look(this.#head.headers, now, refused),
       named: failure?.said?.named ?? null,
@@ -88,7 +125,7 @@ export class AttemptWatch implements RequestCost {
 
   /** Of a permit that was given back unused. */
   unsent(): AttemptOutcome {
-    return { kind: "unsent", ms: 0, cost: this.cost, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
+    return { kind: "unsent", ms: 0, cost: this, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
   }
 
   #kind(failure: RequestFailure | null): AttemptOutcome["kind"] {
@@ -99,3 +136,6 @@ export class AttemptWatch implements RequestCost {
     return this.#head?.ok === true && (failure === null || TAKEN.includes(failure.code)) ? "accepted" : "failed";
   }
 }
+
+const NOTHING: AttemptSpent = { kind: "nothing" };
+const UNSEEN: AttemptSpent = { kind: "unseen" };

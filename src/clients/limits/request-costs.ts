@@ -1,4 +1,5 @@
 import type { RequestCost } from "../../endpoint-limits/limit-kinds.ts";
+import type { RequestBound } from "../../prices/request-bound.ts";
 import { readUsage, record } from "../openai/reply-fields.ts";
 
 /** A request, as far as it tells what it will use. */
@@ -8,6 +9,8 @@ export interface Weight {
   readonly characters: number;
   /** Tokens that its answer has at most; null where nothing bounds it. */
   readonly bound: number | null;
+  /** What it can be billed for; asked for where a budget holds. */
+  readonly billed: () => RequestBound;
 }
 
 /** Tokens of a character before a model's own are known: those of English prose with OpenAI's tokenizers. */

@@ -1,6 +1,8 @@
+import type { RequestBound } from "../../prices/request-bound.ts";
 import type { PromptScore, RelayRoute, ScoreRequest } from "../../rollouts/types.ts";
 import { API_VERSION } from "../anthropic/api-version.ts";
 import type { ClientPorts, Endpoint } from "../client.ts";
+import { requestBound } from "../limits/request-bound.ts";
 import type { Weight } from "../limits/request-costs.ts";
 import { readUsage, record } from "./reply-fields.ts";
 import { shareUsage } from "../scoring/share-usage.ts";
@@ -48,7 +50,9 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
     // A prompt comes back with a token or none behind it, which is no measure for what the model says elsewhere.
     const weigh = (): Weight => {
       const { characters, texts } = size();
-      return { model: `${model} ${path}`, characters, bound: texts };
+      // Until it is known what goes out nobody knows what that costs: no more may join from then on.
+      const billed = (): RequestBound => ({ ...requestBound(model, text(), {}, false), output_tokens: size().texts });
+      return { model: `${model} ${path}`, characters, bound: texts, billed };
     };
     return await this.exchange({ signal, onWait }, weigh, async (ended, watch) => {
       let answer: unknown = null;

@@ -144,6 +144,7 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
     const { connections } = this.ports;
     if (connections !== undefined) await connections.enter(signal);
     try {
+      watch?.sends();
       // A redirect would carry the key to an address that nobody named.
       const response = await this.ports.fetch(url, { method: "POST", headers, body: text, signal, redirect: "manual" });
       watch?.answered(response);

@@ -42,7 +42,14 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
   let shelter: Shelter | null = null;
   let counted = 0;
   for (let attempt = 0; ; attempt++) {
-    const watch = gate.reads === true ? new AttemptWatch(() => costs.of(request.weigh()), headers) : undefined;
+    const watch =
+      gate.reads === true
+        ? new AttemptWatch(
+            () => costs.of(request.weigh()),
+            () => request.weigh().billed(),
+            headers,
+          )
+        : undefined;
     await enter(request.signal, watch, ports);
     watch?.begin(ports.now());
     if (attempt === 0) request.onBegin?.();

@@ -71,6 +71,7 @@ export class WorkersAIClient extends BaseClient<AiBinding, ChatPrompt, JsonObjec
     const extraHeaders = { ...this.endpoint.headers, ...stateHeaders(this.endpoint.headers_from_state, state) };
     if (connections !== undefined) await connections.enter(signal);
     try {
+      watch?.sends();
       const response = await this.native.run(model, body, { returnRawResponse: true, extraHeaders, signal });
       watch?.answered(response);
       return response;

@@ -1,0 +1,95 @@
+import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { RequestBound } from "../../prices/request-bound.ts";
+import { record, records } from "../openai/reply-fields.ts";
+
+/**
+ * What a server adds to a request by itself: the template of a chat, what tells a model of its tools. The most that is published are Anthropic's 804 tokens of a
+ * tool choice (https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview#pricing).
+ */
+const ADDED_TOKENS = 1_024;
+/**
+ * A picture, however large: GPT-4o mini takes 2,833 tokens and 5,667 for each tile, of which a picture that was scaled to 768 x 2,048 has eight
+ * (https://platform.openai.com/docs/guides/images-vision#calculating-costs); all others take a tenth of that.
+ */
+const PICTURE_TOKENS = 50_000;
+/** A document or a film: Anthropic takes up to 100 pages, of 1,500 to 3,000 tokens and a picture each (https://platform.claude.com/docs/en/build-with-claude/pdf-support). */
+const FILE_TOKENS = 500_000;
+
+/** Parts of messages, by their `type`. A sound counts by its bytes, which are more than its tokens even at the price of those. */
+const PICTURES: readonly unknown[] = ["image_url", "input_image", "image"];
+const FILES: readonly unknown[] = ["file", "input_file", "document", "audio_url", "video", "video_url", "input_video"];
+
+/** Under each of the routes' names; where a body has several a server may know but one of them. */
+const BOUNDS = ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict"] as const;
+/** Fields by which a server adds to a request what is not in it, or is paid for more than tokens. */
+const OPEN = ["previous_response_id", "conversation", "web_search_options", "plugins", "mcp_servers", "container", "prediction", "audio"] as const;
+/** What else a tool may be that its caller answers. */
+const OWN_TOOLS: readonly unknown[] = [undefined, null, "function", "custom"];
+
+/** Writing to a cache costs 1.25 times the input, or twice where it is kept for an hour (https://platform.claude.com/docs/en/build-with-claude/prompt-caching#pricing). */
+const CACHE_RATE = 1.25;
+const LONG_CACHE_RATE = 2;
+const LONG_CACHE = /"ttl":\s*"1h"/;
+
+const utf8 = new TextEncoder();
+
+/**
+ * The most that a request can be billed for: a token is at least one byte of what is sent. `text`: `body` as it is sent; `writesCache`: whether its server may keep
+ * the prompt, and be paid for it, unasked.
+ */
+export function requestBound(model: string, text: string, body: JsonObject, writesCache: boolean): RequestBound {
+  const carried = { pictures: 0, files: 0, characters: 0 };
+  look(body, carried);
+  const bytes = utf8.encode(text).length - carried.characters;
+  const caches = writesCache || text.includes('"cache_control"');
+  return {
+    model,
+    input_tokens: bytes + ADDED_TOKENS + carried.pictures * PICTURE_TOKENS + carried.files * FILE_TOKENS,
+    input_rate: !caches ? 1 : LONG_CACHE.test(text) ? LONG_CACHE_RATE : CACHE_RATE,
+    output_tokens: outputTokens(body),
+    open: openField(body),
+  };
+}
+
+/** Of all answers together that are asked for at once. */
+function outputTokens(body: JsonObject): number | null {
+  const bounds = [...BOUNDS.map((name) => body[name]), record(body.sampling_params)?.max_new_tokens].filter(isAmount);
+  if (bounds.length === 0) return null;
+  const { prompt } = body;
+  const prompts = Array.isArray(prompt) && prompt.some((each) => typeof each !== "number") ? prompt.length : 1;
+  return Math.max(...bounds) * prompts * Math.max(1, ...[body.n, body.best_of].filter(isAmount));
+}
+
+const isAmount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
+
+function openField(body: JsonObject): string | null {
+  const field = OPEN.find((name) => body[name] !== undefined && body[name] !== null);
+  if (field !== undefined) return field;
+  const tool = records(body.tools).find(({ type }) => !OWN_TOOLS.includes(type));
+  return tool === undefined ? null : `the tool ${JSON.stringify(tool.type)}`;
+}
+
+interface Carried {
+  pictures: number;
+  files: number;
+  /** Of pictures, in base64. */
+  characters: number;
+}
+
+function look(value: unknown, carried: Carried): void {
+  if (Array.isArray(value)) for (const each of value) look(each, carried);
+  const fields = record(value);
+  if (fields === null) return;
+  const isPicture = PICTURES.includes(fields.type);
+  if (isPicture) {
+    carried.pictures++;
+    carried.characters += dataOf(fields.image_url) + dataOf(record(fields.image_url)?.url) + dataOf(record(fields.source)?.data);
+  }
+  if (FILES.includes(fields.type)) carried.files++;
+  // Of what a picture holds nothing else is a part of a message.
+  if (!isPicture) for (const each of Object.values(fields)) if (typeof each === "object" && each !== null) look(each, carried);
+}
+
+/** Characters of base64 in a data URL, or that stand for themselves; any others are text. */
+const BASE64 = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?([A-Za-z0-9+/]{64,}={0,2})$/;
+const dataOf = (value: unknown): number => (typeof value === "string" ? (BASE64.exec(value)?.[1]?.length ?? 0) : 0);

@@ -73,10 +73,9 @@ export class Ledger {
     this.#parties.set(executor, said);
     const target = leaves ? 0 : this.#freeFor(request, kept);
     const allots = target >= kept ? target - free : target - kept;
-    this.#put(
-      { ...said, allots: Math.max(0, allots), allotted: reserved + Math.max(kept, target), lost_at: leaves && reserved + kept === 0 ? now : null },
-      party,
-    );
+    const has = Math.max(kept, target);
+    const lost_at = leaves && reserved + kept === 0 ? now : null;
+    this.#put({ ...said, free: has, allots: Math.max(0, allots), allotted: reserved + has, lost_at }, party);
     return this.#answer(allots, request);
   }
 

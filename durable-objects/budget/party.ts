@@ -17,7 +17,7 @@ export interface StoredParty {
 export interface Party extends StoredParty {
   /** By then it has spoken again, or what it has counts as unseen. */
   readonly expiresAt: number;
-  /** As it said last; 0 after the Budget began anew, until it says so again. */
+  /** As it said last, what is free with what it was told then; after the Budget began anew all of it counts as reserved, until it says more. */
   readonly reserved: number;
   readonly free: number;
   readonly wants: number;

@@ -43,8 +43,8 @@ export interface Permits {
   readonly reads?: boolean;
   /** `cost`: what the request is expected to use. It is looked at when the permit is given: while a request waits, more is learned of those before it. */
   enter(signal?: AbortSignal | null, cost?: AttemptCost): Promise<void>;
-  /** `outcome`: how the attempt ended; its `cost` is the object that its permit was asked for with. */
-  leave(outcome?: AttemptOutcome): void;
+  /** `outcome`: how the attempt ended; `cost`: the object that its permit was asked for with. */
+  leave(outcome?: AttemptOutcome, cost?: AttemptCost): void;
 }
 
 /** An endpoint's wish to be left alone, shared by all that call it (`src/clients/endpoint-pause.ts`). */

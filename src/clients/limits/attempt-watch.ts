@@ -114,7 +114,7 @@ export class AttemptWatch implements AttemptCost {
     return {
       kind,
       ms: now - this.#at,
-      cost: this,
+      cost: this.cost,
       used: this.#used,
       told: this.#head === null ? null : this.#headers.look(this.#head.headers, now, refused),
       named: failure?.said?.named ?? null,
@@ -125,7 +125,7 @@ export class AttemptWatch implements AttemptCost {
 
   /** Of a permit that was given back unused. */
   unsent(): AttemptOutcome {
-    return { kind: "unsent", ms: 0, cost: this, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
+    return { kind: "unsent", ms: 0, cost: this.cost, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
   }
 
   #kind(failure: RequestFailure | null): AttemptOutcome["kind"] {

@@ -67,7 +67,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
     } finally {
       if (watch === undefined) gate.leave();
       else {
-        gate.leave(watch.outcome(ports.now()));
+        gate.leave(watch.outcome(ports.now()), watch);
         if (watch.used !== null) costs.learn(request.weigh(), watch.used);
         else if (watch.requested !== null) costs.refused(request.weigh(), watch.requested);
       }
@@ -89,7 +89,7 @@ async function enter(signal: AbortSignal | null, watch: AttemptWatch | undefined
     if (pause.until !== null) await pause.wait(signal);
     await gate.enter(signal, watch);
     if (pause.until === null) return;
-    gate.leave(watch?.unsent());
+    gate.leave(watch?.unsent(), watch);
   }
 }
 

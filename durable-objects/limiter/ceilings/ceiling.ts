@@ -1,3 +1,5 @@
+import { Savings } from "./savings.ts";
+
 /** Where a limit is from: a person, the endpoint's own words, or its refusals. */
 export type Source = "given" | "told" | "found";
 
@@ -21,6 +23,12 @@ const GROWN = 1.1;
 /** A limit that has grown to so many times what it was, without a refusal, is none. */
 const GONE = 12;
 
+interface Since {
+  readonly sure: boolean;
+  readonly saved: number;
+  readonly now: number;
+}
+
 /**
  * One limit that was told or found. It is held somewhat below; after a while of being used to the full it creeps above, and when a minute of that is
  * refused nothing it grows ever faster.
@@ -31,15 +39,20 @@ export class Ceiling {
   source: Exclude<Source, "given">;
   /** Found twice, at about the same number. */
   sure: boolean;
+  /** More of it was taken in a minute than it is: it comes in evenly, is saved up, and no window counts it. */
+  isBucket = false;
+  readonly savings: Savings;
   readonly #form: CeilingForm;
   /** Milliseconds since the last cut in which it was used to the full. */
   #used = 0;
 
-  constructor(limit: number, source: Exclude<Source, "given">, form: CeilingForm, sure: boolean) {
+  /** `saved`: what a bucket of it may have in it at `now`. */
+  constructor(limit: number, source: Exclude<Source, "given">, form: CeilingForm, { sure, saved, now }: Since) {
     this.limit = limit;
     this.source = source;
     this.sure = sure;
     this.#form = form;
+    this.savings = new Savings(saved, now);
   }
 
   /** What may be used now: somewhat below the limit, or above it to see whether it is still there. */
@@ -56,6 +69,16 @@ export class Ceiling {
     return this.#factor > GROWN;
   }
 
+  /** Whether more was taken than it allows, whichever way it is counted. */
+  get isDisproved(): boolean {
+    return this.#form === "concurrent" || !this.sure || this.savings.isOverdrawn(this.limit);
+  }
+
+  /** Whether it explains a refusal though more than it is was used: what was saved up is gone. */
+  get isSpent(): boolean {
+    return this.sure && this.#form === "rate" && this.savings.isEmpty(this.limit) && !this.savings.isOverdrawn(this.limit);
+  }
+
   /** Whether it is tried if more is used above it. */
   get isAbove(): boolean {
     return this.#factor > 1;
@@ -67,16 +90,24 @@ export class Ceiling {
     this.#used = this.sure && !mayTry && this.#used <= HOLD_MS ? Math.min(used, HOLD_MS) : used;
   }
 
-  /** A refusal says that it is `limit`. */
-  cut(limit: number, sure: boolean): void {
+  /** `taken` more was taken until `to`. What was saved up may be used as fast as it likes, and once it is gone the limit holds. */
+  count(taken: number, to: number): void {
+    const hadSome = !this.savings.isEmpty(this.limit);
+    this.savings.pass(this.limit, taken, to);
+    if (this.isBucket && hadSome && this.hasGrown && this.savings.isEmpty(this.limit)) this.#used = HOLD_MS + CLIMB_MS;
+  }
+
+  /** A refusal, the newest at `at`, says that it is `limit`. */
+  cut(limit: number, sure: boolean, at: number): void {
     this.limit = limit;
     this.sure = sure;
+    this.savings.end(at);
     this.#used = 0;
   }
 
   /** It is held again, where it is or where it has grown to: `used` went well. */
   rest(used: number): void {
-    if (this.hasGrown) {
+    if (this.hasGrown && this.isDisproved) {
       this.limit = Math.max(this.limit, Math.min(this.pace, used));
       this.sure = false;
     }

@@ -75,7 +75,7 @@ export class Ceilings {
     this.#at = now;
     this.#acceptedAt = now;
     this.#findings = new Findings(now);
-    this.#known = new KnownLimits(knowledge);
+    this.#known = new KnownLimits(knowledge, now);
     this.#start = new StartBound(this.#known.isEmpty ? options.start : null);
   }
 
@@ -94,7 +94,7 @@ export class Ceilings {
     this.#traffic.record(from.executor, from.in_flight, seen, now);
     this.#budget.accepted(seen.accepted, this.#traffic.taken("requests", now - MINUTE_MS, now));
     if (seen.accepted > 0) this.#acceptedAt = now;
-    if (seen.told !== null) this.#known.hearTold(seen.told);
+    if (seen.told !== null) this.#known.hearTold(seen.told, now);
     if (seen.rate_limited + seen.overloaded > 0) this.#hearRefusals(seen, from, now);
     else {
       this.#start.passed(seen.sent, this.#traffic.inFlight(now));
@@ -149,8 +149,8 @@ export class Ceilings {
   }
 
   /** The pace of a limit of which it is sure, so that with what was taken lately no minute has more of it: after too much was sent, a window empties as slowly as it was filled. */
-  #within(kind: LimitKind, { limit, pace, sure }: Ceiling, now: number): number {
-    if (kind === "concurrent" || !sure) return pace;
+  #within(kind: LimitKind, { limit, pace, sure, isBucket }: Ceiling, now: number): number {
+    if (kind === "concurrent" || !sure || isBucket) return pace;
     const most = pace > limit ? pace * SLACK : limit;
     const left = most - this.#traffic.taken(kind, now - MINUTE_MS + AHEAD_MS, now);
     return Math.min(pace, Math.max(SLOWEST * pace, (left * MINUTE_MS) / AHEAD_MS));
@@ -190,6 +190,7 @@ export class Ceilings {
   #advance(now: number): void {
     const passed = Math.max(0, now - this.#at);
     this.#at = Math.max(this.#at, now);
+    this.#known.count(this.#traffic, now - this.#traffic.lag(now));
     if (this.#incident === null) {
       this.#findings.mark(this.#traffic, now);
       this.#known.passed(passed, this.#budget.mayTry, (kind, pace) => this.#isUsed(kind, pace, now));
@@ -208,7 +209,7 @@ export class Ceilings {
     const said = this.#known.believed(found.kind, incident.named?.limit ?? null, uses[found.kind]);
     // Who refused before anything was used has said nothing of how much may be.
     if (said === null && uses[found.kind] < 1) return;
-    this.#known.cut({ ...found, said }, incident.knownThen);
+    this.#known.cut({ ...found, said }, incident.knownThen, incident.last);
   }
 
   /** Whether as much is used of a kind as may be, so that its limit would show. */

@@ -19,6 +19,15 @@ const REMEMBERED_MS = 15 * MINUTE_MS;
 const REMEMBERED = 8;
 /** What executors had open is known to some per cent, since each says it at a time of its own. */
 const ROUGHLY = 0.1;
+/** So much more than a limit in a minute is more than counting can be wrong by. */
+const BEYOND = 1.1;
+
+interface Found {
+  readonly kind: LimitKind;
+  readonly limit: number;
+  readonly sure: boolean;
+  readonly isBucket: boolean;
+}
 
 /** What a limit is found out to be, from incidents and from what went well between them. */
 export class Findings {
@@ -42,21 +51,25 @@ export class Findings {
   }
 
   /** Which kind `incident` was for, and what its limit is, as far as counting tells. `known`: the limit of a kind so far. */
-  of(incident: Incident, traffic: Traffic, known: (kind: LimitKind) => number | undefined, now: number): { kind: LimitKind; limit: number; sure: boolean } {
+  of(incident: Incident, traffic: Traffic, known: (kind: LimitKind) => number | undefined, now: number): Found {
     const uses = usesAt(traffic, incident.began, incident.open.atLast);
     const before = this.#past.filter(({ at }) => now - at < REMEMBERED_MS);
     const kind = this.#kindOf(incident, uses, before, traffic);
-    const limit = Math.max(1, this.#limitOf(kind, incident, uses, traffic, known(kind)));
+    const spent = this.#isSpent(kind, incident, uses) ? incident.knownThen.limits[kind] : undefined;
+    const limit = spent ?? Math.max(1, this.#limitOf(kind, incident, uses, traffic, known(kind)));
     this.#past = [{ at: now, uses }, ...before].slice(0, REMEMBERED);
     this.#refusedLast = incident.last;
     // What went well before the first of several incidents may not do so any more.
     if (now - (before[0]?.at ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) this.#marks = new CleanMarks(now);
-    return { kind, limit, sure: isWindowed(incident) };
+    const isBucket = !isWindowed(incident) && kind !== "concurrent" && uses[kind] > BEYOND * limit;
+    return { kind, limit, sure: spent !== undefined || isWindowed(incident), isBucket };
   }
 
   #kindOf(incident: Incident, uses: Uses, before: readonly { readonly at: number; readonly uses: Uses }[], traffic: Traffic): LimitKind {
     if (incident.named !== null) return incident.named.kind;
     if (incident.isOverload) return "concurrent";
+    const spent = RATE_KINDS.find((kind) => this.#isSpent(kind, incident, uses) && !incident.plenty.has(kind));
+    if (spent !== undefined) return spent;
     // Of the first moment nothing is known but how many were open.
     if (incident.began - traffic.first < FIRST_MOMENT_MS && uses.concurrent > 0) return "concurrent";
     return bindingKind({
@@ -68,8 +81,15 @@ export class Findings {
       limits: incident.knownThen.limits,
       sure: incident.knownThen.sure,
       tried: incident.knownThen.tried,
+      buckets: incident.knownThen.buckets,
       plenty: incident.plenty,
     });
+  }
+
+  /** More was used in the minute before than a limit that is sure, and just as much as came in since it was empty: it is that limit. */
+  #isSpent(kind: LimitKind, incident: Incident, uses: Uses): boolean {
+    const { spent, limits } = incident.knownThen;
+    return spent.has(kind) && !isWindowed(incident) && uses[kind] > BEYOND * (limits[kind] ?? 0);
   }
 
   #limitOf(kind: LimitKind, incident: Incident, uses: Uses, traffic: Traffic, known: number | undefined): number {

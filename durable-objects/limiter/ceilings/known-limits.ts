@@ -1,8 +1,9 @@
-import { LIMIT_KINDS, type LimitKind, RATE_KINDS, type ToldLimits } from "../../../src/endpoint-limits/limit-kinds.ts";
+import { LIMIT_KINDS, type LimitKind, RATE_KINDS, type RateKind, type ToldLimits } from "../../../src/endpoint-limits/limit-kinds.ts";
 import { Ceiling } from "./ceiling.ts";
 import type { Knowledge, KnownLimit } from "./knowledge.ts";
 import type { Uses } from "./suspects.ts";
 import { ToldNumbers } from "./told-limits.ts";
+import type { Traffic } from "./traffic.ts";
 
 /** Limits that were known when something began to be refused. */
 export interface KnownThen {
@@ -11,6 +12,9 @@ export interface KnownThen {
   /** Kinds whose limit was sure, and those of which more than it was being tried. */
   readonly sure: ReadonlySet<LimitKind>;
   readonly tried: ReadonlySet<LimitKind>;
+  /** Those that are known to be saved up, and those of which a bucket would just have been empty. */
+  readonly buckets: ReadonlySet<LimitKind>;
+  readonly spent: ReadonlySet<LimitKind>;
 }
 
 /** What a refusal came to. */
@@ -19,6 +23,8 @@ export interface Finding {
   readonly limit: number;
   /** It was counted over a whole window. */
   readonly sure: boolean;
+  /** More than that was used in the minute before. */
+  readonly isBucket: boolean;
   /** What the refusal says in words that the limit is. */
   readonly said: number | null;
 }
@@ -33,11 +39,11 @@ export class KnownLimits {
   readonly #ceilings = new Map<LimitKind, Ceiling>();
   readonly #told = new ToldNumbers();
 
-  constructor(knowledge: Knowledge | null) {
+  constructor(knowledge: Knowledge | null, now: number) {
     for (const kind of LIMIT_KINDS) {
       const known = knowledge?.limits[kind];
       if (known === undefined) continue;
-      this.#set(kind, known.limit, known.source, true);
+      this.#set(kind, known, true, { saved: known.limit, now });
       if (known.untrue !== undefined) this.#told.untrue(kind, known.untrue);
     }
   }
@@ -58,6 +64,8 @@ export class KnownLimits {
       limits: Object.fromEntries(all.map(([kind, { limit }]) => [kind, limit])),
       sure: kindsOf(({ sure }) => sure),
       tried: kindsOf(({ isAbove }) => isAbove),
+      buckets: kindsOf(({ isBucket }) => isBucket),
+      spent: kindsOf(({ isSpent }) => isSpent),
     };
   }
 
@@ -71,18 +79,24 @@ export class KnownLimits {
   }
 
   /** What headers say is a limit at once. Where they were wrong before, they are taken to be wrong by the same factor. */
-  hearTold(told: ToldLimits): void {
+  hearTold(told: ToldLimits, now: number): void {
     for (const kind of RATE_KINDS) {
-      const limit = told[kind]?.limit;
-      if (limit === undefined || !this.#told.isNews(kind, limit)) continue;
-      const found = this.#ceilings.get(kind);
-      const corrected = this.#told.corrected(kind, limit, found?.source === "found" ? found.limit : null);
-      if (corrected === limit) this.#set(kind, limit, "told", true);
-      else {
-        this.#set(kind, corrected, "found", false);
-        // The next number is held against this one.
-        this.#told.untrue(kind, limit);
-      }
+      const { limit, remaining } = told[kind] ?? {};
+      if (limit === undefined) continue;
+      if (this.#told.isNews(kind, limit)) this.#hearNews(kind, limit, now);
+      const ceiling = this.#ceilings.get(kind);
+      if (ceiling?.source === "told" && ceiling.limit === limit && remaining !== null && remaining !== undefined) ceiling.savings.told(remaining);
+    }
+  }
+
+  #hearNews(kind: RateKind, limit: number, now: number): void {
+    const found = this.#ceilings.get(kind);
+    const corrected = this.#told.corrected(kind, limit, found?.source === "found" ? found.limit : null);
+    if (corrected === limit) this.#set(kind, { limit, source: "told" }, true, { saved: limit, now });
+    else {
+      this.#set(kind, { limit: corrected, source: "found" }, false, { saved: corrected, now });
+      // The next number is held against this one.
+      this.#told.untrue(kind, limit);
     }
   }
 
@@ -108,23 +122,32 @@ export class KnownLimits {
   }
 
   /** Something was refused for this. */
-  cut({ kind, limit, sure, said }: Finding, then: KnownThen): void {
+  cut({ kind, limit, sure, isBucket, said }: Finding, then: KnownThen, now: number): void {
     // What else was blamed a moment ago was blamed wrongly.
     for (const [other, { source, sure }] of this.#ceilings) if (other !== kind && source === "found" && !sure) this.#ceilings.delete(other);
     const ceiling = this.#ceilings.get(kind);
-    if (said !== null && ceiling?.limit !== said) return this.#set(kind, said, "told", true);
-    if (ceiling === undefined) return this.#set(kind, limit, "found", sure);
+    if (said !== null && ceiling?.limit !== said) return this.#set(kind, { limit: said, source: "told" }, true, { saved: 0, now });
+    if (ceiling === undefined) return this.#set(kind, { limit, source: "found" }, sure, { saved: 0, now });
+    ceiling.isBucket = isBucket;
     const lower = Math.max(1, Math.min(limit, then.paces[kind] ?? limit));
     const off = lower / ceiling.limit - 1;
     if (ceiling.source === "told") {
-      if (off > -SAME) return;
+      if (off > -SAME) return ceiling.savings.end(now);
       this.#told.untrue(kind, ceiling.limit);
-      return this.#set(kind, lower, "found", sure);
+      return this.#set(kind, { limit: lower, source: "found" }, sure, { saved: 0, now });
     }
     const same = Math.abs(off) <= SAME;
     // Noise is evened out; whole requests have none.
     const even = same && ceiling.sure && kind !== "concurrent";
-    ceiling.cut(even ? (ceiling.limit + lower) / 2 : lower, same || sure);
+    ceiling.cut(even ? (ceiling.limit + lower) / 2 : lower, same || sure, now);
+  }
+
+  /** What was taken of each until `to`, as far as it is known. */
+  count(traffic: Traffic, to: number): void {
+    for (const kind of RATE_KINDS) {
+      const ceiling = this.#ceilings.get(kind);
+      if (ceiling !== undefined && ceiling.savings.until < to) ceiling.count(traffic.taken(kind, ceiling.savings.until, to), to);
+    }
   }
 
   /** `ms` without a refusal, in which those that `isUsed` holds for were used to the full. `mayTry`: refusals that trying costs are affordable. */
@@ -132,7 +155,7 @@ export class KnownLimits {
     for (const [kind, ceiling] of this.#ceilings) {
       if (!isUsed(kind, ceiling.pace)) continue;
       ceiling.passed(ms, mayTry);
-      if (ceiling.source === "told" && ceiling.pace > ceiling.limit * (1 + SAME)) {
+      if (ceiling.source === "told" && ceiling.isDisproved && ceiling.pace > ceiling.limit * (1 + SAME)) {
         this.#told.untrue(kind, ceiling.limit);
         ceiling.source = "found";
       }
@@ -140,7 +163,7 @@ export class KnownLimits {
     }
   }
 
-  #set(kind: LimitKind, limit: number, source: "told" | "found", sure: boolean): void {
-    this.#ceilings.set(kind, new Ceiling(limit, source, kind === "concurrent" ? "concurrent" : "rate", sure));
+  #set(kind: LimitKind, { limit, source }: Pick<KnownLimit, "limit" | "source">, sure: boolean, since: { readonly saved: number; readonly now: number }): void {
+    this.#ceilings.set(kind, new Ceiling(limit, source, kind === "concurrent" ? "concurrent" : "rate", { sure, ...since }));
   }
 }

@@ -18,6 +18,8 @@ export interface Suspicion {
   /** Kinds whose limit is known for sure, and those of which more than that was being tried. */
   readonly sure: ReadonlySet<LimitKind>;
   readonly tried: ReadonlySet<LimitKind>;
+  /** Those that are known to be saved up: more went well of them in a minute than comes in. */
+  readonly buckets: ReadonlySet<LimitKind>;
   /** Kinds that the endpoint itself says there was plenty of. */
   readonly plenty: ReadonlySet<LimitKind>;
 }
@@ -37,11 +39,11 @@ const ORDER: readonly LimitKind[] = ["requests", "tokens", "output_tokens", "inp
 
 /** The kind that is likeliest to be what binds: of those that a refusal can be for, the one of which the same was used each time. */
 export function bindingKind(suspicion: Suspicion): LimitKind {
-  const { uses, before, clean, limits, tried, plenty, sure, isFirst, in_flight } = suspicion;
+  const { uses, before, clean, limits, tried, plenty, sure, buckets, isFirst, in_flight } = suspicion;
   const most = { ...uses, concurrent: in_flight.most };
   let kinds: readonly LimitKind[] = LIMIT_KINDS.filter((kind) => uses[kind] > 0);
   kinds = narrow(kinds, (kind) => !plenty.has(kind));
-  kinds = narrow(kinds, (kind) => most[kind] >= WENT_WELL * clean[kind]);
+  kinds = narrow(kinds, (kind) => buckets.has(kind) || most[kind] >= WENT_WELL * clean[kind]);
   // Refused though nothing was open.
   if (in_flight.least < 1) kinds = narrow(kinds, (kind) => kind !== "concurrent");
   kinds = narrow(kinds, (kind) => most[kind] >= NEAR * (limits[kind] ?? 0));

@@ -17,6 +17,7 @@ const SUSPICION: Suspicion = {
   limits: {},
   sure: new Set(),
   tried: new Set(),
+  buckets: new Set(),
   plenty: new Set(),
 };
 
@@ -32,6 +33,11 @@ describe("what a refusal that says nothing is for", () => {
 
   it("is no kind of which more went well lately", () => {
     expect(bindingKind({ ...SUSPICION, clean: uses(900, 450_000, 10) })).toBe("concurrent");
+  });
+
+  it("may be one that is saved up, though more of it went well in a minute in which there was some", () => {
+    const known = { tried: new Set(["requests"] as const), limits: { requests: 600 }, clean: uses(900, 450_000, 10) };
+    expect(bindingKind({ ...SUSPICION, ...known, buckets: new Set(["requests"]) })).toBe("requests");
   });
 
   it("is not requests in flight where one was refused with nothing open", () => {

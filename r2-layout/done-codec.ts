@@ -1,7 +1,7 @@
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../src/errors/codes.ts";
 import { fail, ok, type Result } from "../src/errors/result.ts";
 import { MAX_ROW_BYTES } from "../src/limits.ts";
-import type { RolloutSummary } from "../src/metrics/rollout-summary.ts";
+import type { JudgeUsage, RolloutSummary } from "../src/metrics/rollout-summary.ts";
 
 /**
  * The r rollouts of a done unit as one JSON text for one SQLite row. A column per field, since values repeat by field; metric
@@ -10,16 +10,18 @@ import type { RolloutSummary } from "../src/metrics/rollout-summary.ts";
  *   [1, rewards, inputs, outputs, truncated, errors, metrics, finals, codes]
  *   [2, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts]
  *   [3, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster]
+ *   [4, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs]
  *
  * `truncated` lists rollout indices; `errors` is code -> rollout indices; `metrics` is [name index, values] pairs, null where a rollout
  * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown; `codes` is digest -> rollout
  * indices of those that carry one; `judges` is [requests, inputs, outputs] of judges, 0 where none was asked; `prompts` lists the
- * rollouts whose prompt is not that of the unit's first; `cluster` stands for the group of the unit's first. Trailing empty columns are left out, and
+ * rollouts whose prompt is not that of the unit's first; `cluster` stands for the group of the unit's first; `costs` is [inputs, outputs, requests, inputs,
+ * outputs] in nano-dollars: of the model's answers, null where unknown, and of those requests of judges whose cost is known, 0 where it is of none. Trailing empty columns are left out, and
  * a unit is of the lowest version that has all that it needs.
  */
-const VERSIONS = [1, 2, 3] as const;
+const VERSIONS = [1, 2, 3, 4] as const;
 /** Columns of a text, its version among them. */
-const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11, 3: 12 };
+const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11, 3: 12, 4: 13 };
 
 /** In every text that has an error or a digest of code, and in no other: whoever looks for errors passes by most units without reading them. */
 export const NAMES_SOMETHING = '{"';
@@ -29,6 +31,7 @@ const OTHER_COLUMNS = 1024;
 
 type Column = (number | null)[];
 type Judges = [number[], number[], number[]];
+type Costs = [Column, Column, number[], number[], number[]];
 type Packed = [
   number,
   number[],
@@ -42,6 +45,7 @@ type Packed = [
   (Judges | [])?,
   number[]?,
   (string | null)?,
+  (Costs | [])?,
 ];
 
 export interface PackedUnit {
@@ -84,6 +88,7 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     judgesOf(rollouts),
     indicesWhere(rollouts, ({ other_prompt }) => other_prompt === true),
     rollouts[0]?.cluster ?? null,
+    costsOf(rollouts),
   ];
   const text = JSON.stringify(withoutEmptyTail(packed));
   // Numbers, error codes and digests only: a byte per character.
@@ -104,9 +109,9 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
   if (!VERSIONS.some((known) => known === version))
     return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSIONS.join(", ")}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null] =
+  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null, costs = []] =
     packed as Packed;
-  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges];
+  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges, ...costs];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");
   const named: [string, Column][] = [];
@@ -140,7 +145,10 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
         ...(finalInput === null ? {} : { final_input_tokens: finalInput }),
         ...(finalOutput === null ? {} : { final_output_tokens: finalOutput }),
         ...(env_digest === undefined ? {} : { env_digest }),
-        ...(requests === 0 ? {} : { judges: { requests, input_tokens: judges[1]?.[index] ?? 0, output_tokens: judges[2]?.[index] ?? 0 } }),
+        ...modelCost(costs, index),
+        ...(requests === 0
+          ? {}
+          : { judges: { requests, input_tokens: judges[1]?.[index] ?? 0, output_tokens: judges[2]?.[index] ?? 0, ...judgesCost(costs, index) } }),
         ...(others.has(index) ? { other_prompt: true as const } : {}),
         ...(cluster === null ? {} : { cluster }),
       };
@@ -157,6 +165,23 @@ function judgesOf(rollouts: readonly RolloutSummary[]): Judges | [] {
   return [column("requests"), column("input_tokens"), column("output_tokens")];
 }
 
+function costsOf(rollouts: readonly RolloutSummary[]): Costs | [] {
+  if (rollouts.every(({ cost, judges }) => cost === undefined && judges?.priced === undefined)) return [];
+  const own = (name: "input_nano" | "output_nano"): Column => rollouts.map(({ cost }) => cost?.[name] ?? null);
+  const judged = (name: "requests" | "input_nano" | "output_nano"): number[] => rollouts.map(({ judges }) => judges?.priced?.[name] ?? 0);
+  return [own("input_nano"), own("output_nano"), judged("requests"), judged("input_nano"), judged("output_nano")];
+}
+
+function modelCost([inputs, outputs]: Costs | [], index: number): Pick<RolloutSummary, "cost"> {
+  const [input_nano, output_nano] = [inputs?.[index] ?? null, outputs?.[index] ?? null];
+  return input_nano === null || output_nano === null ? {} : { cost: { input_nano, output_nano } };
+}
+
+function judgesCost([, , of, inputs, outputs]: Costs | [], index: number): Pick<JudgeUsage, "priced"> {
+  const requests = of?.[index] ?? 0;
+  return requests === 0 ? {} : { priced: { requests, input_nano: inputs?.[index] ?? 0, output_nano: outputs?.[index] ?? 0 } };
+}
+
 function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: RolloutSummary) => string | null): Record<string, number[]> {
   const found: Record<string, number[]> = {};
   for (const [index, rollout] of rollouts.entries()) {
@@ -171,7 +196,7 @@ function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: Rollout
 
 /** Most units are not truncated, did not fail, know no final context and asked no judge: their rows end earlier, in a version that knows so much. */
 function withoutEmptyTail(packed: Packed): unknown[] {
-  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster] = packed;
+  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs] = packed;
   const tail: [unknown, boolean][] = [
     [truncated, truncated?.length === 0],
     [errors, Object.keys(errors ?? {}).length === 0],
@@ -181,8 +206,9 @@ function withoutEmptyTail(packed: Packed): unknown[] {
     [judges, judges?.length === 0],
     [prompts, prompts?.length === 0],
     [cluster, cluster === null],
+    [costs, costs?.length === 0],
   ];
   while (tail.at(-1)?.[1] === true) tail.pop();
   const columns = [rewards, inputs, outputs, ...tail.map(([value]) => value)];
-  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 3, ...columns];
+  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 4, ...columns];
 }

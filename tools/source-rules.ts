@@ -49,7 +49,7 @@ const FLOORS: readonly (readonly string[])[] = [
     "src/version.ts",
     "src/zod.ts",
   ],
-  ["src/pinned-order.ts"],
+  ["src/pinned-order.ts", "src/prices/nano-cost.ts"],
   ["src/config/", "src/logging/", "src/embedded-model/"],
   ["src/alerts/", "src/metrics/", "src/monitors/", "src/secrets/", "src/teams/", "src/evaluators/due.ts"],
   ["src/drift/", "src/endpoint-limits/"],

@@ -160,7 +160,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
         } finally {
           const usage = record(taken?.answer)?.usage;
           watch?.took(usage);
-          this.ports.onAttempt?.(state, readUsage(usage));
+          this.ports.onAttempt?.(state, readUsage(usage), taken !== null);
         }
       }),
     );
@@ -199,7 +199,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     } finally {
       const usage = record(response)?.usage;
       attempt.watch?.took(usage);
-      this.ports.onAttempt?.(attempt.state, readUsage(usage));
+      this.ports.onAttempt?.(attempt.state, readUsage(usage), response !== null);
     }
   }
 

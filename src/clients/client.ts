@@ -118,8 +118,8 @@ export interface ClientPorts {
   readonly textsPerRequest?: number;
   /** Characters of a streamed answer that is passed on; default 2 Mi. */
   readonly relayedCharacters?: number;
-  /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. */
-  readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
+  /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. `answered`: it gave an answer. */
+  readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null, answered: boolean) => void;
   /** With every answer that was taken, as its server gave it. */
   readonly onTaken?: (answer: unknown) => void;
   /** For the client type `workers_ai`. */

@@ -7,7 +7,8 @@ import type { Estimate } from "./one-run/estimate.ts";
 import { type CorpusNumbers, CorpusTally, withoutIntervals } from "./one-run/corpus.ts";
 import { SpreadOfRun } from "./one-run/spread-of-run.ts";
 import { reportsUsage } from "./row-summary.ts";
-import { addJudges } from "./totals.ts";
+import { addNano } from "../prices/nano-cost.ts";
+import { addCost, addJudges, type PricedRollouts } from "./totals.ts";
 
 /** Mean tokens per rollout that reported them. */
 export interface TokenMeans {
@@ -41,6 +42,8 @@ export interface Aggregates extends RewardUncertainty, PassRatesOfRun, PassInter
   /** Mean reward over rows without an error; null when there is none, and no interval then. */
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
+  /** What the model's answers cost, of the rollouts of which that is known; null where it is of none. */
+  readonly costs: PricedRollouts | null;
   /** What judges were asked and answered in all, apart from the model's; null where none was asked. */
   readonly judges_total: JudgeUsage | null;
   /** Rollouts with another prompt than the first of their example: with any of them there is neither pass@k nor an interval. */
@@ -91,6 +94,7 @@ export class Aggregator {
   readonly #finalInput = new Mean();
   readonly #finalOutput = new Mean();
   readonly #grouped: boolean;
+  #costs: PricedRollouts | undefined;
   #judges: JudgeUsage | undefined;
   #others = 0;
   readonly #spread: SpreadOfRun;
@@ -127,6 +131,7 @@ export class Aggregator {
     this.#spread.merge(other.#spread);
     this.#corpus.merge(other.#corpus);
     this.#others += other.#others;
+    if (other.#costs !== undefined) this.#costs = { rollouts: (this.#costs?.rollouts ?? 0) + other.#costs.rollouts, ...addNano(this.#costs, other.#costs) };
     if (other.#judges !== undefined) this.#judges = addJudges(this.#judges, other.#judges);
     this.#reward.merge(other.#reward);
     this.#rewardWithoutErrors.merge(other.#rewardWithoutErrors);
@@ -165,6 +170,7 @@ export class Aggregator {
       errors: Object.fromEntries(this.#errors),
       reward_without_errors: this.#rewardWithoutErrors.count === 0 ? null : this.#rewardWithoutErrors.value,
       tokens_total: { input_tokens: this.#input.sum, output_tokens: this.#output.sum },
+      costs: this.#costs ?? null,
       judges_total: this.#judges ?? null,
       other_prompts: this.#others,
     };
@@ -177,6 +183,7 @@ export class Aggregator {
     if (rollout.truncated) this.#truncated += 1;
     for (const [name, value] of Object.entries(rollout.metrics)) this.#metricOf(name).add(value);
     if (rollout.other_prompt === true) this.#others += 1;
+    if (rollout.cost !== undefined) this.#costs = addCost(this.#costs, rollout.cost);
     if (rollout.judges !== undefined) this.#judges = addJudges(this.#judges, rollout.judges);
     if (!reportsUsage(rollout)) return;
     this.#input.add(rollout.input_tokens);

@@ -1,4 +1,5 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { NanoCost } from "../prices/nano-cost.ts";
 
 /** What other models than the one that is evaluated, judges above all, were asked and answered. */
 export interface JudgeUsage {
@@ -6,6 +7,12 @@ export interface JudgeUsage {
   readonly requests: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+  /** Those of the requests whose cost is known, and what they cost; absent = none is. */
+  readonly priced?: PricedRequests;
+}
+
+export interface PricedRequests extends NanoCost {
+  readonly requests: number;
 }
 
 /** What is counted of a rollout: all that a Run, a report and aggregates know of its row. */
@@ -21,6 +28,8 @@ export interface RolloutSummary {
   readonly final_output_tokens?: number;
   /** Of the code that made it, where the run has rows of several; absent = the run's first. */
   readonly env_digest?: string;
+  /** What the model's answers cost; absent = nobody knows. */
+  readonly cost?: NanoCost;
   /** Absent where no judge was asked. */
   readonly judges?: JudgeUsage;
   /** True where the row has another prompt than the first row of its example: the two are not attempts at one thing. Absent = it has not. */

@@ -1,7 +1,19 @@
 /** Fields of a row that are no metric, in any version of verifiers and in ours. */
 export const STANDARD_FIELDS: ReadonlySet<string> = new Set([
   ...["example_id", "id", "src_id", "rollout_index", "prompt", "completion", "answer", "task", "info", "reward", "advantage", "error", "timing"],
-  ...["is_completed", "is_truncated", "stop_condition", "metrics", "tool_defs", "token_usage", "error_chain", "long_error_chain", "env_digest", "judge_usage"],
+  ...[
+    "is_completed",
+    "is_truncated",
+    "stop_condition",
+    "metrics",
+    "tool_defs",
+    "token_usage",
+    "error_chain",
+    "long_error_chain",
+    "env_digest",
+    "usage_cost",
+    "judge_usage",
+  ],
   ...["generation_ms", "scoring_ms", "total_ms", "trajectory", "scored_anew"],
 ]);
 

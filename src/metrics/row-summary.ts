@@ -1,6 +1,8 @@
 import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { clusterOf } from "./one-run/cluster-groups.ts";
 import { metricsOfRow } from "./row-metrics.ts";
+import { readJudges } from "./judge-fields.ts";
+import { type NanoCost, readCost } from "../prices/nano-cost.ts";
 import { coversCode } from "../config/env-digest.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 
@@ -50,8 +52,13 @@ function score(value: unknown): number | null {
 }
 
 function judgesOf(usage: unknown): { judges?: JudgeUsage } {
-  const { requests, input_tokens, output_tokens } = isObject(usage) ? usage : {};
-  return count(requests) === 0 ? {} : { judges: { requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) } };
+  const judges = readJudges(usage);
+  return judges === null ? {} : { judges };
+}
+
+function modelCost(said: unknown): { cost?: NanoCost } {
+  const cost = readCost(said);
+  return cost === null ? {} : { cost };
 }
 
 /** What a row of `results.jsonl` (ours or the Python library's) says in numbers. A missing reward is 0. `clusterBy`: the key by which examples are clustered. */
@@ -71,6 +78,7 @@ export function summaryOfRow(row: Readonly<Record<string, unknown>>, clusterBy?:
     ...("final_input_tokens" in usage ? { final_input_tokens: count(usage.final_input_tokens) } : {}),
     ...("final_output_tokens" in usage ? { final_output_tokens: count(usage.final_output_tokens) } : {}),
     ...(typeof row.env_digest === "string" && coversCode(row.env_digest) ? { env_digest: row.env_digest } : {}),
+    ...modelCost(row.usage_cost),
     ...judgesOf(row.judge_usage),
     ...(clusterBy === undefined ? {} : { cluster: clusterOf(row, clusterBy) }),
   };

@@ -1,4 +1,5 @@
-import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
+import { addNano, type NanoCost } from "../prices/nano-cost.ts";
+import type { JudgeUsage, PricedRequests, RolloutSummary } from "./rollout-summary.ts";
 
 /**
  * Running sums over the finished rollouts of a run: what a live view shows without a scan. They can be subtracted from, since
@@ -12,6 +13,8 @@ export interface Totals {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly truncated: number;
+  /** What the model's answers cost, of the rollouts of which that is known; absent while it is of none. */
+  readonly costs?: PricedRollouts;
   /** Absent while no judge was asked. */
   readonly judges?: JudgeUsage;
   /** Rollouts with another prompt than the first of their example; absent while there is none. */
@@ -21,6 +24,10 @@ export interface Totals {
   readonly metrics: Readonly<Record<string, { readonly sum: number; readonly count: number }>>;
   /** Rollouts that carry the digest of their code, by digest; no zeros, absent where none does. */
   readonly marked?: Readonly<Record<string, number>>;
+}
+
+export interface PricedRollouts extends NanoCost {
+  readonly rollouts: number;
 }
 
 export const emptyTotals = (): Totals => ({
@@ -49,7 +56,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
   const errors = new Map(Object.entries(totals.errors));
   const metrics = new Map(Object.entries(totals.metrics));
   const marked = new Map(Object.entries(totals.marked ?? {}));
-  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated, judges, other_prompts = 0 } = totals;
+  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated, costs, judges, other_prompts = 0 } = totals;
   for (const rollout of rollouts) {
     count += sign;
     reward_sum += sign * rollout.reward;
@@ -58,6 +65,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     if (rollout.truncated) truncated += sign;
     if (rollout.env_digest !== undefined) setOrDrop(marked, rollout.env_digest, (marked.get(rollout.env_digest) ?? 0) + sign);
     if (rollout.other_prompt === true) other_prompts += sign;
+    if (rollout.cost !== undefined) costs = addCost(costs, rollout.cost, sign);
     if (rollout.judges !== undefined) judges = addJudges(judges, rollout.judges, sign);
     if (rollout.error === null) reward_sum_without_errors += sign * rollout.reward;
     else setOrDrop(errors, rollout.error, (errors.get(rollout.error) ?? 0) + sign);
@@ -75,6 +83,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     input_tokens,
     output_tokens,
     truncated,
+    ...(costs === undefined || costs.rollouts === 0 ? {} : { costs }),
     ...(judges === undefined || judges.requests === 0 ? {} : { judges }),
     ...(other_prompts === 0 ? {} : { other_prompts }),
     errors: Object.fromEntries(errors),
@@ -84,13 +93,26 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
 }
 
 /** One usage more, or (`sign` -1) less. */
-export function addJudges(sum: JudgeUsage | undefined, { requests, input_tokens, output_tokens }: JudgeUsage, sign: 1 | -1 = 1): JudgeUsage {
+export function addJudges(sum: JudgeUsage | undefined, { requests, input_tokens, output_tokens, priced }: JudgeUsage, sign: 1 | -1 = 1): JudgeUsage {
+  const inAll = priced === undefined ? sum?.priced : addPriced(sum?.priced, priced, sign);
   return {
     requests: (sum?.requests ?? 0) + sign * requests,
     input_tokens: (sum?.input_tokens ?? 0) + sign * input_tokens,
     output_tokens: (sum?.output_tokens ?? 0) + sign * output_tokens,
+    ...(inAll === undefined || inAll.requests === 0 ? {} : { priced: inAll }),
   };
 }
+
+const addPriced = (sum: PricedRequests | undefined, more: PricedRequests, sign: 1 | -1): PricedRequests => ({
+  requests: (sum?.requests ?? 0) + sign * more.requests,
+  ...addNano(sum, more, sign),
+});
+
+/** The cost of one rollout more, or (`sign` -1) less. */
+export const addCost = (sum: PricedRollouts | undefined, cost: NanoCost, sign: 1 | -1 = 1): PricedRollouts => ({
+  rollouts: (sum?.rollouts ?? 0) + sign,
+  ...addNano(sum, cost, sign),
+});
 
 function setOrDrop(counts: Map<string, number>, key: string, count: number): void {
   if (count === 0) counts.delete(key);

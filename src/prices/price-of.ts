@@ -1,5 +1,7 @@
 import { parseUrl } from "../config/endpoints/addresses.ts";
 import { SNAPSHOT_DAY } from "../config/dated-model.ts";
+import { canonicalJson } from "../config/canonical-json.ts";
+import { type JsonObject, placesOf, type RunConfig } from "../config/plan/run-config.ts";
 import { isLike } from "../config/wildcard.ts";
 import { placeUrl } from "../endpoint-limits/limiter-name.ts";
 import type { Price, RunPrices } from "./price.ts";
@@ -18,6 +20,20 @@ export function priceOf({ given, table }: RunPrices, place: PricedPlace): Price 
   const { input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok } = own;
   return { input_usd_per_mtok, output_usd_per_mtok, ...(cached_input_usd_per_mtok === undefined ? {} : { cached_input_usd_per_mtok }) };
 }
+
+/** Of the model that a run evaluates. Null also where its places have several prices: which of them answered is in no row. */
+export function priceOfRun({ prices, model, sampling_args, ...places }: PricedRun): Price | null {
+  if (prices === undefined) return null;
+  // The table has the usual tier's; others are cheaper, or dearer.
+  const known = isUsualTier(sampling_args.service_tier) ? prices : { ...prices, table: NO_TABLE };
+  const [first = null, ...others] = placesOf(places).map(({ base_url }) => priceOf(known, { base_url, model }));
+  return others.every((other) => canonicalJson(other as JsonObject | null) === canonicalJson(first as JsonObject | null)) ? first : null;
+}
+
+type PricedRun = Pick<RunConfig, "prices" | "model" | "sampling_args" | "replicas" | "base_url" | "api_key_var">;
+
+const NO_TABLE = "";
+const isUsualTier = (tier: unknown): boolean => tier === undefined || tier === null || tier === "auto" || tier === "default" || tier === "standard_only";
 
 /** By the shipped table of that date. A table that is not known here (a service that was put back to an older version) has no price. */
 function tablePrice(date: string, { base_url, model }: PricedPlace): Price | null {

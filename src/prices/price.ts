@@ -27,7 +27,14 @@ export interface PricedUsage {
   readonly output_tokens: number;
   /** Of `input_tokens`, those that the server had in its cache; absent = none that it tells of. */
   readonly cached_input_tokens?: number;
+  /** Of `input_tokens`, those that Anthropic wrote into its cache, for five minutes and for an hour; absent = none. */
+  readonly cache_write_tokens?: number;
+  readonly long_cache_write_tokens?: number;
 }
+
+/** How much dearer than other input that is which Anthropic writes into its cache, for five minutes and for an hour (docs.claude.com, "Prompt caching", pricing). */
+export const CACHE_WRITE = 1.25;
+export const LONG_CACHE_WRITE = 2;
 
 /** Dollars, as verifiers' metadata have them. */
 export interface Cost {
@@ -39,10 +46,14 @@ export interface Cost {
 const MILLION = 1_000_000;
 
 /** What tokens cost. */
-export function costOf({ input_tokens, output_tokens, cached_input_tokens = 0 }: PricedUsage, price: Price): Cost {
-  const cached = Math.min(cached_input_tokens, input_tokens);
+export function costOf(usage: PricedUsage, price: Price): Cost {
+  const { input_tokens, output_tokens, cached_input_tokens = 0, cache_write_tokens = 0, long_cache_write_tokens = 0 } = usage;
   const { input_usd_per_mtok: input, cached_input_usd_per_mtok: rate = input } = price;
-  const input_usd = ((input_tokens - cached) * input + cached * rate) / MILLION;
+  const cached = Math.min(cached_input_tokens, input_tokens);
+  const written = Math.min(cache_write_tokens, input_tokens - cached);
+  const long = Math.min(long_cache_write_tokens, input_tokens - cached - written);
+  const whole = input_tokens - cached - written - long + written * CACHE_WRITE + long * LONG_CACHE_WRITE;
+  const input_usd = (whole * input + cached * rate) / MILLION;
   const output_usd = (output_tokens * price.output_usd_per_mtok) / MILLION;
   return { input_usd, output_usd, total_usd: input_usd + output_usd };
 }

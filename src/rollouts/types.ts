@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { PricedUsage } from "../prices/price.ts";
 
 /**
  * The data of the library, as in verifiers: provider-neutral messages, the input of a rollout, its
@@ -87,6 +88,8 @@ export interface Usage {
   reasoning_tokens: number;
   completion_tokens: number;
   total_tokens: number;
+  /** Where other tokens are billed than these, or at other prices: what was in the server's cache, or is nowhere but in the total. Absent = these are. */
+  billed?: PricedUsage;
 }
 
 /** Token ids and log-probabilities of one turn, when the server gives them (vLLM's `return_token_ids` with `logprobs`). */
@@ -262,6 +265,8 @@ export interface TrajectoryStep {
 export interface TokenUsage {
   input_tokens: number;
   output_tokens: number;
+  /** Of the model under evaluation, where other tokens are billed than these. */
+  billed?: PricedUsage;
 }
 
 /** Milliseconds, except `start_time` (Unix seconds). */

@@ -65,7 +65,8 @@ function checkRollout(state: State): void {
   if (stop_condition !== null && !(typeof stop_condition === "string" && stop_condition.length <= MAX_NAME)) no("has no text in stop_condition");
   if (typeof model !== "string" || !isRecord(state.sampling_args)) no("does not say what was asked of which model");
   if (!Array.isArray(tool_defs) || !tool_defs.every((tool) => isRecord(tool) && typeof tool.name === "string")) no("has tools that are none");
-  if (usage !== null && !(isRecord(usage) && isReal(usage.input_tokens) && isReal(usage.output_tokens))) no("has in usage what is no tokens");
+  if (usage !== null && !(isRecord(usage) && isReal(usage.input_tokens) && isReal(usage.output_tokens) && isBilled(usage.billed)))
+    no("has in usage what is no tokens");
   if (info !== undefined && info !== null && !isRecord(info)) no("has no object in info");
   if (typeof state.task !== "string") no("has no text in task");
   checkTimes(state);
@@ -84,6 +85,11 @@ function checkRollout(state: State): void {
     if (used !== null && !(isRecord(used) && isReal(used.prompt_tokens) && isReal(used.completion_tokens))) no("has a model call without its answer");
   }
 }
+
+/** Tokens, none of them less than 0: what they cost is added up. */
+const isBilled = (billed: unknown): boolean => billed === undefined || (isRecord(billed) && BILLED.every((name) => isTokens(billed[name] ?? 0)));
+const BILLED = ["input_tokens", "output_tokens", "cached_input_tokens", "cache_write_tokens", "long_cache_write_tokens"] as const;
+const isTokens = (value: unknown): boolean => isReal(value) && value >= 0;
 
 export function checkTimes(state: State): void {
   checkTiming(state.timing);

@@ -83,7 +83,7 @@ export abstract class OpenAIClient<Prompt, NativeTool> extends HttpClient<OpenAi
             usage,
             states.map(() => 1),
           );
-    for (const [at, state] of states.entries()) this.ports.onAttempt?.(state, parts?.[at] ?? null);
+    for (const [at, state] of states.entries()) this.ports.onAttempt?.(state, parts?.[at] ?? null, answer !== null);
   }
 }
 

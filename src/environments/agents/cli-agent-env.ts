@@ -161,7 +161,7 @@ export class CliAgentEnv extends MultiTurnEnv {
     }
     await agent.calls.answer(call, reply);
     const response = await responseOfReply(call.route, reply, model);
-    state.usage = addUsage(state.usage, response.usage);
+    state.usage = addUsage(state.usage, response.usage, response.cached !== true);
     return response;
   }
 

@@ -48,7 +48,7 @@ export class LikelihoodEnv<Read> extends SingleTurnEnv {
     const request = { texts: texts(state), model, ...(top === undefined ? {} : { top }), state, signal: this.signalOf(state) };
     const scores = await this.calling(state, (told) => scoreTexts(client, { ...request, ...told }));
     this.answerBegins(state);
-    for (const { usage } of scores) state.usage = addUsage(state.usage, usage);
+    for (const { usage } of scores) state.usage = addUsage(state.usage, usage, options.client === undefined);
     const scored = read(scores, state);
     state[SCORED] = scored;
     return answerOf(model, said?.(scored, state) ?? "", scores);

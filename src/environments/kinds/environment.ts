@@ -251,7 +251,7 @@ export abstract class Environment implements Playable {
       ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
     };
     const response = await this.calling(state, (events) => client.getResponse({ ...request, ...events }));
-    state.usage = addUsage(state.usage, response.usage);
+    state.usage = addUsage(state.usage, response.usage, response.cached !== true && options.client === undefined);
     return response;
   }
 

@@ -30,6 +30,8 @@ export interface UnitOptions extends PlayOptions {
   readonly scoredAnew?: boolean | undefined;
   /** Counts what the environment's own clients take. */
   readonly judges?: JudgeMeter;
+  /** Of the model's tokens; absent or null = nobody knows it. */
+  readonly price?: RowOptions["price"];
 }
 
 export interface UnitRows {
@@ -70,16 +72,16 @@ export async function runUnit(environment: HostedEnvironment, input: RolloutInpu
 
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
-type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest" | "scoredAnew"> &
+type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest" | "scoredAnew" | "price"> &
   Pick<UnitOptions, "clusterBy"> & { readonly judges?: JudgeMeter | undefined };
 
 export function freshRow(
   state: State,
   input: RolloutInput,
   index: number,
-  { stateColumns, clusterBy, shape, envDigest, scoredAnew, judges }: FreshOptions,
+  { stateColumns, clusterBy, shape, envDigest, scoredAnew, price, judges }: FreshOptions,
 ): KeptRollout {
-  const options = { rolloutIndex: index, stateColumns, shape, envDigest, scoredAnew, judges: judges?.take(state) };
+  const options = { rolloutIndex: index, stateColumns, shape, envDigest, scoredAnew, price, judges: judges?.take(state) };
   try {
     const { row, line } = rowOf(state, options);
     return { index, line, summary: summariseRow(row, clusterBy) };

@@ -10,6 +10,8 @@ import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-co
 import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Client } from "../../rollouts/types.ts";
+import type { Price } from "../../prices/price.ts";
+import { priceOf } from "../../prices/price-of.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
@@ -202,15 +204,15 @@ export class Endpoints {
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
       const key = keyOrThrow(secrets.judgeKeyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url));
       judges.open();
-      const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null): Client =>
+      const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null, price: Price | null): Client =>
         // Headers of the run are for the model under evaluation.
         this.#client({ api_client_type: client_type }, called, notes, place, key, {
           gate: permits,
           ...(outlasting === null ? {} : { outlasting }),
           onRetry: (notice) => notes.retry(notice),
-          onAttempt: (state, usage) => judges.count(state, usage),
+          onAttempt: (state, usage, answered) => judges.count(state, usage, answered, price),
         });
-      return clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null), async (model) => {
+      return clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null, null), async (model) => {
         const place = this.#places.of(called, model, config, secrets);
         // The rollout that it judges is there already, and its score is worth the wait.
         const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
@@ -219,7 +221,8 @@ export class Endpoints {
         const held = await this.#links.hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) });
         own.held.push(held);
         if (own.isOver) held.close();
-        return clientOf(place, held.permits, outlasting);
+        const price = config.prices === undefined ? null : priceOf(config.prices, { base_url, model });
+        return clientOf(place, held.permits, outlasting, price);
       });
     };
   }

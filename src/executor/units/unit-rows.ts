@@ -5,6 +5,7 @@ import type { PlayOptions } from "../../environments/unit/play-unit.ts";
 import { repairGroup } from "../../environments/unit/repair-group.ts";
 import { inOrder, runUnit, type UnitOutcome, type UnitRows } from "../../environments/unit/run-unit.ts";
 import type { KeptBase } from "../../rollouts/kept/kept-state.ts";
+import { priceOfRun } from "../../prices/price-of.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 import type { UnitWork } from "../session/session-events.ts";
 import type { Inputs } from "./inputs.ts";
@@ -85,6 +86,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     envDigest: host.envDigest,
     ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: isScoredAnew } : {}),
     judges,
+    price: priceOfRun(config),
   });
   return isScoredAnew && !wereScoredAnew(kept.rows) ? { ...outcome, firstScoredAnew: true } : outcome;
 }

@@ -1,5 +1,6 @@
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
+import { judgeFields } from "../../metrics/judge-fields.ts";
 import { columnValue } from "./column.ts";
 import { objectText, type RawField, rawFields } from "./raw-fields.ts";
 import { scoreFields } from "./row.ts";
@@ -50,7 +51,7 @@ export function rescoredLine(line: string, row: JsonObject, state: State, option
     else if (timing.has(name) && row.timing === undefined) out.push([name, timing.get(name) ?? text]);
     else out.push([name, stateColumns.includes(name) ? columnText(name, text, row, state) : text]);
     if (name === "rollout_index" && envDigest !== undefined) out.push(["env_digest", JSON.stringify(envDigest)]);
-    if (name === "rollout_index" && putsJudges) out.push(["judge_usage", JSON.stringify(judges)]);
+    if (name === "rollout_index" && putsJudges) out.push(...rawFields(rowText({ judge_usage: judgeFields(judges) })));
     if (name === "rollout_index" && scoredAnew !== undefined) out.push(["scored_anew", JSON.stringify(scoredAnew)]);
   }
   const made = [...(keepsError ? [] : CHAINS), ...Object.keys(state.metrics ?? {})].flatMap((name): RawField[] => {

@@ -12,7 +12,15 @@ const always = (): boolean => true;
 const isUsage = (key: string): boolean => key === "input_tokens" || key === "output_tokens";
 /** In state columns (`trajectory`), whose other numbers are token ids, counts and whatever an environment keeps. */
 const isScore = (key: string): boolean => key === "reward" || key === "advantage" || key.endsWith("logprob") || key.endsWith("logprobs");
-const FLOATS: Readonly<Record<string, (key: string) => boolean>> = { metrics: always, timing: always, token_usage: isUsage, usage: isUsage };
+const isDollars = (key: string): boolean => key.endsWith("_usd");
+const FLOATS: Readonly<Record<string, (key: string) => boolean>> = {
+  metrics: always,
+  timing: always,
+  token_usage: isUsage,
+  usage: isUsage,
+  usage_cost: always,
+  judge_usage: isDollars,
+};
 
 /** Line separators that JSON leaves bare and some line readers (Python's `splitlines`) cut at. */
 const SEPARATORS = /[\u0085\u2028\u2029]/g;
@@ -22,7 +30,7 @@ export const escapedSeparators = (json: string): string => json.replace(SEPARATO
 
 /**
  * The line of a row, without the newline, with floats where the Python library has them: reward, metrics and their
- * copies, times, tokens in `token_usage`, and state columns that are numbers.
+ * copies, times, tokens in `token_usage`, dollars, and state columns that are numbers.
  */
 export function rowText(row: JsonObject): string {
   const fields: string[] = [];

@@ -1,6 +1,9 @@
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { KIB, MIB } from "../../limits.ts";
+import { judgeFields } from "../../metrics/judge-fields.ts";
+import { dollarsOf, type NanoCost } from "../../prices/nano-cost.ts";
+import type { Price } from "../../prices/price.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
 import { rolloutFailure } from "../failure.ts";
 import { rowMessages } from "../messages.ts";
@@ -11,13 +14,14 @@ import { rowChains, rowError } from "./row-errors.ts";
 import { rowText } from "./row-text.ts";
 import { nestedTiming } from "../state/time-marks.ts";
 import type { RolloutFailure, State, Tool } from "../types.ts";
+import { rolloutCost } from "../state/rollout-cost.ts";
 import { TURNS_COLUMN, turnsOf } from "../state/turns-column.ts";
 import { finalTokens } from "../state/usage.ts";
 
 /**
  * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
  * `rollout_index`, after the flattened metrics, and its error object `code`, last; `env_digest` follows where the run has rows of
- * several versions of its environment, `judge_usage` where judges may be asked, `scored_anew` where rollouts are judged together.
+ * several versions of its environment, `usage_cost` where what the model's answers cost is known, `judge_usage` where judges may be asked, `scored_anew` where rollouts are judged together.
  */
 export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };
 
@@ -42,6 +46,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "long_error_chain",
   "rollout_index",
   "env_digest",
+  "usage_cost",
   "judge_usage",
   "scored_anew",
   // Assigning it would change an object's prototype instead of adding a key.
@@ -61,6 +66,8 @@ export const MAX_RESULT_ROW_BYTES = 1.5 * MIB;
 export interface RowOptions {
   readonly rolloutIndex: number;
   readonly stateColumns: readonly string[];
+  /** What the model's tokens cost; absent or null where nobody knows it. */
+  readonly price?: Price | null | undefined;
   /** What judges took for this rollout; absent or null where the environment calls no model of its own. */
   readonly judges?: JudgeUsage | null | undefined;
   /** Absent: the usual one. */
@@ -109,7 +116,7 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
     ...rowUsage(state),
     ...rowChains(error),
     ...metrics,
-    ...ownFields(options),
+    ...ownFields(options, rolloutCost(state, options.price ?? null)),
   };
   // A column never replaces what the row has already: `-C reward` asks for what is there.
   for (const { name, value } of columns)
@@ -118,10 +125,11 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
 }
 
 /** What a row has beyond verifiers' keys, in front of the state columns. */
-const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew }: RowOptions) => ({
+const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew }: RowOptions, cost: NanoCost | null) => ({
   rollout_index: rolloutIndex,
   ...(envDigest === undefined ? {} : { env_digest: envDigest }),
-  ...(judges === undefined || judges === null ? {} : { judge_usage: { ...judges } }),
+  ...(cost === null ? {} : { usage_cost: { ...dollarsOf(cost) } }),
+  ...(judges === undefined || judges === null ? {} : { judge_usage: judgeFields(judges) }),
   ...(scoredAnew === undefined ? {} : { scored_anew: scoredAnew }),
 });
 
@@ -130,7 +138,7 @@ function givenRow(given: ForeignRow, state: State, options: RowOptions, without:
   const { row, line } = writtenRow(given, state, {
     error: state.error ?? sizeFailure(without),
     lost: without === ALL_PARTS ? "all" : without.length === 0 ? "nothing" : "completion",
-    more: ownFields(options),
+    more: ownFields(options, state.usage === null ? null : rolloutCost(state, options.price ?? null)),
     columns: options.stateColumns.includes(TURNS_COLUMN) ? { [TURNS_COLUMN]: turnsOf(state) } : {},
   });
   return { row: row as Row, line };

@@ -1,8 +1,13 @@
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { addJudges } from "../../metrics/totals.ts";
+import { type NanoCost, nanoCostOf } from "../../prices/nano-cost.ts";
+import type { Price } from "../../prices/price.ts";
 import type { Usage } from "../types.ts";
+import { billedOf } from "./usage.ts";
 
 export const NO_JUDGES: JudgeUsage = { requests: 0, input_tokens: 0, output_tokens: 0 };
+
+const NO_COST: NanoCost = { input_nano: 0, output_nano: 0 };
 
 /** Beside the states, by their trajectories: an environment may hand its model a copy of the state. */
 const kept = new WeakMap<object, JudgeUsage>();
@@ -34,9 +39,12 @@ export class JudgeMeter {
     this.#used = true;
   }
 
-  /** One request that was sent. */
-  count(state: Readonly<Record<string, unknown>>, usage: Usage | null): void {
-    const more: JudgeUsage = { requests: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 };
+  /** One request that was sent. `answered`: by an answer, whatever it said of its tokens. `price`: of who was asked; null = nobody knows it. */
+  count(state: Readonly<Record<string, unknown>>, usage: Usage | null, answered: boolean = usage !== null, price: Price | null = null): void {
+    const tokens = { requests: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 };
+    const isKnown = price !== null && (usage !== null || !answered);
+    // Who is refused pays nothing.
+    const more: JudgeUsage = isKnown ? { ...tokens, priced: { requests: 1, ...(usage === null ? NO_COST : nanoCostOf(billedOf(usage), price)) } } : tokens;
     const trajectory = trajectoryOf(state);
     if (trajectory === null) this.#unnamed = addJudges(this.#unnamed, more);
     else kept.set(trajectory, addJudges(kept.get(trajectory), more));

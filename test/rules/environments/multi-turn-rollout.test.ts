@@ -235,7 +235,8 @@ describe("what an environment may do beside the loop", () => {
     const state = await play(environment, clientOf("a", "b"));
     expect(other.requests[0]).toMatchObject({ model: "other", prompt: [{ content: "speak" }] });
     expect(state.completion?.map(({ content }) => content)).toEqual(["a", "the other says hi", "b"]);
-    expect(state.usage).toEqual({ input_tokens: 400, output_tokens: 30 });
+    // Whoever serves the other one bills for it: the first one's bill is of its own answers.
+    expect(state.usage).toEqual({ input_tokens: 400, output_tokens: 30, billed: { input_tokens: 300, output_tokens: 20 } });
     expect(state.trajectory).toHaveLength(2);
   });
 

@@ -83,6 +83,7 @@ describe("averages over rows", () => {
       errors: {},
       reward_without_errors: null,
       tokens_total: { input_tokens: 0, output_tokens: 0 },
+      costs: null,
       judges_total: null,
       other_prompts: 0,
     });

@@ -7,6 +7,8 @@ import { addUnit, averageReward, emptyTotals, erroredRollouts, removeUnit, type 
 // Eighths add up without rounding, so that equality is exact in any order.
 const eighth = fc.integer({ min: -80, max: 80 }).map((n) => n / 8);
 const tokens = fc.nat({ max: 1000 });
+/** Up to a thousand dollars. */
+const nano = fc.nat({ max: 2 ** 40 });
 const plain = fc.record({
   reward: eighth,
   error: fc.option(fc.constantFrom(...(Object.keys(ROLLOUT_ERRORS) as RolloutErrorCode[]))),
@@ -17,7 +19,16 @@ const plain = fc.record({
 });
 const more = fc.record(
   {
-    judges: fc.record({ requests: fc.integer({ min: 1, max: 9 }), input_tokens: tokens, output_tokens: tokens }),
+    cost: fc.record({ input_nano: nano, output_nano: nano }),
+    judges: fc.record(
+      {
+        requests: fc.integer({ min: 1, max: 9 }),
+        input_tokens: tokens,
+        output_tokens: tokens,
+        priced: fc.record({ requests: fc.integer({ min: 1, max: 9 }), input_nano: nano, output_nano: nano }),
+      },
+      { requiredKeys: ["requests", "input_tokens", "output_tokens"] },
+    ),
     other_prompt: fc.constant(true as const),
   },
   { requiredKeys: [] },

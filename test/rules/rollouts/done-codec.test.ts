@@ -9,6 +9,7 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 // JSON has no negative zero.
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
 const tokens = fc.nat({ max: 2 ** 31 });
+const cost = fc.record({ input_nano: fc.maxSafeNat(), output_nano: fc.maxSafeNat() });
 const code = fc.constantFrom(...(Object.keys(ROLLOUT_ERRORS) as RolloutErrorCode[]));
 const rollout: fc.Arbitrary<RolloutSummary> = fc
   .record(
@@ -25,7 +26,16 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc
       final_input_tokens: tokens,
       final_output_tokens: tokens,
       env_digest: fc.constantFrom("a", "b").map((letter) => envDigestOf(letter.repeat(64))),
-      judges: fc.record({ requests: fc.integer({ min: 1, max: 100 }), input_tokens: tokens, output_tokens: tokens }),
+      cost,
+      judges: fc.record(
+        {
+          requests: fc.integer({ min: 1, max: 100 }),
+          input_tokens: tokens,
+          output_tokens: tokens,
+          priced: fc.tuple(cost, fc.integer({ min: 1, max: 100 })).map(([nano, requests]) => ({ requests, ...nano })),
+        },
+        { requiredKeys: ["requests", "input_tokens", "output_tokens"] },
+      ),
       other_prompt: fc.constant(true as const),
     },
     { requiredKeys: ["reward", "error", "input_tokens", "output_tokens", "truncated", "metrics"] },
@@ -92,11 +102,18 @@ describe("a done unit packed for a SQLite row", () => {
     expect(packed([plain(0.5)]).text).toBe("[1,[0.5],[0],[0]]");
   });
 
-  it("is one of version 1 unless it knows of judges, prompts or a group", () => {
+  it("is one of version 1 unless it knows of judges, prompts, a group or costs", () => {
     const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
     expect(packed([plain(1), { ...plain(0), judges }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]]]");
     expect(packed([plain(1), { ...plain(0), other_prompt: true }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[],[1]]");
     expect(packed([{ ...plain(1), cluster: "2gosa7pa2gv" }]).text).toBe('[3,[1],[0],[0],[],{},[],[[null],[null]],{},[],[],"2gosa7pa2gv"]');
+    const priced = { ...judges, priced: { requests: 1, input_nano: 5, output_nano: 6 } };
+    expect(
+      packed([
+        { ...plain(1), cost: { input_nano: 7, output_nano: 8 } },
+        { ...plain(0), judges: priced },
+      ]).text,
+    ).toBe("[4,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]],[],null,[[7,null],[8,null],[0,1],[0,5],[0,6]]]");
     expect(unpackUnit("[1,[1],[312],[127],[],{},[[0,[1]]],[[300],[127]]]", ["only"])).toEqual({
       ok: true,
       value: [{ ...plain(1, { only: 1 }), input_tokens: 312, output_tokens: 127, final_input_tokens: 300, final_output_tokens: 127 }],
@@ -138,7 +155,7 @@ describe("a done unit packed for a SQLite row", () => {
 
 describe("a stored unit that this version does not know", () => {
   it.each([
-    ["a later version", "[4,[1],[0],[0]]", "stored_version_unknown"],
+    ["a later version", "[5,[1],[0],[0]]", "stored_version_unknown"],
     ["something else", '{"reward":1}', "stored_version_unknown"],
     ["an error code of a later version", '[1,[1],[0],[0],[],{"gone_fishing":[0]}]', "stored_version_unknown"],
     ["half a text", "[1,[1],[0", "internal"],

@@ -4,7 +4,7 @@ import { failureOfRollout, namedCause, rolloutFailure } from "../../../src/rollo
 import { normaliseMessages } from "../../../src/rollouts/messages.ts";
 import { MAX_RESULT_ROW_BYTES, reservedMetricNames, rowOf, summariseRow } from "../../../src/rollouts/rows/row.ts";
 import { createState } from "../../../src/rollouts/state/state.ts";
-import type { RolloutInput, State, TrajectoryStep } from "../../../src/rollouts/types.ts";
+import type { RolloutInput, State, TrajectoryStep, Usage } from "../../../src/rollouts/types.ts";
 import { finalTokens } from "../../../src/rollouts/state/usage.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 
@@ -260,6 +260,46 @@ describe("what judges took", () => {
     expect(unasked.row.judge_usage).toBeDefined();
     expect(summariseRow(unasked.row)).not.toHaveProperty("judges");
     expect(reservedMetricNames(["judge_usage"])).toEqual(["judge_usage"]);
+  });
+});
+
+describe("what answers cost", () => {
+  const price = { input_usd_per_mtok: 3, output_usd_per_mtok: 15, cached_input_usd_per_mtok: 0.3 };
+  const answered = (usage: Usage | null): TrajectoryStep => ({ response: { usage, message: { content: "x", tool_calls: null } } }) as unknown as TrajectoryStep;
+  const tokens = { prompt_tokens: 1_000, completion_tokens: 100, reasoning_tokens: 0, total_tokens: 1_100 };
+
+  it("stands in front of what judges took, as floats, and comes back in the summary to the nano-dollar", () => {
+    const judges = { requests: 3, input_tokens: 80, output_tokens: 3, priced: { requests: 2, input_nano: 1_500, output_nano: 0 } };
+    const usage = { input_tokens: 1_000, output_tokens: 100, billed: { input_tokens: 1_000, output_tokens: 100, cached_input_tokens: 900 } };
+    const { row, line } = rowOf(finished({}, { usage }), { rolloutIndex: 1, stateColumns: [], price, judges });
+    // 100 at $3, 900 at $0.30 and 100 at $15 a million.
+    expect(line).toContain('"rollout_index":1,"usage_cost":{"input_usd":0.00057,"output_usd":0.0015,"total_usd":0.00207},"judge_usage":');
+    expect(line).toMatch(
+      /"judge_usage":\{"requests":3,"input_tokens":80,"output_tokens":3,"cost":\{"requests":2,"input_usd":0.0000015,"output_usd":0.0,"total_usd":0.0000015\}\}\}$/,
+    );
+    expect(summariseRow(JSON.parse(line))).toMatchObject({ cost: { input_nano: 570_000, output_nano: 1_500_000 }, judges });
+    expect(row.token_usage).toEqual({ input_tokens: 1_000, output_tokens: 100 });
+  });
+
+  it("stands in no row where there is no price: that is the row of before, byte for byte", () => {
+    const state = finished({}, { usage: { input_tokens: 1_000, output_tokens: 100, billed: { input_tokens: 1_000, output_tokens: 300 } } });
+    const plain = rowOf(finished({}, { usage: { input_tokens: 1_000, output_tokens: 100 } }), { rolloutIndex: 0, stateColumns: [] }).line;
+    for (const none of [undefined, null]) expect(rowOf(state, { rolloutIndex: 0, stateColumns: [], price: none }).line).toBe(plain);
+    expect(plain).not.toContain("cost");
+  });
+
+  it("is nothing where nothing was answered, and unknown where an answer does not say what it took", () => {
+    const costOfRow = (more: Partial<State>) => rowOf(finished({}, more), { rolloutIndex: 0, stateColumns: [], price }).row.usage_cost;
+    expect(costOfRow({ usage: null, trajectory: [] })).toEqual({ input_usd: 0, output_usd: 0, total_usd: 0 });
+    expect(costOfRow({ usage: null, trajectory: [answered(null)] })).toBeUndefined();
+    const usage = { input_tokens: 1_000, output_tokens: 100 };
+    expect(costOfRow({ usage, trajectory: [answered(tokens), answered(null)] })).toBeUndefined();
+    const refused = { response: { usage: null, message: { content: null } } } as unknown as TrajectoryStep;
+    expect(costOfRow({ usage, trajectory: [answered(tokens), refused] })).toMatchObject({ total_usd: 0.0045 });
+  });
+
+  it("is no name for a metric", () => {
+    expect(reservedMetricNames(["usage_cost", "cost"])).toEqual(["usage_cost"]);
   });
 });
 

@@ -1,0 +1,71 @@
+import type { JsonObject } from "../config/plan/run-config.ts";
+import { summaryOfRow } from "../metrics/row-summary.ts";
+import { costOf, type Price } from "../prices/price.ts";
+import { wholeTiming } from "../rollouts/state/stored-timing.ts";
+
+/** What one rollout took. */
+export interface RolloutFigures {
+  /** Requests of the model that were answered, further attempts at one not counted. */
+  readonly calls: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly judge_calls: number;
+  readonly judge_input_tokens: number;
+  readonly judge_output_tokens: number;
+  /** That it was generated and scored, waiting for its turn left out. */
+  readonly seconds: number;
+  /** Of the model and of judges together; null where a price is not known. */
+  readonly cost_usd: number | null;
+}
+
+/** Of what a judge's tokens cost nothing is known here: null says so. */
+export type JudgesCost = (row: Readonly<Record<string, unknown>>) => number | null;
+
+/** What a row of `results.jsonl` says it took. `price`: of the model, null = unknown. */
+export function figuresOfRow(row: Readonly<Record<string, unknown>>, price: Price | null): RolloutFigures {
+  const { input_tokens, output_tokens, judges, metrics } = summaryOfRow(row);
+  const { total_ms } = wholeTiming(row as JsonObject);
+  const judged = judges !== undefined;
+  return {
+    calls: metrics.num_turns ?? answersIn(row.completion),
+    input_tokens,
+    output_tokens,
+    judge_calls: judges?.requests ?? 0,
+    judge_input_tokens: judges?.input_tokens ?? 0,
+    judge_output_tokens: judges?.output_tokens ?? 0,
+    seconds: Math.max(0, total_ms / 1000),
+    cost_usd: price === null || judged ? null : costOf({ input_tokens, output_tokens }, price).total_usd,
+  };
+}
+
+/** Where the environment does not count its turns: messages of the model, of which each was a call. */
+function answersIn(completion: unknown): number {
+  if (!Array.isArray(completion)) return typeof completion === "string" ? 1 : 0;
+  return completion.filter((message) => (message as { role?: unknown } | null)?.role === "assistant").length;
+}
+
+/** Rollouts by their example, in the order of the rows, each example with at most `rollouts` of them. */
+export class ExampleFigures {
+  readonly #rollouts: number;
+  readonly #examples = new Map<string, RolloutFigures[]>();
+
+  /** `rollouts`: of each example of the run that is forecast. */
+  constructor(rollouts: number) {
+    this.#rollouts = rollouts;
+  }
+
+  has(example: string): boolean {
+    return this.#examples.has(example);
+  }
+
+  add(example: string, figures: RolloutFigures): void {
+    const known = this.#examples.get(example) ?? [];
+    // Attempts are alike, so that the first ones stand for a run that has fewer.
+    if (known.length < this.#rollouts) known.push(figures);
+    this.#examples.set(example, known);
+  }
+
+  get examples(): readonly (readonly RolloutFigures[])[] {
+    return [...this.#examples.values()];
+  }
+}

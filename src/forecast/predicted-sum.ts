@@ -1,0 +1,54 @@
+import { studentTQuantile } from "../metrics/distributions/student-t.ts";
+
+/** What a sum will come to: its best guess, and the ends of an interval that holds it in at least 90 % of runs. */
+export interface Predicted {
+  readonly expected: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Fewer examples say nothing of how much the next ones differ from them. */
+export const LEAST_EXAMPLES = 5;
+
+/**
+ * Quantiles of Student's t at which a sum of skewed costs stays between the ends in at least 90 % of runs. What is dear is rare: a few examples rarely
+ * have it among them, so that their mean and their spread are low together, and an interval of the usual 5 % to either side holds three runs of four only.
+ * Both were chosen by simulation (docs/decisions/forecast-intervals.md).
+ */
+const LOW_QUANTILE = 0.99;
+const HIGH_QUANTILE = 0.9998;
+
+/** Sums of doubles differ in their last places by the order in which they were added; an interval without width would miss for that. */
+const ROUNDING = 1e-9;
+
+/**
+ * What `more` further examples will come to in sum, from those there are: numbers of 0 or more, at least `LEAST_EXAMPLES` of them. The interval is of the
+ * sum itself, not of its mean: the further examples scatter, too. Where all are alike it has no width. Throws a `RangeError` for too few.
+ */
+export function predictedSum(values: readonly number[], more: number): Predicted {
+  const n = values.length;
+  if (n < LEAST_EXAMPLES) throw new RangeError(`a forecast takes at least ${LEAST_EXAMPLES} examples, not ${n}`);
+  if (more === 0) return exactly(0);
+  const mean = sumOf(values) / n;
+  const spread = Math.sqrt(sumOf(values.map((value) => (value - mean) ** 2)) / (n - 1));
+  const expected = more * mean;
+  if (!(spread > mean * ROUNDING)) return { expected, low: expected * (1 - ROUNDING), high: expected * (1 + ROUNDING) };
+  const error = spread * Math.sqrt(1 / n + 1 / more);
+  return {
+    expected,
+    // On the scale of the logarithm: costs are never below zero.
+    low: expected * Math.exp((-studentTQuantile(LOW_QUANTILE, n - 1) * error) / mean),
+    high: expected + more * studentTQuantile(HIGH_QUANTILE, n - 1) * error,
+  };
+}
+
+/** What is known already. */
+export const exactly = (value: number): Predicted => ({ expected: value, low: value, high: value });
+
+/**
+ * Ends are added to ends: evaluations of one command often begin with the same examples, so that they are dearer than thought together, and an
+ * interval that takes them for independent is too narrow.
+ */
+export const added = (a: Predicted, b: Predicted): Predicted => ({ expected: a.expected + b.expected, low: a.low + b.low, high: a.high + b.high });
+
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);

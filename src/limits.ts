@@ -49,6 +49,9 @@ export const MAX_GIVEN_PRICES = 200;
 export const MAX_USD_PER_MTOK = 1e6;
 /** Limiters that a team's Registry knows: beyond it the one that was longest not heard of is forgotten. */
 export const MAX_KNOWN_LIMITERS = 500;
+/** Of rows that a forecast is from, bytes, and runs that it reads for it: the newest say most, and thousands of examples say it no better. */
+export const MAX_FORECAST_BYTES = 16 * MIB;
+export const MAX_FORECAST_RUNS = 5;
 /** Baselines that a team has: a list of all is one answer. */
 export const MAX_BASELINES = 500;
 /** Schedules of a team: each is an object, and in the minute in which all of them are due as many creations. */

@@ -120,6 +120,7 @@ const KINDS: Readonly<Record<Option["kind"], string>> = {
   table: "`NAME: VALUE`, table",
   path: "path",
   optional_path: "path, or nothing",
+  optional_text: "text, or nothing",
   switch: "yes or no",
 };
 

@@ -26,6 +26,7 @@ import { links } from "./links/links.ts";
 import { exports } from "./exports/export-routes.ts";
 import { evaluationConfigs } from "./creation/evaluation-configs.ts";
 import { settingsOfCreations } from "./creation/evaluation-settings.ts";
+import { forecasts } from "./forecasts/forecasts.ts";
 import { evaluations } from "./runs/evaluations.ts";
 import { steering } from "./runs/steering.ts";
 import { events } from "./runs/events.ts";
@@ -115,6 +116,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   for (const resource of [evaluations, steering, events, rows, samples, files, exports, sharing, pushes, gateFailed]) app.route(`${v1}/evaluations`, resource);
   app.route(`${v1}/evaluation-configs`, evaluationConfigs);
   app.route(`${v1}/evaluation-settings`, settingsOfCreations);
+  app.route(`${v1}/evaluation-forecasts`, forecasts);
   app.route(`${v1}/comparisons`, comparisons);
   app.route(`${v1}/datasets`, datasets);
   app.route(`${v1}/named-datasets`, namedDatasets);

@@ -3,6 +3,7 @@ import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
 import { ENDPOINT_LIMIT_OPERATIONS } from "./endpoint-limits/endpoint-limit-operations.ts";
+import { FORECAST_OPERATIONS } from "./forecasts/forecast-operations.ts";
 import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
 import * as named from "./named-datasets/named-dataset-schemas.ts";
 import { limitAnswer, limitBody } from "./people/limit-schemas.ts";
@@ -54,6 +55,7 @@ export const OPERATIONS: readonly Operation[] = [
     answers: { 200: answers.settingsOfCreation },
     errors: [404, 413, 415, 422],
   },
+  ...FORECAST_OPERATIONS,
   {
     method: "patch",
     path: "/hosted-evaluations/{id}/cancel",

@@ -27,7 +27,8 @@ export function figuresOfRow(row: Readonly<Record<string, unknown>>, price: Pric
   const { total_ms } = wholeTiming(row as JsonObject);
   const judged = judges !== undefined;
   return {
-    calls: metrics.num_turns ?? answersIn(row.completion),
+    // An answer without a word leaves no message.
+    calls: Math.max(metrics.num_turns ?? answersIn(row.completion), input_tokens > 0 ? 1 : 0),
     input_tokens,
     output_tokens,
     judge_calls: judges?.requests ?? 0,

@@ -41,7 +41,11 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
   };
   const counts = Object.fromEntries(COUNTED.map((name) => [name, whole((rollout) => rollout[name])])) as Record<Counted, Predicted & { spent: number }>;
   const priced = examples.every((each) => each.every(({ cost_usd }) => cost_usd !== null));
-  const toCome = ({ spent, expected, low, high }: Predicted & { spent: number }): Predicted => ({ expected: expected - spent, low: low - spent, high: high - spent });
+  const toCome = ({ spent, expected, low, high }: Predicted & { spent: number }): Predicted => ({
+    expected: expected - spent,
+    low: low - spent,
+    high: high - spent,
+  });
   const [calls, input, output] = [toCome(counts.calls), toCome(counts.input_tokens), toCome(counts.output_tokens)];
   const seconds = wallTime(
     {

@@ -29,6 +29,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "GET /api/v1/hosted-evaluations/:id/logs": reads,
   "POST /api/v1/evaluation-configs": writes("run.create"),
   "POST /api/v1/evaluation-settings": reads,
+  "POST /api/v1/evaluation-forecasts": reads,
   "POST /api/v1/comparisons": reads,
   "GET /api/v1/evaluations": reads,
   "POST /api/v1/evaluations": { ...writes("run.push"), inBody: true },

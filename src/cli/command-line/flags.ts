@@ -18,6 +18,7 @@ const EXAMPLES: { readonly [Name in OptionName]?: string } = {
   api_key_var: "-k OPENAI_API_KEY",
   headers: "--header 'OpenAI-Organization: org-1'",
   headers_from_state: "--header-from-state 'X-Example: example_id'",
+  estimate: "eval run gsm8k -n 500 --estimate 20",
   env_vars: "--env-var JUDGE_API_KEY --env-var OPENAI_API_KEY=MY_JUDGE_KEY",
   extra_env_kwargs: `-x '{"max_turns": 3}'`,
 };
@@ -72,7 +73,7 @@ export const flagName = (name: OptionName): string => {
 export function flagOf(name: OptionName): CommanderOption {
   const { short, kind, value, help, default: usual, repeats }: Option = OPTIONS[name];
   const names = `${short === null ? "" : `-${short}, `}${longFlag(name)}`;
-  const taken = kind === "switch" ? "" : kind === "optional_path" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;
+  const taken = kind === "switch" ? "" : kind === "optional_path" || kind === "optional_text" ? ` [${value ?? "VALUE"}]` : ` <${value ?? "VALUE"}>`;
   const flag = new CommanderOption(`${names}${taken}`, `${help}${defaultText(kind, usual)}`);
   if (kind === "table") flag.argParser((text: string, before: object | undefined) => ({ ...before, ...(readFlag(name, text) as object) }));
   else if (repeats) flag.argParser((text: string, before: readonly unknown[] = []) => [...before, ...(readFlag(name, text) as readonly unknown[])]);

@@ -26,7 +26,7 @@ Service: EDGEWISE_URL (with EDGEWISE_TOKEN) names a deployed one; without it the
 state in .edgewise, or where EDGEWISE_STATE_DIR says. Keys are read from the environment and from .dev.vars.
 Ctrl-C suspends a run of this machine until it is resumed (-R); a run elsewhere goes on, and is only followed no longer.
 Exit codes: 0 completed, 1 failed, timed out or cancelled, 2 usage,
-3 completed with rollouts that infrastructure ended and -R makes again, 130 interrupted.`,
+3 completed with rollouts that infrastructure ended and -R makes again, 5 nobody agreed to the forecast, 130 interrupted.`,
   );
   run.action(async (named: string) => {
     const [{ evalRun }, { evalWishes }, { hostedRun }, { linkedNames }] = await Promise.all([

@@ -9,6 +9,9 @@ import type { HubPushState } from "../../report/hub-push-text.ts";
 import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
 import type { ResponseModels } from "../../metrics/response-models.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
+import type { RunForecast } from "../../forecast/run-forecast.ts";
+
+export type { RunForecast };
 
 export type { Vitals };
 
@@ -150,6 +153,19 @@ export interface AskedEvaluation {
   /** Below 1 = all. */
   readonly num_examples: number;
   readonly settings: JsonObject;
+}
+
+/** What an evaluation will take. */
+export interface ForecastEvaluation {
+  /** Of the whole run; below 1 = all, and nobody knows how many those are. */
+  readonly num_examples: number;
+  readonly rollouts_per_example: number;
+  readonly max_concurrent: number;
+  readonly from: { readonly runs: readonly string[]; readonly examples: number; readonly rollouts: number };
+  /** Examples that the forecast is of, where it is not known how many there are in all; else `num_examples`. Null = there is none. */
+  readonly forecast_examples: number | null;
+  /** Null: the examples are too few. */
+  readonly forecast: RunForecast | null;
 }
 
 /** A row of the list: less than the run itself says. */

@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, Health, Resumed, SamplePage, SteeredAnswer } from "./api-types.ts";
+import type { AskedEvaluation, Cancelled, Evaluation, EvaluationPage, ForecastEvaluation, Health, Resumed, SamplePage, SteeredAnswer } from "./api-types.ts";
 import type { SteeredSettings } from "../../config/plan/steered.ts";
 import { reasonOf } from "../terminal/cli-error.ts";
 import { firstBytes } from "../disk/files.ts";
@@ -88,6 +88,10 @@ export class ServiceClient {
   /** What `body` would create, checked like a creation; nothing is created. */
   settings(body: unknown): Promise<{ readonly evaluations: readonly AskedEvaluation[] }> {
     return this.json("POST", "/evaluation-settings", { body, retries: 2 });
+  }
+  /** What `body` would take: from finished runs of the same settings, or from the examples that run `pilot` of it has played. */
+  forecast(body: unknown, pilot: string | null): Promise<{ readonly evaluations: readonly ForecastEvaluation[] }> {
+    return this.json("POST", `/evaluation-forecasts${pilot === null ? "" : `?pilot=${pilot}`}`, { body, retries: 2, timeoutMs: SAMPLES_MS });
   }
   run(id: string, options: CallOptions = {}): Promise<Evaluation> {
     return this.json("GET", `/evaluations/${id}`, { retries: 2, ...options });

@@ -1,21 +1,19 @@
 /** `edgewise eval run ENV`: one run, or several side by side, from the command line to their reports. */
-import { randomBytes } from "node:crypto";
 import { mayBePublished } from "../environments/local-environments.ts";
 import { placesOfWish } from "./wish/eval-wishes.ts";
-import { type CommonPart, groupId, partOf, type SharingGroup, sharingGroups } from "../../endpoint-limits/common-limit.ts";
-import { sharingOf } from "./common-limit.ts";
 import { printable } from "../../report/text/printable.ts";
 import { CliError, EXIT, type ExitCode, reasonOf, usageError } from "../terminal/cli-error.ts";
 import { checkDisplayFlags, chooseDisplay } from "../display/choose-display.ts";
 import { CrashLoop } from "../service/crash-loop.ts";
-import type { LocalDataset } from "../datasets/dataset-upload.ts";
 import { watchDisk } from "../disk/disk-watch.ts";
 import { environmentHints, explain } from "../service/explain.ts";
 import { ServiceUnreachable } from "../connection/http-client.ts";
 import { Interrupted, Interrupts } from "../terminal/interrupts.ts";
 import { detachedLines, failureLines, owedOf, resultLines, withResume } from "./last-words.ts";
 import { pause } from "../connection/pause.ts";
-import type { EvalCommand } from "./wish/eval-wish.ts";
+import { estimateFirst } from "./estimate/estimate-first.ts";
+import { estimateWish } from "./estimate/estimate-wish.ts";
+import type { EvalCommand, EvalWish } from "./wish/eval-wish.ts";
 import { PythonSession } from "../python/python-session.ts";
 import { checkHubToken, type EndedRun, pushEnded } from "../push/push-ended.ts";
 import { Preflight } from "./start/preflight.ts";
@@ -24,8 +22,10 @@ import { withKeptEndpoints } from "./start/kept-endpoints.ts";
 import { placesOf } from "./wish/played-benchmark.ts";
 import { agreedFolder } from "./wish/unnamed-places.ts";
 import { benchmarkHints } from "../datasets/benchmarks-by-id.ts";
+import type { LocalDataset } from "../datasets/dataset-upload.ts";
+import type { RunsDisplay } from "../display/runs-display.ts";
+import { type Outcome, playAll } from "./play-all.ts";
 import { checkWish, datasetsOf, type PlayedRun, RunPlay, Suspended } from "./run-play.ts";
-import type { RunProgress, RunsDisplay } from "../display/runs-display.ts";
 import { type SummaryRow, summaryLines } from "./runs-summary.ts";
 import { collectSecrets } from "../service/local-secrets.ts";
 import { openService } from "../service/open-service.ts";
@@ -36,28 +36,23 @@ import { SharedService } from "../service/shared-service.ts";
 import { asker } from "../terminal/ask.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** What one evaluation came to. */
-interface Outcome {
-  readonly play: RunPlay;
-  /** Null: an error ended it. */
-  readonly played: PlayedRun | null;
-  readonly error: unknown;
-}
-
 export async function evalRun(command: EvalCommand): Promise<ExitCode> {
   const { evals, cwd, env, terminal } = command;
   checkDisplayFlags(evals.map(({ given }) => given));
   const interrupts = new Interrupts();
   const crashes = new CrashLoop();
   let service: SharedService | null = null;
-  const display = await chooseDisplay({
-    labels: evals.map(({ label }) => label),
-    env,
-    terminal,
-    disabled: evals.some(({ given }) => given.disable_tui === true),
-    fullscreen: evals.some(({ given }) => given.fullscreen === true),
-    client: () => service?.current.client ?? null,
-  });
+  const estimate = estimateWish(evals);
+  const displayOf = (shown: readonly EvalWish[], fullscreen = evals.some(({ given }) => given.fullscreen === true)): Promise<RunsDisplay> =>
+    chooseDisplay({
+      labels: shown.map(({ label }) => label),
+      env,
+      terminal,
+      disabled: evals.some(({ given }) => given.disable_tui === true),
+      fullscreen,
+      client: () => service?.current.client ?? null,
+    });
+  let display = await displayOf(evals);
   const python = new PythonSession(command.pythons, command.openEnvs, { cwd, env, tell: (line) => display.note(line) });
   let plays: readonly RunPlay[] = [];
   let unwatch = (): void => undefined;
@@ -115,24 +110,46 @@ export async function evalRun(command: EvalCommand): Promise<ExitCode> {
     // One question at a time, and before the display takes the terminal.
     for (const wish of wishes) agreed.push(await agreedFolder(opened.client, wish, { cwd, keyVars, ask }));
     const preflight = role === "remote" ? null : new Preflight(collectSecrets({ env, cwd, home: command.home, named: keyNames }));
-    plays = wishes.map((wish, index) => {
-      const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
-      return new RunPlay(wish, {
-        cwd,
-        keyVars,
-        agreed: agreed[index] ?? null,
-        early,
-        envVersion,
-        service: shared,
-        interrupts,
-        signal,
-        progress: display.run(index),
-        columns: terminal.columns,
-        preflight,
+    const play = (some: readonly EvalWish[], read: readonly (LocalDataset | null)[]): Promise<readonly Outcome[]> => {
+      plays = some.map((wish, index) => {
+        const envVersion = command.environments.find(({ id }) => id === wish.envId)?.version ?? null;
+        return new RunPlay(wish, {
+          cwd,
+          keyVars,
+          agreed: agreed[wishes.findIndex(({ label }) => label === wish.label)] ?? null,
+          early,
+          envVersion,
+          service: shared,
+          interrupts,
+          signal,
+          progress: display.run(index),
+          columns: terminal.columns,
+          preflight,
+        });
       });
-    });
-    display.start();
-    const outcomes = await playAll(command, plays, datasets, display);
+      display.start();
+      return playAll(command.maxConcurrentTotal, plays, read, display);
+    };
+    let outcomes: readonly Outcome[];
+    if (estimate === null) outcomes = await play(wishes, datasets);
+    else {
+      const estimated = await estimateFirst({
+        ...{ estimate, wishes, datasets, terminal, ask },
+        maxConcurrentTotal: command.maxConcurrentTotal,
+        client: opened.client,
+        play: async (some, read) => {
+          display = await displayOf(some, false);
+          const ended = await play(some, read);
+          display.end();
+          return ended;
+        },
+      }).catch((error: unknown) => {
+        throw explain(error, { service: shared.current, env, wish: null });
+      });
+      if (estimated.kind === "stopped") return estimated.code;
+      if (estimated.kind === "go") display = await displayOf(evals);
+      outcomes = estimated.kind === "ended" ? estimated.outcomes : await play(estimated.wishes, datasets);
+    }
     await display.seen(interrupts.signal);
     display.end();
     return evals.length === 1 ? await endOfOne(command, shared, outcomes[0]) : await endOfMany(command, shared, outcomes);
@@ -174,54 +191,6 @@ function checkEnvironments({ evals, environments, env, cwd }: EvalCommand): void
     ...environmentHints({ ...first, environments: ids }),
     ...benchmarkHints(first.envId, placesOf(first.given, cwd)),
   );
-}
-
-/**
- * Plays all runs side by side. One that fails does not stop the others; an interruption stops all. With a common limit those that share a Limiter have their
- * part of it together; where there are more endpoints than places, those for which nothing is left wait for the place of others that have ended.
- */
-async function playAll({ maxConcurrentTotal }: EvalCommand, plays: readonly RunPlay[], datasets: readonly (LocalDataset | null)[], display: RunsDisplay) {
-  const outcomes = new Map<number, Outcome>();
-  const one = async (index: number, part: CommonPart | null): Promise<void> => {
-    outcomes.set(index, await playOne(plays[index], datasets[index] ?? null, part, display.run(index)));
-  };
-  const lanes = maxConcurrentTotal === null ? plays.map((_, index) => one(index, null)) : lanesWithin(maxConcurrentTotal, plays, one);
-  const stopped = (await Promise.allSettled(lanes)).find((lane) => lane.status === "rejected");
-  if (stopped !== undefined) throw stopped.reason;
-  return plays.flatMap((_, index) => outcomes.get(index) ?? []);
-}
-
-function lanesWithin(total: number, plays: readonly RunPlay[], one: (index: number, part: CommonPart) => Promise<void>): readonly Promise<void>[] {
-  const sharing = sharingOf(plays.map(({ wish }) => wish));
-  const groups = sharingGroups(total, sharing);
-  const command = randomBytes(8).toString("hex");
-  const together = async (group: SharingGroup, part: number): Promise<void> => {
-    const id = groupId(command, groups.indexOf(group));
-    const played = await Promise.allSettled(group.members.map((index) => one(index, partOf(group, part, sharing[index]?.most ?? part, id))));
-    for (const each of played) if (each.status === "rejected") throw each.reason;
-  };
-  const waiting = groups.filter(({ part }) => part === 0);
-  return groups
-    .filter(({ part }) => part > 0)
-    .map(async (first) => {
-      // Where any group waits, each of the others has one place.
-      for (let group: SharingGroup | undefined = first; group !== undefined; group = waiting.shift()) await together(group, first.part);
-    });
-}
-
-async function playOne(play: RunPlay | undefined, dataset: LocalDataset | null, part: CommonPart | null, progress: RunProgress): Promise<Outcome> {
-  if (play === undefined) throw new RangeError("there is no such evaluation");
-  try {
-    const played = await play.play(dataset, part);
-    progress.ended(played.completed ? "COMPLETED" : played.evaluation.status);
-    return { play, played, error: null };
-  } catch (error) {
-    // Another command may suspend one of several runs; the others go on.
-    if (error instanceof Interrupted && !(error instanceof Suspended)) throw error;
-    await play.leave();
-    progress.ended(error instanceof Suspended ? "SUSPENDED" : "failed");
-    return { play, played: null, error };
-  }
 }
 
 async function endOfOne(command: EvalCommand, service: SharedService, outcome: Outcome | undefined): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import { EdgewiseError } from "../../errors/result.ts";
 
-/** Exit codes of every command. What a gate cannot decide is owed too. */
-export const EXIT = { completed: 0, failed: 1, usage: 2, owed: 3, refused: 4, interrupted: 130 } as const;
+/** Exit codes of every command. What a gate cannot decide is owed too. `unconfirmed`: nobody agreed to what it would cost. */
+export const EXIT = { completed: 0, failed: 1, usage: 2, owed: 3, refused: 4, unconfirmed: 5, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** Ends a command: what went wrong, what to type or change next, and the exit code. Printed without a stack. */

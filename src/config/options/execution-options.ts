@@ -28,6 +28,7 @@ export const EXECUTION_OPTIONS = {
     schema: z.int().min(1).max(MAX_CONCURRENT),
     default: undefined,
     http: ["body", "max_concurrent_total"],
+    fileWide: true,
     value: "N",
     help: "of several evaluations together: the most requests in flight; what one does not use the others have, and each keeps its own -c below that",
   }),

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { Json } from "../plan/run-config.ts";
 
-/** How the text after a flag is read; `switch` takes none, `optional_path` may be left out (`-R`), `table` is one entry each time it is given. */
-export type OptionKind = "text" | "integer" | "number" | "json" | "list" | "table" | "path" | "optional_path" | "switch";
+/** How the text after a flag is read; `switch` takes none, `optional_path` (`-R`) and `optional_text` may be left out, `table` is one entry each time it is given. */
+export type OptionKind = "text" | "integer" | "number" | "json" | "list" | "table" | "path" | "optional_path" | "optional_text" | "switch";
 
 export interface Option {
   readonly kind: OptionKind;
@@ -22,6 +22,8 @@ export interface Option {
   readonly only: "flag" | "toml" | null;
   /** Other keys of a TOML table that mean it. */
   readonly aliases: readonly string[];
+  /** In a TOML file it stands at the top alone: it is about all of its evaluations together. */
+  readonly fileWide: boolean;
   /** Read from the command line also beside a TOML file. */
   readonly besideToml: boolean;
   /** Of a list: whether the flag may be given again, each time with more. */
@@ -43,10 +45,21 @@ export function option<const S extends z.ZodType<Json>, const H extends Option["
   resume?: boolean;
   only?: "flag" | "toml";
   aliases?: readonly string[];
+  fileWide?: boolean;
   besideToml?: boolean;
   repeats?: boolean;
   value?: string;
 }): Option & { readonly schema: S; readonly http: H; readonly default: D } {
-  const { flag = null, short = null, resume = false, only = null, aliases = [], besideToml = false, repeats = false, value = null } = definition;
-  return { ...definition, flag, short, resume, only, aliases, besideToml, repeats, value };
+  const {
+    flag = null,
+    short = null,
+    resume = false,
+    only = null,
+    aliases = [],
+    fileWide = false,
+    besideToml = false,
+    repeats = false,
+    value = null,
+  } = definition;
+  return { ...definition, flag, short, resume, only, aliases, fileWide, besideToml, repeats, value };
 }

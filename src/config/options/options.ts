@@ -2,6 +2,7 @@ import { z } from "zod";
 import { DISPLAY_OPTIONS } from "./display-options.ts";
 import { HOSTED_OPTIONS } from "./hosted-options.ts";
 import { EXECUTION_OPTIONS } from "./execution-options.ts";
+import { FORECAST_OPTIONS } from "./forecast-options.ts";
 import { stateHeaderNames, staticHeaders } from "../endpoints/headers.ts";
 import { didYouMean } from "../nearest.ts";
 import { type Option, option } from "./option.ts";
@@ -145,6 +146,7 @@ export const OPTIONS = {
     help: "attempts at each example",
   }),
   ...STOPPING_OPTIONS,
+  ...FORECAST_OPTIONS,
   ...EXECUTION_OPTIONS,
   max_tokens: option({
     kind: "integer",

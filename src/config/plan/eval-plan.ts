@@ -24,8 +24,12 @@ export interface EvalPlan {
 }
 
 const SECTIONS = ["eval", "ablation"] as const;
-/** Holds for all evaluations of a file. */
 const TOTAL = "max_concurrent_total" satisfies OptionName;
+/** Holds for all evaluations of a file. */
+function isFileWide(key: string): boolean {
+  const name = TOML_KEYS.get(key)?.option ?? null;
+  return name !== null && (OPTIONS[name] as Option).fileWide;
+}
 
 /**
  * The evaluations that a config file asks for: globals, `[[eval]]` and `[[ablation]]`. `document` is the parsed file, or the same as JSON;
@@ -188,7 +192,7 @@ class PlanReader {
   /** Checks what a table says of itself. */
   #values(table: TomlTable, place: string): void {
     for (const [key, value] of Object.entries(table)) {
-      if (key === TOTAL && place !== GLOBALS) this.#note({ place, key, msg: "holds for all evaluations of the file: set it at the top" });
+      if (isFileWide(key) && place !== GLOBALS) this.#note({ place, key, msg: "holds for all evaluations of the file: set it at the top" });
       else this.#attempt(place, () => this.#value(key, value, place), null);
     }
   }

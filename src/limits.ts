@@ -47,6 +47,11 @@ export const MAX_GIVEN_LIMITS = 200;
 export const MAX_GIVEN_PRICES = 200;
 /** The most that a million tokens may be given as, in dollars: far above every price there is, and far below where sums of nano-dollars lose digits. */
 export const MAX_USD_PER_MTOK = 1e6;
+/** Budgets that a team keeps: each is asked when they are listed, and a run is paid from those of its keys. */
+export const MAX_KEPT_BUDGETS = 100;
+/** The least and the most that a budget may be given as, in dollars: in nano-dollars a whole number that is exact, also where a million calls are added. */
+export const MIN_BUDGET_USD = 1e-6;
+export const MAX_BUDGET_USD = 1e6;
 /** Limiters that a team's Registry knows: beyond it the one that was longest not heard of is forgotten. */
 export const MAX_KNOWN_LIMITERS = 500;
 /** Of rows that a forecast is from, bytes, and runs that it reads for it: the newest say most, and thousands of examples say it no better. */

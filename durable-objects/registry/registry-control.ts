@@ -1,4 +1,5 @@
 import type { BaselineControl } from "./baselines/baseline-control.ts";
+import type { KeptBudgetControl } from "./budgets/kept-budget-control.ts";
 import type { EndpointControl } from "./endpoint-control.ts";
 import type { LimiterIndexControl } from "./limiters/limiter-index-control.ts";
 import type { LinkControl } from "./links/link-control.ts";
@@ -154,6 +155,7 @@ export interface RegistryControl
     PublishedControl,
     LinkControl,
     LimiterIndexControl,
+    KeptBudgetControl,
     SecretControl {
   /** The number of the entry. */
   noteAudit(entry: NewAuditEntry): Promise<number>;

@@ -21,6 +21,7 @@ import type {
 } from "./registry-control.ts";
 import type { AuditEnd, AuditEntry, NewAuditEntry } from "./audit-control.ts";
 import { AuditStore } from "./audit-store.ts";
+import { BudgetRegistry } from "./budgets/budget-registry.ts";
 import type { StoredBaseline } from "./baselines/baseline-control.ts";
 import { BaselineStore } from "./baselines/baseline-store.ts";
 import type { EndpointWrite, StoredEndpoint } from "./endpoint-control.ts";
@@ -33,7 +34,6 @@ import type { MonitorFacts } from "../monitor/monitor-control.ts";
 import type { PublishedCode, PublishedEnvironment, PublishRequest } from "./published/published-control.ts";
 import { PublishedStore } from "./published/published-store.ts";
 import type { Visibility } from "../../src/published/published-name.ts";
-import { LimiterRegistry } from "./limiters/limiter-registry.ts";
 import { RegistryStore } from "./registry-store.ts";
 import { RetentionStore } from "./retention-store.ts";
 import { EvaluatorIndex, ScheduleIndex } from "./schedules/schedule-index.ts";
@@ -48,7 +48,7 @@ import { UploadSweep } from "./upload-sweep.ts";
 const MOST_ENTRIES = 1_000;
 
 /** Knows which runs a team has; nothing that happens inside a run passes through it. */
-export class Registry extends LimiterRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
+export class Registry extends BudgetRegistry implements RegistryControl, ScheduleIndexControl, MonitorIndexControl, EvaluatorIndexControl {
   readonly #opened: Result<RegistryStore>;
   readonly #uploads: UploadSweep;
   readonly #audited: AuditStore;

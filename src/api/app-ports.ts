@@ -1,4 +1,5 @@
 import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
+import type { BudgetControl } from "../../durable-objects/budget/budget-control.ts";
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
 import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
@@ -135,6 +136,8 @@ export interface AppPorts {
   readonly evaluators: EvaluatorPorts | null;
   /** The Limiter of this name, a fresh stub per call; null in a deployment whose wrangler.toml is of before there were any. */
   limiter(name: string): LimiterControl | null;
+  /** The Budget of this name (src/budgets/budget-name.ts), a fresh stub per call; null in a deployment whose wrangler.toml is of before there were any. */
+  budget(name: string): BudgetControl | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

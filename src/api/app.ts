@@ -18,6 +18,7 @@ import { comparisons } from "./comparisons/comparisons.ts";
 import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { baselines } from "./baselines/baselines.ts";
+import { budgets } from "./budgets/budgets.ts";
 import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
@@ -128,6 +129,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/tokens`, tokens);
   app.route(`${v1}/endpoints`, endpoints);
   app.route(`${v1}/limits`, endpointLimits);
+  app.route(`${v1}/budgets`, budgets);
   app.route(`${v1}/baselines`, baselines);
   app.route(`${v1}/schedules`, schedules);
   app.route(`${v1}/monitors`, monitors);

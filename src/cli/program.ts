@@ -15,6 +15,7 @@ import { gateCommand } from "./commands/comparison/gate-command.ts";
 import { importCommand } from "./commands/import-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { planCommand } from "./commands/comparison/plan-command.ts";
+import { budgetCommand } from "./commands/budget-command.ts";
 import { limitsCommand } from "./commands/limits-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { rescoreCommand } from "./commands/rescore-command.ts";
@@ -52,6 +53,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     datasetCommand,
     endpointCommand,
     limitsCommand,
+    budgetCommand,
     scheduleCommand,
     evaluatorCommand,
     monitorCommand,

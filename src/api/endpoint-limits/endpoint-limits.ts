@@ -12,7 +12,7 @@ import { invalid, logUnexpected, unwrap } from "../errors.ts";
 import { administered } from "../people/directory-of.ts";
 import { readTwice } from "../read-twice.ts";
 import { givenBody, givenPath, limiterPath, limitersQuery, limitQuery } from "./endpoint-limit-schemas.ts";
-import { someAtOnce } from "./some-at-once.ts";
+import { someAtOnce } from "../some-at-once.ts";
 import { shownGiven, shownLimiter } from "./shown-limiter.ts";
 import { tellLimiters } from "./tell-limiters.ts";
 

@@ -5,7 +5,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { DEFAULT_TEAM, teamField } from "../../teams/team-name.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { logUnexpected } from "../errors.ts";
-import { someAtOnce } from "./some-at-once.ts";
+import { someAtOnce } from "../some-at-once.ts";
 
 /**
  * Tells the Limiters of the places of `changed` (what was given before, and what is given now) what holds from now on. One that has not been called

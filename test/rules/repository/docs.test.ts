@@ -167,6 +167,7 @@ describe(TABLES_OF_STORAGE, () => {
       "published/published-store",
       "links/link-store",
       "limiters/limiter-store",
+      "budgets/kept-budget-store",
       "limit-store",
       "use-store",
     ];

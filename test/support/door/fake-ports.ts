@@ -37,7 +37,7 @@ import { MemoryStore } from "../run/memory-store.ts";
 import { CONFIG, viewFor } from "./run-view.ts";
 import { FakePushes } from "./fake-pushes.ts";
 import type { FakeLimiter } from "./fake-limiter.ts";
-import { FakeLimiters } from "./fake-limiters.ts";
+import { FakeBudget, FakeBudgets } from "./fake-budgets.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
 
@@ -136,7 +136,7 @@ export class FakeRun extends FakePushes implements RunControl {
   }
 }
 
-export class FakeRegistry extends FakeLimiters implements RegistryControl {
+export class FakeRegistry extends FakeBudgets implements RegistryControl {
   readonly taken = new Set<string>();
   readonly keys = new Map<string, { run_ids: readonly string[]; body_digest: string }>();
   readonly reserved: ReserveRequest[] = [];
@@ -261,6 +261,8 @@ export interface Door {
   readonly people: FakeDirectory;
   /** By the names of their objects. */
   readonly limiters: Map<string, FakeLimiter>;
+  /** Made when they are first asked for. */
+  readonly budgets: Map<string, FakeBudget>;
   /** What the service's code is; a test may change it. */
   readonly codes: { digest: string };
   run(id: string): FakeRun;
@@ -292,6 +294,12 @@ export function openDoor(
   const store = new MemoryStore();
   const people = new FakeDirectory();
   const limiters = new Map<string, FakeLimiter>();
+  const budgets = new Map<string, FakeBudget>();
+  const budget = (name: string): FakeBudget => {
+    const known = budgets.get(name) ?? new FakeBudget();
+    budgets.set(name, known);
+    return known;
+  };
   const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
   const within = (team: string): AppPorts => {
     if (team === DEFAULT_TEAM) return ports;
@@ -338,6 +346,7 @@ export function openDoor(
     registry,
     store,
     limiter: (name) => limiters.get(name) ?? null,
+    budget,
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
     embedded: null,
@@ -353,5 +362,5 @@ export function openDoor(
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
   };
-  return { runs, registry, store, people, limiters, run, call, codes };
+  return { runs, registry, store, people, limiters, budgets, run, call, codes };
 }

@@ -85,6 +85,7 @@ beforeEach(async () => {
   theirs.secrets = [];
   for (const [path, body] of kept) theirs.secrets.push((await door.json<{ data: { id: string } }>(bob, "POST", path, body)).data.id);
   await door.json(bob, "PUT", `/limits/given/${THEIR_SCHEDULE}`, { url: ENTRY.url, key: "THEIRS", concurrent: 8 });
+  for (const whose of ["team", "keys/THEIRS"]) await door.json(bob, "PUT", `/budgets/${whose}`, { day: 1_000 });
   await registryStub(service, "quokkas").limiterSeen({ team: "quokkas", name: "their limiter", place: { ...PLACE, api_key_var: "THEIRS" } });
   theirs.limiter = (await door.json<{ data: { limiter_id: string }[] }>(bob, "GET", "/limits")).data[0]?.limiter_id ?? "";
   theirs.tokens = (await door.json<{ data: { id: string }[] }>(bob, "GET", "/tokens")).data.map(({ id }) => id);
@@ -112,23 +113,11 @@ const LINK = { urls: ["https://env.example"], token: "a token of theirs" };
 const PLACE = { base_url: "https://models.example/v1", model_class: "m" };
 const ENTRY = { model: "m", url: "https://models.example/v1", key: "MODELS_API_KEY" };
 
-interface Names {
-  readonly endpoint: string;
-  readonly dataset: string;
-  readonly schedule: string;
-  readonly alert: string;
-  readonly message: string;
-  readonly evaluator: string;
-  readonly environment: string;
-  readonly link: string;
-  readonly limiter: string;
-  readonly run: string;
-  readonly digest: string;
-  readonly token: string;
-  readonly secret: string;
-  readonly team: string;
-  readonly key: string;
-}
+/** How each of them is named in a request. */
+type Names = Readonly<
+  Record<"endpoint" | "dataset" | "schedule" | "alert" | "message" | "evaluator" | "environment" | "link" | "limiter" | "run", string> &
+    Record<"digest" | "token" | "secret" | "team" | "key", string>
+>;
 interface Asked {
   readonly method: string;
   readonly path: string;
@@ -160,6 +149,7 @@ function variants(route: string, names: Names): Asked[] {
     .replace(":link", link)
     .replace(":limiter", limiter)
     .replace(":limit", schedule)
+    .replace(":key", "THEIRS")
     .replace(":team", team)
     .replace(":user", "bob")
     .replace(":owner/:name", `${team}/${environment}`)
@@ -217,6 +207,11 @@ function variants(route: string, names: Names): Asked[] {
       return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { step: 4, model: "mine" } }));
     case "PUT /api/v1/limits/given/:limit":
       return [at, `${at}?team_id=${team}`].map((path) => ({ method, path, body: { url: ENTRY.url, key: "THEIRS", concurrent: 4 } }));
+    case "PUT /api/v1/budgets/team":
+    case "PUT /api/v1/budgets/keys/:key":
+      return [{ method, path: `${at}?team_id=${team}`, body: { day: 5 } }];
+    case "PUT /api/v1/budgets/everybody/:key":
+      return [{ method, path: at, body: { day: 5 } }];
     case "GET /api/v1/limits/given/:limit":
     case "DELETE /api/v1/limits/given/:limit":
     case "GET /api/v1/environments/linked/:link":
@@ -272,6 +267,7 @@ function variants(route: string, names: Names): Asked[] {
     case "GET /api/v1/environments/linked":
     case "GET /api/v1/limits":
     case "GET /api/v1/limits/given":
+    case "GET /api/v1/budgets":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },

@@ -1,4 +1,4 @@
-import { MAX_CONNECTIONS } from "../../limits.ts";
+import { MAX_CONNECTIONS } from "../limits.ts";
 
 /** What `work` makes of each, in their order, so many at once as a request may have connections. */
 export async function someAtOnce<T, Made>(all: readonly T[], work: (each: T) => Promise<Made>): Promise<readonly Made[]> {

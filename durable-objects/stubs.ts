@@ -1,5 +1,6 @@
 import type { BudgetControl } from "../durable-objects/budget/budget-control.ts";
 import type { AlertBookControl } from "../durable-objects/alert-book/alert-book-control.ts";
+import type { AnswerDeskControl } from "./answers/answer-desk-control.ts";
 import type { DirectoryControl } from "../durable-objects/directory/directory-control.ts";
 import type { DispatcherControl } from "../durable-objects/dispatcher/dispatcher-control.ts";
 import type { LimiterControl } from "../durable-objects/limiter/limiter-control.ts";
@@ -14,7 +15,7 @@ import type { IntakeExecution, PushControl } from "../durable-objects/run/pushed
 import type { ScheduleControl } from "../durable-objects/schedule/schedule-control.ts";
 import type { Env } from "../src/env.ts";
 import { count } from "../src/operations.ts";
-import { alertBookName, evaluatorName, registryName, scheduleName } from "../src/teams/team-name.ts";
+import { alertBookName, answerDeskName, evaluatorName, registryName, scheduleName } from "../src/teams/team-name.ts";
 import { locationOf } from "./location-hint.ts";
 
 /** The Registry of the default team. */
@@ -66,6 +67,14 @@ export const limiterStub = (env: Partial<Pick<Env, "LIMITER" | "LOCATION_HINT">>
 /** By its name (src/budgets/budget-name.ts). Null in a deployment whose wrangler.toml is of before there were any. */
 export const budgetStub = (env: Partial<Pick<Env, "BUDGET" | "LOCATION_HINT">>, name: string): BudgetControl | null =>
   env.BUDGET === undefined ? null : counted<BudgetControl>(env.BUDGET.getByName(name, locationOf(env)));
+
+/** The desk of a team's answers whose digests begin with that digit. Null in a deployment whose wrangler.toml is of before there were any. */
+export const answerDeskStub = (
+  env: Partial<Pick<Env, "ANSWERS" | "LOCATION_HINT">>,
+  team: string,
+  digit: Parameters<typeof answerDeskName>[1],
+): AnswerDeskControl | null =>
+  env.ANSWERS === undefined ? null : counted<AnswerDeskControl>(env.ANSWERS.getByName(answerDeskName(team, digit), locationOf(env)));
 
 /** Null in a deployment whose wrangler.toml is of before there were teams: it has its owner and the default team. */
 export const directoryStub = (env: Pick<Partial<Env>, "DIRECTORY" | "LOCATION_HINT">): DirectoryControl | null =>

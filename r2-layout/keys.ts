@@ -66,6 +66,9 @@ export function segmentOf(runId: string, key: string): { readonly name: string; 
   const name = key.startsWith(prefix) && key.endsWith(".jsonl") ? key.slice(prefix.length, -".jsonl".length) : "";
   return SEGMENT.test(name) ? { name, epoch: Number(name.split("-")[1]) } : null;
 }
+export const ANSWER_PREFIX = "answers/";
+/** The answer to a question, by the question's digest (src/executor/answers/question.ts). */
+export const answerKey = (digest: string): string => `${ANSWER_PREFIX}${must(DIGEST, digest, "sha256 digest").slice(0, 2)}/${digest}`;
 export const DATASET_PREFIX = "datasets/";
 export const datasetKey = (digest: string): string => `${DATASET_PREFIX}${must(DIGEST, digest, "sha256 digest")}`;
 /** The digest of the upload that is stored under a key; null for a key of anything else. */

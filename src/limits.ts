@@ -186,6 +186,10 @@ export const MAX_KEPT_STATE_BYTES = 3 * MIB;
 export const RESPONSE_BYTES = 8 * MIB;
 /** One answer: what a deployed executor may hold of answers, over its five requests. A row of this size would be refused anyway. */
 export const MAX_ANSWER_BYTES = Math.floor(RESPONSE_BYTES / (MAX_CONNECTIONS - 1));
+/** One answer that is kept for runs to come, as it is stored: no more than a deployed executor may hold of the next one. */
+export const MAX_CACHED_ANSWER_BYTES = MAX_ANSWER_BYTES;
+/** After this what an executor may have left that ended between putting an answer and saying so is deleted: many times what a request can take (`DEFAULT_REQUEST_MS`). */
+export const CACHE_ORPHAN_MS = 24 * 60 * 60_000;
 /** A streamed answer holds its connection slot until its first headers only, so that an executor carries this many times more of them. */
 export const STREAMS_PER_CONNECTION = 4;
 /** Characters of one streamed answer, so that all that an executor carries stay within the same memory. */

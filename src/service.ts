@@ -1,8 +1,9 @@
 /**
- * What a project deploys its own environments with: `import { AlertBook, Budget, createWorker, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Limiter, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
+ * What a project deploys its own environments with: `import { AlertBook, AnswerDesk, Budget, createWorker, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Limiter, Monitor, Registry, Run, Schedule } from "edgewise/worker"`. Its types
  * name nothing of the platform, so that the project chooses its own types of Workers.
  */
 import { AlertBook as AlertBookClass } from "../durable-objects/alert-book/alert-book.ts";
+import { AnswerDesk as AnswerDeskClass } from "../durable-objects/answers/answer-desk.ts";
 import { Budget as BudgetClass } from "../durable-objects/budget/budget.ts";
 import { Directory as DirectoryClass } from "../durable-objects/directory/directory.ts";
 import { Dispatcher as DispatcherClass } from "../durable-objects/dispatcher/dispatcher.ts";
@@ -33,6 +34,7 @@ export interface WorkerHandlers {
 
 export const AlertBook: DurableObjectClass = AlertBookClass;
 export const Budget: DurableObjectClass = BudgetClass;
+export const AnswerDesk: DurableObjectClass = AnswerDeskClass;
 export const Directory: DurableObjectClass = DirectoryClass;
 export const Dispatcher: DurableObjectClass = DispatcherClass;
 export const Monitor: DurableObjectClass = MonitorClass;

@@ -2,6 +2,7 @@ import { createWorker } from "./create-worker.ts";
 
 export { AlertBook } from "../durable-objects/alert-book/alert-book.ts";
 export { Budget } from "../durable-objects/budget/budget.ts";
+export { AnswerDesk } from "../durable-objects/answers/answer-desk.ts";
 export { Directory } from "../durable-objects/directory/directory.ts";
 export { Dispatcher } from "../durable-objects/dispatcher/dispatcher.ts";
 export { Monitor } from "../durable-objects/monitor/monitor.ts";

@@ -1,5 +1,7 @@
 /** What crosses the border between an AnswerDesk and the executors that want answers, and the door. Every answer is a value; answers themselves are in R2. */
 export const ANSWER_PROTOCOL = 1;
+/** Answers that one request wants at most: 64 characters each, of one message. */
+export const MAX_CLAIMS = 500;
 
 /** The digest of a question (`questionDigest`), in lower-case hex: what its answer is stored under. */
 export type QuestionDigest = string;

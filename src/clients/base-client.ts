@@ -1,5 +1,5 @@
 import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
-import type { JsonObject } from "../config/plan/run-config.ts";
+import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { RequestBound } from "../prices/request-bound.ts";
 import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
 import type { AttemptWatch } from "./limits/attempt-watch.ts";
@@ -8,9 +8,11 @@ import { requestBound } from "./limits/request-bound.ts";
 import { boundOf, charactersOf, RequestCosts, type Weight } from "./limits/request-costs.ts";
 import { AttemptClock } from "./transport/attempt-clock.ts";
 import { type ClientPorts, DEFAULT_REQUEST_MS, type Endpoint } from "./client.ts";
+import { knownOrAsked } from "./known-answers.ts";
 import { readUsage, record } from "./openai/reply-fields.ts";
 import { badAnswer, RequestFailed, requestError, type RequestFailure, type StatusAnswer } from "./transport/request-failure.ts";
 import { sendWithRetries } from "./transport/request-retry.ts";
+import { keptReply, readKeptReply } from "./relay/kept-reply.ts";
 import type { Relayed } from "./relay/read-reply.ts";
 import { withReply } from "./relay/refused-reply.ts";
 import { endpointBlotter, scrubber, shownUrl } from "./secrets.ts";
@@ -34,6 +36,12 @@ export interface NativeRequest {
   readonly text: string;
   /** Asked for in pieces by us alone. */
   readonly visibly: boolean;
+}
+
+/** An answer that was taken, and as it came. */
+interface Taken<NativeResponse> {
+  readonly value: ModelResponse;
+  readonly answer: NativeResponse;
 }
 
 /** What one attempt may use. */
@@ -117,22 +125,52 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
 
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
     return await this.named(request.model, async () => {
-      let native = this.#prepare(request);
-      const { state, onAnswer } = request;
-      const attempt = async (signal: AbortSignal, watch: AttemptWatch | undefined): Promise<ModelResponse> => {
-        try {
-          return await this.#attempt(native, { state, signal, onAnswer, watch });
-        } catch (thrown) {
-          if (!native.visibly || !this.#writing.isRefused(thrown)) throw thrown;
-          this.ports.onWarning?.("stream_refused", "the server does not stream: its answers are asked for whole from now on");
-          native = this.#prepare(request);
-          return await this.#attempt(native, { state, signal, onAnswer, watch });
-        }
+      const native = this.#prepare(request);
+      const ask = (): Promise<Taken<NativeResponse>> => this.#ask(request, native);
+      const { answers } = this.ports;
+      if (answers === undefined) return (await ask()).value;
+      const { model, body } = native;
+      const beside = this.decidesToo(request.state);
+      const question = { route: null, model, body, ...(beside === null ? {} : { beside }), state: request.state };
+      const open = (answer: Json): ModelResponse => {
+        const response = answer as NativeResponse;
+        this.raiseFromNativeResponse(response);
+        const taken = { ...this.fromNativeResponse(response), cached: true as const };
+        this.#tookKnown(request, response, record(answer)?.usage);
+        return taken;
       };
-      const response = await this.exchange(request, this.#weighed(native.model, native.text, native.body), attempt);
-      this.inspect(request, response, native);
-      return response;
+      return await knownOrAsked(answers, question, request.signal, { open, ask, blot: this.blot });
     });
+  }
+
+  async #ask(request: ModelRequest, first: NativeRequest): Promise<Taken<NativeResponse>> {
+    let native = first;
+    const { state, onAnswer } = request;
+    const attempt = async (signal: AbortSignal, watch: AttemptWatch | undefined): Promise<Taken<NativeResponse>> => {
+      try {
+        return await this.#attempt(native, { state, signal, onAnswer, watch });
+      } catch (thrown) {
+        if (!native.visibly || !this.#writing.isRefused(thrown)) throw thrown;
+        this.ports.onWarning?.("stream_refused", "the server does not stream: its answers are asked for whole from now on");
+        native = this.#prepare(request);
+        return await this.#attempt(native, { state, signal, onAnswer, watch });
+      }
+    };
+    const taken = await this.exchange(request, this.#weighed(native.model, native.text, native.body), attempt);
+    this.inspect(request, taken.value, native);
+    return taken;
+  }
+
+  /** What decides an answer beside the body of its request; null = nothing does. */
+  protected decidesToo(_state: Readonly<Record<string, unknown>>): Json | null {
+    return null;
+  }
+
+  /** An answer that was kept goes for one of the server's, but that nothing was sent. */
+  #tookKnown({ state, onBegin }: Pick<ModelCall, "state" | "onBegin">, answer: unknown, usage: unknown): void {
+    onBegin?.();
+    this.ports.onTaken?.(answer);
+    this.ports.onCached?.(state, readUsage(usage));
   }
 
   /** Sends one request as often as it takes. Every request to the model goes out here, whatever it asks for. */
@@ -147,14 +185,15 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** Passes a request on, `passOn` once for each attempt with the text of its body. */
   protected async passedOn(request: RelayRequest, passOn: (text: string, attempt: Attempt) => Promise<Relayed>): Promise<RelayReply> {
     const { state, onAnswer, model } = request;
-    const text = JSON.stringify({ ...request.body, model });
-    return await this.named(model, () =>
+    const body = { ...request.body, model };
+    const text = JSON.stringify(body);
+    const ask = (): Promise<Relayed> =>
       this.exchange(request, this.#weighed(model, text, request.body), async (signal, watch) => {
         let taken: Relayed | null = null;
         try {
           taken = await passOn(text, { state, signal, onAnswer, watch });
           this.ports.onTaken?.(taken.answer);
-          return taken.reply;
+          return taken;
         } catch (thrown) {
           throw this.#scrubbed(thrown);
         } finally {
@@ -162,8 +201,18 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
           watch?.took(usage);
           this.ports.onAttempt?.(state, readUsage(usage), taken !== null);
         }
-      }),
-    );
+      });
+    const { answers } = this.ports;
+    return await this.named(model, async () => {
+      if (answers === undefined) return (await ask()).reply;
+      const open = (kept: Json): RelayReply => {
+        const { reply, said } = readKeptReply(kept);
+        this.#tookKnown(request, said, record(said)?.usage);
+        return reply;
+      };
+      const asking = { open, ask: async () => keptReply(await ask()), blot: this.blot };
+      return await knownOrAsked(answers, { route: request.route, model, body, state }, request.signal, asking);
+    });
   }
 
   /** `work` for a call of `model`; a request that failed in it is the error of its rollout, with place and model by name. */
@@ -186,14 +235,14 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     return () => (weight ??= { model, characters: charactersOf(text), bound: boundOf(body), billed });
   }
 
-  async #attempt(request: NativeRequest, attempt: Attempt): Promise<ModelResponse> {
+  async #attempt(request: NativeRequest, attempt: Attempt): Promise<Taken<NativeResponse>> {
     let response: NativeResponse | null = null;
     try {
       response = await this.getNativeResponse(request, attempt);
       this.raiseFromNativeResponse(response);
-      const taken = this.fromNativeResponse(response);
+      const value = this.fromNativeResponse(response);
       this.ports.onTaken?.(response);
-      return taken;
+      return { value, answer: response };
     } catch (thrown) {
       throw this.#scrubbed(thrown);
     } finally {

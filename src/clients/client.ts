@@ -3,6 +3,7 @@ import type { PricedUsage } from "../prices/price.ts";
 import type { RequestBound } from "../prices/request-bound.ts";
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { KnownAnswers } from "./known-answers.ts";
 import type { Outage } from "./outage.ts";
 import type { RequestCosts } from "./limits/request-costs.ts";
 import type { Storm } from "./storm.ts";
@@ -120,6 +121,10 @@ export interface ClientPorts {
   readonly relayedCharacters?: number;
   /** After every attempt that was sent: tokens that the server says it took, for an answer that was no good too; null where it says nothing. `answered`: it gave an answer. */
   readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null, answered: boolean) => void;
+  /** Answers of earlier calls; absent: every request is sent. */
+  readonly answers?: KnownAnswers;
+  /** After every answer that was taken from those: no request was sent. */
+  readonly onCached?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
   /** With every answer that was taken, as its server gave it. */
   readonly onTaken?: (answer: unknown) => void;
   /** For the client type `workers_ai`. */

@@ -1,3 +1,4 @@
+import type { AnswerDeskControl } from "../../durable-objects/answers/answer-desk-control.ts";
 import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
@@ -12,6 +13,7 @@ import type { Sandbox } from "../environments/sandbox/sandbox.ts";
 import type { RunSecrets } from "../secrets/run-secrets.ts";
 import type { HubAccess } from "../datasets/host.ts";
 import type { Result } from "../errors/result.ts";
+import type { ANSWER_DESKS } from "../teams/team-name.ts";
 import type { ExecutorBytes } from "./isolate-bytes.ts";
 import type { Printer } from "../logging/environment-line.ts";
 import type { Isolate } from "./session/isolate.ts";
@@ -65,6 +67,8 @@ export interface ExecutorPorts {
   readonly bytes: ExecutorBytes;
   /** The Limiter of that name (src/endpoint-limits/limiter-name.ts), a fresh stub per call; null in a deployment that has none. */
   readonly limiter: (name: string) => Pick<LimiterControl, "exchange"> | null;
+  /** The desk of a team's kept answers whose digests begin with that digit, a fresh stub per call; null in a deployment that has none. */
+  readonly answers: (team: string, digit: (typeof ANSWER_DESKS)[number]) => Pick<AnswerDeskControl, "ask"> | null;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
   /** Variables and bindings of this host that keys of teams are checked beside. */
   readonly keys: KeySource;

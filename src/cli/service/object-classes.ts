@@ -10,4 +10,5 @@ export const OBJECT_CLASSES = {
   EVALUATOR: "Evaluator",
   LIMITER: "Limiter",
   BUDGET: "Budget",
+  ANSWERS: "AnswerDesk",
 } as const;

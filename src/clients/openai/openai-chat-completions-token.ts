@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { Message, StepTokens, TrajectoryStep } from "../../rollouts/types.ts";
 import type { Attempt, NativeCall, NativeRequest } from "../base-client.ts";
 import { type ChatPrompt, wireMessages } from "./chat-request.ts";
@@ -20,6 +20,12 @@ export class OpenAIChatCompletionsTokenClient extends OpenAIChatCompletionsClien
 
   override toNativeBody(call: NativeCall<ChatPrompt, JsonObject>): JsonObject {
     return super.toNativeBody({ ...call, sampling_args: { logprobs: true, return_token_ids: true, ...call.sampling_args } });
+  }
+
+  /** The very tokens of the turns before it go along. */
+  protected override decidesToo(state: Readonly<Record<string, unknown>>): Json | null {
+    const steps = (state.trajectory ?? []) as readonly TrajectoryStep[];
+    return steps.length === 0 ? null : steps.map(({ tokens }) => (tokens === null ? null : [tokens.prompt_ids, tokens.completion_ids]));
   }
 
   override async getNativeResponse(request: NativeRequest, attempt: Attempt): Promise<unknown> {

@@ -9,6 +9,7 @@ import { isScoredAlone } from "../hosted/traits.ts";
 import type { Playable, RolloutContext } from "./playable.ts";
 import { type KeptRollout, type Stored, storedOf } from "./stored-rollout.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
+import { nameRollout } from "../../rollouts/state/asked-questions.ts";
 import { createState } from "../../rollouts/state/state.ts";
 import type { Client, RolloutFailure, RolloutInput, State } from "../../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
@@ -141,6 +142,7 @@ async function playAll(
   const settled = await Promise.allSettled(
     indices.map(async (index) => {
       const known = options.generated?.get(index);
+      if (known !== undefined) nameRollout(known, index);
       const state = known ?? (await playWithRetries(environment, input, index, options, scope));
       if (known === undefined) options.onRollout?.(index, state);
       const { error } = state;
@@ -203,6 +205,7 @@ interface Attempt {
 async function goOn(environment: Playable, { state, turn }: OpenedState, attempt: Attempt, options: PlayOptions, scope: UnitScope): Promise<State | null> {
   if (turn === null || !environment.resumable) return null;
   state.client = options.client;
+  nameRollout(state, attempt.index);
   try {
     return await playOn(environment, state, { ...contextOf(environment, attempt, options, scope), from: turn }, scope);
   } catch (thrown) {
@@ -211,8 +214,11 @@ async function goOn(environment: Playable, { state, turn }: OpenedState, attempt
   }
 }
 
-const play = (environment: Playable, input: RolloutInput, attempt: Attempt, options: PlayOptions, scope: UnitScope): Promise<State> =>
-  playOn(environment, newState(environment, input, options), contextOf(environment, attempt, options, scope), scope);
+function play(environment: Playable, input: RolloutInput, attempt: Attempt, options: PlayOptions, scope: UnitScope): Promise<State> {
+  const state = newState(environment, input, options);
+  nameRollout(state, attempt.index);
+  return playOn(environment, state, contextOf(environment, attempt, options, scope), scope);
+}
 
 function contextOf({ resumable }: Playable, { index, retries }: Attempt, { now, sleep, onTurn }: PlayOptions, scope: UnitScope): RolloutContext {
   const context = { signal: scope.signal, now, sleep };

@@ -1,6 +1,7 @@
 import type { RolloutSummary } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
+import { nameRollout } from "../../rollouts/state/asked-questions.ts";
 import { type StoredState, storedState } from "../../rollouts/state/stored-state.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
 
@@ -23,5 +24,6 @@ export interface Stored extends StoredState {
 export function storedOf(input: RolloutInput, kept: KeptRollout, stateColumns: readonly string[], options: Parameters<typeof storedState>[3]): Stored {
   const row = readForeignRow(kept.line).value;
   const stored = storedState(input, row, stateColumns, options);
+  nameRollout(stored.state, kept.index);
   return { ...stored, kept, row, hadError: stored.own.error !== null };
 }

@@ -9,13 +9,16 @@ import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
-import type { Client } from "../../rollouts/types.ts";
 import type { Price } from "../../prices/price.ts";
 import { priceOf } from "../../prices/price-of.ts";
+import { countCachedCall } from "../../rollouts/state/cached-calls.ts";
+import type { Client, ModelResponse } from "../../rollouts/types.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
 import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
+import { ExecutorAnswers } from "../answers/executor-answers.ts";
+import type { AskedPlace } from "../answers/question.ts";
 import type { RunNotes } from "./notes.ts";
 import { type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
@@ -73,6 +76,7 @@ export class Endpoints {
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
   readonly #places: Places;
   readonly #links: LimiterLinks;
+  readonly #answers: ExecutorAnswers;
   /** Sends what environments at the other end of a network are told. */
   readonly outward: EnvironmentFetch;
   /** Of what environments call themselves. */
@@ -89,6 +93,7 @@ export class Endpoints {
     this.#connections = connections === null ? null : new Gate(connections);
     this.#places = new Places(ports, storm);
     this.#links = new LimiterLinks(ports, slice);
+    this.#answers = new ExecutorAnswers(ports, slice, this.#connections);
     this.outward = outwardOf(ports, slice, this.#connections);
   }
 
@@ -117,7 +122,9 @@ export class Endpoints {
       const called = { base_url: url, api_key_var, key: key.key, model: config.model };
       const own = await this.#links.hold(called, { config, kind: "model", gate, outage: place.outage, passes, warning: warningOf(notes) });
       held.push({ pause: place.pause, held: own });
+      const asked = { role: "model" as const, base_url: url, client_type: config.api_client_type, headers: { ...replica.headers, ...config.headers } };
       const client = this.#client(config, replica, notes, place, key, {
+        ...this.#answersOf(config, { ...asked, headers_from_state: config.headers_from_state }, notes),
         gate: own.permits,
         ...(outlasting === null ? {} : { outlasting }),
         elsewhere: (code) => replicas.takes(code),
@@ -130,6 +137,7 @@ export class Endpoints {
       return { client: ages.of(client), health: place.health, onPassedOver: this.#passedOver(replica, notes) };
     });
     const close = (): void => {
+      this.#answers.forget(notes);
       for (const each of held) each.held.close();
     };
     const settled = await Promise.allSettled(opened);
@@ -207,6 +215,7 @@ export class Endpoints {
       const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null, price: Price | null): Client =>
         // Headers of the run are for the model under evaluation.
         this.#client({ api_client_type: client_type }, called, notes, place, key, {
+          ...this.#answersOf(config, { role: "judges", base_url, client_type, headers: {} }, notes),
           gate: permits,
           ...(outlasting === null ? {} : { outlasting }),
           onRetry: (notice) => notes.retry(notice),
@@ -235,8 +244,16 @@ export class Endpoints {
     for (const each of judges.held) each.close();
   }
 
+  /** Nothing where the run has every request sent. */
+  #answersOf({ cache, team }: RunConfig, place: Omit<AskedPlace, "team">, notes: Notes): Pick<ClientPorts, "answers" | "onCached"> {
+    if (cache === undefined) return {};
+    const answers = this.#answers.of(cache, { ...place, team }, notes);
+    return answers === undefined ? {} : { answers, onCached: (state, usage) => countCachedCall(state, place.role, usage) };
+  }
+
   /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */
   leave(): Promise<void> {
+    this.#answers.leave();
     return this.#links.leave();
   }
 
@@ -302,7 +319,8 @@ export class Endpoints {
     // Environments hold it, and nothing of it leads to the key.
     return aroundClient(client, async (request, ask) => {
       const answer = await ask(request);
-      notes.answered++;
+      // What was kept says nothing of the place.
+      if ((answer as Partial<ModelResponse>).cached !== true) notes.answered++;
       return answer;
     });
   }

@@ -4,6 +4,8 @@ import { MAX_KEPT_STATE_BYTES } from "../../limits.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { isScorerError } from "../../errors/codes.ts";
 import { type GroupShares, keepShares, sharesOf } from "../rows/group-shares.ts";
+import { askedTimesOf, keepAskedTimes } from "../state/asked-questions.ts";
+import { type CachedCalls, cachedCallsOf, keepCachedCalls } from "../state/cached-calls.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../state/judge-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { givenRowOf } from "../rows/given-row.ts";
@@ -67,6 +69,9 @@ interface KeptText {
   readonly final_env_response: Runs | null;
   readonly marks: { readonly setup: Span | null; readonly scoring: Span | null; readonly model: readonly Span[]; readonly env: readonly Span[] };
   readonly judges: JudgeUsage | null;
+  /** How often it has asked each of its questions, and what was answered without asking; absent = it keeps no count of that. */
+  readonly asked?: Readonly<Record<string, number>>;
+  readonly cached?: CachedCalls;
   readonly turn: (Omit<KeptTurn, "prompt"> & { readonly prompt: Runs | null }) | null;
   /** Of a rollout that was scored by itself: what its group is compared by, and the code that scored it. Absent = it has no scores yet. */
   readonly scored?: GroupShares & { readonly by: string | null };
@@ -141,7 +146,7 @@ export class StateSnapshot {
     for (const key of Object.keys(state)) if (!APART.has(key)) this.#addField(fields, key, state[key]);
     if (!isShared(state.tool_defs, base.tools)) this.#addField(fields, "tool_defs", state.tool_defs);
     this.#fields = this.#check.textOf(fields).slice(1, -1);
-    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}`;
+    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}${askedIn(state)}`;
   }
 
   #addField(fields: Record<string, unknown>, key: string, value: unknown): void {
@@ -215,6 +220,11 @@ function saidIn(state: State): Said {
 
 const scoresOf = (state: State, { code }: KeptBase): string => `,"scored":${JSON.stringify({ ...sharesOf(state, state.reward ?? 0), by: code ?? null })}`;
 
+function askedIn(state: State): string {
+  const [asked, cached] = [askedTimesOf(state), cachedCallsOf(state)];
+  return `${asked === null ? "" : `,"asked":${JSON.stringify(asked)}`}${cached === null ? "" : `,"cached":${JSON.stringify(cached)}`}`;
+}
+
 /** The text of a rollout that is generated, to be scored from it: at once or later, here or elsewhere. Never throws. */
 export const keepState = (state: State, base: KeptBase): Keeping => new StateSnapshot(state, base).text();
 
@@ -263,6 +273,8 @@ function opened(kept: KeptText, base: KeptBase, client: Client | null): OpenedSt
   marks.model.push(...kept.marks.model);
   marks.env.push(...kept.marks.env);
   if (kept.judges !== null) keepJudgeUsage(state, kept.judges);
+  if (kept.asked !== undefined) keepAskedTimes(state, kept.asked);
+  if (kept.cached !== undefined) keepCachedCalls(state, kept.cached);
   const { scored } = kept;
   const isScored = scored !== undefined && scored.by === (base.code ?? null);
   if (isScored) keepShares(state, scored);

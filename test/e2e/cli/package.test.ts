@@ -149,7 +149,7 @@ describe("the packed package in a project of its own", () => {
       "worker.ts",
       `import { createWorker } from "edgewise/worker";
        import mySums from "./environments/my_sums/my_sums.ts";
-       export { AlertBook, Budget, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Limiter, Monitor, Registry, Run, Schedule } from "edgewise/worker";
+       export { AlertBook, AnswerDesk, Budget, Directory, Dispatcher, EnvironmentOutbound, Evaluator, Limiter, Monitor, Registry, Run, Schedule } from "edgewise/worker";
        export default createWorker({ environments: [mySums] });`,
     );
     const settings = readFileSync(join(project, "node_modules", "edgewise", "wrangler.toml"), "utf8");

@@ -8,6 +8,7 @@ import { CONFIG } from "../door/fake-ports.ts";
 export const clientPortsOfExecutor = (changes: Partial<ExecutorPorts> = {}): ExecutorPorts =>
   ({
     limiter: () => null,
+    answers: () => null,
     keyOf: (variable: string) => ok({ key: `value-of-${variable}`, headers: {} }),
     placeProblem: () => null,
     ai: null,

@@ -126,6 +126,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     store,
     bytes,
     limiter: () => null,
+    answers: () => null,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
     keys: {},
     secretsOf: async () => RunSecrets.NONE,

@@ -27,6 +27,8 @@ export interface FleetOptions {
   /** On calls to the Run, to storage and to the model. */
   readonly onRun?: Hook;
   readonly onStore?: Hook;
+  /** On calls to the desks of kept answers. */
+  readonly onDesk?: Hook;
   readonly onFetch?: Hook;
   /** By how much the waits of executors between requests (300 ms and longer) are shortened; default 1. */
   readonly haste?: number;
@@ -71,7 +73,7 @@ export class Invocation {
   }
 
   #ports(options: FleetOptions): ExecutorPorts {
-    const { model, onRun, onStore, onFetch, ai, offered, envDigest, bytes, isolate, haste = 1 } = options;
+    const { model, onRun, onStore, onDesk, onFetch, ai, offered, envDigest, bytes, isolate, haste = 1 } = options;
     const ports = portsOf(ai === undefined ? service : { ...service, AI: ai });
     ports.bytes.close();
     return {
@@ -86,6 +88,10 @@ export class Invocation {
       limiter: (name) => {
         const limiter = ports.limiter(name);
         return limiter === null ? null : this.#mortal(limiter);
+      },
+      answers: (team, digit) => {
+        const desk = ports.answers(team, digit);
+        return desk === null ? null : this.#mortal(desk, onDesk);
       },
       store: this.#mortal(ports.store, onStore),
       fetch: (url, init = {}) => {

@@ -189,9 +189,17 @@ describe(TABLES_OF_STORAGE, () => {
     }
   });
 
+  it("has every table of an AnswerDesk, with its columns", () => {
+    const source = read("durable-objects/answers/answer-store.ts");
+    const part = section(TABLES_OF_STORAGE, "## An AnswerDesk's tables");
+    expect(rowsIn("## An AnswerDesk's tables").sort()).toEqual([...tablesIn(source), "schema_version"].sort());
+    for (const [, columns = ""] of source.matchAll(/CREATE TABLE \w+ \(([^;]+)\)/g))
+      for (const [, column = ""] of columns.matchAll(/(?:^|,)\s*(\w+) (?:INTEGER|TEXT)/g)) expect(part).toContain(`\`${column}\``);
+  });
+
   it.each([TABLES_OF_STORAGE, "r2-layout/README.md"])("R2 keys: %s has one row for each that is built", (path) => {
     const keys = [...read("r2-layout/keys.ts").matchAll(/export const (\w+Key) =/g)].map(([, name]) => name);
-    const rows = [...rowsOf(path).keys()].filter((key) => /^(outputs|runs|datasets|environments)\//.test(key));
+    const rows = [...rowsOf(path).keys()].filter((key) => /^(outputs|runs|answers|datasets|environments)\//.test(key));
     // `outputKey` makes three files.
     expect(rows).toHaveLength(keys.length + 2);
   });

@@ -5,7 +5,7 @@ import type { AttemptCost, AttemptSpent } from "../client.ts";
 import { isMissed, isRefused, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
 import type { LimitHeaders } from "./limit-headers.ts";
 import { billedBy } from "./billed-usage.ts";
-import { usedBy } from "./request-costs.ts";
+import { type RequestCosts, usedBy, type Weight } from "./request-costs.ts";
 
 /** What is looked at of an answer: how it begins. */
 export type AnswerHead = Pick<Response, "ok" | "headers" | "status">;
@@ -18,16 +18,22 @@ const GIVEN_UP: readonly number[] = [408, 499, 504, 520, 524];
 /** Words of a connection that was never made: nothing was sent. */
 const NEVER_MADE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_/;
 
+/** A request, as far as its attempts are watched. */
+export interface WatchedRequest {
+  /** What it weighs now: of a request that others may join, more from time to time. */
+  readonly weigh: () => Weight;
+  readonly costs: RequestCosts;
+  readonly headers: LimitHeaders;
+}
+
 /**
  * Watches one attempt for what its permit is told at the end. It is also what the request is expected to use, told when that is first asked for: a request that
  * waits long for its permit is taken for what was learned meanwhile.
  */
 export class AttemptWatch implements AttemptCost {
-  readonly #estimate: () => RequestCost;
+  readonly #request: WatchedRequest;
   #cost: RequestCost | null = null;
-  readonly #billed: () => RequestBound;
   #bound: RequestBound | null = null;
-  readonly #headers: LimitHeaders;
   #at = 0;
   #head: AnswerHead | null = null;
   #used: RequestCost | null = null;
@@ -35,27 +41,26 @@ export class AttemptWatch implements AttemptCost {
   #isSent = false;
   #thrown: unknown = null;
 
-  constructor(estimate: () => RequestCost, billed: () => RequestBound, headers: LimitHeaders) {
-    this.#estimate = estimate;
-    this.#billed = billed;
-    this.#headers = headers;
-  }
-
-  get cost(): RequestCost {
-    this.#cost ??= this.#estimate();
-    return this.#cost;
+  constructor(request: WatchedRequest) {
+    this.#request = request;
   }
 
   get input_tokens(): number {
-    return this.cost.input_tokens;
+    return this.#estimate.input_tokens;
   }
 
   get output_tokens(): number {
-    return this.cost.output_tokens;
+    return this.#estimate.output_tokens;
+  }
+
+  get #estimate(): RequestCost {
+    const { costs, weigh } = this.#request;
+    this.#cost ??= costs.of(weigh());
+    return this.#cost;
   }
 
   get bound(): RequestBound {
-    this.#bound ??= this.#billed();
+    this.#bound ??= this.#request.weigh().billed();
     return this.#bound;
   }
 
@@ -67,17 +72,6 @@ export class AttemptWatch implements AttemptCost {
     if (this.#head !== null) return this.#head.ok || GIVEN_UP.includes(this.#head.status) ? UNSEEN : NOTHING;
     const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
     return failure !== null && (failure.code === "connect_timeout" || NEVER_MADE.test(failure.message)) ? NOTHING : UNSEEN;
-  }
-
-  /** Tokens that a refusal says the server took the request for; null where there is none, or it does not say. */
-  get requested(): number | null {
-    const said = this.#thrown instanceof RequestFailed ? this.#thrown.failure.said : undefined;
-    return said?.named === "tokens" ? said.requested : null;
-  }
-
-  /** As the server counts it; null where it has not said. */
-  get used(): RequestCost | null {
-    return this.#used;
   }
 
   /** The attempt holds its permit. `now`: Unix milliseconds. */
@@ -107,6 +101,7 @@ export class AttemptWatch implements AttemptCost {
     this.#thrown = thrown;
   }
 
+  /** How the attempt ended. Its `cost` is the watch itself, which the permit was asked for with: where nobody reads it, it is never worked out. */
   outcome(now: number): AttemptOutcome {
     const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
     const kind = this.#kind(failure);
@@ -114,9 +109,9 @@ export class AttemptWatch implements AttemptCost {
     return {
       kind,
       ms: now - this.#at,
-      cost: this.cost,
+      cost: this,
       used: this.#used,
-      told: this.#head === null ? null : this.#headers.look(this.#head.headers, now, refused),
+      told: this.#head === null ? null : this.#request.headers.look(this.#head, now, refused),
       named: failure?.said?.named ?? null,
       named_limit: failure?.said?.named_limit ?? null,
       retry_after_ms: failure?.retryAfterMs ?? null,
@@ -125,7 +120,16 @@ export class AttemptWatch implements AttemptCost {
 
   /** Of a permit that was given back unused. */
   unsent(): AttemptOutcome {
-    return { kind: "unsent", ms: 0, cost: this.cost, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
+    return { kind: "unsent", ms: 0, cost: this, used: null, told: null, named: null, named_limit: null, retry_after_ms: null };
+  }
+
+  /** What comes later is expected to use is learned from it; after `outcome`. */
+  teach(): void {
+    const { costs, weigh } = this.#request;
+    if (this.#used !== null) return costs.learn(weigh(), this.#used);
+    // Tokens that a refusal says the server took the request for.
+    const said = this.#thrown instanceof RequestFailed ? this.#thrown.failure.said : undefined;
+    if (said?.named === "tokens" && said.requested !== null) costs.refused(weigh(), said.requested);
   }
 
   #kind(failure: RequestFailure | null): AttemptOutcome["kind"] {

@@ -183,10 +183,10 @@ export class LimitHeaders {
   #looks = 0;
   #next = 0;
 
-  /** `always`: a refusal, which is looked at in any case. */
-  look(headers: HeaderSource, now: number, always: boolean): ToldLimits | null {
+  /** `always`: a refusal, which is looked at in any case. An answer that is not looked at is not asked for its headers either: a runtime may have to make them first. */
+  look(answer: { readonly headers: HeaderSource }, now: number, always: boolean): ToldLimits | null {
     if (!always && now < this.#next) return null;
-    const told = toldBy(headers, now);
+    const told = toldBy(answer.headers, now);
     this.#looks = told === null ? this.#looks + 1 : 0;
     this.#next = this.#looks === 0 ? now + LOOK_MS : this.#looks >= FIRST_LOOKS ? now + SILENT_LOOK_MS : 0;
     return told;

@@ -19,9 +19,9 @@ export class AttemptClock {
     this.#now = now;
   }
 
-  /** Begins an attempt; the function it gives back ends its time-keeping, and must be called. */
-  begin(end: () => void): () => void {
-    const attempt = { at: this.#now() + this.limitMs, end };
+  /** Begins an attempt at `now`; the function it gives back ends its time-keeping, and must be called. */
+  begin(now: number, end: () => void): () => void {
+    const attempt = { at: now + this.limitMs, end };
     this.#open.add(attempt);
     this.#timer ??= setTimeout(this.#ring, this.limitMs);
     return () => {

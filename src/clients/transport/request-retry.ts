@@ -1,8 +1,6 @@
 import { Absence } from "./absence.ts";
 import type { AttemptClock } from "./attempt-clock.ts";
-import { AttemptWatch } from "../limits/attempt-watch.ts";
-import type { LimitHeaders } from "../limits/limit-headers.ts";
-import type { RequestCosts, Weight } from "../limits/request-costs.ts";
+import { AttemptWatch, type WatchedRequest } from "../limits/attempt-watch.ts";
 import { type ClientPorts, DEFAULT_REQUEST_RETRIES } from "../client.ts";
 import { onAbort } from "./on-abort.ts";
 import { Shelter } from "./shelter.ts";
@@ -14,17 +12,14 @@ const MAX_DELAY_MS = 8_000;
 /** Wait before the attempt after number `attempt` (from 0): doubling, and up to a quarter shorter so that lanes spread. */
 export const backoff = (attempt: number, random: number): number => Math.min(FIRST_DELAY_MS * 2 ** attempt, MAX_DELAY_MS) * (1 - 0.25 * random);
 
-export interface RetriedRequest<T> {
+/** `weigh` is asked where the permits read it. */
+export interface RetriedRequest<T> extends WatchedRequest {
   readonly signal: AbortSignal | null;
   readonly clock: AttemptClock;
   /** Called once, when the first attempt holds its permit. */
   readonly onBegin?: (() => void) | undefined;
   /** See `ModelCall`. */
   readonly onWait?: ((waiting: boolean) => void) | undefined;
-  /** What it weighs now: of a request that others may join, more from time to time. Asked for where the permits read it. */
-  readonly weigh: () => Weight;
-  readonly costs: RequestCosts;
-  readonly headers: LimitHeaders;
   /** One attempt; throws `RequestFailed` for what the table of docs/retries.md knows. Any other error is final. `watch`: where the permits read outcomes. */
   readonly attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>;
 }
@@ -36,27 +31,20 @@ export interface RetriedRequest<T> {
  */
 export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: ClientPorts): Promise<T> {
   const { gate } = ports;
-  const { costs, headers } = request;
   const retries = ports.maxRequestRetries ?? DEFAULT_REQUEST_RETRIES;
   const absence = ports.outlasting === undefined ? null : new Absence(ports.outlasting, ports);
   let shelter: Shelter | null = null;
   let counted = 0;
   for (let attempt = 0; ; attempt++) {
-    const watch =
-      gate.reads === true
-        ? new AttemptWatch(
-            () => costs.of(request.weigh()),
-            () => request.weigh().billed(),
-            headers,
-          )
-        : undefined;
+    const watch = gate.reads === true ? new AttemptWatch(request) : undefined;
     await enter(request.signal, watch, ports);
-    watch?.begin(ports.now());
+    const begun = ports.now();
+    watch?.begin(begun);
     if (attempt === 0) request.onBegin?.();
     else request.onWait?.(false);
     let failure: RequestFailure;
     try {
-      const answer = await timedAttempt(request, watch);
+      const answer = await timedAttempt(request, begun, watch);
       absence?.over();
       ports.storm?.accepted();
       return answer;
@@ -68,8 +56,7 @@ export async function sendWithRetries<T>(request: RetriedRequest<T>, ports: Clie
       if (watch === undefined) gate.leave();
       else {
         gate.leave(watch.outcome(ports.now()), watch);
-        if (watch.used !== null) costs.learn(request.weigh(), watch.used);
-        else if (watch.requested !== null) costs.refused(request.weigh(), watch.requested);
+        watch.teach();
       }
     }
     if (ports.storm !== undefined && shelter === null && isRefused(failure)) shelter = new Shelter(ports.storm, ports.now);
@@ -109,12 +96,12 @@ async function waitBefore(
 }
 
 /** One attempt under the clock of its endpoint. A cancellation of the whole request rejects with that signal's reason. */
-async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>, watch: AttemptWatch | undefined): Promise<T> {
+async function timedAttempt<T>({ signal, clock, attempt }: RetriedRequest<T>, begun: number, watch: AttemptWatch | undefined): Promise<T> {
   const controller = new AbortController();
   signal?.throwIfAborted();
   const letGo = signal === null ? null : onAbort(signal, () => controller.abort(signal.reason));
   let late = false;
-  const finish = clock.begin(() => {
+  const finish = clock.begin(begun, () => {
     late = true;
     controller.abort(new Error("request time-out"));
   });

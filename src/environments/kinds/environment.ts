@@ -238,26 +238,20 @@ export abstract class Environment implements Playable {
    * more than the loop does. Rejects with a `RolloutError`, or an `OverlongPromptError`.
    */
   async getModelResponse(state: State, prompt: readonly Message[], options: ModelCallOptions = {}): Promise<ModelResponse> {
-    const client = options.client ?? state.client;
+    const { client = state.client, model = state.model, tools = state.tool_defs, samplingArgs: sampling_args = state.sampling_args } = options;
     if (client === null) throw new Error("this state has no client to call a model with");
-    const request = {
-      prompt,
-      model: options.model ?? state.model,
-      sampling_args: options.samplingArgs ?? state.sampling_args,
-      tools: options.tools ?? state.tool_defs,
-      state,
-      signal: this.signalOf(state),
+    const response = await this.calling(state, (events) => {
       // Another model that an environment asks answers for itself.
-      ...(options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {}),
-    };
-    const response = await this.calling(state, (events) => client.getResponse({ ...request, ...events }));
+      const own = options.client === undefined ? { onAnswer: () => this.answerBegins(state), visibly: this.watchesAnswers } : {};
+      return client.getResponse({ prompt, model, sampling_args, tools, state, signal: this.signalOf(state), ...events, ...own });
+    });
     state.usage = addUsage(state.usage, response.usage, response.cached !== true && options.client === undefined);
     return response;
   }
 
   /** Makes a model call of this rollout, which tells what it says of itself: waiting is not the rollout's own time. */
-  protected async calling<T>(state: State, ask: (events: CallEvents) => Promise<T>): Promise<T> {
-    return await watched(this.callMade(state), () => this.callBegins(state), ask);
+  protected calling<T>(state: State, ask: (events: CallEvents) => Promise<T>): Promise<T> {
+    return watched(this.callMade(state), () => this.callBegins(state), ask);
   }
 
   /** A model call of this rollout is about to be made; null where nobody counts the rollout's time. */

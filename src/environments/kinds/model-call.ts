@@ -20,7 +20,7 @@ export async function watched<T>(call: WatchedCall | null, begins: () => void, a
     begins();
   };
   try {
-    return await ask(call === null ? { onBegin } : { onBegin, onWait: call.waits });
+    return await ask(call === null ? { onBegin } : { onBegin, onWait: (waiting) => call.waits(waiting) });
   } finally {
     call?.over();
   }

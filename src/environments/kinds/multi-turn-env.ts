@@ -193,7 +193,9 @@ export abstract class MultiTurnEnv extends Environment {
       answered: isResumed,
       awayMs: isResumed ? now() - state.timing.start_time * 1_000 - elapsed : 0,
       stillAt: null,
-      waits: new CallWaits(stand),
+      waits: new CallWaits(stand, () => {
+        play.calledAt = now();
+      }),
       prompt: from?.prompt ?? null,
       kept: isResumed && context.onTurn !== undefined,
       leaving: false,
@@ -245,12 +247,7 @@ export abstract class MultiTurnEnv extends Environment {
   protected override callMade(state: State): WatchedCall | null {
     const play = this.#plays.get(state);
     if (play === undefined) return null;
-    const { permitted, waits, over } = play.waits.begin();
-    const goesOn = (waiting: boolean): void => {
-      waits(waiting);
-      if (!waiting) play.calledAt = play.context.now();
-    };
-    return { permitted, waits: goesOn, over };
+    return play.waits.begin();
   }
 
   protected override answerBegins(state: State): void {

@@ -31,7 +31,7 @@ export interface HolderLink {
   /** Calls `then` at that time, unless the function that it gives back was called before. */
   at(at: number, then: () => void): () => void;
   began(): void;
-  ended(outcome: AttemptOutcome | undefined, now: number): void;
+  ended(outcome: AttemptOutcome | undefined): void;
   /** It begins to wait for the Limiter. */
   waits(holder: Holder): void;
   closed(holder: Holder): void;
@@ -120,9 +120,8 @@ export class Holder implements Permits {
 
   leave(outcome?: AttemptOutcome): void {
     this.#inFlight--;
-    const now = this.#link.now();
-    if (outcome !== undefined) this.#ended(outcome, now);
-    this.#link.ended(outcome, now);
+    if (outcome !== undefined) this.#ended(outcome);
+    this.#link.ended(outcome);
     this.name.gate.leave();
     if (this.#line.length > 0) this.pump();
     if (this.#closed) this.#link.closed(this);
@@ -281,7 +280,7 @@ export class Holder implements Permits {
     return this.#balance.readyAt(link.now());
   }
 
-  #ended(outcome: AttemptOutcome, now: number): void {
+  #ended(outcome: AttemptOutcome): void {
     const { kind, cost } = outcome;
     const used = outcome.used ?? (kind === "accepted" ? cost : NOTHING);
     if (kind === "unsent") this.#sent--;
@@ -291,7 +290,7 @@ export class Holder implements Permits {
       this.#total.input += used.input_tokens;
       this.#total.output += used.output_tokens;
     }
-    if (now - outcome.ms < this.#countedSince) return;
+    if (this.#countedSince === Number.POSITIVE_INFINITY || this.#link.now() - outcome.ms < this.#countedSince) return;
     if (kind === "rate_limited" || kind === "overloaded") this.#balance.refused(cost);
     else this.#balance.correct(cost, kind === "unsent" || kind === "missed" ? null : used);
   }

@@ -161,11 +161,11 @@ export class LimiterLink implements HolderLink {
     if (this.circuit.isOpen) this.circuit.asked();
   }
 
-  ended(outcome: AttemptOutcome | undefined, now: number): void {
+  ended(outcome: AttemptOutcome | undefined): void {
     this.#inFlight--;
     if (outcome === undefined) return;
     const { refusals, missed } = this.#seen;
-    this.#seen.ended(outcome, this.#inFlight, now);
+    this.#seen.ended(outcome, this.#inFlight, this.now);
     if (outcome.kind === "unsent") return;
     const isFirst = (refusals === 0 && this.#seen.refusals > 0) || (missed === 0 && this.#seen.missed > 0);
     if (isFirst) this.#soon(SOON_MS);

@@ -42,8 +42,8 @@ export class Seen {
     this.#counts.sent++;
   }
 
-  /** `inFlight`: requests of this executor there that go on. */
-  ended(outcome: AttemptOutcome, inFlight: number, now: number): void {
+  /** `inFlight`: requests of this executor there that go on. `now` is asked where it was refused. */
+  ended(outcome: AttemptOutcome, inFlight: number, now: () => number): void {
     const { kind } = outcome;
     if (kind === "unsent") {
       this.#counts.sent--;
@@ -58,7 +58,7 @@ export class Seen {
       const entry = latencyEntry(outcome.ms);
       while (this.#latencies.length <= entry) this.#latencies.push(0);
       this.#latencies[entry] = (this.#latencies[entry] ?? 0) + 1;
-    } else if (kind === "rate_limited" || kind === "overloaded") this.#refusal(kind, outcome, inFlight, now);
+    } else if (kind === "rate_limited" || kind === "overloaded") this.#refusal(kind, outcome, inFlight, now());
   }
 
   #refusal(kind: Refusal["kind"], { ms, named, named_limit, retry_after_ms, told }: AttemptOutcome, inFlight: number, now: number): void {

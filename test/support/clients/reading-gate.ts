@@ -26,11 +26,14 @@ export class ReadingGate implements Permits {
   async enter(signal?: AbortSignal | null, cost?: RequestCost): Promise<void> {
     await this.#gate.enter(signal);
     this.onPermit();
-    this.costs.push(cost === undefined ? undefined : { input_tokens: cost.input_tokens, output_tokens: cost.output_tokens });
+    this.costs.push(cost === undefined ? undefined : asNow(cost));
   }
 
   leave(outcome?: AttemptOutcome): void {
-    this.outcomes.push(outcome);
+    this.outcomes.push(outcome === undefined ? undefined : { ...outcome, cost: asNow(outcome.cost) });
     this.#gate.leave();
   }
 }
+
+/** What is expected is worked out when it is first asked for. */
+const asNow = ({ input_tokens, output_tokens }: RequestCost): RequestCost => ({ input_tokens, output_tokens });

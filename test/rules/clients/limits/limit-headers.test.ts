@@ -136,16 +136,16 @@ describe("looks at headers", () => {
 
   it("come some times a second where an endpoint says its limits, and with every refusal", () => {
     const looks = new LimitHeaders();
-    expect(looks.look(OPENAI, NOW, false)).not.toBeNull();
-    expect(looks.look(OPENAI, NOW + 50, false)).toBeNull();
-    expect(looks.look(OPENAI, NOW + 50, true)).not.toBeNull();
-    expect(looks.look(OPENAI, NOW + 150, false)).not.toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW, false)).not.toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW + 50, false)).toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW + 50, true)).not.toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW + 150, false)).not.toBeNull();
   });
 
   it("are seldom where it says none, and find it when it begins to", () => {
     const looks = new LimitHeaders();
-    for (let at = 0; at < 3; at++) expect(looks.look(SILENT, NOW, false)).toBeNull();
-    expect(looks.look(OPENAI, NOW + 1_000, false)).toBeNull();
-    expect(looks.look(OPENAI, NOW + 10_000, false)).not.toBeNull();
+    for (let at = 0; at < 3; at++) expect(looks.look({ headers: SILENT }, NOW, false)).toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW + 1_000, false)).toBeNull();
+    expect(looks.look({ headers: OPENAI }, NOW + 10_000, false)).not.toBeNull();
   });
 });

@@ -1,6 +1,7 @@
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../src/errors/codes.ts";
 import { fail, ok, type Result } from "../src/errors/result.ts";
 import { MAX_ROW_BYTES } from "../src/limits.ts";
+import { type AnsweredCalls, isNothing } from "../src/metrics/cache-usage.ts";
 import type { JudgeUsage, RolloutSummary } from "../src/metrics/rollout-summary.ts";
 
 /**
@@ -11,17 +12,19 @@ import type { JudgeUsage, RolloutSummary } from "../src/metrics/rollout-summary.
  *   [2, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts]
  *   [3, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster]
  *   [4, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs]
+ *   [5, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs, cache]
  *
  * `truncated` lists rollout indices; `errors` is code -> rollout indices; `metrics` is [name index, values] pairs, null where a rollout
  * lacks it; `finals` is [inputs, outputs] of the final context, null where unknown; `codes` is digest -> rollout
  * indices of those that carry one; `judges` is [requests, inputs, outputs] of judges, 0 where none was asked; `prompts` lists the
  * rollouts whose prompt is not that of the unit's first; `cluster` stands for the group of the unit's first; `costs` is [inputs, outputs, requests, inputs,
- * outputs] in nano-dollars: of the model's answers, null where unknown, and of those requests of judges whose cost is known, 0 where it is of none. Trailing empty columns are left out, and
+ * outputs] in nano-dollars: of the model's answers, null where unknown, and of those requests of judges whose cost is known, 0 where it is of none; `cache` is [calls,
+ * cached, inputs, outputs] of the model's calls in a run that reads the cache, and the same four of judges where any was asked. Trailing empty columns are left out, and
  * a unit is of the lowest version that has all that it needs.
  */
-const VERSIONS = [1, 2, 3, 4] as const;
+const VERSIONS = [1, 2, 3, 4, 5] as const;
 /** Columns of a text, its version among them. */
-const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11, 3: 12, 4: 13 };
+const WIDTH: Readonly<Record<(typeof VERSIONS)[number], number>> = { 1: 9, 2: 11, 3: 12, 4: 13, 5: 14 };
 
 /** In every text that has an error or a digest of code, and in no other: whoever looks for errors passes by most units without reading them. */
 export const NAMES_SOMETHING = '{"';
@@ -46,6 +49,7 @@ type Packed = [
   number[]?,
   (string | null)?,
   (Costs | [])?,
+  number[][]?,
 ];
 
 export interface PackedUnit {
@@ -89,6 +93,7 @@ export function packUnit(rollouts: readonly RolloutSummary[], names: readonly st
     indicesWhere(rollouts, ({ other_prompt }) => other_prompt === true),
     rollouts[0]?.cluster ?? null,
     costsOf(rollouts),
+    cacheColumns(rollouts),
   ];
   const text = JSON.stringify(withoutEmptyTail(packed));
   // Numbers, error codes and digests only: a byte per character.
@@ -109,9 +114,9 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
   if (!VERSIONS.some((known) => known === version))
     return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSIONS.join(", ")}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null, costs = []] =
+  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null, costs = [], cache = []] =
     packed as Packed;
-  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges, ...costs];
+  const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges, ...costs, ...cache];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");
   const named: [string, Column][] = [];
@@ -151,6 +156,7 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
           : { judges: { requests, input_tokens: judges[1]?.[index] ?? 0, output_tokens: judges[2]?.[index] ?? 0, ...judgesCost(costs, index) } }),
         ...(others.has(index) ? { other_prompt: true as const } : {}),
         ...(cluster === null ? {} : { cluster }),
+        ...cacheAt(cache, index),
       };
     }),
   );
@@ -182,6 +188,26 @@ function judgesCost([, , of, inputs, outputs]: Costs | [], index: number): Pick<
   return requests === 0 ? {} : { priced: { requests, input_nano: inputs?.[index] ?? 0, output_nano: outputs?.[index] ?? 0 } };
 }
 
+/** The numbers of an `AnsweredCalls`, in the order of their columns. */
+const ANSWERED = ["calls", "cached", "input_tokens", "output_tokens"] as const;
+
+function cacheColumns(rollouts: readonly RolloutSummary[]): number[][] {
+  if (rollouts.every(({ cache }) => cache === undefined)) return [];
+  const own = ANSWERED.map((name) => rollouts.map(({ cache }) => cache?.[name] ?? 0));
+  const judges = ANSWERED.map((name) => rollouts.map(({ cache }) => cache?.judges?.[name] ?? 0));
+  return rollouts.every(({ cache }) => cache?.judges === undefined) ? own : [...own, ...judges];
+}
+
+function cacheAt(columns: readonly number[][], index: number): Pick<RolloutSummary, "cache"> {
+  const at = (from: number): AnsweredCalls => {
+    const [calls = 0, cached = 0, input_tokens = 0, output_tokens = 0] = columns.slice(from, from + ANSWERED.length).map((column) => column[index]);
+    return { calls, cached, input_tokens, output_tokens };
+  };
+  const judges = at(ANSWERED.length);
+  if (isNothing(at(0)) && isNothing(judges)) return {};
+  return { cache: { ...at(0), ...(isNothing(judges) ? {} : { judges }) } };
+}
+
 function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: RolloutSummary) => string | null): Record<string, number[]> {
   const found: Record<string, number[]> = {};
   for (const [index, rollout] of rollouts.entries()) {
@@ -196,7 +222,7 @@ function indicesBy(rollouts: readonly RolloutSummary[], keyOf: (rollout: Rollout
 
 /** Most units are not truncated, did not fail, know no final context and asked no judge: their rows end earlier, in a version that knows so much. */
 function withoutEmptyTail(packed: Packed): unknown[] {
-  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs] = packed;
+  const [, rewards, inputs, outputs, truncated, errors, metrics, finals, codes, judges, prompts, cluster, costs, cache] = packed;
   const tail: [unknown, boolean][] = [
     [truncated, truncated?.length === 0],
     [errors, Object.keys(errors ?? {}).length === 0],
@@ -207,8 +233,9 @@ function withoutEmptyTail(packed: Packed): unknown[] {
     [prompts, prompts?.length === 0],
     [cluster, cluster === null],
     [costs, costs?.length === 0],
+    [cache, cache?.length === 0],
   ];
   while (tail.at(-1)?.[1] === true) tail.pop();
   const columns = [rewards, inputs, outputs, ...tail.map(([value]) => value)];
-  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 4, ...columns];
+  return [VERSIONS.find((version) => columns.length < WIDTH[version]) ?? 5, ...columns];
 }

@@ -1,3 +1,4 @@
+import { addCacheUsage, type CacheUsage } from "./cache-usage.ts";
 import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { type RewardRange, type RewardUncertainty, USUAL_RANGE } from "./interval.ts";
 import { NO_PASS_RATES, type PassIntervalsOfRun, type PassRatesOfRun, PassTally } from "./pass-at-k.ts";
@@ -46,6 +47,8 @@ export interface Aggregates extends RewardUncertainty, PassRatesOfRun, PassInter
   readonly costs: PricedRollouts | null;
   /** What judges were asked and answered in all, apart from the model's; null where none was asked. */
   readonly judges_total: JudgeUsage | null;
+  /** How calls were answered in all; null where the cache was not read. Tokens of cached answers are among `tokens_total` and `judges_total` too. */
+  readonly cache_total: CacheUsage | null;
   /** Rollouts with another prompt than the first of their example: with any of them there is neither pass@k nor an interval. */
   readonly other_prompts: number;
 }
@@ -96,6 +99,7 @@ export class Aggregator {
   readonly #grouped: boolean;
   #costs: PricedRollouts | undefined;
   #judges: JudgeUsage | undefined;
+  #cache: CacheUsage | undefined;
   #others = 0;
   readonly #spread: SpreadOfRun;
   readonly #pass: PassTally;
@@ -133,6 +137,7 @@ export class Aggregator {
     this.#others += other.#others;
     if (other.#costs !== undefined) this.#costs = { rollouts: (this.#costs?.rollouts ?? 0) + other.#costs.rollouts, ...addNano(this.#costs, other.#costs) };
     if (other.#judges !== undefined) this.#judges = addJudges(this.#judges, other.#judges);
+    if (other.#cache !== undefined) this.#cache = addCacheUsage(this.#cache, other.#cache);
     this.#reward.merge(other.#reward);
     this.#rewardWithoutErrors.merge(other.#rewardWithoutErrors);
     this.#input.merge(other.#input);
@@ -172,6 +177,7 @@ export class Aggregator {
       tokens_total: { input_tokens: this.#input.sum, output_tokens: this.#output.sum },
       costs: this.#costs ?? null,
       judges_total: this.#judges ?? null,
+      cache_total: this.#cache ?? null,
       other_prompts: this.#others,
     };
   }
@@ -185,6 +191,7 @@ export class Aggregator {
     if (rollout.other_prompt === true) this.#others += 1;
     if (rollout.cost !== undefined) this.#costs = addCost(this.#costs, rollout.cost);
     if (rollout.judges !== undefined) this.#judges = addJudges(this.#judges, rollout.judges);
+    if (rollout.cache !== undefined) this.#cache = addCacheUsage(this.#cache, rollout.cache);
     if (!reportsUsage(rollout)) return;
     this.#input.add(rollout.input_tokens);
     this.#output.add(rollout.output_tokens);

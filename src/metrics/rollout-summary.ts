@@ -1,5 +1,6 @@
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import type { NanoCost } from "../prices/nano-cost.ts";
+import type { CacheUsage } from "./cache-usage.ts";
 
 /** What other models than the one that is evaluated, judges above all, were asked and answered. */
 export interface JudgeUsage {
@@ -32,6 +33,8 @@ export interface RolloutSummary {
   readonly cost?: NanoCost;
   /** Absent where no judge was asked. */
   readonly judges?: JudgeUsage;
+  /** Absent where the cache was not read. */
+  readonly cache?: CacheUsage;
   /** True where the row has another prompt than the first row of its example: the two are not attempts at one thing. Absent = it has not. */
   readonly other_prompt?: true;
   /** What stands for the group that its example belongs to (one-run/cluster-groups.ts); absent where examples are not clustered. */

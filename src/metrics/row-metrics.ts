@@ -14,7 +14,7 @@ export const STANDARD_FIELDS: ReadonlySet<string> = new Set([
     "usage_cost",
     "judge_usage",
   ],
-  ...["generation_ms", "scoring_ms", "total_ms", "trajectory", "scored_anew"],
+  ...["generation_ms", "scoring_ms", "total_ms", "trajectory", "scored_anew", "cache_usage"],
 ]);
 
 /** Metrics by name. Rows up to 0.1.9 have them beside the standard fields only, where a state column that is a number looks like one. */

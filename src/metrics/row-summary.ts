@@ -1,3 +1,4 @@
+import { type CacheUsage, readCacheUsage } from "./cache-usage.ts";
 import type { JudgeUsage, RolloutSummary } from "./rollout-summary.ts";
 import { clusterOf } from "./one-run/cluster-groups.ts";
 import { metricsOfRow } from "./row-metrics.ts";
@@ -61,6 +62,11 @@ function modelCost(said: unknown): { cost?: NanoCost } {
   return cost === null ? {} : { cost };
 }
 
+function cacheOf(usage: unknown): { cache?: CacheUsage } {
+  const cache = readCacheUsage(usage);
+  return cache === null ? {} : { cache };
+}
+
 /** What a row of `results.jsonl` (ours or the Python library's) says in numbers. A missing reward is 0. `clusterBy`: the key by which examples are clustered. */
 export function summaryOfRow(row: Readonly<Record<string, unknown>>, clusterBy?: string): RolloutSummary {
   const usage = isObject(row.token_usage) ? row.token_usage : {};
@@ -80,6 +86,7 @@ export function summaryOfRow(row: Readonly<Record<string, unknown>>, clusterBy?:
     ...(typeof row.env_digest === "string" && coversCode(row.env_digest) ? { env_digest: row.env_digest } : {}),
     ...modelCost(row.usage_cost),
     ...judgesOf(row.judge_usage),
+    ...cacheOf(row.cache_usage),
     ...(clusterBy === undefined ? {} : { cluster: clusterOf(row, clusterBy) }),
   };
 }

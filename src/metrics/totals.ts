@@ -1,4 +1,5 @@
 import { addNano, type NanoCost } from "../prices/nano-cost.ts";
+import { addCacheUsage, type CacheUsage, isNothing, NO_CALLS } from "./cache-usage.ts";
 import type { JudgeUsage, PricedRequests, RolloutSummary } from "./rollout-summary.ts";
 
 /**
@@ -17,6 +18,8 @@ export interface Totals {
   readonly costs?: PricedRollouts;
   /** Absent while no judge was asked. */
   readonly judges?: JudgeUsage;
+  /** Absent while no call was answered with the cache on. */
+  readonly cache?: CacheUsage;
   /** Rollouts with another prompt than the first of their example; absent while there is none. */
   readonly other_prompts?: number;
   /** Rollouts by error code; no zeros. */
@@ -56,7 +59,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
   const errors = new Map(Object.entries(totals.errors));
   const metrics = new Map(Object.entries(totals.metrics));
   const marked = new Map(Object.entries(totals.marked ?? {}));
-  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated, costs, judges, other_prompts = 0 } = totals;
+  let { rollouts: count, reward_sum, reward_sum_without_errors, input_tokens, output_tokens, truncated, costs, judges, cache, other_prompts = 0 } = totals;
   for (const rollout of rollouts) {
     count += sign;
     reward_sum += sign * rollout.reward;
@@ -67,6 +70,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     if (rollout.other_prompt === true) other_prompts += sign;
     if (rollout.cost !== undefined) costs = addCost(costs, rollout.cost, sign);
     if (rollout.judges !== undefined) judges = addJudges(judges, rollout.judges, sign);
+    if (rollout.cache !== undefined) cache = addCacheUsage(cache, rollout.cache, sign);
     if (rollout.error === null) reward_sum_without_errors += sign * rollout.reward;
     else setOrDrop(errors, rollout.error, (errors.get(rollout.error) ?? 0) + sign);
     for (const [name, value] of Object.entries(rollout.metrics)) {
@@ -85,6 +89,7 @@ function shifted(totals: Totals, rollouts: readonly RolloutSummary[], sign: 1 | 
     truncated,
     ...(costs === undefined || costs.rollouts === 0 ? {} : { costs }),
     ...(judges === undefined || judges.requests === 0 ? {} : { judges }),
+    ...(cache === undefined || (isNothing(cache) && isNothing(cache.judges ?? NO_CALLS)) ? {} : { cache }),
     ...(other_prompts === 0 ? {} : { other_prompts }),
     errors: Object.fromEntries(errors),
     metrics: Object.fromEntries(metrics),

@@ -24,7 +24,7 @@ export const givenRowOf = (state: State): ForeignRow | null => given.get(state) 
 export const readGivenRow = (text: string): ForeignRow => readForeignRow(escapedSeparators(text.replace(/[\r\n]+/g, " ")));
 
 /** Keys that are ours alone to write. */
-const OURS: ReadonlySet<string> = new Set(["rollout_index", "env_digest", "usage_cost", "judge_usage", "scored_anew"]);
+const OURS: ReadonlySet<string> = new Set(["rollout_index", "env_digest", "usage_cost", "judge_usage", "scored_anew", "cache_usage"]);
 
 /** Keys that a row keeps whatever else it loses: they are bounded, or its scores. */
 const KEPT: ReadonlySet<string> = new Set([

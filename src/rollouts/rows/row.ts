@@ -1,3 +1,4 @@
+import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { KIB, MIB } from "../../limits.ts";
@@ -21,7 +22,8 @@ import { finalTokens } from "../state/usage.ts";
 /**
  * A line of `results.jsonl`: which keys, in which order, and what is left out. Beyond verifiers' keys a row carries
  * `rollout_index`, after the flattened metrics, and its error object `code`, last; `env_digest` follows where the run has rows of
- * several versions of its environment, `usage_cost` where what the model's answers cost is known, `judge_usage` where judges may be asked, `scored_anew` where rollouts are judged together.
+ * several versions of its environment, `usage_cost` where what the model's answers cost is known, `judge_usage` where judges may be asked, `scored_anew` where rollouts are judged
+ * together, `cache_usage` where the run reads the cache.
  */
 export type Row = JsonObject & { example_id: number; reward: number; rollout_index: number };
 
@@ -49,6 +51,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "usage_cost",
   "judge_usage",
   "scored_anew",
+  "cache_usage",
   // Assigning it would change an object's prototype instead of adding a key.
   "__proto__",
 ]);
@@ -70,6 +73,8 @@ export interface RowOptions {
   readonly price?: Price | null | undefined;
   /** What judges took for this rollout; absent or null where the environment calls no model of its own. */
   readonly judges?: JudgeUsage | null | undefined;
+  /** How its calls were answered; absent where the run does not read the cache. */
+  readonly cache?: CacheUsage | undefined;
   /** Absent: the usual one. */
   readonly shape?: ResultsShape | undefined;
   /** Of the code, where the run has rows of several; absent: rows carry none. */
@@ -125,13 +130,17 @@ function buildRow(state: State, options: RowOptions, without: readonly Part[]): 
 }
 
 /** What a row has beyond verifiers' keys, in front of the state columns. */
-const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew }: RowOptions, cost: NanoCost | null) => ({
+const ownFields = ({ rolloutIndex, envDigest, judges, scoredAnew, cache }: RowOptions, cost: NanoCost | null) => ({
   rollout_index: rolloutIndex,
   ...(envDigest === undefined ? {} : { env_digest: envDigest }),
   ...(cost === null ? {} : { usage_cost: { ...dollarsOf(cost) } }),
   ...(judges === undefined || judges === null ? {} : { judge_usage: judgeFields(judges) }),
   ...(scoredAnew === undefined ? {} : { scored_anew: scoredAnew }),
+  ...(cache === undefined ? {} : { cache_usage: cacheFields(cache) }),
 });
+
+/** `cache_usage` of a row. */
+export const cacheFields = ({ judges, ...own }: CacheUsage): JsonObject => ({ ...own, ...(judges === undefined ? {} : { judges: { ...judges } }) });
 
 /** The same of a rollout that came with its row. */
 function givenRow(given: ForeignRow, state: State, options: RowOptions, without: readonly Part[]): Written {

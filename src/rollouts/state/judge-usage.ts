@@ -12,7 +12,8 @@ const NO_COST: NanoCost = { input_nano: 0, output_nano: 0 };
 /** Beside the states, by their trajectories: an environment may hand its model a copy of the state. */
 const kept = new WeakMap<object, JudgeUsage>();
 
-const trajectoryOf = ({ trajectory }: Readonly<Record<string, unknown>>): object | null => (Array.isArray(trajectory) ? trajectory : null);
+/** What stands for a state whose copies share it; null where there is none. */
+export const trajectoryOf = ({ trajectory }: Readonly<Record<string, unknown>>): object | null => (Array.isArray(trajectory) ? trajectory : null);
 
 /** What judges took for this rollout so far; null while none was asked. */
 export function judgeUsageOf(state: Readonly<Record<string, unknown>>): JudgeUsage | null {

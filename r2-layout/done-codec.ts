@@ -114,8 +114,22 @@ export function unpackUnit(text: string, names: readonly string[]): Result<Rollo
   const version: unknown = Array.isArray(packed) ? packed[0] : null;
   if (!VERSIONS.some((known) => known === version))
     return fail("stored_version_unknown", `a stored unit has version ${JSON.stringify(version)}; known: ${VERSIONS.join(", ")}`);
-  const [, rewards, inputs, outputs, truncated = [], errors = {}, metrics = [], finals, digests = {}, judges = [], prompts = [], cluster = null, costs = [], cache = []] =
-    packed as Packed;
+  const [
+    ,
+    rewards,
+    inputs,
+    outputs,
+    truncated = [],
+    errors = {},
+    metrics = [],
+    finals,
+    digests = {},
+    judges = [],
+    prompts = [],
+    cluster = null,
+    costs = [],
+    cache = [],
+  ] = packed as Packed;
   const columns = [rewards, inputs, outputs, ...metrics.map(([, column]) => column), ...(finals ?? []), ...judges, ...costs, ...cache];
   if (!columns.every((column) => Array.isArray(column) && column.length === rewards.length))
     return fail("internal", "columns of a stored unit differ in length");

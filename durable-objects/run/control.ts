@@ -1,4 +1,4 @@
-import type { JsonObject, Order, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
+import type { CacheMode, JsonObject, Order, ResultsShape, ResumeField, RunConfig } from "../../src/config/plan/run-config.ts";
 import type { Failure, Result } from "../../src/errors/result.ts";
 import type { LiveMean } from "../../src/metrics/one-run/live-mean.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
@@ -216,6 +216,9 @@ export interface ResumeRequest {
   readonly headers?: Readonly<Record<string, string>> | null;
   readonly headers_from_state?: Readonly<Record<string, string>> | null;
   readonly verbose?: boolean | null;
+  /** `off`: without it from here on. */
+  readonly cache?: CacheMode | "off" | null;
+  readonly cache_days?: number | null;
   readonly num_workers?: number | "auto" | null;
   readonly no_interleave_scoring?: boolean | null;
   readonly sandbox?: RunConfig["sandbox"] | null;

@@ -8,6 +8,12 @@ import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 const json = z.json();
 const text = z.string();
 const count = z.int().min(0);
+const answeredCalls = z.strictObject({
+  calls: count,
+  cached: count.describe("Answered by the cache; nothing was sent for them."),
+  input_tokens: z.number().describe("Of cached answers; among the run's tokens, too."),
+  output_tokens: z.number(),
+});
 const moment = z.iso.datetime().nullable();
 const object = z.record(z.string(), json);
 const nothing = z.null();
@@ -156,6 +162,7 @@ export const runState = z.strictObject({
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),
   tokens: z.strictObject({ input: z.number(), output: z.number() }),
   judges: z.strictObject({ requests: z.number(), input: z.number(), output: z.number() }).optional(),
+  cache: answeredCalls.extend({ judges: answeredCalls.optional() }).optional().describe("How calls were answered, in a run that reads the cache."),
   grouping_problem: z.string().optional(),
   cluster_by: text.optional().describe("The key of rows over whose groups every interval of the run is; absent where they are over examples."),
   n_clusters: count.optional().describe("Examples, or groups of them, that the interval of the reward is over; this and the next three of a settled run."),

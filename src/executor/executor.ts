@@ -5,7 +5,6 @@ import { failureOf } from "../errors/result.ts";
 import { wallOf } from "../config/plan/walls.ts";
 import { asksForStream } from "../config/options/sampling.ts";
 import { STREAMS_PER_CONNECTION } from "../limits.ts";
-import type { RunSecrets } from "../secrets/run-secrets.ts";
 import { runName } from "../teams/team-name.ts";
 import { briefly } from "./briefly.ts";
 import { Endpoints } from "./endpoints/endpoints.ts";
@@ -286,7 +285,7 @@ export class Executor {
   }
 
   async #runUnits(grant: Grant, sentAt: number, service: Service, notes: RunNotes, loaded: Loaded): Promise<void> {
-    const opened = await this.#open(grant, notes, loaded.secrets);
+    const opened = await this.#open(grant, notes, loaded);
     if (opened === null) return;
     const { end, secrets: _, renewedAt: __, ...rest } = loaded;
     const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
@@ -308,9 +307,9 @@ export class Executor {
     if (ticket.pauseMs !== null) await this.#ports.sleep(ticket.pauseMs, this.#stop.signal).catch(() => undefined);
   }
 
-  async #open(grant: Grant, notes: RunNotes, secrets: RunSecrets) {
+  async #open(grant: Grant, notes: RunNotes, { secrets, cache }: Pick<Loaded, "secrets" | "cache">) {
     try {
-      return await this.#endpoints.open(grant, notes, secrets);
+      return await this.#endpoints.open(grant, notes, secrets, cache);
     } catch (thrown) {
       const run = () => this.#portsOf(grant).run(grant.config.run_id);
       await run().fail({ ...ticketOf(grant), failure: failureOf(thrown) });

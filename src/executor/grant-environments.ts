@@ -6,6 +6,7 @@ import type { HostedEnvironment } from "../environments/hosted/hosted-environmen
 import type { OfferedEnvironment } from "../environments/definition/offered.ts";
 import { isPassing } from "../errors/passing.ts";
 import { EdgewiseError, failureOf } from "../errors/result.ts";
+import { CacheMeter } from "../rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../rollouts/state/judge-usage.ts";
 import type { Endpoints } from "./endpoints/endpoints.ts";
 import type { RunNotes } from "./endpoints/notes.ts";
@@ -26,6 +27,8 @@ export interface Loaded {
   /** Tears it down, once, and sends what it printed. */
   readonly end: () => Promise<void>;
   readonly judges: JudgeMeter;
+  /** Counts how calls are answered, the model's too; undefined where the run does not read the cache. */
+  readonly cache: CacheMeter | undefined;
   /** Digest that rows are to carry, if any. */
   readonly envDigest: string | undefined;
   /** Of its team and of the run itself. */
@@ -144,6 +147,7 @@ export class GrantEnvironments {
   ): Promise<Loaded | null> {
     const { config } = grant;
     const judges = new JudgeMeter();
+    const cache = config.cache === undefined ? undefined : new CacheMeter();
     const { given } = secrets;
     const { service } = this.#sources(config);
     const sandboxes = this.#sandboxesOf(grant, notes);
@@ -163,7 +167,7 @@ export class GrantEnvironments {
         client:
           config.rescored_from !== undefined && grant.task.kind === "prepare"
             ? ({ client_type = "openai_chat_completions" }: BoundEndpoint) => noJudge(client_type)
-            : this.#endpoints.bound(grant, notes, judges, service ? offered.keys : Object.keys(given), secrets),
+            : this.#endpoints.bound(grant, notes, judges, service ? offered.keys : Object.keys(given), secrets, cache),
         ...(config.rescored_from?.rubric === undefined ? {} : { rubric: config.rescored_from.rubric }),
       };
       const load = (): Promise<HostedEnvironment> => offered.load(config.env_args, context, config.extra_env_kwargs);
@@ -172,7 +176,7 @@ export class GrantEnvironments {
       const denied = accessProblem(environment.traits, allowedAccess(config));
       if (denied !== null) throw new EdgewiseError("access_not_allowed", denied.message, { hint: "A new run that allows it can be made." });
       const looked = sandboxes.removeLeftovers();
-      return { environment, end: this.#ending(config.run_id, environment, prints, looked), judges, envDigest, secrets, renewedAt };
+      return { environment, end: this.#ending(config.run_id, environment, prints, looked), judges, cache, envDigest, secrets, renewedAt };
     } catch (thrown) {
       await prints.flush();
       await this.#cannotLoad(grant, thrown);

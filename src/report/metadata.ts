@@ -1,4 +1,5 @@
 import type { RunStatus } from "../config/run-status.ts";
+import type { CacheUsage } from "../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
 import { mergedSampling } from "../config/plan/merged-sampling.ts";
@@ -146,6 +147,8 @@ export type EdgewiseMetadata = {
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
   /** What judges were asked and answered, apart from the model's; only where any was asked. */
   readonly judges_total?: JudgeUsage;
+  /** How calls were answered, the model's and, below `judges`, theirs; only of a run that reads the cache. Tokens of cached answers are in the totals above, too. */
+  readonly cache_total?: CacheUsage;
   /** Rollouts that are generated, of examples that are not complete, and in no row and no number; only where there are some. */
   readonly open_rollouts?: number;
   /** Examples whose group was scored anew since some of its rollouts were drawn again, as their rows say too; only where there are some. */
@@ -222,6 +225,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       reward_without_errors: aggregates.reward_without_errors,
       tokens_total: aggregates.tokens_total,
       ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
+      ...(aggregates.cache_total === null ? {} : { cache_total: aggregates.cache_total }),
       ...((input.open_rollouts ?? 0) === 0 ? {} : { open_rollouts: input.open_rollouts }),
       ...((input.scored_anew ?? 0) === 0 ? {} : { scored_anew: input.scored_anew }),
       ...rescoredMetadata(config, input.rescored),

@@ -4,6 +4,7 @@ import { OTHER_INTERVAL, type StoppedEarly, stoppedText } from "../metrics/seque
 import type { RewardRange } from "../metrics/interval.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
 import { type Example, exampleOf, exampleTable } from "./statistics/example-table.ts";
+import { cacheText } from "./text/cache-text.ts";
 import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import type { Slice } from "../metrics/one-run/breakdown.ts";
 import { RowKeys, type UnknownKey } from "../metrics/one-run/row-keys.ts";
@@ -194,6 +195,7 @@ function summaryLines(result: Aggregates, overlong: number, wanted: number, { gr
         ]),
     `tokens: ${thousands(result.tokens_total.input_tokens)} input, ${thousands(result.tokens_total.output_tokens)} output`,
     ...(result.judges_total === null ? [] : [`judges: ${judgesText(result.judges_total)}`]),
+    ...(result.cache_total === null ? [] : [`cached: ${cacheText(result.cache_total)}`]),
   ];
 }
 

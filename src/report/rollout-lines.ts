@@ -1,10 +1,12 @@
 /** One rollout as an author reads it: every message in its order, what the environment said, and how the reward came to be. */
 import { contentText } from "../rollouts/messages.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
+import { readCacheUsage } from "../metrics/cache-usage.ts";
 import { wholeTiming } from "../rollouts/state/stored-timing.ts";
 import type { RolloutOutput } from "../rollouts/rows/output.ts";
 import type { TurnFacts } from "../rollouts/state/turns-column.ts";
 import type { Content, Message } from "../rollouts/types.ts";
+import { cachedText } from "./text/cache-text.ts";
 import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import { printable, singleLine } from "./text/printable.ts";
 import { padTo, textWidth } from "./text/text-width.ts";
@@ -69,7 +71,8 @@ function messageLines(messages: readonly Message[], { first, turns, limit }: Sty
 
 function turnTitle(turn: number, facts: TurnFacts | undefined): string {
   const parts = [`assistant · turn ${turn}`];
-  if (typeof facts?.seconds === "number") parts.push(formatSeconds(facts.seconds));
+  if (facts?.cached === true) parts.push("from the cache");
+  else if (typeof facts?.seconds === "number") parts.push(formatSeconds(facts.seconds));
   if (typeof facts?.input_tokens === "number") parts.push(tokensText(facts.input_tokens, facts.output_tokens ?? 0));
   return parts.join(" · ");
 }
@@ -98,6 +101,8 @@ function endLines(row: RolloutOutput): string[] {
   const parts = [`stop condition: ${singleLine(stop_condition ?? "none")}`];
   if (is_truncated === true) parts.push("cut off");
   if (token_usage?.input_tokens !== undefined) parts.push(tokensText(token_usage.input_tokens, token_usage.output_tokens ?? 0));
+  const cache = readCacheUsage(row.cache_usage);
+  if (cache !== null) parts.push(`${cachedText(cache)} cached`);
   if (timing !== undefined) parts.push(`generation ${formatSeconds(times.generation_ms / 1_000)}`, `scoring ${formatSeconds(times.scoring_ms / 1_000)}`);
   return [parts.join(" · ")];
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { BASELINE_RULE, isBaselineName } from "../config/baseline-name.ts";
 import { canonicalJson } from "../config/canonical-json.ts";
 import { plainText } from "../config/plain-text.ts";
+import { readsCache } from "../config/plan/run-cache.ts";
 import type { JsonObject } from "../config/plan/run-config.ts";
 import { type DriftSettings, FIRST_RUNS, NO_BASELINE, USUAL_DRIFT } from "../drift/settings.ts";
 import { cronProblem } from "./cron.ts";
@@ -78,6 +79,11 @@ export const definitionSchema = fields
   .refine(({ drift }) => drift?.first === undefined || (drift.baseline ?? FIRST_RUNS) === FIRST_RUNS, {
     path: ["drift", "first"],
     error: `is for the baseline ${FIRST_RUNS} alone`,
+  })
+  // An answer from before has nothing to say of the model as it is by now.
+  .refine(({ drift, eval: table }) => drift?.baseline === NO_BASELINE || !readsCache(table as JsonObject), {
+    path: ["eval", "cache"],
+    error: `would answer its runs from the cache, and a change of the model would never show: leave it out, or compare nothing (drift.baseline = "${NO_BASELINE}")`,
   });
 
 export type GivenDefinition = z.input<typeof definitionSchema>;

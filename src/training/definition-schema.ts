@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { plainText } from "../config/plain-text.ts";
+import { readsCache } from "../config/plan/run-cache.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import { EVALUATOR_NAME_RULE, type EvaluatorDefinition, isEvaluatorName, metricName, MODES, ON_OLDER, USUAL_METRICS } from "./definition.ts";
 import { type BenchmarkFields, benchmarkRun } from "../config/plan/benchmark-run.ts";
@@ -131,6 +132,9 @@ function tableOf(common: JsonObject, { benchmark, evaluation, eval: own = {}, ..
   return { ...common, env_id, ...run, ...own, ...Object.fromEntries(filled) };
 }
 
+/** Checkpoints are mostly served under one name, and answers are known by it. */
+const CACHED_STEP = "would answer a step with what an earlier one was asked: leave it out";
+
 export const definitionSchema = fields.superRefine((given, context) => {
   const problem = (path: (string | number)[], message: string): void => context.addIssue({ code: "custom", path, message });
   const { evaluations, eval: common = {}, early_stopping } = given;
@@ -157,6 +161,7 @@ export const definitionSchema = fields.superRefine((given, context) => {
     if (typeof env_id !== "string") problem([...at, "eval", "env_id"], "must name one environment");
     for (const key of OF_THE_STEP) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "comes with each step");
     for (const key of OF_A_RUN) if (Object.hasOwn(own, key)) problem([...at, "eval", key], "is of one run: evaluations are called by `name` beside `eval`");
+    if (readsCache(merged)) problem(readsCache(own) ? [...at, "eval", "cache"] : ["eval", "cache"], CACHED_STEP);
     if (JSON.stringify(merged).length > MOST_TABLE) problem([...at, "eval"], `may have ${MOST_TABLE} characters`);
     const called = each.name ?? defaultName(env_id);
     if (!isEvaluatorName(called)) problem([...at, "name"], `must be given: what stands for it, ${JSON.stringify(called)}, ${EVALUATOR_NAME_RULE}`);

@@ -1,6 +1,7 @@
 import type { ToEngineOf } from "../environment-protocol/to-engine.ts";
 import type { Stored } from "../environments/unit/stored-rollout.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import { keepCacheUsage } from "../rollouts/state/cache-meter.ts";
 import { keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
 import { marksOf } from "../rollouts/state/time-marks.ts";
 import type { RolloutFailure } from "../rollouts/types.ts";
@@ -30,8 +31,10 @@ export function applyScores(stored: Stored, scores: ToEngineOf<"rescored">["scor
   // Whoever asked the row for it on the other side was refused it as here.
   for (const name of lacks) (stored.lacks as Set<string>).add(name.slice(0, 200));
   const usage = standIns.usageOf(number, null);
+  const cache = standIns.cacheOf(number, null);
   standIns.settle(number);
   if (usage !== null) keepJudgeUsage(state, usage);
+  if (cache !== null) keepCacheUsage(state, cache);
 }
 
 /** Keys of a state that no column of scores replaces. */

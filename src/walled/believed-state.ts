@@ -1,3 +1,4 @@
+import { type CacheUsage, NO_CALLS } from "../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { MAX_KEPT_STATE_BYTES, MIB } from "../limits.ts";
@@ -5,6 +6,7 @@ import { isRolloutErrorCode, rolloutFailure } from "../rollouts/failure.ts";
 import { type KeptBase, type OpenedState, openKeptState } from "../rollouts/kept/kept-state.ts";
 import { normaliseMessages } from "../rollouts/messages.ts";
 import { reservedMetricNames } from "../rollouts/rows/row.ts";
+import { cacheUsageOf, keepCacheUsage } from "../rollouts/state/cache-meter.ts";
 import { NO_JUDGES } from "../rollouts/state/judge-usage.ts";
 import { marksOf } from "../rollouts/state/time-marks.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../rollouts/state/judge-usage.ts";
@@ -31,13 +33,15 @@ export interface BelievedWith {
   readonly wasRefused: (code: RolloutErrorCode) => boolean;
   /** What judges took for this rollout: what the text says of that is nobody's word. */
   readonly judges: (said: JudgeUsage | null) => JudgeUsage | null;
+  /** The same of how its calls were answered. */
+  readonly cache: (said: CacheUsage | null) => CacheUsage | null;
 }
 
 /**
  * The state that an environment behind a wall gives of a rollout. Numbers are numbers, an error is one that environments have, and whose
  * rollout it is this side says. Throws `NotBelieved`.
  */
-export function believedState(text: string, { base, client, wasRefused, judges }: BelievedWith): OpenedState {
+export function believedState(text: string, { base, client, wasRefused, judges, cache }: BelievedWith): OpenedState {
   if (text.length > MAX_KEPT_STATE_BYTES) no(`has ${text.length} characters, more than ${MAX_KEPT_STATE_BYTES / MIB} MiB`);
   let opened: OpenedState;
   try {
@@ -55,6 +59,9 @@ export function believedState(text: string, { base, client, wasRefused, judges }
   const said = judgeUsageOf(state);
   const usage = judges(said);
   if (usage !== null || said !== null) keepJudgeUsage(state, usage ?? NO_JUDGES);
+  const saidCache = cacheUsageOf(state);
+  const answered = cache(saidCache);
+  if (answered !== null || saidCache !== null) keepCacheUsage(state, answered ?? NO_CALLS);
   return opened;
 }
 

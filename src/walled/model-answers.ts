@@ -24,7 +24,7 @@ export interface AskingUnit {
   /** Calls under way, and how many there may be. */
   calls: number;
   readonly mostCalls: number;
-  /** The state that a judge is asked about, by its number: what the judge takes is counted for it. */
+  /** The state that a model is asked about, by its number: what a judge takes, and how calls are answered, is counted for it. */
   readonly standIn: (state: number) => Readonly<Record<string, unknown>>;
   /** One of its calls was answered, or is: it is heard of. */
   readonly heard: () => void;
@@ -223,6 +223,6 @@ const nameOf = (request: Call["request"]): string => (request.kind === "relay" ?
 
 function stateOf({ to, state, state_values }: Call, unit: AskingUnit | null): Readonly<Record<string, unknown>> {
   if (unit === null) return {};
-  if (to !== null) return state === null ? { example_id: unit.exampleId } : unit.standIn(state);
-  return { ...state_values, example_id: unit.exampleId };
+  const standIn = state === null ? { example_id: unit.exampleId } : unit.standIn(state);
+  return to !== null ? standIn : { ...standIn, ...state_values, example_id: unit.exampleId };
 }

@@ -7,6 +7,7 @@ import { storedOf } from "../environments/unit/stored-rollout.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { isRolloutErrorCode, rolloutFailure } from "../rollouts/failure.ts";
 import { type KeptBase, type KeptTurn, markUnkept, type OpenedState } from "../rollouts/kept/kept-state.ts";
+import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 import { createState, type StateOptions } from "../rollouts/state/state.ts";
 import type { RolloutInput, State } from "../rollouts/types.ts";
@@ -93,6 +94,7 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
         client: options.client,
         wasRefused: this.wasRefused,
         judges: (said) => this.standIns.usageOf(state, said === null || before === undefined ? null : judgeUsageOf(before)),
+        cache: (said) => this.standIns.cacheOf(state, said === null || before === undefined ? null : cacheUsageOf(before)),
       }),
     );
   }
@@ -101,7 +103,8 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   #openRow(rollout: number, row: string, code: string | undefined, state: number | null): State | null {
     const { input } = this.#of;
     const judges = this.standIns.usageOf(state, null);
-    return this.#believed(rollout, () => believedRow(row, { input, ...this.#asked(), code, wasRefused: this.wasRefused, judges }));
+    const cache = this.standIns.cacheOf(state, null);
+    return this.#believed(rollout, () => believedRow(row, { input, ...this.#asked(), code, wasRefused: this.wasRefused, judges, cache }));
   }
 
   /** What `open` gives, or null where that is not to be believed. */

@@ -1,9 +1,11 @@
+import { addCacheUsage, type CacheUsage } from "../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { addJudges } from "../metrics/totals.ts";
+import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 
 /**
- * States on this side for those that judges are asked about on the other, by the numbers that they have there: what a judge took is counted for one, and
+ * States on this side for those that models are asked about on the other, by the numbers that they have there: what a judge took, and how calls were answered, is counted for one, and
  * belongs to the rollout that ends with its number.
  */
 export class StandIns {
@@ -32,6 +34,13 @@ export class StandIns {
     const standIn = state === null ? undefined : this.#states.get(state);
     const own = standIn === undefined ? null : judgeUsageOf(standIn);
     return own === null || before === null ? (own ?? before) : addJudges(before, own);
+  }
+
+  /** The same of how its calls were answered; null where none was counted. */
+  cacheOf(state: number | null, before: CacheUsage | null): CacheUsage | null {
+    const standIn = state === null ? undefined : this.#states.get(state);
+    const own = standIn === undefined ? null : cacheUsageOf(standIn);
+    return own === null || before === null ? (own ?? before) : addCacheUsage(before, own);
   }
 
   /** The rollout of that number has its row: no other has the same usage. */

@@ -1,6 +1,7 @@
 import { codeRefusal, codeVerdict, coversCode } from "../../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../../src/config/plan/evaluation-settings.ts";
 import { canonicalJson } from "../../../src/config/canonical-json.ts";
+import { runCache } from "../../../src/config/plan/run-cache.ts";
 import { LOADING_FIELDS, orderOf, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
 import { hasBegun, loadingOf, unpin } from "./begin-anew.ts";
@@ -69,7 +70,7 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
 function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
-  const { replicas, num_workers, common_limit, budgets, ...rest } = config;
+  const { replicas, num_workers, common_limit, budgets, cache, ...rest } = config;
   return {
     ...rest,
     ...(begun ? {} : { ...loadingOf(request), ...replaced("dataset_name", request.dataset_name) }),
@@ -83,6 +84,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("max_concurrent_scoring", request.max_concurrent_scoring),
     ...replaced("common_limit", request.common_limit ?? (request.max_concurrent === null ? common_limit : undefined)),
     ...replaced("priority", request.priority),
+    ...replaced("cache", runCache(request, cache)),
     ...replaced("limits", request.limits),
     ...replaced("max_cost", request.max_cost),
     ...budgetsOf(request.budgets ?? budgets),

@@ -9,6 +9,7 @@ import { pricesOfRow } from "../../config/endpoints/price-rows.ts";
 import { NEWEST_TABLE } from "../../prices/tables.ts";
 import { WORKERS_AI_BASE_URL } from "../../config/endpoints/providers.ts";
 import { type JsonObject, ORDER_SEED, type Replica, type ResultsShape, type RunConfig } from "../../config/plan/run-config.ts";
+import { cacheDaysProblem, runCache } from "../../config/plan/run-cache.ts";
 import type { LinkedPin } from "../../config/plan/linked-pin.ts";
 import type { PublishedPin } from "../../config/plan/published-pin.ts";
 import { foldSamplingArgs } from "../../config/options/sampling.ts";
@@ -84,6 +85,8 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
   if (problem !== null) return { ok: false, issues: [{ loc: locationOf("model"), msg: problem }] };
   if (request.shuffle_seed !== undefined && request.shuffle !== true)
     return { ok: false, issues: [{ loc: locationOf("shuffle_seed"), msg: "says which examples are taken, and shuffle is not asked for" }] };
+  const days = cacheDaysProblem(request);
+  if (days !== null) return { ok: false, issues: [{ loc: locationOf("cache_days"), msg: days }] };
   const rule = stopRuleIn(request);
   const shape = request.results_shape ?? environment.results_shape;
   if ("msg" in rule) return { ok: false, issues: [rule] };
@@ -119,6 +122,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...limitsIn(request),
     prices: { version: 1, table: NEWEST_TABLE.date, given: (request.prices ?? []).flatMap((row) => pricesOfRow(row, [])) },
     ...given("common_limit", request.common_limit),
+    ...given("cache", runCache(request)),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
     ...given("sandbox", request.sandbox),

@@ -59,6 +59,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(totals.judges === undefined
       ? {}
       : { judges: { requests: totals.judges.requests, input: totals.judges.input_tokens, output: totals.judges.output_tokens } }),
+    ...(totals.cache === undefined ? {} : { cache: totals.cache }),
     ...(totals.other_prompts === undefined ? {} : { grouping_problem: groupingProblem(totals.other_prompts) }),
     vitals: view.vitals,
     executors: view.executors,
@@ -259,6 +260,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.limits === undefined ? {} : { limits: config.limits.map(rowOfLimit) }),
     ...(config.prices === undefined || config.prices.given.length === 0 ? {} : { prices: config.prices.given.map(rowOfPrice) }),
     ...(config.common_limit === undefined ? {} : { common_limit: config.common_limit }),
+    ...(config.cache === undefined ? {} : { cache: config.cache.mode, cache_days: config.cache.days }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
     ...(config.sandbox === undefined ? {} : { sandbox: config.sandbox }),

@@ -5,6 +5,7 @@ import type { RunStanding } from "../../../durable-objects/registry/registry-con
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
 import { isPassing } from "../../errors/passing.ts";
+import { cacheDaysProblem } from "../../config/plan/run-cache.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { namedSandbox } from "../../config/sandbox-names.ts";
 import { shownConfig } from "../../config/plan/shown-config.ts";
@@ -93,6 +94,8 @@ evaluations.post("/:id/resume", async (c) => {
   const has = await secretsOfResume(ports, view, body, places);
   if (!attended) checkEndpoint(facts, { api_base_url: moved, api_key_var: body.api_key_var }, endpoint, ["body"], has.secrets);
   checkHeartbeat(facts, body.heartbeat_url, ["body"]);
+  const days = cacheDaysProblem(body, view.config.cache);
+  if (days !== null) throw invalid(["body", "cache_days"], days);
   await checkLoading(ports, view, body, has);
   const envDigest = await ports.envDigest(view.config);
   const calls = mayCall(view, body, envDigest);
@@ -122,6 +125,8 @@ evaluations.post("/:id/resume", async (c) => {
     headers: body.headers ?? null,
     headers_from_state: body.headers_from_state ?? null,
     verbose: body.verbose ?? null,
+    cache: body.cache ?? null,
+    cache_days: body.cache_days ?? null,
     num_workers: body.num_workers ?? null,
     no_interleave_scoring: body.no_interleave_scoring ?? null,
     sandbox: body.sandbox ?? null,

@@ -6,6 +6,7 @@ import type { Prospects } from "../../errors/leftovers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import type { StoppedRun } from "../../metrics/sequential/stopped-early.ts";
 import type { HubPushState } from "../../report/hub-push-text.ts";
+import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
 import type { ResponseModels } from "../../metrics/response-models.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
@@ -63,6 +64,8 @@ export interface RunState {
   readonly tokens: { readonly input: number; readonly output: number };
   /** Only where a judge was asked; its tokens are not among the model's. */
   readonly judges?: { readonly requests: number; readonly input: number; readonly output: number };
+  /** How calls were answered; absent where the run does not read the cache. */
+  readonly cache?: CacheUsage;
   /** Why there is neither pass@k nor an interval; only where that is so. */
   readonly grouping_problem?: string;
   /** Its rule to stop by was met. */

@@ -3,6 +3,7 @@ import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/text/format.ts";
 import { boundsText, intervalText, observedText } from "../../report/statistics/uncertainty.ts";
 import { liveSource, liveSureText } from "../../report/statistics/live-text.ts";
+import { cachedText } from "../../report/text/cache-text.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
@@ -54,7 +55,12 @@ export function detailLines(view: RunView, { columns, clock, now }: DetailOption
     ...(numbers === null ? [] : numberLists(numbers).map(([name, items]) => list(name, items))),
     ...(state === null
       ? []
-      : [list("errors", errorSpans(view, state)), list("tokens", tokenSpans(state, numbers)), list("requests", requestSpans(state, clock))]),
+      : [
+          list("errors", errorSpans(view, state)),
+          list("tokens", tokenSpans(state, numbers)),
+          ...(state.cache === undefined ? [] : [field("cached", span(cachedText(state.cache)))]),
+          list("requests", requestSpans(state, clock)),
+        ]),
   ].flatMap((entry) => (isList(entry) ? entry : [entry]));
 }
 

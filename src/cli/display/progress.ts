@@ -1,6 +1,7 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
 import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
+import { cachedText } from "../../report/text/cache-text.ts";
 import { waitText } from "../../report/text/code-text.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { singleLine } from "../../report/text/printable.ts";
@@ -111,6 +112,7 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const waiting = waitingText(vitals, clock);
   if (waiting !== null) parts.push(waiting);
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
+  if (state.cache !== undefined) parts.push(`${cachedText(state.cache)} cached`);
   if (waits !== null) parts.push(waits);
   else if (isEnding(state)) parts.push(endingText(state));
   else if (leftMs !== null && finished < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);

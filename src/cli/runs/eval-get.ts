@@ -12,6 +12,7 @@ import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { corpusText } from "../../report/statistics/corpus-lines.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
+import { cacheText } from "../../report/text/cache-text.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson } from "../../report/text/printable.ts";
 import { argumentsText, datasetText, notRunText, optionsText } from "../../report/settings.ts";
@@ -107,6 +108,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Errors", listText(errors, String) ?? (done_rollouts === 0 ? null : "none")],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
+    ["Cached", edgewise.cache === undefined ? null : cacheText(edgewise.cache)],
     ["Groups", edgewise.grouping_problem ?? null],
     ["Created", timeText(run.created_at)],
     ["Started", timeText(run.started_at)],

@@ -5,7 +5,9 @@ import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { codesText } from "../../report/text/code-text.ts";
 import { formatSeconds } from "../../report/text/format.ts";
+import { readCacheUsage } from "../../metrics/cache-usage.ts";
 import { judgesText } from "../../report/plain-report.ts";
+import { cacheText } from "../../report/text/cache-text.ts";
 import { intervalText, observedText, ratesText } from "../../report/statistics/uncertainty.ts";
 import { numberOf, objectOf, valueText } from "./json-text.ts";
 
@@ -117,6 +119,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
     ...usage,
     ...judgesOf(own.judges_total),
+    ...cacheOf(own.cache_total),
     ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
   ];
 }
@@ -132,6 +135,11 @@ function judgesOf(value: unknown): RunSummary["numbers"] {
   const count = (number: unknown): number => numberOf(number) ?? 0;
   if (count(requests) === 0) return [];
   return [["judges", judgesText({ requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) })]];
+}
+
+function cacheOf(value: unknown): RunSummary["numbers"] {
+  const usage = readCacheUsage(value);
+  return usage === null ? [] : [["cached", cacheText(usage)]];
 }
 
 /** A file that does not say what rewards can be may state an interval beyond it: it is cut at 0 and 1, unless the mean shows that these are not the ends. */

@@ -5,11 +5,16 @@ import { priceRows } from "../endpoints/price-rows.ts";
 import { didYouMean } from "../nearest.ts";
 import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
+import { CACHE_MODES } from "../plan/run-config.ts";
 import { option } from "./option.ts";
 import { heartbeatUrl, workerCount } from "./option-values.ts";
 
 /** Above it a limit is none. */
 export const MAX_CONCURRENT = 1_000_000;
+
+/** An answer that is older says little of what a model's name stands for by now. */
+export const MAX_CACHE_DAYS = 365;
+const CACHE_CHOICES = ["off", ...CACHE_MODES] as const;
 
 /** Options that say how a run is carried out and watched, and change nothing of what it measures. */
 export const EXECUTION_OPTIONS = {
@@ -77,6 +82,26 @@ export const EXECUTION_OPTIONS = {
     http: ["eval_config", "prices"],
     only: "toml",
     help: "what models cost, as [[price]] tables (model with url, or endpoint_id; input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok), before the table that is shipped; kept with the run; those of the endpoint registry come in front (docs/costs.md)",
+  }),
+  cache: option({
+    kind: "text",
+    schema: z.enum(CACHE_CHOICES, {
+      error: ({ input }) => `there is no such use of the cache${didYouMean(input, CACHE_CHOICES)}; known are ${CACHE_CHOICES.join(", ")}`,
+    }),
+    default: "off",
+    http: ["eval_config", "cache"],
+    resume: true,
+    value: CACHE_CHOICES.join("|"),
+    help: "answers that the team keeps (docs/cache.md): read = equal requests of the same attempt are answered by them; read-write = and new ones are kept, so that repeating a run asks nothing again; -r still asks each attempt",
+  }),
+  cache_days: option({
+    kind: "integer",
+    schema: z.int().min(1).max(MAX_CACHE_DAYS),
+    default: 30,
+    http: ["eval_config", "cache_days"],
+    resume: true,
+    value: "N",
+    help: `days for which answers are kept that this run adds to the cache (1 to ${MAX_CACHE_DAYS})`,
   }),
   num_workers: option({
     kind: "text",

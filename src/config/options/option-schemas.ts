@@ -22,6 +22,8 @@ const RESUMABLE = [
   "max_concurrent_scoring",
   "priority",
   "limits",
+  "cache",
+  "cache_days",
   "num_workers",
   "no_interleave_scoring",
   "sandbox",

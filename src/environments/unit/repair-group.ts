@@ -12,7 +12,7 @@ import type { RolloutInput, State } from "../../rollouts/types.ts";
  * lack it are generated again too.
  */
 export async function repairGroup(environment: HostedEnvironment, input: RolloutInput, options: UnitOptions): Promise<UnitOutcome> {
-  const { client, judges, rolloutsPerExample, generated = new Map<number, State>() } = options;
+  const { client, judges, cache, rolloutsPerExample, generated = new Map<number, State>() } = options;
   const indices = Array.from({ length: rolloutsPerExample }, (_, index) => index);
   const base = { input, tools: environment.traits.toolDefs };
   const keeps = new Set(options.kept.map(({ index }) => index));
@@ -47,7 +47,7 @@ export async function repairGroup(environment: HostedEnvironment, input: Rollout
   const rows = states.map((state, index): KeptRollout => {
     const row = stored.get(index);
     if (row === undefined) return freshRow(state, input, index, options);
-    return rescored(row, { ...options, judges: judges?.take(state) ?? NO_JUDGES }) ?? row.kept;
+    return rescored(row, { ...options, judges: judges?.take(state) ?? NO_JUDGES, cache: cache?.take(state) }) ?? row.kept;
   });
   return { ...inOrder(rows, rolloutsPerExample), fatal: null, aborted: false, firstErrors: firstErrorsOf([...fresh.values()]) };
 }

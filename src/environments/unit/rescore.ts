@@ -50,14 +50,16 @@ export async function rescore(environment: HostedEnvironment, input: RolloutInpu
   };
 }
 
-function freshRow({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest, judges, clusterBy }: RescoreOptions): KeptRollout {
+function freshRow({ kept, row, own, state, hadError }: Stored, { stateColumns, envDigest, judges, cache, clusterBy }: RescoreOptions): KeptRollout {
   const taken = judges?.take(state) ?? null;
+  const answered = cache?.take(state) ?? null;
   const lineOf = (): string =>
     rescoredLine(kept.line, row, own, {
       stateColumns,
       envDigest: Object.hasOwn(row, "env_digest") ? envDigest : undefined,
       judges: taken ?? NO_JUDGES,
       saysJudges: taken !== null,
+      cache: answered,
       scoring: marksOf(state).scoring,
       keepsError: hadError,
     });

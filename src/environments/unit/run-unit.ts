@@ -1,3 +1,4 @@
+import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { RolloutSummary, Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
@@ -32,6 +33,8 @@ export interface UnitOptions extends PlayOptions {
   readonly judges?: JudgeMeter;
   /** Of the model's tokens; absent or null = nobody knows it. */
   readonly price?: RowOptions["price"];
+  /** For rows that are to say how their calls were answered; absent = the run does not read the cache. */
+  readonly cache?: CacheMeter | undefined;
 }
 
 export interface UnitRows {
@@ -73,15 +76,16 @@ export async function runUnit(environment: HostedEnvironment, input: RolloutInpu
 const allIndices = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 type FreshOptions = Pick<RowOptions, "stateColumns" | "shape" | "envDigest" | "scoredAnew" | "price"> &
-  Pick<UnitOptions, "clusterBy"> & { readonly judges?: JudgeMeter | undefined };
+  Pick<UnitOptions, "clusterBy"> & { readonly judges?: JudgeMeter | undefined; readonly cache?: CacheMeter | undefined };
 
 export function freshRow(
   state: State,
   input: RolloutInput,
   index: number,
-  { stateColumns, clusterBy, shape, envDigest, scoredAnew, price, judges }: FreshOptions,
+  { stateColumns, clusterBy, shape, envDigest, scoredAnew, price, judges, cache }: FreshOptions,
 ): KeptRollout {
-  const options = { rolloutIndex: index, stateColumns, shape, envDigest, scoredAnew, price, judges: judges?.take(state) };
+  const counted = { judges: judges?.take(state), cache: cache?.take(state) };
+  const options = { rolloutIndex: index, stateColumns, shape, envDigest, scoredAnew, price, ...counted };
   try {
     const { row, line } = rowOf(state, options);
     return { index, line, summary: summariseRow(row, clusterBy) };
@@ -124,6 +128,7 @@ export interface ErrorLineOptions {
   readonly envDigest?: string | undefined;
   readonly scoredAnew?: boolean | undefined;
   readonly judges?: JudgeMeter;
+  readonly cache?: CacheMeter | undefined;
   readonly now: () => number;
   /** Rows that are there already, and stay. */
   readonly kept?: readonly KeptRollout[];

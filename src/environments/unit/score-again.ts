@@ -2,6 +2,8 @@ import type { Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import type { EnvironmentTraits } from "../hosted/traits.ts";
+import { addCacheUsage, type CacheUsage } from "../../metrics/cache-usage.ts";
+import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import { type JudgeMeter, NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { addJudges } from "../../metrics/totals.ts";
 import { type RescoredOptions, rescoredLine } from "../../rollouts/rows/rescored-row.ts";
@@ -20,6 +22,8 @@ export interface ScoreAgainOptions extends Omit<ScoreStoredOptions, "rowOnly" | 
   readonly envDigest?: string | undefined;
   /** Counts what the environment's own clients take. */
   readonly judges?: JudgeMeter | undefined;
+  /** Counts how calls are answered; absent = the run does not read the cache. */
+  readonly cache?: CacheMeter | undefined;
 }
 
 export interface ScoredAgain {
@@ -55,7 +59,9 @@ export async function scoreAgain(
   const lacking = all.filter(({ lacks }) => lacks.size > 0);
   const none = lacking.length > 0 && scoresTogether(environment.traits, options);
   const scored = all.map((stored) =>
-    none || stored.lacks.size > 0 ? null : rescored(stored, { ...options, judges: options.judges?.take(stored.state) ?? NO_JUDGES }),
+    none || stored.lacks.size > 0
+      ? null
+      : rescored(stored, { ...options, judges: options.judges?.take(stored.state) ?? NO_JUDGES, cache: options.cache?.take(stored.state) }),
   );
   const firstErrors = firstErrorsOf(all.flatMap(({ own, hadError }, at) => (scored[at] === null || hadError ? [] : [own])));
   const left = scored.filter((row) => row === null).length;
@@ -63,7 +69,7 @@ export async function scoreAgain(
   return { rows: all.map(({ kept }, at) => scored[at] ?? kept), unscored: left === 0 ? null : { rollouts: left, state }, aborted: false, firstErrors };
 }
 
-/** The row with its new scores; null where there are none, or no room for them. `judges`: what this scoring took of them. */
+/** The row with its new scores; null where there are none, or no room for them. `judges`: what this scoring took of them; `cache`: how it was answered. */
 export function rescored(
   { kept, row, own, state, hadError }: Stored,
   {
@@ -72,7 +78,9 @@ export function rescored(
     envDigest,
     scoredAnew,
     judges,
-  }: Pick<RescoredOptions, "stateColumns" | "envDigest" | "scoredAnew" | "judges"> & Pick<ScoreAgainOptions, "clusterBy">,
+    cache,
+  }: Pick<RescoredOptions, "stateColumns" | "envDigest" | "scoredAnew" | "judges"> &
+    Pick<ScoreAgainOptions, "clusterBy"> & { readonly cache?: CacheUsage | undefined },
 ): KeptRollout | null {
   // Scoring that ran out of time has said nothing of the rollout.
   if (own.reward === null || (!hadError && own.error?.code === "timeout")) return null;
@@ -81,6 +89,7 @@ export function rescored(
     envDigest,
     scoredAnew,
     judges: addJudges(kept.summary.judges, judges),
+    ...(cache === undefined ? {} : { cache: addCacheUsage(kept.summary.cache, cache) }),
     scoring: marksOf(state).scoring,
     keepsError: hadError,
   });

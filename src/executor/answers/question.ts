@@ -3,7 +3,7 @@ import { sha256Hex } from "../../config/sha256.ts";
 import type { Question } from "../../clients/known-answers.ts";
 import type { ClientType, JsonObject } from "../../config/plan/run-config.ts";
 import { placeUrl } from "../../endpoint-limits/limiter-name.ts";
-import type { AskedRole } from "../../rollouts/state/cached-calls.ts";
+import type { AskedRole } from "../../rollouts/state/cache-meter.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 
 /** Changes when equal questions are to have other digests: what was kept by those of before is asked for anew, and expires. */

@@ -11,17 +11,18 @@ import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definit
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Price } from "../../prices/price.ts";
 import { priceOf } from "../../prices/price-of.ts";
-import { countCachedCall } from "../../rollouts/state/cached-calls.ts";
 import type { Client, ModelResponse } from "../../rollouts/types.ts";
 import type { EndpointKey } from "../../config/endpoints/secrets.ts";
 import { EdgewiseError, type Result } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
+import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import { ExecutorAnswers } from "../answers/executor-answers.ts";
 import type { AskedPlace } from "../answers/question.ts";
 import type { RunNotes } from "./notes.ts";
 import { type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
+import { countedBy } from "./counted-answers.ts";
 import { NO_MODEL } from "../rescoring/no-model.ts";
 import { clientByModel } from "./judge-clients.ts";
 import { outwardOf } from "./outward.ts";
@@ -99,9 +100,9 @@ export class Endpoints {
 
   /**
    * Clients for one grant, bound to the run's keys and limited together to the requests of the grant. The keys live in them and
-   * nowhere else. Throws `missing_key`.
+   * nowhere else. `cache` counts how calls are answered. Throws `missing_key`.
    */
-  async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE): Promise<OpenEndpoint> {
+  async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE, cache: CacheMeter | undefined = undefined): Promise<OpenEndpoint> {
     const { config } = grant;
     // Who scores again asks no model, and needs no key of one.
     const places = (config.rescored_from === undefined ? placesOf(config) : []).map((replica) => {
@@ -124,7 +125,9 @@ export class Endpoints {
       held.push({ pause: place.pause, held: own });
       const asked = { role: "model" as const, base_url: url, client_type: config.api_client_type, headers: { ...replica.headers, ...config.headers } };
       const client = this.#client(config, replica, notes, place, key, {
-        ...this.#answersOf(config, { ...asked, headers_from_state: config.headers_from_state }, notes),
+        ...this.#answersOf(config, { ...asked, headers_from_state: config.headers_from_state }, notes, (state, usage) =>
+          cache?.tookKept(state, "model", usage),
+        ),
         gate: own.permits,
         ...(outlasting === null ? {} : { outlasting }),
         elsewhere: (code) => replicas.takes(code),
@@ -134,7 +137,7 @@ export class Endpoints {
           notes.retry(notice);
         },
       });
-      return { client: ages.of(client), health: place.health, onPassedOver: this.#passedOver(replica, notes) };
+      return { client: ages.of(countedBy(cache, "model", client)), health: place.health, onPassedOver: this.#passedOver(replica, notes) };
     });
     const close = (): void => {
       this.#answers.forget(notes);
@@ -193,7 +196,8 @@ export class Endpoints {
   /**
    * Clients for the models that an environment calls itself, together under this grant's share of the run's limit for scoring. The
    * environment names place and key variable and never sees the key. They throw `missing_key`, and `invalid_request` for a place
-   * that this key is not sent to. `declared`: variables whose values the environment has in any case. What they take is counted by `judges`.
+   * that this key is not sent to. `declared`: variables whose values the environment has in any case. What they take is counted by `judges`,
+   * and how they are answered by `cache`.
    */
   bound(
     grant: Grant,
@@ -201,6 +205,7 @@ export class Endpoints {
     judges = new JudgeMeter(),
     declared: readonly string[] = [],
     secrets = RunSecrets.NONE,
+    cache: CacheMeter | undefined = undefined,
   ): (endpoint: BoundEndpoint) => Client {
     const { config, scoring = 0 } = grant;
     const gate = new Gate(scoring);
@@ -215,13 +220,16 @@ export class Endpoints {
       const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null, price: Price | null): Client =>
         // Headers of the run are for the model under evaluation.
         this.#client({ api_client_type: client_type }, called, notes, place, key, {
-          ...this.#answersOf(config, { role: "judges", base_url, client_type, headers: {} }, notes),
+          ...this.#answersOf(config, { role: "judges", base_url, client_type, headers: {} }, notes, (state, usage) => {
+            cache?.tookKept(state, "judges", usage);
+            judges.countKept(state, usage, price);
+          }),
           gate: permits,
           ...(outlasting === null ? {} : { outlasting }),
           onRetry: (notice) => notes.retry(notice),
           onAttempt: (state, usage, answered) => judges.count(state, usage, answered, price),
         });
-      return clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null, null), async (model) => {
+      const client = clientByModel(clientOf(this.#places.of(called, "", config, secrets), gate, null, null), async (model) => {
         const place = this.#places.of(called, model, config, secrets);
         // The rollout that it judges is there already, and its score is worth the wait.
         const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
@@ -233,6 +241,7 @@ export class Endpoints {
         const price = config.prices === undefined ? null : priceOf(config.prices, { base_url, model });
         return clientOf(place, held.permits, outlasting, price);
       });
+      return countedBy(cache, "judges", client);
     };
   }
 
@@ -245,10 +254,15 @@ export class Endpoints {
   }
 
   /** Nothing where the run has every request sent. */
-  #answersOf({ cache, team }: RunConfig, place: Omit<AskedPlace, "team">, notes: Notes): Pick<ClientPorts, "answers" | "onCached"> {
+  #answersOf(
+    { cache, team }: RunConfig,
+    place: Omit<AskedPlace, "team">,
+    notes: Notes,
+    onCached: ClientPorts["onCached"],
+  ): Pick<ClientPorts, "answers" | "onCached"> {
     if (cache === undefined) return {};
     const answers = this.#answers.of(cache, { ...place, team }, notes);
-    return answers === undefined ? {} : { answers, onCached: (state, usage) => countCachedCall(state, place.role, usage) };
+    return answers === undefined ? {} : { answers, onCached };
   }
 
   /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */

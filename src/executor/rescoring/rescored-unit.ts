@@ -27,7 +27,7 @@ export async function rescoredUnit(
   { input, place }: { readonly input: RolloutInput; readonly place: SourcePlace },
   watch: UnitWatch,
 ): Promise<UnitRows | null> {
-  const { ports, budget, environment, judges } = host;
+  const { ports, budget, environment, judges, cache } = host;
   const { config } = grant;
   if (block.poisoned) return poisonedRows(host, grant, input, []);
   const rows = await rowsAtPlace(ports.store, config, place);
@@ -43,6 +43,7 @@ export async function rescoredUnit(
     sampling_args: config.sampling_args,
     envDigest: grant.env_digest,
     judges,
+    cache,
     rowOnly: source.examples === "rows",
     ...(watch.scoringTurn === undefined ? {} : { scoringTurn: watch.scoringTurn }),
     signal: watch.signal,

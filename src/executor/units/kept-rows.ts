@@ -3,6 +3,7 @@ import { segmentKey } from "../../../r2-layout/keys.ts";
 import { linesAt } from "../../../r2-layout/segment.ts";
 import type { JsonObject, RunConfig } from "../../config/plan/run-config.ts";
 import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
+import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import { summariseRow } from "../../rollouts/rows/row.ts";
 import type { UnitRows } from "../../environments/unit/run-unit.ts";
@@ -18,6 +19,7 @@ export interface KeptUnit {
   /** Of its code, where rows are to carry it. */
   readonly envDigest: string | undefined;
   readonly judges: JudgeMeter;
+  readonly cache?: CacheMeter | undefined;
   readonly input: RolloutInput;
   readonly redo: Redo;
   readonly client: Client;
@@ -33,7 +35,7 @@ export interface ScoringEnd {
 
 /** The rows that a repair leaves of a unit, read from their segment; those whose scores it owes are scored again. Rejects when storage does not answer. */
 export async function keptRows(ports: ExecutorPorts, config: RunConfig, unit: KeptUnit, end: ScoringEnd): Promise<ScoredAgain> {
-  const { environment, envDigest, judges, input, redo, client, scoringTurn } = unit;
+  const { environment, envDigest, judges, cache, input, redo, client, scoringTurn } = unit;
   const rows = await storedRows(ports, config, redo);
   const settings = { independent: config.independent_scoring, stateColumns: config.state_columns, clusterBy: config.cluster_by };
   const owed = redo.score ?? [];
@@ -44,6 +46,7 @@ export async function keptRows(ports: ExecutorPorts, config: RunConfig, unit: Ke
     ...end,
     envDigest,
     judges,
+    cache,
     client,
     model: config.model,
     sampling_args: config.sampling_args,

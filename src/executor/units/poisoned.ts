@@ -8,7 +8,7 @@ import type { TicketHost } from "./ticket-host.ts";
 
 /** The rows of a unit that is given up: errors for what is not done yet, without running it. */
 export function poisonedRows(
-  { environment, envDigest, judges, ports }: TicketHost,
+  { environment, envDigest, judges, cache, ports }: TicketHost,
   { config }: Grant,
   input: RolloutInput,
   kept: ScoredAgain["rows"],
@@ -25,6 +25,7 @@ export function poisonedRows(
     envDigest,
     ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: false } : {}),
     judges,
+    cache,
     now: ports.now,
     kept,
   });

@@ -1,6 +1,7 @@
 import type { Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { HostedEnvironment } from "../../environments/hosted/hosted-environment.ts";
 import type { RolloutErrorCode } from "../../errors/codes.ts";
+import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import type { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import type { Client } from "../../rollouts/types.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
@@ -19,6 +20,8 @@ export interface TicketHost {
   /** Of its code, where rows are to carry it. */
   readonly envDigest: string | undefined;
   readonly judges: JudgeMeter;
+  /** Absent where the run does not read the cache. */
+  readonly cache?: CacheMeter | undefined;
   readonly clientOf: (unit: number) => Client;
   readonly vitals: () => Vitals;
   /** Lets as many requests through as that, and no more; tells how many are under way, of the model and of judges, as they become fewer. */

@@ -50,15 +50,15 @@ export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, wor
 
 /** The rows that stay of a unit that is done again, with new scores where those are owed. One that kills whoever scores it keeps the old. */
 function keptOf(host: TicketHost, { config }: Grant, redo: Redo, { unit, block }: UnitWork, input: RolloutInput, watch: UnitWatch): Promise<ScoredAgain> {
-  const { ports, budget, environment, envDigest, judges, clientOf } = host;
+  const { ports, budget, environment, envDigest, judges, cache, clientOf } = host;
   const { scoringTurn, signal } = watch;
   const turn = scoringTurn === undefined ? {} : { scoringTurn };
-  const work = { environment, envDigest, judges, input, redo: block.poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...turn };
+  const work = { environment, envDigest, judges, cache, input, redo: block.poisoned ? { ...redo, score: [] } : redo, client: clientOf(unit), ...turn };
   return keptRows(ports, config, work, { signal, deadlineMs: budget.unitDeadline });
 }
 
 async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, input: RolloutInput, kept: ScoredAgain, watch: UnitWatch): Promise<UnitOutcome> {
-  const { slice, environment, judges, note } = host;
+  const { slice, environment, judges, cache, note } = host;
   const { config } = grant;
   const held = new Set(kept.rows.map(({ index }) => index));
   const base = baseOf(host, grant, input);
@@ -87,6 +87,7 @@ async function play(host: TicketHost, grant: Grant, { unit, block }: UnitWork, i
     ...(saysScoredAnew(environment.traits, config) ? { scoredAnew: isScoredAnew } : {}),
     judges,
     price: priceOfRun(config),
+    cache,
   });
   return isScoredAnew && !wereScoredAnew(kept.rows) ? { ...outcome, firstScoredAnew: true } : outcome;
 }

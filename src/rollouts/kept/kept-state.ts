@@ -5,8 +5,9 @@ import type { JsonObject } from "../../config/plan/run-config.ts";
 import { isScorerError } from "../../errors/codes.ts";
 import { type GroupShares, keepShares, sharesOf } from "../rows/group-shares.ts";
 import { askedTimesOf, keepAskedTimes } from "../state/asked-questions.ts";
-import { type CachedCalls, cachedCallsOf, keepCachedCalls } from "../state/cached-calls.ts";
+import { cacheUsageOf, keepCacheUsage } from "../state/cache-meter.ts";
 import { judgeUsageOf, keepJudgeUsage } from "../state/judge-usage.ts";
+import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { givenRowOf } from "../rows/given-row.ts";
 import { exceeds } from "../rows/row.ts";
@@ -69,9 +70,10 @@ interface KeptText {
   readonly final_env_response: Runs | null;
   readonly marks: { readonly setup: Span | null; readonly scoring: Span | null; readonly model: readonly Span[]; readonly env: readonly Span[] };
   readonly judges: JudgeUsage | null;
-  /** How often it has asked each of its questions, and what was answered without asking; absent = it keeps no count of that. */
+  /** How often it has asked each of its questions; absent = it keeps no count of that. */
   readonly asked?: Readonly<Record<string, number>>;
-  readonly cached?: CachedCalls;
+  /** How its calls were answered, in a run that reads the cache; absent = in none, and in texts of before. */
+  readonly cache?: CacheUsage;
   readonly turn: (Omit<KeptTurn, "prompt"> & { readonly prompt: Runs | null }) | null;
   /** Of a rollout that was scored by itself: what its group is compared by, and the code that scored it. Absent = it has no scores yet. */
   readonly scored?: GroupShares & { readonly by: string | null };
@@ -146,7 +148,7 @@ export class StateSnapshot {
     for (const key of Object.keys(state)) if (!APART.has(key)) this.#addField(fields, key, state[key]);
     if (!isShared(state.tool_defs, base.tools)) this.#addField(fields, "tool_defs", state.tool_defs);
     this.#fields = this.#check.textOf(fields).slice(1, -1);
-    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}${askedIn(state)}`;
+    return `"input":${this.#check.textOf(changes)},"marks":${JSON.stringify({ setup, scoring, model, env })},"judges":${JSON.stringify(judgeUsageOf(state))}${askedIn(state)}${cacheText(state)}`;
   }
 
   #addField(fields: Record<string, unknown>, key: string, value: unknown): void {
@@ -221,8 +223,8 @@ function saidIn(state: State): Said {
 const scoresOf = (state: State, { code }: KeptBase): string => `,"scored":${JSON.stringify({ ...sharesOf(state, state.reward ?? 0), by: code ?? null })}`;
 
 function askedIn(state: State): string {
-  const [asked, cached] = [askedTimesOf(state), cachedCallsOf(state)];
-  return `${asked === null ? "" : `,"asked":${JSON.stringify(asked)}`}${cached === null ? "" : `,"cached":${JSON.stringify(cached)}`}`;
+  const asked = askedTimesOf(state);
+  return asked === null ? "" : `,"asked":${JSON.stringify(asked)}`;
 }
 
 /** The text of a rollout that is generated, to be scored from it: at once or later, here or elsewhere. Never throws. */
@@ -274,12 +276,17 @@ function opened(kept: KeptText, base: KeptBase, client: Client | null): OpenedSt
   marks.env.push(...kept.marks.env);
   if (kept.judges !== null) keepJudgeUsage(state, kept.judges);
   if (kept.asked !== undefined) keepAskedTimes(state, kept.asked);
-  if (kept.cached !== undefined) keepCachedCalls(state, kept.cached);
+  if (kept.cache !== undefined) keepCacheUsage(state, kept.cache);
   const { scored } = kept;
   const isScored = scored !== undefined && scored.by === (base.code ?? null);
   if (isScored) keepShares(state, scored);
   else if (scored !== undefined) unscore(state);
   return { state, turn: kept.turn === null ? null : { ...kept.turn, prompt: listOf(kept.turn.prompt) }, isScored };
+}
+
+function cacheText(state: State): string {
+  const usage = cacheUsageOf(state);
+  return usage === null ? "" : `,"cache":${JSON.stringify(usage)}`;
 }
 
 /** Scores of other code are made anew. */

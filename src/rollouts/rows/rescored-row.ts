@@ -1,9 +1,10 @@
+import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
 import { judgeFields } from "../../metrics/judge-fields.ts";
 import { columnValue } from "./column.ts";
 import { objectText, type RawField, rawFields } from "./raw-fields.ts";
-import { scoreFields } from "./row.ts";
+import { cacheFields, scoreFields } from "./row.ts";
 import { rowText } from "./row-text.ts";
 import type { Span } from "../state/time-marks.ts";
 import type { State } from "../types.ts";
@@ -18,6 +19,8 @@ export interface RescoredOptions {
   readonly judges: JudgeUsage;
   /** Whether rows say what judges took: then `judges` takes the place of what the row says, or that goes. Absent = it stays where there is nothing new. */
   readonly saysJudges?: boolean | undefined;
+  /** How calls were answered, in all; null = the row says nothing of that. Absent = what it says stays. */
+  readonly cache?: CacheUsage | null | undefined;
   /** When it was scored. */
   readonly scoring: Span | null;
   /** The row ended in an error that is none of scoring: it stays. */
@@ -27,11 +30,11 @@ export interface RescoredOptions {
 const CHAINS: readonly string[] = ["error_chain", "long_error_chain"];
 
 /**
- * The line of a rollout with the scores of `state`: reward, metrics, a scorer's error, the time that scoring took and what judges took are new, and so is
+ * The line of a rollout with the scores of `state`: reward, metrics, a scorer's error, the time that scoring took, what judges took and how calls were answered are new, and so is
  * a state column that scoring changed. Everything else is there byte for byte.
  */
 export function rescoredLine(line: string, row: JsonObject, state: State, options: RescoredOptions): string {
-  const { stateColumns, envDigest, scoredAnew, judges, keepsError, saysJudges } = options;
+  const { stateColumns, envDigest, scoredAnew, judges, keepsError, saysJudges, cache } = options;
   const putsJudges = saysJudges ?? judges.requests > 0;
   const scores = new Map(rawFields(rowText(scoreFields(state))));
   const flat = metricNames(row).filter((name) => Object.hasOwn(row, name));
@@ -47,12 +50,14 @@ export function rescoredLine(line: string, row: JsonObject, state: State, option
     else if (name === "env_digest" && envDigest !== undefined) continue;
     else if (name === "scored_anew" && scoredAnew !== undefined) continue;
     else if (name === "judge_usage" && (putsJudges || saysJudges === false)) continue;
+    else if (name === "cache_usage" && cache !== undefined) continue;
     else if (!stays && (name === "reward" || name === "error" || name === "metrics")) out.push([name, scores.get(name) ?? "null"]);
     else if (timing.has(name) && row.timing === undefined) out.push([name, timing.get(name) ?? text]);
     else out.push([name, stateColumns.includes(name) ? columnText(name, text, row, state) : text]);
     if (name === "rollout_index" && envDigest !== undefined) out.push(["env_digest", JSON.stringify(envDigest)]);
     if (name === "rollout_index" && putsJudges) out.push(...rawFields(rowText({ judge_usage: judgeFields(judges) })));
     if (name === "rollout_index" && scoredAnew !== undefined) out.push(["scored_anew", JSON.stringify(scoredAnew)]);
+    if (name === "rollout_index" && cache !== undefined && cache !== null) out.push(["cache_usage", JSON.stringify(cacheFields(cache))]);
   }
   const made = [...(keepsError ? [] : CHAINS), ...Object.keys(state.metrics ?? {})].flatMap((name): RawField[] => {
     const text = scores.get(name);

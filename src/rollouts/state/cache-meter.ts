@@ -1,4 +1,4 @@
-import { addCacheUsage, type CacheUsage, NO_CALLS } from "../../metrics/cache-usage.ts";
+import { addCacheUsage, type AnsweredCalls, type CacheUsage, NO_CALLS } from "../../metrics/cache-usage.ts";
 import type { Usage } from "../types.ts";
 import { trajectoryOf } from "./judge-usage.ts";
 
@@ -17,12 +17,8 @@ export function keepCacheUsage(state: Readonly<Record<string, unknown>>, usage: 
   if (trajectory !== null) kept.set(trajectory, usage);
 }
 
-/** One call that was answered. `cached`: by the cache; `usage`: of the answer, null where it says nothing. */
-export interface AnsweredCall {
-  readonly kind: "model" | "judges";
-  readonly cached: boolean;
-  readonly usage: Usage | null;
-}
+/** Who is asked: the model under evaluation, or one that the environment calls itself. */
+export type AskedRole = "model" | "judges";
 
 /**
  * Counts how the calls of a run that reads the cache are answered, for the rows. A call that names the rollout's state counts for that rollout; one that does
@@ -31,10 +27,18 @@ export interface AnsweredCall {
 export class CacheMeter {
   #unnamed: CacheUsage = NO_CALLS;
 
-  count(state: Readonly<Record<string, unknown>>, { kind, cached, usage }: AnsweredCall): void {
-    const tokens = { input_tokens: cached ? (usage?.prompt_tokens ?? 0) : 0, output_tokens: cached ? (usage?.completion_tokens ?? 0) : 0 };
-    const call = { calls: 1, cached: cached ? 1 : 0, ...tokens };
-    const more: CacheUsage = kind === "model" ? call : { ...NO_CALLS, judges: call };
+  /** A call has its answer, wherever that is from. */
+  answered(state: Readonly<Record<string, unknown>>, role: AskedRole): void {
+    this.#add(state, role, { ...NO_CALLS, calls: 1 });
+  }
+
+  /** Its answer is one that was kept. `usage`: of the answer, null where it says nothing. */
+  tookKept(state: Readonly<Record<string, unknown>>, role: AskedRole, usage: Usage | null): void {
+    this.#add(state, role, { calls: 0, cached: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 });
+  }
+
+  #add(state: Readonly<Record<string, unknown>>, role: AskedRole, answered: AnsweredCalls): void {
+    const more: CacheUsage = role === "model" ? answered : { ...NO_CALLS, judges: answered };
     const trajectory = trajectoryOf(state);
     if (trajectory === null) this.#unnamed = addCacheUsage(this.#unnamed, more);
     else kept.set(trajectory, addCacheUsage(kept.get(trajectory), more));

@@ -45,7 +45,17 @@ export class JudgeMeter {
     const tokens = { requests: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 };
     const isKnown = price !== null && (usage !== null || !answered);
     // Who is refused pays nothing.
-    const more: JudgeUsage = isKnown ? { ...tokens, priced: { requests: 1, ...(usage === null ? NO_COST : nanoCostOf(billedOf(usage), price)) } } : tokens;
+    const cost = usage === null || price === null ? NO_COST : nanoCostOf(billedOf(usage), price);
+    this.#add(state, isKnown ? { ...tokens, priced: { requests: 1, ...cost } } : tokens);
+  }
+
+  /** One answer that was kept: its tokens are the rollout's, and nobody was paid for them. */
+  countKept(state: Readonly<Record<string, unknown>>, usage: Usage | null, price: Price | null): void {
+    const tokens = { requests: 1, input_tokens: usage?.prompt_tokens ?? 0, output_tokens: usage?.completion_tokens ?? 0 };
+    this.#add(state, price === null ? tokens : { ...tokens, priced: { requests: 1, ...NO_COST } });
+  }
+
+  #add(state: Readonly<Record<string, unknown>>, more: JudgeUsage): void {
     const trajectory = trajectoryOf(state);
     if (trajectory === null) this.#unnamed = addJudges(this.#unnamed, more);
     else kept.set(trajectory, addJudges(kept.get(trajectory), more));

@@ -12,6 +12,8 @@ export interface TurnFacts {
   readonly seconds: number | null;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
+  /** The cache answered it: its time is none of the model. Absent = the model did. */
+  readonly cached?: true;
 }
 
 export function turnsOf(state: State): Json {
@@ -26,6 +28,7 @@ export function turnsOf(state: State): Json {
       seconds: span === undefined ? null : (span.end - span.start) / 1_000,
       input_tokens: usage?.prompt_tokens ?? null,
       output_tokens: usage?.completion_tokens ?? null,
+      ...(response?.cached === true ? { cached: true } : {}),
     };
   });
 }

@@ -64,6 +64,7 @@ const SHARED = {
   max_concurrent_generation: whole(-1, 1_000_000),
   max_concurrent_scoring: whole(-1, 1_000_000),
   priority: mostly(fc.double({ noNaN: true, min: 0.01, max: 100 }), fc.constantFrom(0, 101)),
+  cache: fc.constantFrom("off", "read", "read-write"),
   limits: fc.array(
     mostly(
       fc.record({ url: fc.webUrl(), concurrent: whole(1, 1_000_000_000_000) }),

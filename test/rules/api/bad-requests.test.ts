@@ -204,6 +204,8 @@ const CREATION: readonly (readonly [string, Json])[] = [
   ...[0, 1.5, null, "1"].map((concurrent) => ["eval_config.common_limit", { id: "a", concurrent }] as const),
   ...["high", 0, 0.009, 100.1, null].map((priority) => ["eval_config.priority", priority] as const),
   ...["x", null, {}, 1].map((limits) => ["eval_config.limits", limits] as const),
+  ...["on", true, null, "readwrite"].map((cache) => ["eval_config.cache", cache] as const),
+  ...[0, 366, 1.5, null, "7"].map((days) => ["eval_config.cache_days", days] as const),
   ...["many", 251, 1.5, null].map((workers) => ["eval_config.num_workers", workers] as const),
   ...["ftp://a/b", "a/b", "", 5].map((url) => ["eval_config.heartbeat_url", url] as const),
   ...["independent_scoring", "no_interleave_scoring", "verbose", "allow_sandbox_access", "allow_instances_access", "allow_tunnel_access"].flatMap((name) =>
@@ -283,6 +285,8 @@ describe("a resume with one field wrong", () => {
     ...["num_examples", "max_concurrent", "max_concurrent_scoring", "max_retries", "timeout_minutes"].flatMap((name) => field(name, "integer")),
     ...["high", 0, 101, null].map((priority) => ["priority", priority] as const),
     ...["x", null, {}, 1].map((limits) => ["limits", limits] as const),
+    ...["on", true, null].map((cache) => ["cache", cache] as const),
+    ...[0, 366, null, 7].map((days) => ["cache_days", days] as const),
     ...["keep_errors", "verbose"].flatMap((name) => field(name, "boolean")),
     ...field("headers", "headers"),
     ...field("api_base_url", "url"),

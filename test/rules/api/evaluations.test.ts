@@ -222,6 +222,8 @@ describe("a resume", () => {
     expect(door.run(ID).resumes).toEqual([
       {
         boot: "boot-1",
+        cache: null,
+        cache_days: null,
         attended: true,
         num_examples: 10,
         keep_errors: true,

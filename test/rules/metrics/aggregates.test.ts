@@ -85,6 +85,7 @@ describe("averages over rows", () => {
       tokens_total: { input_tokens: 0, output_tokens: 0 },
       costs: null,
       judges_total: null,
+      cache_total: null,
       other_prompts: 0,
     });
   });
@@ -93,6 +94,18 @@ describe("averages over rows", () => {
     const { tokens_total, judges_total, usage } = aggregatesOf([[{ ...rollout(1), judges }, rollout(0)], [{ ...rollout(1), judges }]]);
     expect(judges_total).toEqual({ requests: 4, input_tokens: 160, output_tokens: 6 });
     expect([tokens_total, usage]).toEqual([aggregatesOf([[rollout(1), rollout(0), rollout(1)]]).tokens_total, aggregatesOf([[rollout(1)]]).usage]);
+  });
+  it("count how calls were answered, the cached ones' tokens among the run's", () => {
+    const cache = { calls: 2, cached: 1, input_tokens: 80, output_tokens: 3, judges: { calls: 1, cached: 1, input_tokens: 5, output_tokens: 1 } };
+    const { cache_total, tokens_total } = aggregatesOf([[{ ...rollout(1), cache }, rollout(0)], [{ ...rollout(1), cache }]]);
+    expect(cache_total).toEqual({
+      calls: 4,
+      cached: 2,
+      input_tokens: 160,
+      output_tokens: 6,
+      judges: { calls: 2, cached: 2, input_tokens: 10, output_tokens: 2 },
+    });
+    expect(tokens_total).toEqual(aggregatesOf([[rollout(1), rollout(0), rollout(1)]]).tokens_total);
   });
   it("have neither pass@k nor an interval where attempts at one example have different prompts", () => {
     const units = [

@@ -30,6 +30,7 @@ const more = fc.record(
       { requiredKeys: ["requests", "input_tokens", "output_tokens"] },
     ),
     other_prompt: fc.constant(true as const),
+    cache: fc.record({ calls: fc.integer({ min: 1, max: 9 }), cached: tokens, input_tokens: tokens, output_tokens: tokens }),
   },
   { requiredKeys: [] },
 );

@@ -10,6 +10,7 @@ import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (value === 0 ? 0 : value));
 const tokens = fc.nat({ max: 2 ** 31 });
 const cost = fc.record({ input_nano: fc.maxSafeNat(), output_nano: fc.maxSafeNat() });
+const answered = { calls: fc.integer({ min: 1, max: 100 }), cached: fc.nat({ max: 100 }), input_tokens: tokens, output_tokens: tokens };
 const code = fc.constantFrom(...(Object.keys(ROLLOUT_ERRORS) as RolloutErrorCode[]));
 const rollout: fc.Arbitrary<RolloutSummary> = fc
   .record(
@@ -37,6 +38,7 @@ const rollout: fc.Arbitrary<RolloutSummary> = fc
         { requiredKeys: ["requests", "input_tokens", "output_tokens"] },
       ),
       other_prompt: fc.constant(true as const),
+      cache: fc.record({ ...answered, judges: fc.record(answered) }, { requiredKeys: ["calls", "cached", "input_tokens", "output_tokens"] }),
     },
     { requiredKeys: ["reward", "error", "input_tokens", "output_tokens", "truncated", "metrics"] },
   )
@@ -102,7 +104,7 @@ describe("a done unit packed for a SQLite row", () => {
     expect(packed([plain(0.5)]).text).toBe("[1,[0.5],[0],[0]]");
   });
 
-  it("is one of version 1 unless it knows of judges, prompts, a group or costs", () => {
+  it("is one of version 1 unless it knows of judges, prompts, a group, costs or the cache", () => {
     const judges = { requests: 2, input_tokens: 80, output_tokens: 3 };
     expect(packed([plain(1), { ...plain(0), judges }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]]]");
     expect(packed([plain(1), { ...plain(0), other_prompt: true }]).text).toBe("[2,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[],[1]]");
@@ -114,6 +116,8 @@ describe("a done unit packed for a SQLite row", () => {
         { ...plain(0), judges: priced },
       ]).text,
     ).toBe("[4,[1,0],[0,0],[0,0],[],{},[],[[null,null],[null,null]],{},[[0,2],[0,80],[0,3]],[],null,[[7,null],[8,null],[0,1],[0,5],[0,6]]]");
+    const cache = { calls: 2, cached: 1, input_tokens: 80, output_tokens: 3 };
+    expect(packed([{ ...plain(1), cache }]).text).toBe("[5,[1],[0],[0],[],{},[],[[null],[null]],{},[],[],null,[],[[2],[1],[80],[3]]]");
     expect(unpackUnit("[1,[1],[312],[127],[],{},[[0,[1]]],[[300],[127]]]", ["only"])).toEqual({
       ok: true,
       value: [{ ...plain(1, { only: 1 }), input_tokens: 312, output_tokens: 127, final_input_tokens: 300, final_output_tokens: 127 }],
@@ -155,7 +159,7 @@ describe("a done unit packed for a SQLite row", () => {
 
 describe("a stored unit that this version does not know", () => {
   it.each([
-    ["a later version", "[5,[1],[0],[0]]", "stored_version_unknown"],
+    ["a later version", "[6,[1],[0],[0]]", "stored_version_unknown"],
     ["something else", '{"reward":1}', "stored_version_unknown"],
     ["an error code of a later version", '[1,[1],[0],[0],[],{"gone_fishing":[0]}]', "stored_version_unknown"],
     ["half a text", "[1,[1],[0", "internal"],

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { NO_CALLS } from "../../../src/metrics/cache-usage.ts";
+import { CacheMeter } from "../../../src/rollouts/state/cache-meter.ts";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { failureOfRollout, namedCause, rolloutFailure } from "../../../src/rollouts/failure.ts";
 import { normaliseMessages } from "../../../src/rollouts/messages.ts";
@@ -247,6 +249,40 @@ describe("numbers of a row", () => {
       parsed(finished({ answer: "1", info: { a: 1 } }, { usage: { input_tokens: 1, output_tokens: 1 }, error: rolloutFailure("timeout", "") })),
     );
     expect(reservedMetricNames(standard)).toEqual(standard);
+  });
+});
+
+describe("how calls were answered", () => {
+  it("stands behind what judges took, and comes back in the summary; a run without the cache says nothing of it", () => {
+    const cache = { calls: 2, cached: 1, input_tokens: 80, output_tokens: 3, judges: { calls: 1, cached: 1, input_tokens: 5, output_tokens: 1 } };
+    const judges = { requests: 1, input_tokens: 5, output_tokens: 1 };
+    const options = { rolloutIndex: 1, stateColumns: [] };
+    const { row, line } = rowOf(finished({}, { metrics: { ok: 1 } }), { ...options, judges, cache });
+    expect(line).toMatch(
+      /"judge_usage":\{[^}]*\},"cache_usage":\{"calls":2,"cached":1,"input_tokens":80,"output_tokens":3,"judges":\{"calls":1,"cached":1,"input_tokens":5,"output_tokens":1\}\}\}$/,
+    );
+    expect(summariseRow(row).cache).toEqual(cache);
+    const without = rowOf(finished({}, { metrics: { ok: 1 } }), { ...options, judges });
+    expect(line.replace(/,"cache_usage":.*$/, "}")).toBe(without.line);
+    expect(reservedMetricNames(["cache_usage"])).toEqual(["cache_usage"]);
+  });
+
+  it("is counted for the rollout whose state a call named, else for the one that is written next", () => {
+    const meter = new CacheMeter();
+    const usage = { prompt_tokens: 10, completion_tokens: 2, reasoning_tokens: 0, total_tokens: 12 };
+    const [first, second] = [finished({}), finished({})];
+    for (const [state, role] of [
+      [first, "model"],
+      [second, "model"],
+      [second, "judges"],
+      [{ example_id: 0 }, "model"],
+    ] as const)
+      meter.answered(state, role);
+    meter.tookKept(first, "model", usage);
+    meter.tookKept(second, "judges", usage);
+    meter.tookKept({ example_id: 0 }, "model", null);
+    expect(meter.take(first)).toEqual({ calls: 2, cached: 2, input_tokens: 10, output_tokens: 2 });
+    expect(meter.take(second)).toEqual({ ...NO_CALLS, calls: 1, judges: { calls: 1, cached: 1, input_tokens: 10, output_tokens: 2 } });
   });
 });
 

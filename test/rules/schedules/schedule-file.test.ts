@@ -18,6 +18,19 @@ const refusal = (text: string): string => {
   }
 };
 
+describe("a schedule", () => {
+  test("that looks for drift asks the model anew each time: what reads the cache is refused by name, and with no baseline it is not", () => {
+    const withCache = (cache: string, drift?: object) =>
+      definitionSchema.safeParse({ cron: "@daily", eval: { env_id: "gsm8k", cache }, ...(drift === undefined ? {} : { drift }) });
+    for (const mode of ["read", "read-write"]) {
+      expect(withCache(mode).error?.issues).toMatchObject([{ path: ["eval", "cache"], message: expect.stringContaining('drift.baseline = "none"') }]);
+      expect(withCache(mode, { metric: "other" }).success).toBe(false);
+      expect(withCache(mode, { baseline: "none" }).success).toBe(true);
+    }
+    expect(withCache("off").success).toBe(true);
+  });
+});
+
 describe("a file of schedules", () => {
   test("is read with its dates as texts, beside tables for others", () => {
     const { schedules, alerts } = wantedIn(

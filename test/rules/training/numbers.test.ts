@@ -329,6 +329,8 @@ describe("a definition", () => {
     [{ evaluations: [{ benchmark: "gsm8k", metrics: ["perplexity"], breakdown_keys: ["level"] }] }, "breakdown_keys"],
     [{ evaluations: [{ benchmark: "gsm8k", chat_template: { user_template: "{prompt}" } }] }, "user_template"],
     [{ evaluations: [{ max_tokens: 5, eval: { env_id: "gsm8k" } }] }, "max_tokens"],
+    [{ evaluations: [{ eval: { env_id: "gsm8k", cache: "read" } }] }, "would answer a step with what an earlier one was asked"],
+    [{ eval: { cache: "read-write" } }, '"path":["eval","cache"]'],
     [{ evaluations: [] }, "evaluations"],
     [{ evaluations: [{ eval: {} }] }, "env_id"],
     [{ evaluations: [{ eval: { env_id: "gsm8k", model: "m" } }] }, "model"],

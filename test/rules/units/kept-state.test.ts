@@ -13,6 +13,7 @@ import { ToolEnv } from "../../../src/environments/kinds/tool-env.ts";
 import { holdKey } from "../../../src/errors/masking.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { MAX_KEPT_STATE_BYTES, MAX_ROW_DEPTH } from "../../../src/limits.ts";
+import { CacheMeter } from "../../../src/rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
 import { type Keeping, keepState, openKeptState, StateSnapshot } from "../../../src/rollouts/kept/kept-state.ts";
 import { rowOf } from "../../../src/rollouts/rows/row.ts";
@@ -157,7 +158,10 @@ async function generate(environment: Environment, example: RolloutInput, client:
 async function rowsOf(environment: Environment, states: readonly State[], meter: JudgeMeter): Promise<unknown[]> {
   await environment.rubric.scoreGroup(states, { now: clock(5_000_000) });
   const stateColumns = ["trajectory", "seen", "board", "sandbox_id", "sandbox_state", "advantage", "edgewise_turns", "info"];
-  return states.map((state, rolloutIndex) => [rowOf(state, { rolloutIndex, stateColumns, judges: meter.take(state) }).line, nestedTiming(state)]);
+  return states.map((state, rolloutIndex) => [
+    rowOf(state, { rolloutIndex, stateColumns, judges: meter.take(state), cache: new CacheMeter().take(state) }).line,
+    nestedTiming(state),
+  ]);
 }
 
 describe("a rollout that is scored from its kept state", () => {
@@ -176,6 +180,7 @@ describe("a rollout that is scored from its kept state", () => {
           const client = Object.assign(scriptedClient(...replies, ...(error === null ? [] : [error])), { score });
           const state = await generate(environment, given.input, client, now);
           meter.count(state, { prompt_tokens: 3, completion_tokens: 4, reasoning_tokens: 0, total_tokens: 7 });
+          new CacheMeter().tookKept(state, "model", null);
           states.push(state);
         }
         const texts = states.map((state) => textOf(keepState(state, given)));

@@ -276,7 +276,7 @@ describe("calls behind a wall", () => {
     const keyed = defineEnvironment({ id: "keyed", version: "1", description: "", args: z.object({}), load: () => new Keyed({ dataset: [], rubric }) });
     const client = scripted(() => response("4"));
     await runUnit(await walled(keyed).offered.load({}, context), EXAMPLE, unitOptions(client, 1, { stateKeys: ["session", "depth", "missing"] }));
-    expect(client.requests.map(({ state }) => state)).toEqual([{ session: "s-7", depth: { a: 1 }, example_id: EXAMPLE.example_id }]);
+    expect(client.requests.map(({ state }) => state)).toEqual([{ session: "s-7", depth: { a: 1 }, example_id: EXAMPLE.example_id, trajectory: [] }]);
   });
 });
 

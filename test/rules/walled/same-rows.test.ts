@@ -11,8 +11,10 @@ import { ToolEnv } from "../../../src/environments/kinds/tool-env.ts";
 import { runUnit, type UnitOptions, type UnitOutcome } from "../../../src/environments/unit/run-unit.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
 import { ModelError, ToolCallError } from "../../../src/errors/rollout-errors.ts";
+import { countedBy } from "../../../src/executor/endpoints/counted-answers.ts";
+import { CacheMeter } from "../../../src/rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
-import type { Message, State } from "../../../src/rollouts/types.ts";
+import type { Client, Message, State } from "../../../src/rollouts/types.ts";
 import { JudgeRubric } from "../../../src/rubrics/judge-rubric.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
@@ -252,23 +254,46 @@ const CASES: readonly Case[] = [
     count: 3,
     check: ({ lines }) => expect(JSON.parse(lines[0] ?? "").judge_usage).toEqual({ requests: 1, input_tokens: 5, output_tokens: 2 }),
   },
+  {
+    name: "calls that the cache answered, of the model and of judges",
+    load: () => new Guessing(),
+    client: () => scripted(({ prompt }) => response(prompt.length > 2 ? "4" : "5")),
+    check: ({ lines }) => expect(JSON.parse(lines[0] ?? "").cache_usage).toEqual({ calls: 2, cached: 1, input_tokens: 5, output_tokens: 2 }),
+  },
 ];
 
+/** Every other answer is from the cache. */
+function halfCached(client: Scripted, cache: CacheMeter): Client {
+  let calls = 0;
+  return {
+    ...client,
+    getResponse: async (request) => {
+      const cached = calls++ % 2 === 1;
+      const answer = await client.getResponse(request);
+      if (!cached) return answer;
+      cache.tookKept(request.state, "model", answer.usage);
+      return { ...answer, cached };
+    },
+  };
+}
+
 /** As the executor's judges are: made by the host, counted by the state that a request names. */
-function contextOf(judge: Scripted | undefined): { context: LoadContext; judges: JudgeMeter } {
+function contextOf(judge: Scripted | undefined): { context: LoadContext; judges: JudgeMeter; cache: CacheMeter } {
   const judges = new JudgeMeter();
+  const cache = new CacheMeter();
   const client: LoadContext["client"] = () => {
     judges.open();
-    return {
+    return countedBy(cache, "judges", {
       type: "scripted",
       getResponse: async (request) => {
         const answer = await (judge as Scripted).getResponse(request);
         judges.count(request.state, answer.usage);
-        return answer;
+        cache.tookKept(request.state, "judges", answer.usage);
+        return { ...answer, cached: true };
       },
-    };
+    });
   };
-  return { context: { datasets: memoryDatasets(""), client }, judges };
+  return { context: { datasets: memoryDatasets(""), client }, judges, cache };
 }
 
 describe("an environment behind a wall has the same rows as inside", () => {
@@ -276,9 +301,10 @@ describe("an environment behind a wall has the same rows as inside", () => {
     const definition = define(load);
     const outcomes: UnitOutcome[] = [];
     for (const offered of [offeredDefinition(definition), walled(definition, {}, { sleep: atOnce }).offered]) {
-      const { context, judges } = contextOf(judge?.());
+      const { context, judges, cache } = contextOf(judge?.());
       const hosted = await offered.load({}, context);
-      outcomes.push(await play(hosted, client(), count, { judges, ...fields() }));
+      const model = client();
+      outcomes.push(await play(hosted, model, count, { judges, cache, client: countedBy(cache, "model", halfCached(model, cache)), ...fields() }));
     }
     const [inside, behind] = outcomes as [UnitOutcome, UnitOutcome];
     expect(behind.lines.map(timelessLine)).toEqual(inside.lines.map(timelessLine));

@@ -112,6 +112,20 @@ describe("a resume", () => {
     expect(run.ledger.config()).not.toHaveProperty("common_limit");
   });
 
+  it("keeps how it uses the cache, until another command says otherwise", () => {
+    const run = RuleRun.open(3, { cache: { mode: "read-write", days: 7 } });
+    const resumed = (request: Parameters<typeof run.resume>[0]) => {
+      run.call("interrupt", null);
+      run.resume(request);
+      return run.ledger.config().cache;
+    };
+    expect(resumed({})).toEqual({ mode: "read-write", days: 7 });
+    expect(resumed({ cache_days: 2 })).toEqual({ mode: "read-write", days: 2 });
+    expect(resumed({ cache: "read" })).toEqual({ mode: "read", days: 2 });
+    expect(resumed({ cache: "off" })).toBeUndefined();
+    expect(resumed({ cache: "read-write" })).toEqual({ mode: "read-write", days: 30 });
+  });
+
   it("keeps its replicas, unless it names another endpoint or key", () => {
     const replicas = [
       { base_url: "https://a.example/v1", api_key_var: "A_KEY" },

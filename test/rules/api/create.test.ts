@@ -211,16 +211,6 @@ describe("settings of a creation", () => {
     for (const name of Object.keys(given)) expect(usual).not.toHaveProperty(name);
   });
 
-  it("say how it uses the cache, and nothing where it does not", async () => {
-    expect(await configOf(openDoor(), { cache: "read-write" })).toMatchObject({ cache: { mode: "read-write", days: 30 } });
-    expect(await configOf(openDoor(), { cache: "read-write", cache_days: 3 })).toMatchObject({ cache: { mode: "read-write", days: 3 } });
-    expect(await configOf(openDoor(), { cache: "off" })).not.toHaveProperty("cache");
-    for (const given of [{ cache_days: 3 }, { cache: "read", cache_days: 3 }]) {
-      const refused = await create(openDoor(), withConfig(given));
-      expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining('"body","eval_config","cache_days"')]);
-    }
-  });
-
   it("say what endpoints bear, those of the team by their places; and what that is can be read", async () => {
     const door = openDoor();
     const entry = { model: "m", base_url: "https://models.example/v1", api_key_var: "MODEL_KEY", api_client_type: null, headers: {} };

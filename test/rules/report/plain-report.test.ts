@@ -387,14 +387,6 @@ describe("the example of a report", () => {
     expect(reportOf([row(0, 1), row(0, 0)]).filter((line) => line.startsWith("judges"))).toEqual([]);
   });
 
-  it("tells how many calls the cache answered, and nothing of that where there is none", () => {
-    const cache_usage = { calls: 2000, cached: 1995, input_tokens: 80, output_tokens: 3 };
-    expect(reportOf([row(0, 1, { cache_usage }), row(0, 0, { cache_usage })])).toContain("cached: 3,990 of 4,000 calls (160 tokens input, 6 output)");
-    const judges = { calls: 1, cached: 0, input_tokens: 0, output_tokens: 0 };
-    expect(reportOf([row(0, 1, { cache_usage: { ...judges, judges } })])).toContain("cached: 0 of 1 call, 0 of 1 call of judges");
-    expect(reportOf([row(0, 1), row(0, 0)]).filter((line) => line.startsWith("cached"))).toEqual([]);
-  });
-
   it("keeps the interval within what rewards can be", () => {
     const rows = [0, 1, 2].flatMap((id) => [row(id, 1), row(id, id === 2 ? 0.5 : 1)]);
     const interval = (header: Partial<ReportHeader>): string => reportOf(rows, header).find((line) => line.startsWith("reward 95% interval")) ?? "";

@@ -1,4 +1,5 @@
 import type { AnswerDeskControl } from "../../durable-objects/answers/answer-desk-control.ts";
+import type { BudgetControl } from "../../durable-objects/budget/budget-control.ts";
 import type { DispatcherControl } from "../../durable-objects/dispatcher/dispatcher-control.ts";
 import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RunControl } from "../../durable-objects/run/control.ts";
@@ -69,6 +70,8 @@ export interface ExecutorPorts {
   readonly limiter: (name: string) => Pick<LimiterControl, "exchange"> | null;
   /** The desk of a team's kept answers whose digests begin with that digit, a fresh stub per call; null in a deployment that has none. */
   readonly answers: (team: string, digit: (typeof ANSWER_DESKS)[number]) => Pick<AnswerDeskControl, "ask"> | null;
+  /** The Budget of that name (src/budgets/budget-name.ts), as of Limiters. */
+  readonly budget: (name: string) => Pick<BudgetControl, "exchange"> | null;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
   /** Variables and bindings of this host that keys of teams are checked beside. */
   readonly keys: KeySource;

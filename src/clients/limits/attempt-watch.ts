@@ -1,10 +1,10 @@
 import type { AttemptOutcome, RequestCost } from "../../endpoint-limits/limit-kinds.ts";
-import type { PricedUsage } from "../../prices/price.ts";
 import type { RequestBound } from "../../prices/request-bound.ts";
+import { billedOf } from "../../rollouts/state/usage.ts";
 import type { AttemptCost, AttemptSpent } from "../client.ts";
+import { readUsage } from "../openai/reply-fields.ts";
 import { isMissed, isRefused, RequestFailed, type RequestFailure } from "../transport/request-failure.ts";
 import type { LimitHeaders } from "./limit-headers.ts";
-import { billedBy } from "./billed-usage.ts";
 import { type RequestCosts, usedBy, type Weight } from "./request-costs.ts";
 
 /** What is looked at of an answer: how it begins. */
@@ -67,8 +67,8 @@ export class AttemptWatch implements AttemptCost {
   /** A refusal is not billed; whatever else has no word of its tokens may be. */
   get spent(): AttemptSpent {
     if (!this.#isSent) return NOTHING;
-    const usage: PricedUsage | null = billedBy(this.#usage);
-    if (usage !== null) return { kind: "billed", usage };
+    const usage = readUsage(this.#usage);
+    if (usage !== null) return { kind: "billed", usage: billedOf(usage) };
     if (this.#head !== null) return this.#head.ok || GIVEN_UP.includes(this.#head.status) ? UNSEEN : NOTHING;
     const failure = this.#thrown instanceof RequestFailed ? this.#thrown.failure : null;
     return failure !== null && (failure.code === "connect_timeout" || NEVER_MADE.test(failure.message)) ? NOTHING : UNSEEN;

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../config/plan/run-config.ts";
+import { CACHE_WRITE, LONG_CACHE_WRITE } from "../../prices/price.ts";
 import type { RequestBound } from "../../prices/request-bound.ts";
 import { record, records } from "../openai/reply-fields.ts";
 
@@ -26,9 +27,6 @@ const OPEN = ["previous_response_id", "conversation", "web_search_options", "plu
 /** What else a tool may be that its caller answers. */
 const OWN_TOOLS: readonly unknown[] = [undefined, null, "function", "custom"];
 
-/** Writing to a cache costs 1.25 times the input, or twice where it is kept for an hour (https://platform.claude.com/docs/en/build-with-claude/prompt-caching#pricing). */
-const CACHE_RATE = 1.25;
-const LONG_CACHE_RATE = 2;
 const LONG_CACHE = /"ttl":\s*"1h"/;
 
 const utf8 = new TextEncoder();
@@ -45,7 +43,7 @@ export function requestBound(model: string, text: string, body: JsonObject, writ
   return {
     model,
     input_tokens: bytes + ADDED_TOKENS + carried.pictures * PICTURE_TOKENS + carried.files * FILE_TOKENS,
-    input_rate: !caches ? 1 : LONG_CACHE.test(text) ? LONG_CACHE_RATE : CACHE_RATE,
+    input_rate: !caches ? 1 : LONG_CACHE.test(text) ? LONG_CACHE_WRITE : CACHE_WRITE,
     output_tokens: outputTokens(body),
     open: openField(body),
   };
@@ -65,6 +63,8 @@ const isAmount = (value: unknown): value is number => typeof value === "number" 
 function openField(body: JsonObject): string | null {
   const field = OPEN.find((name) => body[name] !== undefined && body[name] !== null);
   if (field !== undefined) return field;
+  // Twice the price and more, by the model (https://platform.openai.com/docs/pricing).
+  if (body.service_tier === "priority") return "service_tier";
   const tool = records(body.tools).find(({ type }) => !OWN_TOOLS.includes(type));
   return tool === undefined ? null : `the tool ${JSON.stringify(tool.type)}`;
 }

@@ -1,3 +1,4 @@
+import type { Overspent } from "../../../durable-objects/budget/budget-control.ts";
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
 import { MAX_RELAYED_STREAM_CHARACTERS_LOCAL } from "../../limits.ts";
 import { aroundClient } from "../../clients/around-client.ts";
@@ -20,11 +21,13 @@ import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
 import { ExecutorAnswers } from "../answers/executor-answers.ts";
 import type { AskedPlace } from "../answers/question.ts";
 import type { RunNotes } from "./notes.ts";
-import { type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
+import { type CalledPlace, type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
 import { countedBy } from "./counted-answers.ts";
 import { NO_MODEL } from "../rescoring/no-model.ts";
 import { clientByModel } from "./judge-clients.ts";
+import { tellOverBudget } from "../over-budget.ts";
+import { Purses } from "../spending/purses.ts";
 import { outwardOf } from "./outward.ts";
 import { isOutOfPatience, outlastingOf } from "./patience.ts";
 import { type Place, Places } from "./places.ts";
@@ -78,6 +81,9 @@ export class Endpoints {
   readonly #places: Places;
   readonly #links: LimiterLinks;
   readonly #answers: ExecutorAnswers;
+  readonly #purses: Purses;
+  /** Whose runs know that too little is left for them. */
+  readonly #over = new WeakSet<Grant>();
   /** Sends what environments at the other end of a network are told. */
   readonly outward: EnvironmentFetch;
   /** Of what environments call themselves. */
@@ -95,6 +101,7 @@ export class Endpoints {
     this.#places = new Places(ports, storm);
     this.#links = new LimiterLinks(ports, slice);
     this.#answers = new ExecutorAnswers(ports, slice, this.#connections);
+    this.#purses = new Purses(ports, slice);
     this.outward = outwardOf(ports, slice, this.#connections);
   }
 
@@ -121,7 +128,7 @@ export class Endpoints {
       const outlasting = outlastingOf(this.#patience, { outage: place.outage, url, notes, answered });
       const passes = (): boolean => isOutOfPatience(place, outlasting) || replicas.takes("connection_failed");
       const called = { base_url: url, api_key_var, key: key.key, model: config.model };
-      const own = await this.#links.hold(called, { config, kind: "model", gate, outage: place.outage, passes, warning: warningOf(notes) });
+      const own = await this.#hold(called, { config, kind: "model", gate, outage: place.outage, passes, warning: warningOf(notes) }, grant);
       held.push({ pause: place.pause, held: own });
       const asked = { role: "model" as const, base_url: url, client_type: config.api_client_type, headers: { ...replica.headers, ...config.headers } };
       const client = this.#client(config, replica, notes, place, key, {
@@ -235,7 +242,7 @@ export class Endpoints {
         const outlasting = outlastingOf(this.#patience, { outage: place.outage, url: base_url, notes, answered: () => true });
         const passes = (): boolean => isOutOfPatience(place, outlasting);
         const asked = { ...called, key: key.key, model };
-        const held = await this.#links.hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) });
+        const held = await this.#hold(asked, { config, kind: "judges", gate, outage: place.outage, passes, warning: warningOf(notes) }, grant);
         own.held.push(held);
         if (own.isOver) held.close();
         const price = config.prices === undefined ? null : priceOf(config.prices, { base_url, model });
@@ -268,7 +275,23 @@ export class Endpoints {
   /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */
   leave(): Promise<void> {
     this.#answers.leave();
-    return this.#links.leave();
+    return Promise.all([this.#links.leave(), this.#purses.leave()]).then(() => undefined);
+  }
+
+  /** Permits at one place, by what is shared of its limits and of the money for it. Throws where it is to be paid and cannot be. */
+  async #hold(called: CalledPlace, by: HeldBy, grant: Grant): Promise<HeldPermits> {
+    const held = await this.#links.hold(called, by);
+    const onOver = (budget: string, over: Overspent): void => {
+      if (this.#over.has(grant)) return;
+      this.#over.add(grant);
+      void tellOverBudget(this.#ports, grant, { budget, over });
+    };
+    try {
+      return this.#purses.pay(held, { ...by, ...called, onOver });
+    } catch (thrown) {
+      held.close();
+      throw thrown;
+    }
   }
 
   /** The user of an attended run has chosen the environment with the keys that it declares, and named one place for one key; all else is as for a request. */

@@ -23,7 +23,7 @@ import {
   SLICE_SUBREQUESTS,
   UNIT_DEADLINE_MS,
 } from "../../limits.ts";
-import { answerDeskStub, dispatcherStub, limiterStub, runStub } from "../../../durable-objects/stubs.ts";
+import { answerDeskStub, budgetStub, dispatcherStub, limiterStub, runStub } from "../../../durable-objects/stubs.ts";
 import { blotter, mask } from "../../errors/masking.ts";
 import { countTime, steadyNow } from "../../steady-clock.ts";
 import { bucketStore } from "./bucket-store.ts";
@@ -83,6 +83,7 @@ export function portsOf(env: Env): ExecutorPorts {
     bytes: (isLocal(env) ? UNBOUNDED : BYTES).open({ now: steadyNow, sleep }),
     limiter: (name) => limiterStub(env, name),
     answers: (team, digit) => answerDeskStub(env, team, digit),
+    budget: (name) => budgetStub(env, name),
     keyOf: (variable, baseUrl) => resolveKey(env, variable, baseUrl),
     keys: env,
     secretsOf: (config, declared) => secretsOfGrant(env, config, declared),

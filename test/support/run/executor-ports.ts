@@ -9,6 +9,7 @@ export const clientPortsOfExecutor = (changes: Partial<ExecutorPorts> = {}): Exe
   ({
     limiter: () => null,
     answers: () => null,
+    budget: () => null,
     keyOf: (variable: string) => ok({ key: `value-of-${variable}`, headers: {} }),
     placeProblem: () => null,
     ai: null,

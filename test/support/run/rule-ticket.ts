@@ -127,6 +127,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
     bytes,
     limiter: () => null,
     answers: () => null,
+    budget: () => null,
     keyOf: () => ok({ key: "EMPTY", headers: {} }),
     keys: {},
     secretsOf: async () => RunSecrets.NONE,

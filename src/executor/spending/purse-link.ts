@@ -1,0 +1,159 @@
+import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
+import type { Timer } from "../../clients/transport/timer.ts";
+import type { Purse } from "./purse.ts";
+
+/** An exchange that is not answered in so many milliseconds is repeated. */
+const ANSWER_MS = 3_000;
+/** Waits after exchanges that failed: doubling, and up to a quarter shorter so that executors spread. Milliseconds. */
+const FIRST_REPEAT_MS = 100;
+const LAST_REPEAT_MS = 2_000;
+/** What is not to wait for the next exchange goes out so long after the last one. Milliseconds. */
+const SOON_MS = 100;
+/** Calls that go on, and nothing else, are told of so often: three times in a lease. Milliseconds. */
+const QUIET_MS = 3_000;
+/** After a Budget has refused to say anything it is asked again so much later. Milliseconds. */
+const REFUSED_MS = 10_000;
+/** Exchanges that say that it leaves: the Budget finds out by itself when they are lost. */
+const LEAVE_TRIES = 2;
+
+export interface PurseLinkPorts {
+  /** Milliseconds. */
+  readonly now: () => number;
+  readonly timer: Timer;
+  /** [0, 1). */
+  readonly random: () => number;
+  /** Calls one of the two once, or none. */
+  readonly send: (request: BudgetRequest, answered: (answer: BudgetAnswer) => void, failed: (message: string) => void) => void;
+  /** The Budget has not answered for a while (`silent`), or refuses to (`refused`); null = it answers again. */
+  readonly onTrouble?: (kind: "silent" | "refused" | null, message: string) => void;
+}
+
+/** What keeps one purse and its Budget in touch. Nothing is sent for a single call; while a purse is empty nothing is sent at all. */
+export class PurseLink {
+  readonly #name: Pick<BudgetRequest, "executor" | "boot" | "runtime">;
+  readonly #purse: Purse;
+  readonly #ports: PurseLinkPorts;
+  #seq = 0;
+  /** An exchange that was not answered is repeated as it was: the Budget may have counted it. */
+  #unanswered: BudgetRequest | null = null;
+  #sending: object | null = null;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #againMs = 0;
+  #failures = 0;
+  #failingSince: number | null = null;
+  #next: { readonly at: number; readonly cancel: () => void } | null = null;
+  /** The next exchange is not to wait its usual time. */
+  #isHurried = false;
+  #left: (() => void)[] = [];
+
+  constructor(name: Pick<BudgetRequest, "executor" | "boot" | "runtime">, purse: Purse, ports: PurseLinkPorts) {
+    this.#name = name;
+    this.#purse = purse;
+    this.#ports = ports;
+    purse.onShort = () => this.#soon();
+    purse.onChange = () => {
+      if (this.#sending === null && this.#failures === 0) this.#schedule(Math.max(0, this.#sentAt + this.#againMs - this.#ports.now()));
+    };
+  }
+
+  /** Gives back all that is free; `left` is called when the Budget knows it or cannot be told. */
+  leave(left: () => void): void {
+    if (this.#purse.isEmpty && this.#sending === null && this.#unanswered === null) return left();
+    this.#left.push(left);
+    if (this.#sending === null) this.#exchange();
+  }
+
+  get #leaves(): boolean {
+    return this.#left.length > 0;
+  }
+
+  #soon(): void {
+    if (this.#sending !== null) this.#isHurried = true;
+    else if (this.#failures === 0) this.#schedule(Math.max(0, this.#sentAt + SOON_MS - this.#ports.now()));
+  }
+
+  #schedule(ms: number): void {
+    const at = this.#ports.now() + ms;
+    if (this.#sending !== null || (this.#next !== null && this.#next.at <= at)) return;
+    this.#next?.cancel();
+    const cancel = this.#ports.timer(Math.ceil(ms), () => {
+      this.#next = null;
+      this.#exchange();
+    });
+    this.#next = { at, cancel };
+  }
+
+  #exchange(): void {
+    this.#next?.cancel();
+    this.#next = null;
+    this.#isHurried = false;
+    const sentAt = this.#ports.now();
+    this.#sentAt = sentAt;
+    if (this.#unanswered === null) {
+      this.#seq++;
+      const leaves = this.#leaves;
+      this.#unanswered = { protocol: BUDGET_PROTOCOL, ...this.#name, seq: this.#seq, ...this.#purse.report(leaves), leaves };
+    }
+    const request = this.#unanswered;
+    const sending = {};
+    this.#sending = sending;
+    // An answer that was given up is not taken any more: it holds from a time long ago, and its repetition brings the same.
+    const isOver = (): boolean => {
+      if (this.#sending !== sending) return true;
+      late();
+      this.#sending = null;
+      return false;
+    };
+    const failed = (message: string): void => {
+      if (!isOver()) this.#failed(message);
+    };
+    const late = this.#ports.timer(ANSWER_MS, () => failed("no answer"));
+    this.#ports.send(
+      request,
+      (answer) => {
+        if (!isOver()) this.#answered(answer, request, sentAt);
+      },
+      failed,
+    );
+  }
+
+  #failed(message: string): void {
+    const now = this.#ports.now();
+    this.#failures++;
+    this.#failingSince ??= now;
+    if (now - this.#failingSince >= ANSWER_MS) this.#ports.onTrouble?.("silent", message);
+    if (this.#leaves && this.#failures >= LEAVE_TRIES) return this.#stop();
+    this.#schedule(Math.min(LAST_REPEAT_MS, FIRST_REPEAT_MS * 2 ** Math.min(10, this.#failures - 1)) * (1 - 0.25 * this.#ports.random()));
+  }
+
+  #answered(answer: BudgetAnswer, request: BudgetRequest, sentAt: number): void {
+    this.#failures = 0;
+    if (answer.kind === "refused") {
+      this.#ports.onTrouble?.("refused", answer.message);
+      if (this.#leaves) return this.#stop();
+      // It was not counted, and is said again.
+      return this.#schedule(REFUSED_MS);
+    }
+    this.#unanswered = null;
+    if (this.#failingSince !== null) {
+      this.#failingSince = null;
+      this.#ports.onTrouble?.(null, "");
+    }
+    this.#againMs = answer.again_ms;
+    this.#purse.told(answer, sentAt);
+    if (request.leaves) return this.#stop();
+    if (this.#leaves) return this.#exchange();
+    if (this.#purse.isEmpty) return;
+    const isQuiet = this.#purse.waiting === 0 && !this.#purse.hasNews && answer.allots >= 0;
+    this.#schedule(isQuiet ? Math.max(QUIET_MS, this.#againMs) : this.#againMs * (1 - 0.1 * this.#ports.random()));
+    if (this.#isHurried) this.#soon();
+  }
+
+  #stop(): void {
+    this.#next?.cancel();
+    this.#next = null;
+    const left = this.#left;
+    this.#left = [];
+    for (const each of left) each();
+  }
+}

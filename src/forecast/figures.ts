@@ -1,5 +1,7 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
 import { summaryOfRow } from "../metrics/row-summary.ts";
+import type { JudgeUsage } from "../metrics/rollout-summary.ts";
+import { dollarsOf } from "../prices/nano-cost.ts";
 import { costOf, type Price } from "../prices/price.ts";
 import { wholeTiming } from "../rollouts/state/stored-timing.ts";
 
@@ -18,14 +20,20 @@ export interface RolloutFigures {
   readonly cost_usd: number | null;
 }
 
-/** Of what a judge's tokens cost nothing is known here: null says so. */
-export type JudgesCost = (row: Readonly<Record<string, unknown>>) => number | null;
+/** What a row's tokens are priced by. */
+export interface Pricing {
+  /** Of the model, now; null = nobody knows it. */
+  readonly price: Price | null;
+  /** What the row says that they cost was priced by the same: it is taken as it is, since it knows what the server had in its cache. */
+  readonly asInRow: boolean;
+}
 
-/** What a row of `results.jsonl` says it took. `price`: of the model, null = unknown. */
-export function figuresOfRow(row: Readonly<Record<string, unknown>>, price: Price | null): RolloutFigures {
-  const { input_tokens, output_tokens, judges, metrics } = summaryOfRow(row);
+/** What a row of `results.jsonl` says it took. */
+export function figuresOfRow(row: Readonly<Record<string, unknown>>, { price, asInRow }: Pricing): RolloutFigures {
+  const { input_tokens, output_tokens, judges, metrics, cost } = summaryOfRow(row);
   const { total_ms } = wholeTiming(row as JsonObject);
-  const judged = judges !== undefined;
+  const ofModel = asInRow && cost !== undefined ? dollarsOf(cost).total_usd : price === null ? null : costOf({ input_tokens, output_tokens }, price).total_usd;
+  const ofJudges = judgesCost(judges);
   return {
     // An answer without a word leaves no message.
     calls: Math.max(metrics.num_turns ?? answersIn(row.completion), input_tokens > 0 ? 1 : 0),
@@ -35,8 +43,14 @@ export function figuresOfRow(row: Readonly<Record<string, unknown>>, price: Pric
     judge_input_tokens: judges?.input_tokens ?? 0,
     judge_output_tokens: judges?.output_tokens ?? 0,
     seconds: Math.max(0, total_ms / 1000),
-    cost_usd: price === null || judged ? null : costOf({ input_tokens, output_tokens }, price).total_usd,
+    cost_usd: ofModel === null || ofJudges === null ? null : ofModel + ofJudges,
   };
+}
+
+/** Dollars; which models they were is not in the row, so that it is what the row says. */
+function judgesCost(judges: JudgeUsage | undefined): number | null {
+  if (judges === undefined) return 0;
+  return judges.priced?.requests === judges.requests ? dollarsOf(judges.priced).total_usd : null;
 }
 
 /** Where the environment does not count its turns: messages of the model, of which each was a call. */

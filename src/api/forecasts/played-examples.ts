@@ -1,10 +1,13 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
+import { canonicalJson } from "../../config/canonical-json.ts";
 import { differencesOf, evaluationSettings } from "../../config/plan/evaluation-settings.ts";
+import type { RunConfig } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { resultLines } from "../../exports/result-lines.ts";
 import { ExampleFigures, figuresOfRow } from "../../forecast/figures.ts";
 import { MAX_FORECAST_BYTES, MAX_FORECAST_RUNS } from "../../limits.ts";
+import type { Price } from "../../prices/price.ts";
 import { priceOf } from "../../prices/price-of.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { AppPorts } from "../app-ports.ts";
@@ -60,6 +63,8 @@ export async function examplesOfHistory(ports: Ports, config: UnnamedConfig): Pr
     if (left.bytes <= 0 || runs.length === MAX_FORECAST_RUNS) break;
     const view = await viewOf(ports, run_id);
     if (view === null || view.phase !== "settled" || view.pushed !== undefined || differences(view, config).length > 0) continue;
+    // What was answered from a cache cost nothing, which says nothing of a run whose questions are new.
+    if (view.config.cache !== undefined) continue;
     runs.push(run_id);
     known ??= examplesKnown(view);
     await addRows(ports, view, config, figures, left);
@@ -79,6 +84,9 @@ const viewOf = (ports: Ports, id: string): Promise<RunView | null> =>
     (stub) => stub.view(),
   );
 
+const priceFor = ({ prices, base_url, model }: Pick<RunConfig, "prices" | "base_url" | "model">): Price | null =>
+  prices === undefined ? null : priceOf(prices, { base_url, model });
+
 const mayBeLike = ({ env_id, model, settled, status, pushed }: ListedRun, config: UnnamedConfig): boolean =>
   settled && status === "COMPLETED" && pushed !== true && env_id === config.env_id && model === config.model;
 
@@ -90,8 +98,8 @@ function differences({ config }: RunView, wanted: UnnamedConfig): readonly strin
 /** Adds examples that are not there yet, a row in memory at a time. `left`: what may still be read; less afterwards. */
 async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, figures: ExampleFigures, left: { bytes: number }): Promise<void> {
   const { key } = await resultsObject({ store }, view);
-  const { base_url, model, prices } = config;
-  const price = prices === undefined ? null : priceOf(prices, { base_url, model });
+  const price = priceFor(config);
+  const pricing = { price, asInRow: canonicalJson(price) === canonicalJson(priceFor(view.config)) };
   /** Examples of this run that are counted, and those that a newer one has. */
   const own = new Map<string, boolean>();
   let end = 0;
@@ -102,7 +110,7 @@ async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, f
     if (line.end > left.bytes && !own.has(example)) break;
     end = line.end;
     if (!own.has(example)) own.set(example, !figures.has(example));
-    if (own.get(example) === true) figures.add(example, figuresOfRow(row, price));
+    if (own.get(example) === true) figures.add(example, figuresOfRow(row, pricing));
   }
   left.bytes -= end;
 }

@@ -12,6 +12,7 @@ import type { Result } from "../../src/errors/result.ts";
 import type { Estimate } from "../../src/metrics/one-run/estimate.ts";
 import type { PassIntervals } from "../../src/metrics/pass-at-k.ts";
 import type { RunStatus } from "../../src/config/run-status.ts";
+import type { Cost } from "../../src/prices/price.ts";
 import type { TokenUse, Use } from "../../src/teams/admission.ts";
 import type { TeamLimitName, TeamLimits } from "../../src/teams/limits.ts";
 import type { TeamOf } from "../../src/teams/team-name.ts";
@@ -55,6 +56,10 @@ export interface RunProjection {
   readonly pass_at_k?: Readonly<Record<string, number>>;
   readonly pass_at_k_ci95?: PassIntervals;
   readonly metric_estimates?: Readonly<Record<string, Estimate>>;
+  /** Dollars; absent where the cost is known of no rollout. */
+  readonly cost?: Cost & { readonly unpriced_rollouts?: number };
+  /** Of its judges, as far as it is known. */
+  readonly judges_cost_usd?: number;
   /** Rows, final files and pinned inputs. */
   readonly stored_bytes?: number;
   readonly error_message: string | null;

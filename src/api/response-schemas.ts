@@ -66,6 +66,9 @@ const common = {
   user_id: nothing,
 };
 
+const dollars = { input_usd: z.number(), output_usd: z.number(), total_usd: z.number() };
+const runCost = z.strictObject({ ...dollars, unpriced_rollouts: count.optional().describe("Rollouts that it is not of, since nobody knows theirs.") });
+
 const metadata = { env_id: text, model: text, num_examples: z.int(), rollouts_per_example: count };
 const waitsForCode = z.literal(true).describe("It waits for an executor with its code; the run itself says which.");
 const interval = z.tuple([z.number(), z.number()]).nullable();
@@ -161,7 +164,18 @@ export const runState = z.strictObject({
   errors: z.record(z.string(), count),
   truncated_rollouts: count.describe("Rollouts whose answer was cut off, at the token limit or at the end of the context."),
   tokens: z.strictObject({ input: z.number(), output: z.number() }),
-  judges: z.strictObject({ requests: z.number(), input: z.number(), output: z.number() }).optional(),
+  cost: runCost.nullable().describe("Dollars that the model's answers in its rows cost; null where that is known of none."),
+  judges: z
+    .strictObject({
+      requests: z.number(),
+      input: z.number(),
+      output: z.number(),
+      cost: z
+        .strictObject({ requests: count, ...dollars })
+        .optional()
+        .describe("Dollars, of those of the requests whose cost is known; absent where it is of none."),
+    })
+    .optional(),
   cache: answeredCalls.extend({ judges: answeredCalls.optional() }).optional().describe("How calls were answered, in a run that reads the cache."),
   grouping_problem: z.string().optional(),
   cluster_by: text.optional().describe("The key of rows over whose groups every interval of the run is; absent where they are over examples."),
@@ -318,6 +332,8 @@ export const evaluationList = z.strictObject({
         paused: z.literal(true).optional().describe("Nothing of it begins until somebody continues it."),
         errored_rollouts: count.nullable(),
         stopped_early: z.literal(true).optional().describe("Its rule to stop by was met."),
+        cost: runCost.optional().describe("Absent where it is known of no rollout."),
+        judges_cost_usd: z.number().optional().describe("What its judges cost beside that, as far as it is known."),
       }),
     }),
   ),

@@ -1,6 +1,8 @@
 import type { RunStatus } from "../config/run-status.ts";
+import { type JudgeFields, judgeFields } from "../metrics/judge-fields.ts";
+import { dollarsOf } from "../prices/nano-cost.ts";
+import type { Cost, RunPrices } from "../prices/price.ts";
 import type { CacheUsage } from "../metrics/cache-usage.ts";
-import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
 import { mergedSampling } from "../config/plan/merged-sampling.ts";
 import type { RescoredFrom } from "../config/plan/rescored-from.ts";
@@ -95,6 +97,8 @@ export type RunMetadata = {
   readonly version_info: { readonly vf_version: string; readonly vf_commit: null; readonly env_version: string; readonly env_commit: null };
   readonly state_columns: readonly string[];
   readonly tools: readonly JsonObject[] | null;
+  /** Of the model's answers in all rows of which it is known; absent where it is of none. */
+  readonly cost?: Cost;
   readonly edgewise: EdgewiseMetadata;
 };
 
@@ -145,8 +149,12 @@ export type EdgewiseMetadata = {
   readonly truncated_rollouts: number;
   readonly reward_without_errors: number | null;
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
+  /** Rows that `cost` is not of, since nobody knows theirs; only where there are some beside others. */
+  readonly unpriced_rollouts?: number;
+  /** What the run's answers are priced by; only where the cost of any is known. */
+  readonly prices?: RunPrices;
   /** What judges were asked and answered, apart from the model's; only where any was asked. */
-  readonly judges_total?: JudgeUsage;
+  readonly judges_total?: JudgeFields;
   /** How calls were answered, the model's and, below `judges`, theirs; only of a run that reads the cache. Tokens of cached answers are in the totals above, too. */
   readonly cache_total?: CacheUsage;
   /** Rollouts that are generated, of examples that are not complete, and in no row and no number; only where there are some. */
@@ -191,6 +199,7 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
     version_info: { vf_version: `edgewise ${version}`, vf_commit: null, env_version: config.env_version, env_commit: null },
     state_columns: config.state_columns,
     tools: input.tools,
+    ...(aggregates.costs === null ? {} : { cost: dollarsOf(aggregates.costs) }),
     edgewise: {
       run_id: config.run_id,
       status: input.status,
@@ -224,7 +233,8 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       truncated_rollouts: aggregates.truncated_rollouts,
       reward_without_errors: aggregates.reward_without_errors,
       tokens_total: aggregates.tokens_total,
-      ...(aggregates.judges_total === null ? {} : { judges_total: aggregates.judges_total }),
+      ...costFields(config, aggregates),
+      ...(aggregates.judges_total === null ? {} : { judges_total: judgeFields(aggregates.judges_total) }),
       ...(aggregates.cache_total === null ? {} : { cache_total: aggregates.cache_total }),
       ...((input.open_rollouts ?? 0) === 0 ? {} : { open_rollouts: input.open_rollouts }),
       ...((input.scored_anew ?? 0) === 0 ? {} : { scored_anew: input.scored_anew }),
@@ -232,6 +242,14 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
       ...(aggregates.other_prompts === 0 ? {} : { grouping_problem: groupingProblem(aggregates.other_prompts) }),
       ...(input.rows_digest === null || input.rows_digest === undefined ? {} : { rows_digest: input.rows_digest }),
     },
+  };
+}
+
+function costFields({ prices }: RunConfig, { costs, judges_total, rollouts }: Aggregates): Pick<EdgewiseMetadata, "unpriced_rollouts" | "prices"> {
+  const isKnown = costs !== null || judges_total?.priced !== undefined;
+  return {
+    ...(costs === null || costs.rollouts >= rollouts ? {} : { unpriced_rollouts: rollouts - costs.rollouts }),
+    ...(isKnown && prices !== undefined ? { prices } : {}),
   };
 }
 
@@ -262,6 +280,7 @@ export function certaintyOf({ metric_estimates, corpus, pass_at_k_ci95, pass_all
 
 /** Fields whose numbers are floats in the Python library, at any depth below them; ours under `edgewise` follow. */
 const FLOATS: ReadonlySet<string> = new Set([
+  "cost",
   ...["time_ms", "time", "avg_reward", "avg_metrics", "avg_error", "pass_at_k", "pass_all_k", "pass_threshold", "usage"],
   ...[
     "reward_stderr",

@@ -4,6 +4,8 @@ import { OTHER_INTERVAL, type StoppedEarly, stoppedText } from "../metrics/seque
 import type { RewardRange } from "../metrics/interval.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
 import { type Example, exampleOf, exampleTable } from "./statistics/example-table.ts";
+import { dollarsOf } from "../prices/nano-cost.ts";
+import { costText } from "./text/cost-text.ts";
 import { cacheText } from "./text/cache-text.ts";
 import { fixed, formatSeconds, thousands } from "./text/format.ts";
 import type { Slice } from "../metrics/one-run/breakdown.ts";
@@ -200,8 +202,10 @@ function summaryLines(result: Aggregates, overlong: number, wanted: number, { gr
 }
 
 /** Beside the model's tokens, which these are not among. */
-export const judgesText = ({ requests, input_tokens, output_tokens }: JudgeUsage): string =>
-  `${thousands(requests)} ${requests === 1 ? "request" : "requests"}, ${thousands(input_tokens)} tokens input, ${thousands(output_tokens)} output`;
+export function judgesText({ requests, input_tokens, output_tokens, priced }: JudgeUsage): string {
+  const took = `${thousands(requests)} ${requests === 1 ? "request" : "requests"}, ${thousands(input_tokens)} tokens input, ${thousands(output_tokens)} output`;
+  return priced === undefined ? took : `${took}, ${costText(dollarsOf(priced).total_usd, priced.requests, requests, "requests")}`;
+}
 
 function rateLines({ pass_at_k_ci95, pass_all_k_ci95 }: Aggregates): readonly string[] {
   return (

@@ -7,6 +7,8 @@ import { besideOrBelow, Distribution } from "./statistics/distribution.ts";
 import { Breakdown, type Slice } from "../metrics/one-run/breakdown.ts";
 import { valueUnder } from "../metrics/one-run/row-key.ts";
 import { leadsWithRange } from "../metrics/one-run/error-bounds.ts";
+import { dollarsOf } from "../prices/nano-cost.ts";
+import { costText } from "./text/cost-text.ts";
 import { fixed, formatSeconds } from "./text/format.ts";
 import { printable, singleLine } from "./text/printable.ts";
 import { Series } from "./statistics/series.ts";
@@ -235,8 +237,14 @@ function chainOf(error: unknown): string {
   return String(chain ?? name ?? "Error");
 }
 
-function usageLines({ usage }: Aggregates): string[] {
+function usageLines({ usage, rollouts, costs, judges_total: judges }: Aggregates): string[] {
   if (usage === null) return [];
   const keys = ["input_tokens", "output_tokens", "final_input_tokens", "final_output_tokens"] as const;
-  return ["Usage:", ...keys.flatMap((key) => (usage[key] === undefined ? [] : [`${key} (avg): ${fixed(usage[key], 3)}`]))];
+  const priced = judges?.priced;
+  return [
+    "Usage:",
+    ...keys.flatMap((key) => (usage[key] === undefined ? [] : [`${key} (avg): ${fixed(usage[key], 3)}`])),
+    ...(costs === null ? [] : [`cost (all): ${costText(dollarsOf(costs).total_usd, costs.rollouts, rollouts, "rollouts")}`]),
+    ...(priced === undefined ? [] : [`judges' cost (all): ${costText(dollarsOf(priced).total_usd, priced.requests, judges?.requests ?? 0, "requests")}`]),
+  ];
 }

@@ -2,7 +2,8 @@ import { failureText } from "../../../src/errors/failure-text.ts";
 import type { LiveMean } from "../../../src/metrics/one-run/live-mean.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import { KIB } from "../../../src/limits.ts";
-import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
+import { averageReward, erroredRollouts, type Totals } from "../../../src/metrics/totals.ts";
+import { dollarsOf } from "../../../src/prices/nano-cost.ts";
 import { defaultName } from "../../../src/hub/target.ts";
 import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
@@ -162,9 +163,18 @@ export function projectionOf(view: RunView, version: number): RunProjection {
     reward_ci95: view.scores?.reward_ci95 ?? null,
     pass_at_k: view.scores?.pass_at_k ?? {},
     ...(view.scores === undefined ? {} : listedScores(view.scores)),
+    ...listedCost(view.totals),
     ...(view.stored_bytes === undefined ? {} : { stored_bytes: view.stored_bytes }),
     error_message: view.failure === null ? null : failureText(view.failure, config.run_id),
     created_at: view.created_at,
     updated_at: view.updated_at,
+  };
+}
+
+function listedCost({ costs, judges, rollouts }: Totals): Pick<RunProjection, "cost" | "judges_cost_usd"> {
+  const unpriced = costs === undefined ? 0 : rollouts - costs.rollouts;
+  return {
+    ...(costs === undefined ? {} : { cost: { ...dollarsOf(costs), ...(unpriced > 0 ? { unpriced_rollouts: unpriced } : {}) } }),
+    ...(judges?.priced === undefined ? {} : { judges_cost_usd: dollarsOf(judges.priced).total_usd }),
   };
 }

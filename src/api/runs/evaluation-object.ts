@@ -10,7 +10,10 @@ import { failureText } from "../../errors/failure-text.ts";
 import { groupingProblem } from "../../metrics/grouping.ts";
 import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds } from "../../metrics/one-run/error-bounds.ts";
+import { judgeFields } from "../../metrics/judge-fields.ts";
+import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import { erroredRollouts, type Totals } from "../../metrics/totals.ts";
+import { dollarsOf } from "../../prices/nano-cost.ts";
 import { pushedFields, pushedState } from "./pushed-object.ts";
 import { hubPushCommand, type HubPushState } from "../../report/hub-push-text.ts";
 import { withoutMarkup } from "../../report/text/client-markup.ts";
@@ -56,9 +59,8 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     errors: totals.errors,
     truncated_rollouts: totals.truncated,
     tokens: { input: totals.input_tokens, output: totals.output_tokens },
-    ...(totals.judges === undefined
-      ? {}
-      : { judges: { requests: totals.judges.requests, input: totals.judges.input_tokens, output: totals.judges.output_tokens } }),
+    cost: costOfRun(totals),
+    ...(totals.judges === undefined ? {} : { judges: judgesOf(totals.judges) }),
     ...(totals.cache === undefined ? {} : { cache: totals.cache }),
     ...(totals.other_prompts === undefined ? {} : { grouping_problem: groupingProblem(totals.other_prompts) }),
     vitals: view.vitals,
@@ -91,6 +93,17 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     ...(view.ended_by === undefined ? {} : { ended_by: view.ended_by }),
     ...(view.failure === null ? {} : { failure: view.failure }),
   };
+}
+
+/** Null where it is known of no rollout. */
+function costOfRun({ costs, rollouts }: Totals): object | null {
+  if (costs === undefined) return null;
+  return { ...dollarsOf(costs), ...(costs.rollouts >= rollouts ? {} : { unpriced_rollouts: rollouts - costs.rollouts }) };
+}
+
+function judgesOf(judges: JudgeUsage): object {
+  const { requests, input_tokens, output_tokens, cost } = judgeFields(judges);
+  return { requests, input: input_tokens, output: output_tokens, ...(cost === undefined ? {} : { cost }) };
 }
 
 /** With what to type where it failed. */
@@ -193,6 +206,8 @@ export function listedEvaluation(run: ListedRun & TeamOf, origin: string): Recor
       pass_at_k: run.pass_at_k ?? {},
       ...(run.pass_at_k_ci95 === undefined ? {} : { pass_at_k_ci95: run.pass_at_k_ci95 }),
       ...(run.metric_estimates === undefined ? {} : { metric_estimates: run.metric_estimates }),
+      ...(run.cost === undefined ? {} : { cost: run.cost }),
+      ...(run.judges_cost_usd === undefined ? {} : { judges_cost_usd: run.judges_cost_usd }),
       ...(run.stored_bytes === undefined ? {} : { stored_bytes: run.stored_bytes }),
       ...standingFields(run),
     },

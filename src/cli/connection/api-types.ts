@@ -9,12 +9,17 @@ import type { HubPushState } from "../../report/hub-push-text.ts";
 import type { CacheUsage } from "../../metrics/cache-usage.ts";
 import type { LiveMean } from "../../metrics/one-run/live-mean.ts";
 import type { ResponseModels } from "../../metrics/response-models.ts";
+import type { JudgeFields } from "../../metrics/judge-fields.ts";
+import type { Cost } from "../../prices/price.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 import type { RunForecast } from "../../forecast/run-forecast.ts";
 
 export type { RunForecast };
 
 export type { Vitals };
+
+/** Dollars; `unpriced_rollouts`: those that it is not of. */
+export type KnownCost = Cost & { readonly unpriced_rollouts?: number };
 
 /** An endpoint that the service keeps for a team. */
 export interface KeptEndpoint {
@@ -63,7 +68,9 @@ export interface RunState {
   readonly errors: Readonly<Record<string, number>>;
   readonly tokens: { readonly input: number; readonly output: number };
   /** Only where a judge was asked; its tokens are not among the model's. */
-  readonly judges?: { readonly requests: number; readonly input: number; readonly output: number };
+  readonly judges?: { readonly requests: number; readonly input: number; readonly output: number; readonly cost?: JudgeFields["cost"] };
+  /** Of the model's answers; null where it is known of no rollout, absent from services of before. */
+  readonly cost?: KnownCost | null;
   /** How calls were answered; absent where the run does not read the cache. */
   readonly cache?: CacheUsage;
   /** Why there is neither pass@k nor an interval; only where that is so. */
@@ -199,6 +206,9 @@ export interface ListedEvaluation {
     readonly reward_ci95?: readonly [number, number] | null;
     readonly pass_at_k?: Readonly<Record<string, number>>;
     readonly pass_at_k_ci95?: PassIntervals;
+    /** Absent where it is known of no rollout. */
+    readonly cost?: KnownCost;
+    readonly judges_cost_usd?: number;
   };
 }
 

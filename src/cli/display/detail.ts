@@ -1,5 +1,6 @@
 /** Everything about one evaluation, as lines. Pure. */
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
+import { dollarsText } from "../../report/text/cost-text.ts";
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/text/format.ts";
 import { boundsText, intervalText, observedText } from "../../report/statistics/uncertainty.ts";
 import { liveSource, liveSureText } from "../../report/statistics/live-text.ts";
@@ -7,7 +8,7 @@ import { cachedText } from "../../report/text/cache-text.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
-import { endingText, inFlightText, isEnding, waitingText, waitOf } from "./progress.ts";
+import { costSoFar, endingText, inFlightText, isEnding, waitingText, waitOf } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
@@ -122,10 +123,15 @@ function errorSpans(view: RunView, { errors, done_rollouts }: RunState): readonl
   return [[rate], ...codes.map(([code, count]): Line => [span(`${code} `, "faint"), span(String(count))])];
 }
 
-function tokenSpans({ tokens }: RunState, numbers: RunNumbers | null): readonly Line[] {
+function tokenSpans({ tokens, cost, judges }: RunState, numbers: RunNumbers | null): readonly Line[] {
   const usage = numbers?.usage ?? null;
   const mean = usage === null ? [] : [[span(`per rollout ${panelNumber(usage.input_tokens)} + ${panelNumber(usage.output_tokens)}`)]];
-  return [[span(`${thousands(tokens.input)} input`)], [span(`${thousands(tokens.output)} output`)], ...mean];
+  return [[span(`${thousands(tokens.input)} input`)], [span(`${thousands(tokens.output)} output`)], ...mean, ...costSpans(cost, judges)];
+}
+
+function costSpans(cost: RunState["cost"], judges: RunState["judges"]): readonly Line[] {
+  const own = costSoFar(cost);
+  return [...(own === null ? [] : [[span(own)]]), ...(judges?.cost === undefined ? [] : [[span(`judges ${dollarsText(judges.cost.total_usd)}`)]])];
 }
 
 function requestSpans({ vitals }: RunState, clock: number): readonly Line[] {

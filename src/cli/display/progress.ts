@@ -3,6 +3,7 @@ import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
 import { cachedText } from "../../report/text/cache-text.ts";
 import { waitText } from "../../report/text/code-text.ts";
+import { dollarsText } from "../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import type { LogEvent, RunState, Vitals } from "../connection/api-types.ts";
@@ -98,7 +99,7 @@ const rolloutsOf = ({ total_rollouts, total_units }: RunState): number => (total
 export function progressText(state: RunState, leftMs: number | null, clock: number): string {
   const waits = waitOf(state);
   if (state.phase === "preparing") return waits ?? "preparing the data set";
-  const { total_rollouts, reward, errors, tokens, vitals, live } = state;
+  const { total_rollouts, reward, errors, tokens, cost, judges, vitals, live } = state;
   const finished = finishedRollouts(state);
   const parts = [`${finished}/${total_rollouts} rollouts (${Math.floor(shareOf(state) * 100)} %)`];
   const counted = openRollouts(state) > 0 ? ` of ${state.done_rollouts}` : "";
@@ -112,12 +113,19 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const waiting = waitingText(vitals, clock);
   if (waiting !== null) parts.push(waiting);
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
+  const own = costSoFar(cost);
+  if (own !== null) parts.push(own);
+  if (judges?.cost !== undefined) parts.push(`judges ${dollarsText(judges.cost.total_usd)}`);
   if (state.cache !== undefined) parts.push(`${cachedText(state.cache)} cached`);
   if (waits !== null) parts.push(waits);
   else if (isEnding(state)) parts.push(endingText(state));
   else if (leftMs !== null && finished < total_rollouts) parts.push(`about ${formatSeconds(Math.ceil(leftMs / 1000))} left`);
   return parts.join(" · ");
 }
+
+/** `$0.1234`, with a + where it is not of all rollouts; null where it is of none. */
+export const costSoFar = (cost: RunState["cost"]): string | null =>
+  cost === undefined || cost === null ? null : `${dollarsText(cost.total_usd)}${(cost.unpriced_rollouts ?? 0) > 0 ? "+" : ""}`;
 
 /** Its status is final, and its results are not there yet. */
 export const isEnding = ({ phase }: Pick<RunState, "phase">): boolean => phase === "draining" || phase === "finalising";

@@ -4,6 +4,7 @@ import { fixed, formatSeconds, thousands } from "../../report/text/format.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
+import { costSoFar } from "../display/progress.ts";
 import type { Evaluation } from "../connection/api-types.ts";
 
 export interface SummaryRow {
@@ -24,7 +25,11 @@ interface SummaryColumn extends Column {
   readonly cell: (row: SummaryRow) => string;
   /** What a narrow terminal does without. */
   readonly wide?: true;
+  /** Absent: it is always there. */
+  readonly where?: (rows: readonly SummaryRow[]) => boolean;
 }
+
+const isPriced = (rows: readonly SummaryRow[]): boolean => rows.some(({ evaluation }) => costSoFar(evaluation?.edgewise.cost) !== null);
 
 const ofRun =
   (cell: (evaluation: Evaluation) => string) =>
@@ -45,6 +50,7 @@ const COLUMNS: readonly SummaryColumn[] = [
   },
   { title: "TOKENS IN", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.input)) },
   { title: "TOKENS OUT", align: "right", wide: true, cell: ofRun(({ edgewise: { tokens } }) => thousands(tokens.output)) },
+  { title: "COST", align: "right", wide: true, where: isPriced, cell: ofRun(({ edgewise: { cost } }) => costSoFar(cost) ?? "-") },
   { title: "ERRORS", align: "right", cell: ofRun(errorShare) },
   { title: "TIME", align: "right", cell: ({ seconds }) => (seconds === null ? "-" : formatSeconds(seconds)) },
 ];
@@ -64,9 +70,10 @@ export function summaryLines(rows: readonly SummaryRow[], cwd: string, width: nu
   const fits = (lines: readonly string[]): boolean => lines.every((line) => textWidth(line) <= width);
   const below = (index: number): string => `  ${singleLine(rows[index]?.status ?? "")}  ${singleLine(folders[index] ?? "-")}`;
 
-  const whole = table(COLUMNS, folders);
+  const own = COLUMNS.filter(({ where }) => where?.(rows) !== false);
+  const whole = table(own, folders);
   if (fits(whole)) return [TITLE, ...whole];
-  const narrow = COLUMNS.filter(({ wide }) => wide !== true);
+  const narrow = own.filter(({ wide }) => wide !== true);
   const [titles = "", ...lines] = table(narrow);
   if (fits([titles, ...lines])) return [TITLE, titles, ...lines.flatMap((line, index) => [line, below(index)])];
   const [numbers = "", ...ofRuns] = table(narrow.slice(1)).map((line) => `  ${line}`);

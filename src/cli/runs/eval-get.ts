@@ -6,6 +6,9 @@ import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { codesText, limitedText, waitText } from "../../report/text/code-text.ts";
 import { responseModelsText } from "../../report/text/response-models-text.ts";
 import { fieldLines } from "../../report/text/columns.ts";
+import { readJudges } from "../../metrics/judge-fields.ts";
+import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
+import { costText, dollarsText } from "../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { hubPushText } from "../../report/hub-push-text.ts";
 import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
@@ -14,9 +17,9 @@ import { liveText } from "../../report/statistics/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import { cacheText } from "../../report/text/cache-text.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
-import { printableJson } from "../../report/text/printable.ts";
+import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { argumentsText, datasetText, notRunText, optionsText } from "../../report/settings.ts";
-import type { Evaluation } from "../connection/api-types.ts";
+import type { Evaluation, KnownCost } from "../connection/api-types.ts";
 import { aboutRun, askService, mustBeRunId, type Output } from "./ask-service.ts";
 import { boundsText, intervalText, observedText, ratesText } from "../../report/statistics/uncertainty.ts";
 import { EXIT, type ExitCode } from "../terminal/cli-error.ts";
@@ -107,6 +110,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Metrics 95%", ratesText(Object.fromEntries(Object.entries(scores.edgewise.metric_estimates ?? {}).map(([name, { ci95 }]) => [name, ci95])))],
     ["Errors", listText(errors, String) ?? (done_rollouts === 0 ? null : "none")],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
+    ["Cost", edgewise.cost === undefined || tokens.input + tokens.output === 0 ? null : costOf(edgewise.cost, run.metadata.model, done_rollouts)],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
     ["Cached", edgewise.cache === undefined ? null : cacheText(edgewise.cache)],
     ["Groups", edgewise.grouping_problem ?? null],
@@ -126,8 +130,15 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
 const sureText = ({ reward_ci95, n_clusters, cluster_by }: MoreOfRun["scores"]["edgewise"]): string | null =>
   reward_ci95 === null ? null : `95 % from ${intervalText(reward_ci95)} over ${observedText(n_clusters, cluster_by)}`;
 
-const judgesOf = ({ requests, input, output }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
-  judgesText({ requests, input_tokens: input, output_tokens: output });
+const judgesOf = ({ requests, input, output, cost }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
+  judgesText(readJudges({ requests, input_tokens: input, output_tokens: output, cost }) ?? NO_JUDGES);
+
+/** With what to type where nobody knows it. */
+function costOf(cost: KnownCost | null, model: string, rollouts: number): string {
+  if (cost === null) return `unknown: there is no price of ${singleLine(model)} there; a [[price]] in the endpoint registry gives new runs one`;
+  const known = rollouts - (cost.unpriced_rollouts ?? 0);
+  return `${costText(cost.total_usd, known, rollouts, "rollouts")}: ${dollarsText(cost.input_usd)} input, ${dollarsText(cost.output_usd)} output`;
+}
 
 /** Rollouts that are there and count nowhere. */
 const openText = (kept = 0): string | null =>

@@ -2,12 +2,13 @@
 import { isNothingScored } from "../../metrics/one-run/error-bounds.ts";
 import type { PassIntervals } from "../../metrics/pass-at-k.ts";
 import { type Column, columnLines } from "../../report/text/columns.ts";
+import { dollarsText } from "../../report/text/cost-text.ts";
 import { formatSeconds } from "../../report/text/format.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
 import { optionsText } from "../../report/settings.ts";
 import { cutTo, textWidth } from "../../report/text/text-width.ts";
 import { intervalText } from "../../report/statistics/uncertainty.ts";
-import type { EvaluationPage, ListedEvaluation } from "../connection/api-types.ts";
+import type { EvaluationPage, KnownCost, ListedEvaluation } from "../connection/api-types.ts";
 import { shortPath } from "../command-line/typed-commands.ts";
 import { rememberedFolder } from "../state/state-folder.ts";
 import { askService, type Output } from "./ask-service.ts";
@@ -49,6 +50,8 @@ const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder:
     align: "right",
     fact: ({ edgewise: { reward_ci95 } }) => (reward_ci95 ? intervalText(reward_ci95) : "-"),
   },
+  { title: "COST", align: "right", fact: ({ edgewise: { cost } }) => listedCost(cost) },
+  { title: "JUDGES", align: "right", fact: ({ edgewise: { judges_cost_usd } }) => (judges_cost_usd === undefined ? "-" : dollarsText(judges_cost_usd)) },
   { title: "ERRORS", align: "right", fact: ({ edgewise: { errored_rollouts } }) => String(errored_rollouts ?? "-") },
   { title: "PASS@K", align: "right", fact: ({ edgewise: { pass_at_k = {} } }) => lastRate(pass_at_k) },
   { title: "PASS@K 95%", align: "right", fact: ({ edgewise: { pass_at_k = {}, pass_at_k_ci95 = {} } }) => lastInterval(pass_at_k, pass_at_k_ci95) },
@@ -56,6 +59,10 @@ const FACTS: readonly (Column & { readonly fact: (run: ListedEvaluation, folder:
   { title: "OPTIONS", fact: ({ metadata: { extra_env_kwargs } }) => optionsText(extra_env_kwargs) ?? "-" },
   { title: "FOLDER", fact: (_, folder) => folder ?? "-" },
 ];
+
+/** With a + where it is not of all rollouts. */
+const listedCost = (cost: KnownCost | undefined): string =>
+  cost === undefined ? "-" : `${dollarsText(cost.total_usd)}${(cost.unpriced_rollouts ?? 0) > 0 ? "+" : ""}`;
 
 /** Of the most attempts. */
 function lastRate(rates: Readonly<Record<string, number>>): string {

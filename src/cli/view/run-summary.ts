@@ -4,7 +4,10 @@ import { stoppedRunIn, stoppedText } from "../../metrics/sequential/stopped-earl
 import { USUAL_RANGE, withinRange } from "../../metrics/interval.ts";
 import type { ErrorBounds } from "../../metrics/one-run/error-bounds.ts";
 import { codesText } from "../../report/text/code-text.ts";
-import { formatSeconds } from "../../report/text/format.ts";
+import { readJudges } from "../../metrics/judge-fields.ts";
+import { dollarsOf, readCost } from "../../prices/nano-cost.ts";
+import { dollarsText } from "../../report/text/cost-text.ts";
+import { formatSeconds, thousands } from "../../report/text/format.ts";
 import { readCacheUsage } from "../../metrics/cache-usage.ts";
 import { judgesText } from "../../report/plain-report.ts";
 import { cacheText } from "../../report/text/cache-text.ts";
@@ -118,6 +121,7 @@ function numbersOf(file: Readonly<Record<string, unknown>>, own: Readonly<Record
     ...sureness("metrics 95%", Object.fromEntries(estimates.map(([name, estimate]) => [name, objectOf(estimate).ci95]))),
     ...(seconds === null || seconds === 0 ? [] : [["time", formatSeconds(seconds)] as const]),
     ...usage,
+    ...costOf(file.cost, own.unpriced_rollouts),
     ...judgesOf(own.judges_total),
     ...cacheOf(own.cache_total),
     ...(typeof file.date === "string" ? [["date", file.date.slice(0, 40)] as const] : []),
@@ -130,11 +134,17 @@ function overText({ n_clusters, cluster_by }: Readonly<Record<string, unknown>>)
   return groups === null || typeof cluster_by !== "string" ? "" : ` over ${observedText(groups, cluster_by)}`;
 }
 
+/** Ours, or the Python library's. */
+function costOf(value: unknown, unpriced: unknown): RunSummary["numbers"] {
+  const cost = readCost(value);
+  if (cost === null) return [];
+  const rest = numberOf(unpriced) ?? 0;
+  return [["cost", `${dollarsText(dollarsOf(cost).total_usd)}${rest > 0 ? ` (of ${thousands(rest)} other rollouts it is unknown)` : ""}`]];
+}
+
 function judgesOf(value: unknown): RunSummary["numbers"] {
-  const { requests, input_tokens, output_tokens } = objectOf(value);
-  const count = (number: unknown): number => numberOf(number) ?? 0;
-  if (count(requests) === 0) return [];
-  return [["judges", judgesText({ requests: count(requests), input_tokens: count(input_tokens), output_tokens: count(output_tokens) })]];
+  const judges = readJudges(value);
+  return judges === null ? [] : [["judges", judgesText(judges)]];
 }
 
 function cacheOf(value: unknown): RunSummary["numbers"] {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NEWEST_TABLE } from "../../../src/prices/tables.ts";
 import { type EnvironmentFacts, type RunRequest, resolveRun, type UnnamedConfig } from "../../../src/api/creation/resolve.ts";
 import { foldSamplingArgs } from "../../../src/config/options/sampling.ts";
 
@@ -62,8 +63,25 @@ describe("a resolved run", () => {
       timeout_minutes: 120,
       state_columns: [],
       order_seed: 0,
+      prices: { version: 1, table: NEWEST_TABLE.date, given: [] },
       hosted: {},
       attended: false,
+    });
+  });
+
+  it("is priced by the newest table, and before it by what it was given", () => {
+    const price = { model: "m-*", input_usd_per_mtok: 1, output_usd_per_mtok: 2 };
+    const given = [
+      { ...price, api_base_url: "https://a.example/v1" },
+      { ...price, cached_input_usd_per_mtok: 0 },
+    ];
+    expect(resolved({ prices: given }).prices).toEqual({
+      version: 1,
+      table: NEWEST_TABLE.date,
+      given: [
+        { ...price, url: "https://a.example/v1" },
+        { ...price, cached_input_usd_per_mtok: 0 },
+      ],
     });
   });
 

@@ -387,19 +387,6 @@ describe("the example of a report", () => {
     expect(reportOf([row(0, 1), row(0, 0)]).filter((line) => line.startsWith("judges"))).toEqual([]);
   });
 
-  it("tells what answers cost as verifiers does, and what judges cost apart; in part where it is known in part; nothing where there is no price", () => {
-    const token_usage = { input_tokens: 10, output_tokens: 5 };
-    const usage_cost = { input_usd: 0.00012345, output_usd: 0.5, total_usd: 0.50012345 };
-    const judge_usage = { requests: 3, input_tokens: 80, output_tokens: 3, cost: { requests: 2, input_usd: 1, output_usd: 0.234, total_usd: 1.234 } };
-    const priced = reportOf([row(0, 1, { token_usage, usage_cost, judge_usage }), row(0, 0, { token_usage, usage_cost })]);
-    expect(priced).toContain("cost (all): $1.00");
-    expect(priced).toContain("judges' cost (all): $1.23 (of 2 of 3 requests; of the others it is unknown)");
-    expect(priced).toContain("judges: 3 requests, 80 tokens input, 3 output, $1.23 (of 2 of 3 requests; of the others it is unknown)");
-    const partly = reportOf([row(0, 1, { token_usage, usage_cost }), row(0, 0, { token_usage })]);
-    expect(partly).toContain("cost (all): $0.5001 (of 1 of 2 rollouts; of the others it is unknown)");
-    expect(reportOf([row(0, 1, { token_usage }), row(0, 0, { token_usage })]).join("\n")).not.toMatch(/cost|\$/);
-  });
-
   it("keeps the interval within what rewards can be", () => {
     const rows = [0, 1, 2].flatMap((id) => [row(id, 1), row(id, id === 2 ? 0.5 : 1)]);
     const interval = (header: Partial<ReportHeader>): string => reportOf(rows, header).find((line) => line.startsWith("reward 95% interval")) ?? "";

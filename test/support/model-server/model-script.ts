@@ -66,7 +66,10 @@ const scriptSchema = z.strictObject({
   /** Share of requests answered as `answer` says; the others get the `wrong` one. Decided by prompt and attempt, not by chance. */
   accuracy: z.number().min(0).max(1).default(1),
   /** Null: the answer carries no `usage`. */
-  usage: z.strictObject({ prompt_tokens: z.int(), completion_tokens: z.int() }).nullable().default({ prompt_tokens: 20, completion_tokens: 10 }),
+  usage: z
+    .strictObject({ prompt_tokens: z.int(), completion_tokens: z.int(), prompt_tokens_details: z.strictObject({ cached_tokens: z.int() }).optional() })
+    .nullable()
+    .default({ prompt_tokens: 20, completion_tokens: 10 }),
   /** Models this server has; null = whatever is asked for. */
   models: z.array(z.string()).nullable().default(null),
   /** Bearer token every request must carry; null = none is asked for. */

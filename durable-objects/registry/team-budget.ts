@@ -57,11 +57,18 @@ export class TeamBudget {
     });
   }
 
+  /** One that counts already may have less, or as many as it has, whatever the limits say: then it stays whose it is. Who asks for more has no less after that. */
   admitResume({ run_id, rollouts, token, now, ...team }: ResumeAdmission): Result<number> {
     return this.#storage.transactionSync(() => {
       const admitted = this.admit({ ...team, rollouts: [rollouts], token, now, again: run_id });
+      const [left = rollouts] = admitted.ok ? admitted.value : [0];
+      const held = left === rollouts ? null : this.use.held(run_id, now);
+      if (held !== null && rollouts > 0 && (held.rollouts <= 0 || rollouts <= held.rollouts)) {
+        this.use.beginAgain(run_id, rollouts, held.token, now);
+        return ok(rollouts);
+      }
       if (!admitted.ok) return admitted;
-      const [granted = rollouts] = admitted.value;
+      const granted = Math.max(left, held?.rollouts ?? 0);
       this.use.beginAgain(run_id, granted, token?.id ?? null, now);
       return ok(granted);
     });

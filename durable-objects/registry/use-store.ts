@@ -98,6 +98,17 @@ export class UseStore {
     this.#rows("UPDATE run_use SET admitted_until = 0 WHERE run_id = ? AND admitted_until > 0", runId);
   }
 
+  /** What a run that counts now has, and for which token; null for one that does not. */
+  held(runId: string, now: number): { readonly rollouts: number; readonly token: string | null } | null {
+    const [row] = this.#rows<{ rollouts: number; token: string | null }>(
+      `SELECT rollouts, token FROM run_use JOIN runs ON runs.run_id = run_use.run_id WHERE runs.run_id = ?3 AND ((${AT_WORK}) OR admitted_until > ?2)`,
+      now - UNPROJECTED_MS,
+      now,
+      runId,
+    );
+    return row ?? null;
+  }
+
   /** As it was let begin; null for one that nobody counted. */
   rolloutsOf(runId: string): number | null {
     const [row] = this.#rows<{ rollouts: number }>("SELECT rollouts FROM run_use WHERE run_id = ?", runId);

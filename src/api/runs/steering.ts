@@ -39,6 +39,7 @@ steering.patch("/:id", async (c) => {
   const answer = await runOf(c).steer({ kind: "set", settings: granted === undefined ? settings : { ...settings, max_concurrent: granted } });
   if (!answer.ok && granted !== undefined) await giveRoomBack(c, before);
   const { config } = unwrap(answer);
+  if (granted !== undefined) await countAsItIs(c);
   await c.var.ports.store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   const warnings =
     granted === undefined || wanted === undefined || granted === wanted ? [] : [loweredText(granted, wanted).replace(" A resume asks again.", "")];
@@ -62,6 +63,22 @@ async function roomFor(
 function admission(c: Context<AppContext>, rollouts: number): Promise<Result<number>> {
   const { caller, ports } = c.var;
   return ports.registry.admitResume({ run_id: runIdOf(c), rollouts, token: tokenUseOf(caller), now: ports.now(), ...teamField(ports.team) });
+}
+
+/**
+ * Two that set a run at once may be told to the Registry in one order and to the Run in the other. What the Run has after each of them is told once more, until it
+ * has the same after that: whoever tells it last has seen it as it stays.
+ */
+async function countAsItIs(c: Context<AppContext>): Promise<void> {
+  try {
+    let now = (await viewOf(c)).config.max_concurrent;
+    for (let told = Number.NaN; told !== now; now = (await viewOf(c)).config.max_concurrent) {
+      told = now;
+      await unlessOlder(admission(c, told), ok(told));
+    }
+  } catch (error) {
+    logUnexpected("the count of a run that was set", error);
+  }
 }
 
 const giveRoomBack = (c: Context<AppContext>, { config }: RunView): Promise<unknown> =>

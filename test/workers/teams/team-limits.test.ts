@@ -138,6 +138,41 @@ describe("rollouts at once", () => {
     });
     expect([await concurrency(first), (await used()).rollouts]).toEqual([2, 12]);
   });
+
+  it("may always be fewer of a run at work, also where the team has more than its limit by now; more are as many as are left", async () => {
+    const [first, second] = [await make(ada, 16), await make(ada, 8)];
+    const set = async (id: string, max_concurrent: number) => {
+      const answer = await door.call(ada, "PATCH", `/evaluations/${id}`, { max_concurrent });
+      const { detail, warnings } = await answer.json<{ detail?: string; warnings?: string[] }>();
+      return [answer.status, detail ?? warnings, await concurrency(id), (await used()).rollouts];
+    };
+    await limits({ rollouts: 10 });
+    expect(await set(first, 12)).toEqual([200, [], 12, 20]);
+    expect(await set(first, 13)).toEqual([200, [expect.stringContaining("max_concurrent is 12, not 13")], 12, 20]);
+    await limits({ rollouts: 7 });
+    expect(await set(first, 13)).toEqual([429, expect.stringContaining("rollouts at once"), 12, 20]);
+    await limits({ rollouts: 10 });
+    expect(await set(first, 4)).toEqual([200, [], 4, 12]);
+    expect(await set(second, 2)).toEqual([200, [], 2, 6]);
+    expect(await set(first, 32)).toEqual([200, [expect.stringContaining("max_concurrent is 8, not 32")], 8, 10]);
+    await limits({ stored_bytes: 1 });
+    expect(await set(first, 1)).toEqual([200, [], 1, 3]);
+    // One that rests has nothing to begin with.
+    await door.json(ada, "POST", `/evaluations/${first}/interrupt`, {});
+    await until("the interruption", async () => (await used()).runs === 1);
+    await limits({ stored_bytes: null, rollouts: 2 });
+    expect((await door.call(ada, "POST", `/evaluations/${first}/resume`, { expect: {} })).status).toBe(429);
+  });
+
+  it("are counted as the run has them in the end, however many set them at once", async () => {
+    const id = await make(ada, 4);
+    for (let round = 0; round < 5; round++) {
+      const wanted = [64, 8, 32, 16, 48, 24];
+      const answers = await Promise.all(wanted.map((max_concurrent) => door.call(ada, "PATCH", `/evaluations/${id}`, { max_concurrent })));
+      expect(answers.map(({ status }) => status)).toEqual(wanted.map(() => 200));
+      expect((await used()).rollouts).toBe(await concurrency(id));
+    }
+  });
 });
 
 describe("stored bytes", () => {

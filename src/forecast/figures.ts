@@ -1,6 +1,5 @@
 import type { JsonObject } from "../config/plan/run-config.ts";
-import { summaryOfRow } from "../metrics/row-summary.ts";
-import type { JudgeUsage } from "../metrics/rollout-summary.ts";
+import type { JudgeUsage, RolloutSummary } from "../metrics/rollout-summary.ts";
 import { dollarsOf } from "../prices/nano-cost.ts";
 import { costOf, type Price } from "../prices/price.ts";
 import { wholeTiming } from "../rollouts/state/stored-timing.ts";
@@ -16,8 +15,10 @@ export interface RolloutFigures {
   readonly judge_output_tokens: number;
   /** That it was generated and scored, waiting for its turn left out. */
   readonly seconds: number;
-  /** Of the model and of judges together; null where a price is not known. */
+  /** What its calls cost where all of them are sent, the model's and judges' together; null where a price is not known. */
   readonly cost_usd: number | null;
+  /** What was paid for those that were: none for what a cache answered. Null where it is not known. */
+  readonly paid_usd: number | null;
 }
 
 /** What a row's tokens are priced by. */
@@ -28,24 +29,33 @@ export interface Pricing {
   readonly asInRow: boolean;
 }
 
-/** What a row of `results.jsonl` says it took. */
-export function figuresOfRow(row: Readonly<Record<string, unknown>>, { price, asInRow }: Pricing): RolloutFigures {
-  const { input_tokens, output_tokens, judges, metrics, cost } = summaryOfRow(row);
+/** Whether the cache answered some of a row's calls: its times are no times of a model. */
+export const isCached = ({ cache }: RolloutSummary): boolean => (cache?.cached ?? 0) + (cache?.judges?.cached ?? 0) > 0;
+
+/** What a row of `results.jsonl` says it took: `summary` of the row. */
+export function figuresOfRow(row: Readonly<Record<string, unknown>>, summary: RolloutSummary, { price, asInRow }: Pricing): RolloutFigures {
+  const { input_tokens, output_tokens, judges, metrics, cost, cache } = summary;
   const { total_ms } = wholeTiming(row as JsonObject);
-  const ofModel = asInRow && cost !== undefined ? dollarsOf(cost).total_usd : price === null ? null : costOf({ input_tokens, output_tokens }, price).total_usd;
+  const said = asInRow && cost !== undefined ? dollarsOf(cost).total_usd : null;
+  const priced = price === null ? null : costOf({ input_tokens, output_tokens }, price).total_usd;
   const ofJudges = judgesCost(judges);
+  const isAsked = (cache?.cached ?? 0) === 0;
   return {
     // An answer without a word leaves no message.
     calls: Math.max(metrics.num_turns ?? answersIn(row.completion), input_tokens > 0 ? 1 : 0),
     input_tokens,
     output_tokens,
-    judge_calls: judges?.requests ?? 0,
-    judge_input_tokens: judges?.input_tokens ?? 0,
-    judge_output_tokens: judges?.output_tokens ?? 0,
+    judge_calls: (judges?.requests ?? 0) + (cache?.judges?.cached ?? 0),
+    judge_input_tokens: (judges?.input_tokens ?? 0) + (cache?.judges?.input_tokens ?? 0),
+    judge_output_tokens: (judges?.output_tokens ?? 0) + (cache?.judges?.output_tokens ?? 0),
     seconds: Math.max(0, total_ms / 1000),
-    cost_usd: ofModel === null || ofJudges === null ? null : ofModel + ofJudges,
+    // What a judge's tokens cost that the cache had, nobody can tell.
+    cost_usd: (cache?.judges?.cached ?? 0) > 0 ? null : sum(isAsked ? (said ?? priced) : priced, ofJudges),
+    paid_usd: sum(said ?? (isAsked ? priced : null), ofJudges),
   };
 }
+
+const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
 /** Dollars; which models they were is not in the row, so that it is what the row says. */
 function judgesCost(judges: JudgeUsage | undefined): number | null {

@@ -33,14 +33,14 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
   const ofExamples = (value: (rollout: RolloutFigures) => number): readonly number[] =>
     // Fewer attempts stand for more of them: their mean is as right, and scatters more, so that the interval is rather too wide.
     examples.map((each) => (sumOf(each.map(value)) * (own ? each.length : rollouts)) / Math.max(1, each.length));
-  const whole = (value: (rollout: RolloutFigures) => number): Predicted & { readonly spent: number } => {
+  const whole = (value: (rollout: RolloutFigures) => number, paid = value): Predicted & { readonly spent: number } => {
     const values = ofExamples(value);
-    const spent = own ? sumOf(values) : 0;
+    const spent = own ? sumOf(ofExamples(paid)) : 0;
     const { expected, low, high } = predictedSum(values, more);
     return { spent, expected: spent + expected, low: spent + low, high: spent + high };
   };
   const counts = Object.fromEntries(COUNTED.map((name) => [name, whole((rollout) => rollout[name])])) as Record<Counted, Predicted & { spent: number }>;
-  const priced = examples.every((each) => each.every(({ cost_usd }) => cost_usd !== null));
+  const priced = examples.every((each) => each.every(({ cost_usd, paid_usd }) => cost_usd !== null && (!own || paid_usd !== null)));
   const toCome = ({ spent, expected, low, high }: Predicted & { spent: number }): Predicted => ({
     expected: expected - spent,
     low: low - spent,
@@ -58,5 +58,14 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
     },
     pace,
   );
-  return { ...counts, cost_usd: priced ? whole(({ cost_usd }) => cost_usd ?? 0) : null, seconds: more === 0 ? exactly(0) : seconds };
+  return {
+    ...counts,
+    cost_usd: priced
+      ? whole(
+          ({ cost_usd }) => cost_usd ?? 0,
+          ({ paid_usd }) => paid_usd ?? 0,
+        )
+      : null,
+    seconds: more === 0 ? exactly(0) : seconds,
+  };
 }

@@ -5,8 +5,9 @@ import { differencesOf, evaluationSettings } from "../../config/plan/evaluation-
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import { resultLines } from "../../exports/result-lines.ts";
-import { ExampleFigures, figuresOfRow } from "../../forecast/figures.ts";
+import { ExampleFigures, figuresOfRow, isCached } from "../../forecast/figures.ts";
 import { MAX_FORECAST_BYTES, MAX_FORECAST_RUNS } from "../../limits.ts";
+import { summaryOfRow } from "../../metrics/row-summary.ts";
 import type { Price } from "../../prices/price.ts";
 import { priceOf } from "../../prices/price-of.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
@@ -22,6 +23,12 @@ export interface PlayedExamples {
   readonly figures: ExampleFigures;
   /** Examples of the data set, as far as a run has counted them; null = it has not. */
   readonly known: number | null;
+}
+
+interface Adding {
+  readonly figures: ExampleFigures;
+  readonly left: { bytes: number };
+  readonly isPilot: boolean;
 }
 
 type Ports = Pick<AppPorts, "store" | "run" | "registry">;
@@ -45,7 +52,7 @@ export async function examplesOfPilot(ports: Ports, id: string, config: UnnamedC
   const [difference] = differences(view, config);
   if (difference !== undefined) throw invalid(["query", "pilot"], `run ${id} is no pilot of this evaluation: ${difference}`);
   const figures = new ExampleFigures(view.config.rollouts_per_example);
-  await addRows(ports, view, config, figures, { bytes: MAX_FORECAST_BYTES });
+  await addRows(ports, view, config, { figures, left: { bytes: MAX_FORECAST_BYTES }, isPilot: true });
   return { runs: [id], figures, known: examplesKnown(view) };
 }
 
@@ -63,11 +70,9 @@ export async function examplesOfHistory(ports: Ports, config: UnnamedConfig): Pr
     if (left.bytes <= 0 || runs.length === MAX_FORECAST_RUNS) break;
     const view = await viewOf(ports, run_id);
     if (view === null || view.phase !== "settled" || view.pushed !== undefined || differences(view, config).length > 0) continue;
-    // What was answered from a cache cost nothing, which says nothing of a run whose questions are new.
-    if (view.config.cache !== undefined) continue;
     runs.push(run_id);
     known ??= examplesKnown(view);
-    await addRows(ports, view, config, figures, left);
+    await addRows(ports, view, config, { figures, left, isPilot: false });
   }
   return { runs, figures, known };
 }
@@ -95,8 +100,8 @@ function differences({ config }: RunView, wanted: UnnamedConfig): readonly strin
   return differencesOf(evaluationSettings(config), settings);
 }
 
-/** Adds examples that are not there yet, a row in memory at a time. `left`: what may still be read; less afterwards. */
-async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, figures: ExampleFigures, left: { bytes: number }): Promise<void> {
+/** Adds examples that are not there yet, a row in memory at a time; of other runs than the pilot those that were asked for. `left`: what may still be read; less afterwards. */
+async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, { figures, left, isPilot }: Adding): Promise<void> {
   const { key } = await resultsObject({ store }, view);
   const price = priceFor(config);
   const pricing = { price, asInRow: canonicalJson(price) === canonicalJson(priceFor(view.config)) };
@@ -109,8 +114,9 @@ async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, f
     // Rows lie by example: what does not fit is cut between two of them.
     if (line.end > left.bytes && !own.has(example)) break;
     end = line.end;
-    if (!own.has(example)) own.set(example, !figures.has(example));
-    if (own.get(example) === true) figures.add(example, figuresOfRow(row, pricing));
+    const summary = summaryOfRow(row);
+    if (!own.has(example)) own.set(example, !figures.has(example) && (isPilot || !isCached(summary)));
+    if (own.get(example) === true) figures.add(example, figuresOfRow(row, summary, pricing));
   }
   left.bytes -= end;
 }

@@ -169,6 +169,15 @@ describe("a forecast from a pilot", () => {
     });
   });
 
+  it("has answers of a cache as if they had been asked for, and as nothing spent", async () => {
+    const door = openDoor();
+    const free = { usage_cost: { input_usd: 0, output_usd: 0, total_usd: 0 }, cache_usage: { calls: 1, cached: 1, input_tokens: 100, output_tokens: 10 } };
+    const pilot = await ended(door, creation({ num_examples: 10 }), rowsOf(10, 2, free));
+    expect(await forecast(door, creation(), pilot)).toMatchObject({ forecast: { cost_usd: { spent: 0, expected: expect.closeTo(36, 6) } } });
+    // Of other runs they say too little: their times are those of nobody.
+    expect(await forecast(door, creation())).toMatchObject({ from: { examples: 0 }, forecast: null });
+  });
+
   it("is refused where the pilot is another evaluation, is not there, or has not ended, and where several evaluations share it", async () => {
     const door = openDoor();
     const pilot = await ended(door, creation({ num_examples: 10 }), rowsOf(10, 2));

@@ -13,6 +13,7 @@ const rollout = (cost: number): RolloutFigures => ({
   ...{ calls: 1, input_tokens: 100, output_tokens: Math.round(cost), judge_calls: 0, judge_input_tokens: 0, judge_output_tokens: 0 },
   seconds: cost,
   cost_usd: cost,
+  paid_usd: cost,
 });
 
 /** Shares of runs in which the interval held, and how far its upper end was above what was real, in half of them and in 95 of 100. */
@@ -109,6 +110,11 @@ describe("what a whole run takes", () => {
     const unpriced = [...examples.slice(1), [rollout(1), { ...rollout(1), cost_usd: null }]];
     expect(forecastRun({ examples: unpriced, own: true, total: 12, rollouts: 2, pace: PACE })).toMatchObject({ cost_usd: null, calls: { expected: 24 } });
     expect(forecastRun({ examples: examples.slice(2), own: true, total: 12, rollouts: 2, pace: PACE })).toBe(null);
+  });
+
+  it("counts as spent what was paid, and the others as if all were sent, where a cache answered some", () => {
+    const cached = examples.map((each) => each.map((one) => ({ ...one, paid_usd: 0 })));
+    expect(forecastRun({ examples: cached, own: true, total: 12, rollouts: 2, pace: PACE })?.cost_usd).toMatchObject({ spent: 0, expected: 42 });
   });
 
   it("is done no sooner than the limits of its endpoint allow", () => {

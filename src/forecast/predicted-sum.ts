@@ -32,7 +32,11 @@ export function predictedSum(values: readonly number[], more: number): Predicted
   const mean = sumOf(values) / n;
   const spread = Math.sqrt(sumOf(values.map((value) => (value - mean) ** 2)) / (n - 1));
   const expected = more * mean;
-  if (!(spread > mean * ROUNDING)) return { expected, low: expected * (1 - ROUNDING), high: expected * (1 + ROUNDING) };
+  if (!(spread > mean * ROUNDING)) {
+    // Counts are added up exactly.
+    const slack = values.every(Number.isInteger) ? 0 : ROUNDING;
+    return { expected, low: expected * (1 - slack), high: expected * (1 + slack) };
+  }
   const error = spread * Math.sqrt(1 / n + 1 / more);
   return {
     expected,

@@ -77,6 +77,7 @@ describe("a sum that is predicted", () => {
     expect(high - low).toBeLessThan(1e-8);
     expect(sumOf(Array.from({ length: 7 }, () => 0.1))).toBeGreaterThanOrEqual(low);
     expect(sumOf(Array.from({ length: 7 }, () => 0.1))).toBeLessThanOrEqual(high);
+    expect(predictedSum([3, 3, 3, 3, 3], 4)).toEqual({ expected: 12, low: 12, high: 12 });
     expect(predictedSum([0, 0, 0, 0, 0], 5)).toEqual({ expected: 0, low: 0, high: 0 });
     expect(predictedSum(values, 0)).toEqual({ expected: 0, low: 0, high: 0 });
   });

@@ -2,11 +2,12 @@
  * Results folders between Python's `verifiers` and this library, with the real `vf-eval`:
  *
  *   python3 -m venv venv && venv/bin/pip install verifiers==0.1.14
- *   node tools/verifiers-round-trip.ts venv/bin/vf-eval [--record]
+ *   node tools/verifiers-round-trip.ts venv/bin/vf-eval [--record] [--priced]
  *
  * A run of theirs is interrupted half way and finished here, and grows here; a run of ours is interrupted, a row of it is cut, and it is
  * finished there, then seen to be whole here, and grows here. Needs a built `dist/`. Prints one line per step; exit code 1 at the first
- * that fails. `--record` keeps the folders in test/fixtures/verifiers-folders, from which `npm test` goes on without Python.
+ * that fails. `--record` keeps the folders in test/fixtures/verifiers-folders, from which `npm test` goes on without Python. With
+ * `--priced` the run of ours has a price: its rows and `metadata.json` say what it cost.
  */
 import { strictEqual as equal, deepStrictEqual as same, ok } from "node:assert";
 import { spawn } from "node:child_process";
@@ -27,10 +28,13 @@ const LATER_KEYS = ["name", "shuffle", "shuffle_seed", "cost"];
 /** Starting Python takes its time. */
 const START_MS = 120_000;
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { record: { type: "boolean", default: false } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { record: { type: "boolean", default: false }, priced: { type: "boolean", default: false } },
+});
 const [program] = positionals;
 if (program === undefined) {
-  console.error("usage: node tools/verifiers-round-trip.ts PATH/TO/vf-eval [--record]");
+  console.error("usage: node tools/verifiers-round-trip.ts PATH/TO/vf-eval [--record] [--priced]");
   process.exit(2);
 }
 const vfEval = resolve(program);
@@ -117,6 +121,7 @@ async function theirs(): Promise<{ version: string; shape: string }> {
 
 /** A run of ours, finished there. */
 async function ours(version: string): Promise<void> {
+  if (values.priced) price();
   const run = place.start([...BASE(), "-n", String(EXAMPLES), "-r", String(ROLLOUTS), "-c", "1", "-o", "own"]);
   await until(() => place.resultsFolders("own").some((found) => linesOf(found).length >= 1), 60_000);
   run.interrupt();
@@ -139,6 +144,13 @@ async function ours(version: string): Promise<void> {
       "a row of ours was changed",
     );
   said("verifiers finished it: our rows as they were");
+  if (values.priced) {
+    ok(
+      kept.every(({ usage_cost }) => usage_cost !== undefined),
+      "a row of ours does not say what it cost",
+    );
+    equal(after.filter(({ usage_cost }) => usage_cost !== undefined).length, kept.length);
+  }
   record(folder, `${version}-finished`);
 
   await edgewise(["-R", folder]);
@@ -152,6 +164,19 @@ async function ours(version: string): Promise<void> {
       "a row of ours was changed",
     );
   said(`grown here to ${GROWN} examples`);
+  if (!values.priced) return;
+  // 20 tokens at $1,000 and 10 at $2,000 a million; of what verifiers made nobody knows it.
+  const own = rowsIn(folder).filter(({ usage_cost }) => usage_cost !== undefined).length;
+  const { cost, edgewise: more } = metadataIn(folder) as { readonly cost: Row; readonly edgewise: Row };
+  equal(Math.round(Number(cost.total_usd) * 1e9), own * 40_000_000);
+  equal(more.unpriced_rollouts, GROWN * ROLLOUTS - own);
+  said(`${own} rows of ours cost $${Number(cost.total_usd).toFixed(2)}, and of ${String(more.unpriced_rollouts)} of theirs that is unknown`);
+}
+
+function price(): void {
+  const folder = join(place.folder, "configs");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "endpoints.toml"), '[[price]]\nmodel = "scripted"\ninput_usd_per_mtok = 1000\noutput_usd_per_mtok = 2000\n');
 }
 
 /** Every example with all of its attempts, sorted, each attempt once. */

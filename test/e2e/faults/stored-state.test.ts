@@ -19,6 +19,8 @@ describe("state that a version has stored", () => {
         const { edgewise } = await service.run(id);
         if (stood === "settled") expect(edgewise).toMatchObject({ settled: true });
         expect(edgewise.done_rollouts).toBeGreaterThanOrEqual(done_rollouts);
+        // Nobody gave it prices.
+        expect(edgewise).toMatchObject({ cost: null });
         const before = jsonRows(await (await service.ask(`/evaluations/${id}/rows?after=0&limit_bytes=1000000`)).text());
         expect(before.length).toBeGreaterThanOrEqual(done_rollouts);
         if (results !== null) {
@@ -40,6 +42,8 @@ describe("state that a version has stored", () => {
         expect(ended).toMatchObject({ status: "COMPLETED" });
         const rows = jsonRows(await service.file(id, "results.jsonl"));
         expect(keysOfRows(rows)).toEqual(grid(examples, rollouts));
+        expect(rows.filter((row) => "usage_cost" in row)).toEqual([]);
+        expect(JSON.parse(await service.file(id, "metadata.json"))).not.toHaveProperty("cost");
         // What was paid for then is kept to the letter.
         const texts = new Set(rows.map((row) => JSON.stringify(row)));
         expect(before.slice(0, done_rollouts).filter((row) => !texts.has(JSON.stringify(row)))).toEqual([]);

@@ -88,6 +88,17 @@ describe("running totals", () => {
     expect(totals).toEqual(emptyTotals());
   });
 
+  it("of a run of before, whose costs nobody knows, say of how many rollouts they are known", () => {
+    const old: RolloutSummary = { reward: 1, error: null, input_tokens: 10, output_tokens: 4, truncated: false, metrics: {} };
+    // As a version without costs has stored them.
+    const stored = JSON.parse(JSON.stringify(totalsOf([[old, old]]))) as Totals;
+    expect(stored).not.toHaveProperty("costs");
+    const priced = { ...old, cost: { input_nano: 3, output_nano: 5 } };
+    const grown = addUnit(stored, [priced]);
+    expect([grown.rollouts, grown.costs]).toEqual([3, { rollouts: 1, input_nano: 3, output_nano: 5 }]);
+    expect(removeUnit(grown, [priced])).toEqual(stored);
+  });
+
   it("do not change what they were made from", () => {
     fc.assert(
       fc.property(unit, unit, (first, second) => {

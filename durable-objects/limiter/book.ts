@@ -226,7 +226,10 @@ export class Book {
   }
 
   #concurrentOf(holder: Holder, executor: string, now: number): number | null {
-    if (this.#now.probe) return this.#probe.concurrentOf(holder.report, executor, now);
+    if (this.#now.probe) {
+      const isPaused = (this.#now.pause_until ?? 0) > now;
+      return this.#probe.concurrentOf(holder.report, executor, { now, isNew: !holder.party.isServed, isPaused });
+    }
     const { in_flight, allowed } = holder.report;
     if (holder.target === null) return null;
     // While nobody can have more nobody is to have less: what is given up would lie idle.

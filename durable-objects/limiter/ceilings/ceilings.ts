@@ -98,6 +98,7 @@ export class Ceilings {
     if (seen.rate_limited + seen.overloaded > 0) this.#hearRefusals(seen, from, now);
     else {
       this.#start.passed(seen.sent, this.#traffic.inFlight(now));
+      this.#incident?.hearOpen(from.executor, from.in_flight, now);
       if (seen.sent > 0) this.#incident?.hearSent(from.executor, this.#traffic, now);
     }
     this.#advance(now);

@@ -1,14 +1,14 @@
 import { type LimitKind, RATE_KINDS } from "../../../src/endpoint-limits/limit-kinds.ts";
 import { CleanMarks } from "./clean-marks.ts";
 import type { Incident } from "./incident.ts";
-import { bindingKind, type Uses } from "./suspects.ts";
+import { bindingKind, SAME, spread, type Uses } from "./suspects.ts";
 import type { Traffic } from "./traffic.ts";
 
 const MINUTE_MS = 60_000;
 /** Silence that is longer than what a bucket takes to fill again for one request: what refuses counts a window. */
 const WINDOW_SILENCE_MS = 3_000;
 /** A refusal so soon after another one, and what is cut then at most. */
-const SOON_MS = 10_000;
+const SOON_MS = 20_000;
 const SOON_CUT = 0.6;
 const OVERLOAD_CUT = 0.8;
 /** Nothing has a minute behind it yet, nor a second. */
@@ -22,6 +22,16 @@ const ROUGHLY = 0.1;
 /** So much more than a limit in a minute is more than counting can be wrong by. */
 const BEYOND = 1.1;
 
+/** A bucket of some seconds refuses what is sent too fast, however little it was in the minute before. */
+const SHORT_MS = 10_000;
+
+interface Past {
+  readonly at: number;
+  readonly uses: Uses;
+  /** What would be used in a minute at the pace of the last seconds. */
+  readonly paces: Uses;
+}
+
 interface Found {
   readonly kind: LimitKind;
   readonly limit: number;
@@ -32,7 +42,7 @@ interface Found {
 /** What a limit is found out to be, from incidents and from what went well between them. */
 export class Findings {
   #marks: CleanMarks;
-  #past: { readonly at: number; readonly uses: Uses }[] = [];
+  #past: Past[] = [];
   /** When the last incident had its last refusal. */
   #refusedLast = Number.NEGATIVE_INFINITY;
 
@@ -56,16 +66,17 @@ export class Findings {
     const before = this.#past.filter(({ at }) => now - at < REMEMBERED_MS);
     const kind = this.#kindOf(incident, uses, before, traffic);
     const spent = this.#isSpent(kind, incident, uses) ? incident.knownThen.limits[kind] : undefined;
-    const limit = spent ?? Math.max(1, this.#limitOf(kind, incident, uses, traffic, known(kind)));
-    this.#past = [{ at: now, uses }, ...before].slice(0, REMEMBERED);
+    const paces = pacesAt(traffic, incident.began);
+    const limit = spent ?? Math.max(1, this.#limitOf(kind, incident, uses, traffic, known(kind)), shortOf(kind, [{ at: now, uses, paces }, ...before]));
+    this.#past = [{ at: now, uses, paces }, ...before].slice(0, REMEMBERED);
     this.#refusedLast = incident.last;
     // What went well before the first of several incidents may not do so any more.
     if (now - (before[0]?.at ?? Number.NEGATIVE_INFINITY) < MINUTE_MS) this.#marks = new CleanMarks(now);
     const isBucket = !isWindowed(incident) && kind !== "concurrent" && uses[kind] > BEYOND * limit;
-    return { kind, limit, sure: spent !== undefined || isWindowed(incident), isBucket };
+    return { kind, limit, sure: spent !== undefined || (isWindowed(incident) && kind !== "concurrent"), isBucket };
   }
 
-  #kindOf(incident: Incident, uses: Uses, before: readonly { readonly at: number; readonly uses: Uses }[], traffic: Traffic): LimitKind {
+  #kindOf(incident: Incident, uses: Uses, before: readonly Past[], traffic: Traffic): LimitKind {
     if (incident.named !== null) return incident.named.kind;
     if (incident.isOverload) return "concurrent";
     const spent = RATE_KINDS.find((kind) => this.#isSpent(kind, incident, uses) && !incident.plenty.has(kind));
@@ -106,7 +117,7 @@ export class Findings {
     }
     // What was found just now is too much: between two refusals a bucket gives what it is filled with.
     const since = incident.began - this.#refusedLast;
-    if (known !== undefined && since < SOON_MS && since > 0) {
+    if (known !== undefined && since < SOON_MS && since > 0 && spread([uses[kind], this.#past[0]?.uses[kind] ?? 0]) > SAME) {
       const given = (traffic.taken(kind, this.#refusedLast, incident.began) * MINUTE_MS) / since;
       return Math.min(uses[kind], Math.max(given, SOON_CUT * known));
     }
@@ -123,4 +134,20 @@ export function usesAt(traffic: Traffic, time: number, concurrent: number): Uses
   const uses: Record<LimitKind, number> = { concurrent, requests: 0, tokens: 0, input_tokens: 0, output_tokens: 0 };
   for (const kind of RATE_KINDS) uses[kind] = traffic.taken(kind, time - MINUTE_MS, time);
   return uses;
+}
+
+/** What would be used in a minute as it was in the last seconds before `time`. */
+function pacesAt(traffic: Traffic, time: number): Uses {
+  const paces: Record<LimitKind, number> = { concurrent: 0, requests: 0, tokens: 0, input_tokens: 0, output_tokens: 0 };
+  for (const kind of RATE_KINDS) paces[kind] = (traffic.taken(kind, time - SHORT_MS, time) * MINUTE_MS) / SHORT_MS;
+  return paces;
+}
+
+/** The pace at which requests were refused both times, though less was used in one of the two minutes: no minute is counted. 0 where that was not so. */
+function shortOf(kind: LimitKind, [now, before]: readonly Past[]): number {
+  if (now === undefined || before === undefined) return 0;
+  const paces = [now.paces[kind], before.paces[kind]];
+  const uses = [now.uses[kind], before.uses[kind]];
+  const least = Math.min(...paces);
+  return spread(paces) <= SAME && spread(uses) > SAME && least > BEYOND * Math.max(...uses) ? least : 0;
 }

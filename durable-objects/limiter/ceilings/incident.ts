@@ -28,6 +28,9 @@ const WINDOW_MS = 65_000;
 const MINUTE_OVER_MS = 60_500;
 const SHORTLY_MS = 2_500;
 const MOST_STORM_TRY_MS = 15_000;
+/** Where minutes are those of a clock, so long after one begins it has begun there too; and so shortly before that a try would be refused for nothing. */
+const TURNED_MS = 250;
+const TURNING_MS = 750;
 /** A refusal comes sooner than this; a request without one was taken. */
 const REFUSED_WITHIN_MS = 1_500;
 
@@ -122,6 +125,11 @@ export class Incident {
     } else if (newest > this.#since) this.#refusedSince += count;
   }
 
+  /** `executor` was refused nothing; in the first breath nothing more begins, and what it has open counts. */
+  hearOpen(executor: string, inFlight: number, now: number): void {
+    if (now <= this.heardBy) this.open.heard(executor, inFlight);
+  }
+
   /** `executor` sent something and was refused nothing: in silence that may be its end. */
   hearSent(executor: string, traffic: Traffic, now: number): void {
     if (this.#isSilent && traffic.reportedBefore(executor) >= this.last) this.#sentAt ??= now;
@@ -158,7 +166,7 @@ export class Incident {
     this.#isSilent = true;
     this.#sentAt = null;
     const most = this.silence > WINDOW_MS ? MOST_STORM_TRY_MS : MOST_TRY_MS;
-    this.pauseUntil = Math.max(this.pauseUntil, now + Math.min(most, FIRST_TRY_MS * 2 ** this.#tries));
+    this.pauseUntil = Math.max(this.pauseUntil, nextTry(now, Math.min(most, FIRST_TRY_MS * 2 ** this.#tries)));
     // Just before a minute is over it would be refused for a window of one.
     const over = this.began + MINUTE_OVER_MS;
     if (this.pauseUntil < over && this.pauseUntil > over - SHORTLY_MS) this.pauseUntil = over;
@@ -174,4 +182,10 @@ export class Incident {
     this.pauseUntil = Math.max(this.pauseUntil, asked + ms);
     if (this.refused === 0) this.#since = Math.max(this.#since, asked + ms);
   }
+}
+
+/** After `wait`, but for a minute of the clock that begins before that, or just then. */
+function nextTry(now: number, wait: number): number {
+  const turned = Math.ceil(now / MINUTE_MS) * MINUTE_MS + TURNED_MS;
+  return now + wait > turned - TURNING_MS && turned > now + TURNED_MS ? turned : now + wait;
 }

@@ -130,7 +130,8 @@ export class KnownLimits {
     if (ceiling === undefined) return this.#set(kind, { limit, source: "found" }, sure, { saved: 0, now });
     ceiling.isBucket = isBucket;
     const lower = Math.max(1, Math.min(limit, then.paces[kind] ?? limit));
-    const off = lower / ceiling.limit - 1;
+    // What it has just been raised to is nothing that it was found at before.
+    const off = lower / (then.limits[kind] ?? ceiling.limit) - 1;
     if (ceiling.source === "told") {
       if (off > -SAME) return ceiling.savings.end(now);
       this.#told.untrue(kind, ceiling.limit);

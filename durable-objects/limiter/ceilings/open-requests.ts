@@ -37,6 +37,11 @@ export class OpenRequests {
     });
   }
 
+  /** `executor` has so many open, and they were taken: of one that began a moment ago nothing else is known. */
+  heard(executor: string, inFlight: number): void {
+    this.#said.set(executor, Math.max(inFlight, this.#said.get(executor) ?? 0));
+  }
+
   get most(): number {
     return this.#sum(({ most }) => most);
   }

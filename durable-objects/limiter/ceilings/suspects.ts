@@ -31,7 +31,7 @@ const NEAR = 0.9;
 /** Incidents that are compared: older ones may have had another limit. */
 const COMPARED = 3;
 /** Larger differences are no limit that stayed the same. */
-const SAME = 0.06;
+export const SAME = 0.06;
 /** Smaller differences than this are noise. */
 const NOISE = 0.02;
 /** In this order where nothing tells them apart: a mix of requests that stays the same is bounded as well by either. */
@@ -46,9 +46,12 @@ export function bindingKind(suspicion: Suspicion): LimitKind {
   kinds = narrow(kinds, (kind) => buckets.has(kind) || most[kind] >= WENT_WELL * clean[kind]);
   // Refused though nothing was open.
   if (in_flight.least < 1) kinds = narrow(kinds, (kind) => kind !== "concurrent");
-  kinds = narrow(kinds, (kind) => most[kind] >= NEAR * (limits[kind] ?? 0));
+  // A limit that is sure, unless it may just have fallen.
+  kinds = narrow(kinds, (kind) => !isFirst || !sure.has(kind) || most[kind] >= NEAR * (limits[kind] ?? 0));
   // Where a limit that was known has just fallen nothing is as it was: it is the first suspect, unless another was the same each time before.
-  const known = kinds.filter((kind) => tried.has(kind) || (isFirst && tried.size === 0 && sure.has(kind)));
+  // Of what was found a moment ago less is to be had than that.
+  const isSuspect = (kind: LimitKind): boolean => (isFirst ? sure.has(kind) : limits[kind] !== undefined && !sure.has(kind));
+  const known = kinds.filter((kind) => (tried.size > 0 ? tried.has(kind) : isSuspect(kind)));
   for (const compared of [[uses, ...before], before]) {
     const same = alike(kinds, compared);
     if (same.length > 0 && !same.some((kind) => known.includes(kind))) return first(same);
@@ -67,14 +70,23 @@ function narrow(kinds: readonly LimitKind[], holds: (kind: LimitKind) => boolean
 function alike(kinds: readonly LimitKind[], uses: readonly Uses[]): readonly LimitKind[] {
   const compared = uses.slice(0, COMPARED);
   if (compared.length < 2) return [];
-  const spreads = new Map(kinds.map((kind) => [kind, spread(compared.map((use) => use[kind]))]));
+  // Of whole requests one more or less is no difference.
+  const spreads = new Map(
+    kinds.map((kind) => [
+      kind,
+      spread(
+        compared.map((use) => use[kind]),
+        kind === "concurrent" ? 1 : 0,
+      ),
+    ]),
+  );
   const least = Math.min(...spreads.values());
   if (least > SAME) return [];
   return kinds.filter((kind) => (spreads.get(kind) ?? 0) <= Math.max(NOISE, least * 1.5));
 }
 
-/** How much the largest is above the smallest, as a share. */
-function spread(values: readonly number[]): number {
+/** How much the largest is above the smallest, as a share; `off`: of each value at most. */
+export function spread(values: readonly number[], off = 0): number {
   const least = Math.min(...values);
-  return least <= 0 ? Number.POSITIVE_INFINITY : Math.max(...values) / least - 1;
+  return least <= 0 ? Number.POSITIVE_INFINITY : Math.max(1, (Math.max(...values) - off) / least) - 1;
 }

@@ -30,7 +30,11 @@ describe("a limit that nobody tells, and that runs of one key share", () => {
     ["requests, sliding minute", 16],
     ["a limit that is halved", 16],
     ["tokens as reserved, sliding minute", 4],
+    ["requests, bucket of a minute", 4],
+    ["tokens as used, bucket", 1],
+    ["requests and tokens, headers of OpenAI", 16],
     ["concurrent", 4],
+    ["concurrent, long answers", 1],
     ["requests, refusals name it", 16],
     ["a storm of 429 with retry-after", 1],
   ] as const)(
@@ -42,8 +46,12 @@ describe("a limit that nobody tells, and that runs of one key share", () => {
     },
   );
 
-  it("does not keep a run of five examples from its first result for more than twice the time that it takes alone", { timeout: 120_000 }, async () => {
-    const first = await playBeside(caseOf("requests, sliding minute"));
-    expect(isLate(first), JSON.stringify(first)).toBe(false);
-  });
+  it.each(["requests, sliding minute", "requests, fixed minute"])(
+    "does not keep a run of five examples from its first result for more than twice the time that it takes alone: %s",
+    { timeout: 120_000 },
+    async (name) => {
+      const first = await playBeside(caseOf(name));
+      expect(isLate(first), JSON.stringify(first)).toBe(false);
+    },
+  );
 });

@@ -53,4 +53,20 @@ describe("what a refusal that says nothing is for", () => {
     expect(bindingKind({ ...SUSPICION, tried: new Set(["tokens"]), sure: new Set(["requests", "tokens"]) })).toBe("tokens");
     expect(bindingKind({ ...SUSPICION, sure: new Set(["concurrent"]), limits: { concurrent: 20 } })).toBe("concurrent");
   });
+
+  it("is what was found a moment ago, where nothing tells more: of that there is less", () => {
+    const before = [uses(400, 200_000, 40)];
+    expect(bindingKind({ ...SUSPICION, before, isFirst: false, limits: { tokens: 800_000 } })).toBe("tokens");
+  });
+
+  it("is requests in flight where one more or less of them is all the difference, and they are known", () => {
+    const before = [uses(596, 299_000, 21), uses(590, 298_000, 20)];
+    expect(bindingKind({ ...SUSPICION, before, tried: new Set(["concurrent"]), limits: { concurrent: 20 } })).toBe("concurrent");
+  });
+
+  it("is what was sure and has fallen, once less of it was used at each of several refusals", () => {
+    const fallen = { in_flight: { least: 10, most: 10 }, sure: new Set(["concurrent"] as const), limits: { concurrent: 20 } };
+    const before = [uses(630, 318_000, 10), uses(660, 330_000, 10)];
+    expect(bindingKind({ ...SUSPICION, ...fallen, uses: uses(600, 300_000, 10), before, isFirst: false })).toBe("concurrent");
+  });
 });

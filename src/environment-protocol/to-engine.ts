@@ -44,6 +44,7 @@ export const TO_ENGINE = {
       unit: number.nullable().describe("null: nobody knows for which"),
       to: endpoint.nullable().describe("null: the model under evaluation"),
       state: number.nullable().describe("the state that it is for; `ended` names it again"),
+      rollout: rollout.optional().describe("which rollout of its example that state is of: a request that says it may be answered from the cache"),
       state_values: jsonObject.optional().describe("values of the keys that `play` asked for"),
       watches: z.boolean().describe("whether it makes a difference that the model has begun to answer"),
       request: z.union([

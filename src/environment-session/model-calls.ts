@@ -5,6 +5,7 @@ import { thrownOf } from "../environment-protocol/crossed-error.ts";
 import type { Outbox } from "../environment-protocol/outbox.ts";
 import type { ToEngineOf } from "../environment-protocol/to-engine.ts";
 import type { ToEnvironmentOf } from "../environment-protocol/to-environment.ts";
+import { rolloutOf } from "../rollouts/state/asked-questions.ts";
 import type { Client, ModelCall, ModelRequest, ModelResponse, PromptScore, RelayReply, RelayRequest, ScoreRequest } from "../rollouts/types.ts";
 
 type Call = ToEngineOf<"call">;
@@ -76,6 +77,7 @@ export class ModelCalls {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     const call = ++this.#calls;
     const state = this.#seen(request.state, unit);
+    const rollout = rolloutOf(request.state);
     const stateKeys = to === null ? (unit?.stateKeys ?? []) : [];
     return new Promise((resolve, reject) => {
       const letGo = signal === null || signal === undefined ? nothing : onAbort(signal, () => this.#cancel(call, signal.reason));
@@ -95,6 +97,7 @@ export class ModelCalls {
         unit: unit?.unit ?? state?.unit ?? null,
         to,
         state: state?.id ?? null,
+        ...(rollout === null ? {} : { rollout }),
         ...(stateKeys.length === 0 ? {} : { state_values: valuesOf(request.state, stateKeys) }),
         watches: request.visibly === true && request.onAnswer !== undefined,
         request: asked,

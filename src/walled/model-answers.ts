@@ -25,7 +25,7 @@ export interface AskingUnit {
   calls: number;
   readonly mostCalls: number;
   /** The state that a model is asked about, by its number: what a judge takes, and how calls are answered, is counted for it. */
-  readonly standIn: (state: number) => Readonly<Record<string, unknown>>;
+  readonly standIn: (state: number, rollout?: number) => Readonly<Record<string, unknown>>;
   /** One of its calls was answered, or is: it is heard of. */
   readonly heard: () => void;
   /** It makes a call: what is told of that shows which time is its own. */
@@ -221,8 +221,8 @@ type Answered = Pick<ToEnvironmentOf<"answer">, "reply" | "error"> & { readonly 
 /** A relayed request is for the model under evaluation, whatever its body says. */
 const nameOf = (request: Call["request"]): string => (request.kind === "relay" ? "" : (request.model ?? ""));
 
-function stateOf({ to, state, state_values }: Call, unit: AskingUnit | null): Readonly<Record<string, unknown>> {
+function stateOf({ to, state, rollout, state_values }: Call, unit: AskingUnit | null): Readonly<Record<string, unknown>> {
   if (unit === null) return {};
-  const standIn = state === null ? { example_id: unit.exampleId } : unit.standIn(state);
+  const standIn = state === null ? { example_id: unit.exampleId } : unit.standIn(state, rollout);
   return to !== null ? standIn : { ...standIn, ...state_values, example_id: unit.exampleId };
 }

@@ -7,6 +7,7 @@ import { storedOf } from "../environments/unit/stored-rollout.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
 import { isRolloutErrorCode, rolloutFailure } from "../rollouts/failure.ts";
 import { type KeptBase, type KeptTurn, markUnkept, type OpenedState } from "../rollouts/kept/kept-state.ts";
+import { askedTimesOf, keepAskedTimes } from "../rollouts/state/asked-questions.ts";
 import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 import { createState, type StateOptions } from "../rollouts/state/state.ts";
@@ -48,6 +49,8 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
     });
     this.#of = of;
     this.#base = { input, tools: traits.toolDefs };
+    for (const [rollout, { state }] of options.begun ?? []) this.standIns.goesOn(rollout, askedTimesOf(state));
+    for (const [rollout, state] of options.generated ?? []) this.standIns.goesOn(rollout, askedTimesOf(state));
     this.#stored = new Map((options.stored?.rows ?? []).map((kept) => [kept.index, this.#storedOf(kept)]));
   }
 
@@ -88,15 +91,18 @@ export class PlayedRollouts extends WalledUnit<PlayedUnit> {
   #open(rollout: number, text: string, state: number | null): OpenedState | null {
     const { options } = this.#of;
     const before = options.begun?.get(rollout)?.state ?? options.generated?.get(rollout);
-    return this.#believed(rollout, () =>
-      believedState(text, {
+    return this.#believed(rollout, () => {
+      const opened = believedState(text, {
         base: this.#base,
         client: options.client,
         wasRefused: this.wasRefused,
         judges: (said) => this.standIns.usageOf(state, said === null || before === undefined ? null : judgeUsageOf(before)),
         cache: (said) => this.standIns.cacheOf(state, said === null || before === undefined ? null : cacheUsageOf(before)),
-      }),
-    );
+      });
+      // Its own count is nobody's word either.
+      keepAskedTimes(opened.state, this.standIns.askedOf(rollout) ?? {});
+      return opened;
+    });
   }
 
   /** The same of one that comes with its row. */

@@ -1,6 +1,7 @@
 import { addCacheUsage, type CacheUsage } from "../metrics/cache-usage.ts";
 import type { JudgeUsage } from "../metrics/rollout-summary.ts";
 import { addJudges } from "../metrics/totals.ts";
+import { type AskedTimes, askedTimesOf, keepAskedTimes, nameRollout } from "../rollouts/state/asked-questions.ts";
 import { cacheUsageOf } from "../rollouts/state/cache-meter.ts";
 import { judgeUsageOf } from "../rollouts/state/judge-usage.ts";
 
@@ -12,21 +13,44 @@ export class StandIns {
   readonly #exampleId: number;
   readonly #most: number;
   readonly #states = new Map<number, { readonly example_id: number; readonly trajectory: readonly unknown[] }>();
+  /** The newest of each rollout: it is the attempt that is at work. */
+  readonly #newest = new Map<number, Readonly<Record<string, unknown>>>();
+  /** What rollouts that are gone on with had asked before. */
+  readonly #asked = new Map<number, AskedTimes>();
 
   constructor(exampleId: number, most: number) {
     this.#exampleId = exampleId;
     this.#most = most;
   }
 
-  /** One that names no rollout where there are too many: what it takes is counted for the row that is written next. */
-  of(state: number): Readonly<Record<string, unknown>> {
+  /** The first state of that rollout is of one that is gone on with: it numbers on. */
+  goesOn(rollout: number, asked: AskedTimes | null): void {
+    if (asked !== null) this.#asked.set(rollout, asked);
+  }
+
+  /** How often the attempt that is at work has asked each of its questions; null where it has asked none. */
+  askedOf(rollout: number): AskedTimes | null {
+    const newest = this.#newest.get(rollout);
+    return newest === undefined ? (this.#asked.get(rollout) ?? null) : askedTimesOf(newest);
+  }
+
+  /** One that names no rollout where there are too many: what it takes is counted for the row that is written next. `rollout`: whose it is, where that is said. */
+  of(state: number, rollout?: number): Readonly<Record<string, unknown>> {
     let standIn = this.#states.get(state);
     if (standIn === undefined) {
       if (this.#states.size >= this.#most) return { example_id: this.#exampleId };
       standIn = { example_id: this.#exampleId, trajectory: [] };
       this.#states.set(state, standIn);
+      if (rollout !== undefined) this.#begin(rollout, standIn);
     }
     return standIn;
+  }
+
+  #begin(rollout: number, standIn: Readonly<Record<string, unknown>>): void {
+    nameRollout(standIn, rollout);
+    const asked = this.#newest.has(rollout) ? undefined : this.#asked.get(rollout);
+    if (asked !== undefined) keepAskedTimes(standIn, asked);
+    this.#newest.set(rollout, standIn);
   }
 
   /** What judges took for the state of that number, beside `before`; null where none was asked. */

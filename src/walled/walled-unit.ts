@@ -120,7 +120,7 @@ export abstract class WalledUnit<Outcome> implements OpenUnit {
     this.#hasPermit = true;
     this.beginAnew();
   };
-  readonly standIn = (state: number): Readonly<Record<string, unknown>> => this.standIns.of(state);
+  readonly standIn = (state: number, rollout?: number): Readonly<Record<string, unknown>> => this.standIns.of(state, rollout);
   readonly heard = (): void => {
     this.heardAt = this.line.now();
   };

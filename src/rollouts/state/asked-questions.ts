@@ -1,8 +1,13 @@
+import { trajectoryOf } from "./judge-usage.ts";
+
 /** Which of its example's rollouts a state is of, and how often it has asked each question: what tells one attempt at an answer from the next (docs/decisions/cached-answers.md). */
 interface Asker {
   readonly rollout: number;
   readonly times: Map<string, number>;
 }
+
+/** By the names of questions. */
+export type AskedTimes = Readonly<Record<string, number>>;
 
 /** Of one question, which attempt at it this is. */
 export interface AskedTime {
@@ -16,7 +21,6 @@ export interface AskedTime {
 /** Beside the states, by their trajectories: an environment may hand its model a copy of the state. */
 const askers = new WeakMap<object, Asker>();
 
-const trajectoryOf = ({ trajectory }: Readonly<Record<string, unknown>>): object | null => (Array.isArray(trajectory) ? trajectory : null);
 const askerOf = (state: Readonly<Record<string, unknown>>): Asker | null => {
   const trajectory = trajectoryOf(state);
   return (trajectory === null ? undefined : askers.get(trajectory)) ?? null;
@@ -26,6 +30,11 @@ const askerOf = (state: Readonly<Record<string, unknown>>): Asker | null => {
 export function nameRollout(state: Readonly<Record<string, unknown>>, rollout: number): void {
   const trajectory = trajectoryOf(state);
   if (trajectory !== null) askers.set(trajectory, { rollout, times: askers.get(trajectory)?.times ?? new Map() });
+}
+
+/** Which rollout a state is of; null where nobody said it. */
+export function rolloutOf(state: Readonly<Record<string, unknown>>): number | null {
+  return askerOf(state)?.rollout ?? null;
 }
 
 /** Counts one question of a rollout, by what it is called; null for a state that is of no rollout. */
@@ -42,13 +51,14 @@ export function askedTime(state: Readonly<Record<string, unknown>>, question: st
 }
 
 /** How often it has asked each of its questions; null where it has asked none. */
-export function askedTimesOf(state: Readonly<Record<string, unknown>>): Readonly<Record<string, number>> | null {
+export function askedTimesOf(state: Readonly<Record<string, unknown>>): AskedTimes | null {
   const asker = askerOf(state);
   return asker === null || asker.times.size === 0 ? null : Object.fromEntries(asker.times);
 }
 
 /** For a state that is opened again: it numbers on from there, once its rollout is named. */
-export function keepAskedTimes(state: Readonly<Record<string, unknown>>, times: Readonly<Record<string, number>>): void {
+export function keepAskedTimes(state: Readonly<Record<string, unknown>>, times: AskedTimes): void {
   const trajectory = trajectoryOf(state);
-  if (trajectory !== null) askers.set(trajectory, { rollout: 0, times: new Map(Object.entries(times)) });
+  const counted = Object.entries(times).filter(([, time]) => Number.isSafeInteger(time));
+  if (trajectory !== null) askers.set(trajectory, { rollout: askers.get(trajectory)?.rollout ?? 0, times: new Map(counted) });
 }

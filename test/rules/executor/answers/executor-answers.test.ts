@@ -5,7 +5,7 @@ import type { ExecutorPorts, ExecutorStore } from "../../../../src/executor/port
 import { Slice } from "../../../../src/executor/slice.ts";
 import { MAX_CACHED_ANSWER_BYTES } from "../../../../src/limits.ts";
 import { nameRollout } from "../../../../src/rollouts/state/asked-questions.ts";
-import type { ModelRequest } from "../../../../src/rollouts/types.ts";
+import type { ModelRequest, ModelResponse } from "../../../../src/rollouts/types.ts";
 import { ask, completion } from "../../../support/clients/scripted-endpoint.ts";
 import { clientPortsOfExecutor, grantFor } from "../../../support/run/executor-ports.ts";
 import { MemoryDesks } from "../../../support/run/memory-desks.ts";
@@ -96,10 +96,7 @@ async function comes(isSo: () => boolean): Promise<void> {
   }
   expect(isSo()).toBe(true);
 }
-const text = ({ message, cached = false }: Awaited<ReturnType<Awaited<ReturnType<ReturnType<typeof executor>["open"]>>["getResponse"]>>) => [
-  message.content,
-  cached,
-];
+const text = ({ message, cached }: ModelResponse): readonly [unknown, boolean] => [message.content, cached === true];
 
 describe("an executor that keeps answers", () => {
   it("asks once for each attempt, and marks what it did not send", async () => {

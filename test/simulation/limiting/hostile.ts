@@ -4,7 +4,7 @@ import { broken } from "../invariants.ts";
 import { Random } from "../world/random.ts";
 import { Chaos, type ChaosPlan } from "./world/chaos.ts";
 import { LimitedWorld } from "./world/limited-world.ts";
-import { NO_FAULTS } from "./world/limiter-line.ts";
+import { NO_FAULTS } from "../world/exchange-line.ts";
 import type { RunPlan } from "./world/run-load.ts";
 import { SendsWatch } from "./sends-watch.ts";
 

@@ -1,5 +1,5 @@
 import type { LimitedWorld } from "./limited-world.ts";
-import type { LineFaults } from "./limiter-line.ts";
+import type { LineFaults } from "../../world/exchange-line.ts";
 
 /** How often what goes wrong; means in milliseconds, null = never. */
 export interface ChaosPlan {

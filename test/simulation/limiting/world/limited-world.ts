@@ -3,7 +3,7 @@ import { providerPlan } from "../../../support/model-server/limited/provider-pla
 import type { LimitedProvider } from "../../../support/model-server/limited/limited-provider.ts";
 import { Random } from "../../world/random.ts";
 import { ExecutorNode } from "./executor-node.ts";
-import { LimiterLine, type LineFaults, NO_FAULTS } from "./limiter-line.ts";
+import { ExchangeLine, type LineFaults, NO_FAULTS } from "../../world/exchange-line.ts";
 import { LimiterNode } from "./limiter-node.ts";
 import { ProviderPort, type Traffic } from "./provider-port.ts";
 import { RunLoad, type RunPlan } from "./run-load.ts";
@@ -59,7 +59,7 @@ export class LimitedWorld {
     const id = `executor-${++this.#executors}`;
     const { now, sleep } = this.time;
     const ports = { id, boot: "boot", runtime: `runtime-${id}`, now, sleep, random: this.random.next, fetch: this.port.fetch };
-    const line = new LimiterLine(this.limiter, this.time, this.random, () => this.lineFaults ?? NO_FAULTS);
+    const line = new ExchangeLine(this.limiter, this.time, this.random, () => this.lineFaults ?? NO_FAULTS);
     const node = new ExecutorNode({ ...ports, limiter: () => line }, this.time);
     this.executors.push(node);
     return node;

@@ -1,9 +1,7 @@
-import type { ExchangeAnswer, ExchangeRequest, LimiterControl } from "../../../../durable-objects/limiter/limiter-control.ts";
-import type { Random } from "../../world/random.ts";
-import type { LimiterNode } from "./limiter-node.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import type { VirtualTime } from "../limiting/world/virtual-time.ts";
+import type { Random } from "./random.ts";
 
-/** What happens to messages between executors and the Limiter. Probabilities, and milliseconds. */
+/** What happens to messages between executors and an object that they share. Probabilities, and milliseconds. */
 export interface LineFaults {
   readonly lost: number;
   readonly answerLost: number;
@@ -20,38 +18,43 @@ const WAY_MS: readonly [number, number] = [1, 10];
 /** After that the platform says that a call has failed. */
 const LOST_MS = 2_000;
 
-/** The way of one executor's calls to the Limiter and back. */
-export class LimiterLine implements Pick<LimiterControl, "exchange"> {
-  readonly #limiter: LimiterNode;
+/** An object that executors exchange with. */
+export interface ExchangeNode<Request, Answer> {
+  exchange(request: Request): Promise<Answer>;
+}
+
+/** The way of one executor's calls to such an object and back. */
+export class ExchangeLine<Request, Answer> implements ExchangeNode<Request, Answer> {
+  readonly #node: ExchangeNode<Request, Answer>;
   readonly #time: VirtualTime;
   readonly #random: Random;
   readonly #faults: () => LineFaults;
 
-  constructor(limiter: LimiterNode, time: VirtualTime, random: Random, faults: () => LineFaults) {
-    this.#limiter = limiter;
+  constructor(node: ExchangeNode<Request, Answer>, time: VirtualTime, random: Random, faults: () => LineFaults) {
+    this.#node = node;
     this.#time = time;
     this.#random = random;
     this.#faults = faults;
   }
 
-  async exchange(request: ExchangeRequest): Promise<ExchangeAnswer> {
+  async exchange(request: Request): Promise<Answer> {
     // What is sent is a copy.
     const sent = structuredClone(request);
     const { lost, answerLost, doubled } = this.#faults();
     if (this.#random.chance(doubled)) this.#again(sent);
     await this.#way();
     if (this.#random.chance(lost)) return await this.#fail();
-    const answer = structuredClone(await this.#limiter.exchange(sent));
+    const answer = structuredClone(await this.#node.exchange(sent));
     if (this.#random.chance(answerLost)) return await this.#fail();
     await this.#way();
     return answer;
   }
 
-  #again(request: ExchangeRequest): void {
+  #again(request: Request): void {
     const { late_ms } = this.#faults();
     this.#time
       .sleep(this.#random.int(10, Math.max(20, late_ms)))
-      .then(() => this.#limiter.exchange(structuredClone(request)))
+      .then(() => this.#node.exchange(structuredClone(request)))
       .catch(() => undefined);
   }
 

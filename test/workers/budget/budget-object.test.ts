@@ -1,0 +1,176 @@
+import { abortAllDurableObjects, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { BudgetAnswer, BudgetControl, BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
+import { budgetStub } from "../../../durable-objects/stubs.ts";
+import { Spender, waiting } from "../../support/budget/spender.ts";
+import { restoreClock, service, skip } from "../support/service.ts";
+
+/** Budgets in real objects: what was told is stored, and neither an eviction nor a crash lets anybody have more than the limit. */
+
+const NAME = "run/0000abcd";
+const LEASE_MS = 10_500;
+
+const raw = () => service.BUDGET.getByName(NAME);
+/** A new stub each time: after a crash the old one stays broken. */
+const budget = (): BudgetControl => budgetStub(service, NAME) as BudgetControl;
+async function ask(request: BudgetRequest): Promise<Extract<BudgetAnswer, { kind: "ok" }>> {
+  const answer = await budget().exchange(request);
+  if (answer.kind !== "ok") throw new Error(answer.message);
+  return answer;
+}
+const tables = (): Promise<readonly string[]> =>
+  runInDurableObject(raw(), (_, { storage }) =>
+    storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\' ORDER BY name")
+      .toArray()
+      .map(({ name }) => name),
+  );
+
+/** Ways in which an object is gone from memory. */
+const GONE = [
+  ["an eviction", () => evictDurableObject(raw())],
+  ["a crash", () => abortAllDurableObjects()],
+] as const;
+
+beforeEach(() => restoreClock());
+afterEach(async () => {
+  restoreClock();
+  await reset();
+});
+
+describe("a Budget", () => {
+  it("that nobody gave a limit has nothing to spend, to show or to store", async () => {
+    expect(await budget().exchange(new Spender("a").says(waiting(1, 10)))).toEqual({ kind: "refused", message: expect.stringContaining("no limit") });
+    expect(await budget().view()).toBeNull();
+    expect(await tables()).toEqual([]);
+  });
+
+  it("is not there in a deployment whose wrangler.toml is of before", () => expect(budgetStub({}, NAME)).toBeNull());
+
+  it("that is removed has none any more, and leaves nothing behind", async () => {
+    await budget().set({ total: 100 });
+    await ask(new Spender("a").says(waiting(1, 10)));
+    expect(await tables()).toEqual(["head", "party", "schema_version", "spent"]);
+    await budget().remove();
+    expect(await tables()).toEqual([]);
+    expect((await budget().exchange(new Spender("a").says())).kind).toBe("refused");
+  });
+
+  it("begins a day by the clock of the service, and knows what the month had", async () => {
+    await budget().set({ day: 100, month: 150 });
+    const a = new Spender("a");
+    await ask(a.says(waiting(1, 90)));
+    await ask(a.says({ settled: 90 }));
+    expect((await ask(a.says(waiting(1, 90)))).over).toMatchObject({ span: "day", limit: 100, settled: 90 });
+    const before = (await budget().view())?.spent.month.settled;
+    expect(before).toBe(90);
+    skip(24 * 3_600_000);
+    const view = await budget().view();
+    expect(view?.spent.day.settled).toBe(0);
+    expect(view?.spent.total.settled).toBe(90);
+  });
+
+  it("writes nothing for a word that moved no money", async () => {
+    await budget().set({ total: 1_000 });
+    const a = new Spender("a");
+    const { allots } = await ask(a.says(waiting(2, 100)));
+    const written = (): Promise<number> =>
+      runInDurableObject(raw(), (_, { storage }) => storage.sql.exec<{ n: number }>("SELECT total_changes() AS n").one().n);
+    await ask(a.says({ reserved: 200, in_flight: 2, free: allots - 200 }));
+    const before = await written();
+    for (let n = 0; n < 20; n++) await ask(a.says({ reserved: 200, in_flight: 2, free: allots - 200 }));
+    expect(await written()).toBe(before);
+  });
+});
+
+describe.each(GONE)("a Budget after %s", (_, gone) => {
+  it("knows limits, what is spent and what is out, and takes the repetition of a message for one", async () => {
+    await budget().set({ total: 1_000 }, 100);
+    const a = new Spender("a");
+    const first = a.says(waiting(2, 100));
+    const { allots } = await ask(first);
+    await gone();
+    expect((await ask(first)).allots).toBe(allots);
+    const spent = { settled: 30, unseen: { calls: 1, amount: 100 }, free: allots - 130 };
+    const second = a.says(spent);
+    const told = (await ask(second)).allots;
+    await gone();
+    expect((await ask(second)).allots).toBe(Math.max(0, told));
+    expect(await budget().view()).toMatchObject({
+      limits: { total: 1_000 },
+      spent: { total: { settled: 130, unseen: { calls: 1, amount: 100 } } },
+      allotted: spent.free + Math.max(0, told),
+    });
+  });
+
+  it("leaves those who are not heard of what they have for a lease, and then counts it as unseen", async () => {
+    await budget().set({ total: 300 });
+    await ask(new Spender("a").says(waiting(1, 300)));
+    const b = new Spender("b");
+    await gone();
+    expect((await ask(b.says(waiting(1, 100)))).allots).toBe(0);
+    skip(LEASE_MS - 1);
+    await gone();
+    // Who may be there unheard has a lease anew.
+    expect((await ask(b.says(waiting(1, 100)))).over).toBeNull();
+    skip(LEASE_MS + 1);
+    expect((await ask(b.says(waiting(1, 100)))).over).toMatchObject({ settled: 0, unseen: { calls: 1, amount: 300 } });
+    await gone();
+    expect((await budget().view())?.spent.total.unseen).toEqual({ calls: 1, amount: 300 });
+  });
+
+  it("at every step of two executors never has more out than the limit", async () => {
+    for (let step = 0; step < 12; step++) {
+      await budget().remove();
+      await budget().set({ total: 1_000 });
+      const purses = ["a", "b"].map((name) => ({ spender: new Spender(`${name}${step}`), free: 0 }));
+      let settled = 0;
+      for (let n = 0; n < 12; n++) {
+        if (n === step) await gone();
+        const purse = purses[n % 3 === 1 ? 1 : 0];
+        if (purse === undefined) throw new Error("there is no such executor");
+        const spent = Math.min(purse.free, 60);
+        purse.free -= spent;
+        settled += spent;
+        const request = purse.spender.says({ settled: spent, free: purse.free, ...waiting(3, 70) });
+        const { allots } = await ask(request);
+        // Every other answer is lost, with the object that gave it.
+        if (n % 2 === 0) {
+          await gone();
+          expect((await ask(request)).allots).toBe(Math.max(0, allots));
+        }
+        purse.free += Math.max(0, allots);
+        const out = purses.reduce((sum, { free }) => sum + free, 0);
+        expect(settled + out).toBeLessThanOrEqual(1_000);
+        expect(await budget().view()).toMatchObject({ spent: { total: { settled } }, allotted: out });
+      }
+    }
+  });
+});
+
+describe("what another version has stored, or says", () => {
+  it("is refused by name, and left alone", async () => {
+    await runInDurableObject(raw(), (_, { storage }) => {
+      storage.sql.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
+      storage.sql.exec("INSERT INTO schema_version VALUES (99)");
+    });
+    await abortAllDurableObjects();
+    expect(await budget().exchange(new Spender("a").says())).toEqual({ kind: "refused", message: expect.stringContaining("schema 99") });
+    const refusal = await budget()
+      .view()
+      .then(
+        () => "answered",
+        (error: unknown) => error,
+      );
+    expect(refusal).toMatchObject({ code: "stored_version_unknown", hint: expect.stringContaining("newer") });
+    expect(await tables()).toEqual(["schema_version"]);
+  });
+
+  it("of the protocol is refused by its number", async () => {
+    await budget().set({ total: 100 });
+    expect(await budget().exchange({ ...new Spender("a").says(), protocol: 2 as never })).toEqual({
+      kind: "refused",
+      message: expect.stringContaining("version 1"),
+    });
+  });
+});

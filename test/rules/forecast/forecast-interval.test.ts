@@ -3,7 +3,7 @@ import type { RolloutFigures } from "../../../src/forecast/figures.ts";
 import { LEAST_EXAMPLES, predictedSum, sumOf } from "../../../src/forecast/predicted-sum.ts";
 import { forecastRun } from "../../../src/forecast/run-forecast.ts";
 import { seededRandom } from "../../../src/seeded-random.ts";
-import { COSTS } from "./costs-of-examples.ts";
+import { COSTS } from "../../simulation/forecasting/costs.ts";
 
 const RUNS = 400;
 const PACE = { concurrent: 32, requests_per_minute: null, tokens_per_minute: null };

@@ -1,14 +1,23 @@
 /** What examples cost in simulated runs: numbers above 0, drawn by `random`. */
 export const COSTS: Readonly<Record<string, (random: () => number) => number>> = {
   constant: () => 0.0123,
-  "log-normal (spread 1)": (random) => Math.exp(normal(random)),
-  "log-normal, heavy (spread 1.2)": (random) => Math.exp(1.2 * normal(random)),
-  "short, and three in ten twenty times as long": (random) => (random() < 0.3 ? 20 : 1) * Math.exp(0.2 * normal(random)),
+  "log-normal (spread 1)": logNormal(1),
+  "log-normal, heavy (spread 1.2)": logNormal(1.2),
+  "short, and three in ten twenty times as long": twoHumps(0.3, 20),
   agent,
 };
 
+export function logNormal(spread: number): (random: () => number) => number {
+  return (random) => Math.exp(spread * normal(random));
+}
+
+/** A share of them is so many times as dear. */
+export function twoHumps(share: number, times: number): (random: () => number) => number {
+  return (random) => (random() < share ? times : 1) * Math.exp(0.2 * normal(random));
+}
+
 /** Turns until it is done or gives up, as likely at each as this example is hard; each reads all that was said before. */
-function agent(random: () => number): number {
+export function agent(random: () => number): number {
   const ends = 0.05 + 0.25 * random();
   let [turns, context, cost] = [1, 2000, 0];
   while (turns < 30 && random() > ends) turns += 1;

@@ -283,7 +283,9 @@ export abstract class Environment implements Playable {
   /** Whether a stop condition holds, asked in their order; the first that does is noted as `stop_condition`. */
   async isCompleted(state: State): Promise<boolean> {
     for (const { name, run } of handlersOf(this, "stop")) {
-      if (!(await run(state))) continue;
+      const holds = run(state);
+      // Most answer at once, and are asked before every turn.
+      if (!(typeof holds === "boolean" ? holds : await holds)) continue;
       state.stop_condition = name;
       return true;
     }

@@ -68,8 +68,11 @@ export function handlersOf<Kind extends HandlerKind>(owner: object, kind: Kind):
 export async function runHandlers(owner: object, kind: "cleanup", state: State): Promise<void>;
 export async function runHandlers(owner: object, kind: "teardown"): Promise<void>;
 export async function runHandlers(owner: object, kind: "cleanup" | "teardown", state?: State): Promise<void> {
+  const handlers = handlersOf(owner, kind);
+  // Most have none, and are asked for them with every rollout.
+  if (handlers.length === 0) return;
   await runAll(
-    handlersOf(owner, kind).map(
+    handlers.map(
       ({ run }) =>
         async () =>
           (run as (state?: State) => void | Promise<void>)(state),

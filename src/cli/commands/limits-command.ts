@@ -7,7 +7,7 @@ import { LIMIT_KINDS, type LimitKind } from "../../endpoint-limits/limit-kinds.t
 import type { Output } from "../runs/ask-service.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import { mustBeNone, outputOption, slugOf } from "./shared-flags.ts";
 
 interface Flags {
   readonly team?: string;
@@ -29,7 +29,9 @@ export function limitsCommand(context: CommandContext, done: (code: ExitCode) =>
     limits.command(name, options).description(description).addOption(teamOption()).addOption(outputOption());
   command("list", "show each endpoint, key and model that runs call (what `limits` alone does)", { isDefault: true })
     .alias("ls")
-    .action(async (flags: Flags) => {
+    .allowExcessArguments()
+    .action(async (flags: Flags, { args }: Command) => {
+      mustBeNone(args, limits);
       const { limitsList } = await import("../endpoint-limits/endpoint-limits.ts");
       done(await limitsList(context, flags));
     });

@@ -1,5 +1,5 @@
 /** Flags that several commands about a service have. */
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { isTeam, TEAM_RULE } from "../../teams/team-name.ts";
 import { usageError } from "../terminal/cli-error.ts";
 
@@ -13,3 +13,13 @@ export const slugOf =
     if (isTeam(text)) return text;
     throw usageError(`${place}: ${JSON.stringify(text)} ${TEAM_RULE}`);
   };
+
+/** Of a command that alone does what one of its own does: a word behind it that is none of those is named, with those that there are. */
+export function mustBeNone([word]: readonly string[], parent: Command): void {
+  if (word === undefined) return;
+  const known = parent.commands.map((command) => command.name()).join(", ");
+  throw usageError(
+    `${parent.name()} ${JSON.stringify(word)}: there is no such command`,
+    `One of ${known}; \`npx edgewise ${parent.name()}\` alone is ${parent.name()} list.`,
+  );
+}

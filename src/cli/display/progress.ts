@@ -155,7 +155,7 @@ export function waitingText({ waiting, paused_until, limited }: Vitals, clock: n
 }
 
 /** Local time, HH:MM:SS. */
-function timeOfDay(unixMs: number): string {
+export function timeOfDay(unixMs: number): string {
   const date = new Date(unixMs);
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => String(part).padStart(2, "0")).join(":");
 }

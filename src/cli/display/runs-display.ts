@@ -1,7 +1,7 @@
 /** What a terminal shows while the runs of a command go on. */
 import type { Evaluation, LogEvent, RunState } from "../connection/api-types.ts";
 import { finishedRollouts } from "./speed.ts";
-import { Progress, type ProgressOptions, progressText, toldLine } from "./progress.ts";
+import { Progress, type ProgressOptions, progressText, toldLine, waitingText, waitOf } from "./progress.ts";
 
 /** What is told about one run. */
 export interface RunProgress {
@@ -65,6 +65,8 @@ class SingleDisplay implements RunsDisplay {
 }
 
 const LINE_MS = 5000;
+/** Evaluations that wait of which it is said for what; the others are counted. */
+const SHOWN_WAITS = 3;
 
 /** One line about all runs now and then, and every news with the name of its run in front. */
 class LinesDisplay implements RunsDisplay {
@@ -115,12 +117,23 @@ class LinesDisplay implements RunsDisplay {
     this.#timer = null;
   }
 
+  /** What an evaluation waits for that has not ended. */
+  #waitsOf(index: number, state: RunState): readonly string[] {
+    if (this.#ended.has(index)) return [];
+    const waits = waitOf(state) ?? waitingText(state.vitals, this.#options.clock());
+    return waits === null ? [] : [`${this.#labels[index]}: ${waits}`];
+  }
+
   #show(): void {
     const states = [...this.#states.values()];
     const sum = (count: (state: RunState) => number): number => states.reduce((total, state) => total + count(state), 0);
     const [done, total] = [sum(finishedRollouts), sum(({ total_rollouts }) => total_rollouts)];
     const share = total === 0 ? "" : ` (${Math.floor((done / total) * 100)} %)`;
-    const line = `${this.#ended.size}/${this.#labels.length} evaluations · ${done}/${total} rollouts${share}`;
+    const waits = [...this.#states].flatMap(([index, state]) => this.#waitsOf(index, state));
+    const more = waits.length > SHOWN_WAITS ? [`${waits.length - SHOWN_WAITS} more wait`] : [];
+    const line = [`${this.#ended.size}/${this.#labels.length} evaluations`, `${done}/${total} rollouts${share}`, ...waits.slice(0, SHOWN_WAITS), ...more].join(
+      " · ",
+    );
     if (line === this.#last || this.#ended.size === this.#labels.length) return;
     this.#last = line;
     this.note(line);

@@ -6,6 +6,7 @@ import { LIMIT_KINDS, type LimitKind } from "../../endpoint-limits/limit-kinds.t
 import { columnLines } from "../../report/text/columns.ts";
 import { singleLine } from "../../report/text/printable.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
+import { timeOfDay } from "../display/progress.ts";
 import type { GivenAnswer, LimiterUser, LimitField, ShownLimiter } from "./limiter-answer.ts";
 
 /** Limiters, and limits that are given, as a terminal shows them. */
@@ -50,12 +51,15 @@ function detailsOf({ api_base_url, given, state }: ShownLimiter): readonly strin
   const bound = boundOf(state.bound);
   return [
     `limit    ${limits.length === 0 ? "none known" : limits.join(", ")}`,
-    ...(state.down_since === null ? [] : [`down     since ${state.down_since}`]),
-    ...(state.paused_until === null ? [] : [`paused   until ${state.paused_until}`]),
+    ...(state.down_since === null ? [] : [`down     since ${clockText(state.down_since)}`]),
+    ...(state.paused_until === null ? [] : [`paused   until ${clockText(state.paused_until)}`]),
     ...(bound === null || state.waiting === 0 ? [] : [`waiting  for ${boundText({ bound, base_url: api_base_url })}`]),
     ...(state.users.length === 0 ? [] : [`used by  ${usersText(state.users)}`]),
   ];
 }
+
+/** As the display of a run has it. */
+const clockText = (iso: string): string => timeOfDay(Date.parse(iso));
 
 const sourceText = (source: "given" | "told" | "found", given: readonly string[]): string =>
   source === "given" && given.length > 0 ? `given: ${given.join(", ")}` : source;

@@ -136,7 +136,8 @@ async function ours(version: string): Promise<void> {
 
   const { code, text } = await vf(EXAMPLES, ["--resume", folder]).ended;
   equal(code, 0, text);
-  checkWhole(folder, EXAMPLES);
+  // Nor does it sort the file.
+  checkWhole(folder, EXAMPLES, cut);
   const after = rowsIn(folder);
   for (const row of kept)
     ok(
@@ -154,7 +155,7 @@ async function ours(version: string): Promise<void> {
   record(folder, `${version}-finished`);
 
   await edgewise(["-R", folder]);
-  checkWhole(folder, EXAMPLES);
+  checkWhole(folder, EXAMPLES, cut);
   said("nothing is left to do here");
   await edgewise(["-R", folder, "-n", String(GROWN)]);
   checkWhole(folder, GROWN);
@@ -180,13 +181,11 @@ function price(): void {
 }
 
 /** Every example with all of its attempts, sorted, each attempt once. */
-function checkWhole(folder: string, examples: number): void {
+function checkWhole(folder: string, examples: number, sorted = true): void {
   same(countsIn(folder), Array<number>(examples).fill(ROLLOUTS));
   const ids = rowsIn(folder).map(({ example_id }) => Number(example_id));
-  same(
-    ids,
-    ids.toSorted((a, b) => a - b),
-  );
+  const inOrder = ids.toSorted((a, b) => a - b);
+  if (sorted) same(ids, inOrder);
   equal(metadataIn(folder).num_examples, examples);
   const mean = rowsIn(folder).reduce((sum, { reward }) => sum + Number(reward), 0) / (examples * ROLLOUTS);
   ok(Math.abs(Number(metadataIn(folder).avg_reward) - mean) < 1e-9, "avg_reward is not the mean of the rows");

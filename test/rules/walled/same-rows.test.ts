@@ -14,7 +14,7 @@ import { ModelError, ToolCallError } from "../../../src/errors/rollout-errors.ts
 import { countedBy } from "../../../src/executor/endpoints/counted-answers.ts";
 import { CacheMeter } from "../../../src/rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../../src/rollouts/state/judge-usage.ts";
-import type { Client, Message, State } from "../../../src/rollouts/types.ts";
+import type { Client, Message, ModelResponse, State } from "../../../src/rollouts/types.ts";
 import { JudgeRubric } from "../../../src/rubrics/judge-rubric.ts";
 import { groupReward } from "../../../src/rubrics/reward-function.ts";
 import { Rubric } from "../../../src/rubrics/rubric.ts";
@@ -64,6 +64,10 @@ class Guessing extends MultiTurnEnv {
 }
 
 const four = () => scripted(() => response("4"));
+function priced(text: string): ModelResponse {
+  const billed = { input_tokens: 10, output_tokens: 4, cached_input_tokens: 8 };
+  return { ...response(text), usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 14, reasoning_tokens: 0, billed } };
+}
 const single = (rubric: Rubric) => () => new SingleTurnEnv({ dataset, rubric });
 const fails = (thrown: () => Error) => () => scripted(() => thrown());
 
@@ -253,6 +257,14 @@ const CASES: readonly Case[] = [
     judge: () => scripted(() => response("yes")),
     count: 3,
     check: ({ lines }) => expect(JSON.parse(lines[0] ?? "").judge_usage).toEqual({ requests: 1, input_tokens: 5, output_tokens: 2 }),
+  },
+  {
+    name: "what answers cost, of those that its server was asked for",
+    load: () => new Guessing(),
+    client: () => scripted(({ prompt }) => priced(prompt.length > 2 ? "4" : "5")),
+    fields: () => ({ price: { input_usd_per_mtok: 1_000, output_usd_per_mtok: 2_000, cached_input_usd_per_mtok: 100 } }),
+    // One of two answers: 10 tokens, 8 of them at $100, and 4 at $2,000 a million.
+    check: ({ lines }) => expect(JSON.parse(lines[0] ?? "").usage_cost).toEqual({ input_usd: 0.0028, output_usd: 0.008, total_usd: 0.0108 }),
   },
   {
     name: "calls that the cache answered, of the model and of judges",

@@ -44,6 +44,11 @@ describe("the line that says where a run stands", () => {
     expect(progressText(busy, 80_000, noon - 5000)).toBe(
       "10/40 rollouts (25 %) · reward 0.417 · errors: connection_failed 2, timeout 1 · 3 retries · 4 requests wait for the rate limit until 12:00:05 · 12,345 + 678 tokens · about 1m 20s left",
     );
+    const cost = { input_usd: 0.1, output_usd: 0.02, total_usd: 0.12 };
+    const judges = { requests: 2, input: 1, output: 1, cost: { requests: 2, input_usd: 1, output_usd: 0.5, total_usd: 1.5 } };
+    expect(progressText(state({ tokens: { input: 1, output: 2 }, cost, judges }), null, 0)).toBe("0/40 rollouts (0 %) · 1 + 2 tokens · $0.1200 · judges $1.50");
+    expect(progressText(state({ cost: { ...cost, unpriced_rollouts: 3 } }), null, 0)).toBe("0/40 rollouts (0 %) · $0.1200+");
+    expect(progressText(state({ cost: null }), null, 0)).toBe("0/40 rollouts (0 %)");
     expect(progressText(state(), null, 0)).toBe("0/40 rollouts (0 %)");
     expect(progressText(state({ phase: "preparing", total_rollouts: 0 }), null, 0)).toBe("preparing the data set");
     expect(progressText(state({ phase: "finalising", done_rollouts: 40 }), null, 0)).toBe("40/40 rollouts (100 %) · writing the results");

@@ -83,7 +83,7 @@ const FLOORS: readonly (readonly string[])[] = [
   inCli("environments/", "display/", "view/", "runs/"),
   inCli("python/"),
   inCli("applying/"),
-  inCli("exports/", "people/", "budgets/", "endpoint-limits/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
+  inCli("exports/", "people/", "budgets/", "cache/", "endpoint-limits/", "endpoints/", "secrets/", "evaluators/", "monitors/", "alerts/"),
   inCli("schedules/", "links/"),
   inCli("push/", "comparison/", "published/"),
   inCli("datasets/"),

@@ -17,6 +17,8 @@ export interface AnswerParty {
 export interface DoneAnswer {
   readonly digest: QuestionDigest;
   readonly bytes: number;
+  /** Which model gave it, by the name that it was asked under: what is cleared may be chosen by it. */
+  readonly model: string;
   readonly stored_at: number;
   readonly expires_at: number;
 }
@@ -70,6 +72,6 @@ export interface AnswerDeskControl {
   ask(request: DeskRequest): Promise<DeskAnswer>;
   /** Throws for what another version has stored. */
   stats(): Promise<AnswerStats>;
-  /** From now on none of the answers is there that were stored before `before` (Unix milliseconds; null = all of them); their objects go soon after. Says how many. */
-  clear(before: number | null): Promise<Pick<AnswerStats, "answers" | "bytes">>;
+  /** From now on none of the answers is there that were stored before `before` (Unix milliseconds; null = whenever) and are of `model` (null = of any); their objects go soon after. Says how many. */
+  clear(before: number | null, model: string | null): Promise<Pick<AnswerStats, "answers" | "bytes">>;
 }

@@ -68,10 +68,10 @@ export class AnswerDesk extends DurableObject<Env> implements AnswerDeskControl 
     return { ...this.#store.stats(now), claims: this.#store.claims(now) };
   }
 
-  async clear(before: number | null): Promise<Pick<AnswerStats, "answers" | "bytes">> {
+  async clear(before: number | null, model: string | null): Promise<Pick<AnswerStats, "answers" | "bytes">> {
     if (!known(this.#store.isThere)) return { answers: 0, bytes: 0 };
     const now = steadyNow();
-    const cleared = this.ctx.storage.transactionSync(() => this.#store.expire(before ?? Number.MAX_SAFE_INTEGER, now));
+    const cleared = this.ctx.storage.transactionSync(() => this.#store.expire(before ?? Number.MAX_SAFE_INTEGER, model, now));
     if (cleared.answers > 0) await this.#setAlarm(now);
     return cleared;
   }

@@ -8,15 +8,18 @@ const SCHEMA = 1;
 
 /**
  * `desk`: one row, whose answers they are. `answer`: one row for each question that has an answer in R2, or may have: `stored_at` 0 = it is only claimed, and
- * the object is there where its executor ended between putting it and saying so. `expires_at`: from then on it counts for nothing, and its object is swept.
+ * the object is there where its executor ended between putting it and saying so. `model`: that gave it. `expires_at`: from then on it counts for nothing, and its object is swept.
  * `holder`, `life`: executor that has claimed it, and the process that it was of; `held_until`: end of its lease. All times are Unix milliseconds.
  */
 const TABLES = `
   CREATE TABLE desk (team TEXT NOT NULL);
-  CREATE TABLE answer (digest TEXT PRIMARY KEY, bytes INTEGER NOT NULL, stored_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
+  CREATE TABLE answer (digest TEXT PRIMARY KEY, bytes INTEGER NOT NULL, model TEXT NOT NULL, stored_at INTEGER NOT NULL, expires_at INTEGER NOT NULL,
     holder TEXT, life TEXT, held_until INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX answer_by_expiry ON answer (expires_at);
 `;
+
+/** Takes: before, now, and the model twice. */
+const CLEARED = "stored_at > 0 AND stored_at < ? AND expires_at > ? AND (? IS NULL OR model = ?)";
 
 export interface AnswerRow extends Record<string, SqlStorageValue> {
   readonly digest: string;
@@ -65,12 +68,12 @@ export class AnswerStore {
   }
 
   claim({ digest, holder, life, held_until, expires_at }: Claim): void {
-    execute(this.#sql, "INSERT OR REPLACE INTO answer VALUES (?, 0, 0, ?, ?, ?, ?)", digest, expires_at, holder, life, held_until);
+    execute(this.#sql, "INSERT OR REPLACE INTO answer VALUES (?, 0, '', 0, ?, ?, ?, ?)", digest, expires_at, holder, life, held_until);
   }
 
   /** An answer that was put: whoever held the question meanwhile, it has one now. */
-  keep({ digest, bytes, stored_at, expires_at }: DoneAnswer): void {
-    execute(this.#sql, "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, NULL, NULL, 0)", digest, bytes, stored_at, expires_at);
+  keep({ digest, bytes, model, stored_at, expires_at }: DoneAnswer): void {
+    execute(this.#sql, "INSERT OR REPLACE INTO answer VALUES (?, ?, ?, ?, ?, NULL, NULL, 0)", digest, bytes, model, stored_at, expires_at);
   }
 
   hold(digest: string, holder: string, held_until: number, expires_at: number): void {
@@ -97,15 +100,15 @@ export class AnswerStore {
     return execute<{ claims: number }>(this.#sql, "SELECT count(*) AS claims FROM answer WHERE stored_at = 0 AND held_until > ?", now)[0]?.claims ?? 0;
   }
 
-  /** Has all expire now that were stored before `before`; says what they were. */
-  expire(before: number, now: number): Pick<AnswerStats, "answers" | "bytes"> {
+  /** Has all expire now that were stored before `before`, of that model or (null) of any; says what they were. */
+  expire(before: number, model: string | null, now: number): Pick<AnswerStats, "answers" | "bytes"> {
+    const chosen = [before, now, model, model];
     const [row] = execute<{ answers: number; bytes: number | null }>(
       this.#sql,
-      "SELECT count(*) AS answers, sum(bytes) AS bytes FROM answer WHERE stored_at > 0 AND stored_at < ? AND expires_at > ?",
-      before,
-      now,
+      `SELECT count(*) AS answers, sum(bytes) AS bytes FROM answer WHERE ${CLEARED}`,
+      ...chosen,
     );
-    execute(this.#sql, "UPDATE answer SET expires_at = ? WHERE stored_at > 0 AND stored_at < ? AND expires_at > ?", now, before, now);
+    execute(this.#sql, `UPDATE answer SET expires_at = ? WHERE ${CLEARED}`, now, ...chosen);
     return { answers: row?.answers ?? 0, bytes: row?.bytes ?? 0 };
   }
 

@@ -1,6 +1,8 @@
 import type { AlertBookControl } from "../../durable-objects/alert-book/alert-book-control.ts";
 import type { BudgetControl } from "../../durable-objects/budget/budget-control.ts";
 import type { DirectoryControl } from "../../durable-objects/directory/directory-control.ts";
+import type { AnswerDeskControl } from "../../durable-objects/answers/answer-desk-control.ts";
+import type { ANSWER_DESKS } from "../teams/team-name.ts";
 import type { LimiterControl } from "../../durable-objects/limiter/limiter-control.ts";
 import type { RegistryControl } from "../../durable-objects/registry/registry-control.ts";
 import type { RunControl, RunView } from "../../durable-objects/run/control.ts";
@@ -138,6 +140,8 @@ export interface AppPorts {
   limiter(name: string): LimiterControl | null;
   /** The Budget of this name (src/budgets/budget-name.ts), a fresh stub per call; null in a deployment whose wrangler.toml is of before there were any. */
   budget(name: string): BudgetControl | null;
+  /** The desk of the team's kept answers whose digests begin with that digit, a fresh stub per call; null in a deployment whose wrangler.toml is of before there were any. */
+  answers(digit: (typeof ANSWER_DESKS)[number]): AnswerDeskControl | null;
   /** How far the Parquet files of a settled run are; the first question begins them. */
   parquet(view: RunView): Promise<ExportState>;
   /** The routes of the embedded model; null where there is none. */

@@ -19,6 +19,7 @@ import { datasets } from "./datasets.ts";
 import { embedded } from "./embedded.ts";
 import { baselines } from "./baselines/baselines.ts";
 import { budgets } from "./budgets/budgets.ts";
+import { cache } from "./cache/cache.ts";
 import { endpointLimits } from "./endpoint-limits/endpoint-limits.ts";
 import { endpoints } from "./endpoints/endpoints.ts";
 import { environmentsHub } from "./published/environments-hub.ts";
@@ -130,6 +131,7 @@ export function createApp<Bindings extends object>(portsOf: (bindings: Bindings)
   app.route(`${v1}/endpoints`, endpoints);
   app.route(`${v1}/limits`, endpointLimits);
   app.route(`${v1}/budgets`, budgets);
+  app.route(`${v1}/cache`, cache);
   app.route(`${v1}/baselines`, baselines);
   app.route(`${v1}/schedules`, schedules);
   app.route(`${v1}/monitors`, monitors);

@@ -3,6 +3,7 @@ import { auditPage, auditQuery } from "./people/audit-schemas.ts";
 import { exportAnswer, exportQuery } from "./exports/export-schemas.ts";
 import { BASELINE_OPERATIONS } from "./baselines/baseline-operations.ts";
 import { BUDGET_OPERATIONS } from "./budgets/budget-operations.ts";
+import { CACHE_OPERATIONS } from "./cache/cache-operations.ts";
 import { ENDPOINT_LIMIT_OPERATIONS } from "./endpoint-limits/endpoint-limit-operations.ts";
 import { FORECAST_OPERATIONS } from "./forecasts/forecast-operations.ts";
 import { ENDPOINT_OPERATIONS } from "./endpoints/endpoint-operations.ts";
@@ -259,6 +260,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...ENDPOINT_OPERATIONS,
   ...ENDPOINT_LIMIT_OPERATIONS,
   ...BUDGET_OPERATIONS,
+  ...CACHE_OPERATIONS,
   ...BASELINE_OPERATIONS,
   ...SCHEDULE_OPERATIONS,
   ...MONITOR_OPERATIONS,

@@ -16,6 +16,7 @@ import { importCommand } from "./commands/import-command.ts";
 import { auditCommand, teamCommand, tokenCommand } from "./commands/people-commands.ts";
 import { planCommand } from "./commands/comparison/plan-command.ts";
 import { budgetCommand } from "./commands/budget-command.ts";
+import { cacheCommand } from "./commands/cache-command.ts";
 import { limitsCommand } from "./commands/limits-command.ts";
 import { pruneCommand } from "./commands/prune-command.ts";
 import { rescoreCommand } from "./commands/rescore-command.ts";
@@ -54,6 +55,7 @@ export async function runCommandLine(args: readonly string[], context: CommandCo
     endpointCommand,
     limitsCommand,
     budgetCommand,
+    cacheCommand,
     scheduleCommand,
     evaluatorCommand,
     monitorCommand,

@@ -114,6 +114,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   "DELETE /api/v1/budgets/keys/:key": { ...administers("budget.clear"), inBody: true },
   "PUT /api/v1/budgets/everybody/:key": { ...owns("budget.set"), inBody: true },
   "DELETE /api/v1/budgets/everybody/:key": { ...owns("budget.clear"), inBody: true },
+  "GET /api/v1/cache": reads,
+  // What is cleared has to be paid for again by whoever makes runs, and nothing else of theirs is lost.
+  "DELETE /api/v1/cache": { ...writes("cache.clear"), inBody: true },
   "GET /api/v1/baselines": reads,
   "GET /api/v1/baselines/:baseline": reads,
   "PUT /api/v1/baselines/:baseline": { ...writes("baseline.set"), inBody: true },

@@ -15,11 +15,18 @@ const WAIT_MS = 10 * 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 /** Of a question's name, what a rollout counts its questions by: nobody meets two alike among those of one rollout. */
 const COUNTED_CHARACTERS = 16;
+/** Longer is the name of no model (as `-m` has it), and an environment names what it likes. */
+const MODEL_CHARACTERS = 256;
 
 export interface TeamAnswers extends Pick<ExecutorPorts, "now" | "sleep" | "random"> {
   /** By the first digit of the digest. */
   readonly link: (digest: string) => DeskLink;
   readonly objects: AnswerObjects;
+}
+
+interface AskedFor {
+  readonly digest: string;
+  readonly model: string;
 }
 
 /** The answers that a team keeps, as one client of a run asks for them. */
@@ -42,15 +49,16 @@ export class KnownByTeam implements KnownAnswers {
     if (asked === null) return unclaimed(() => undefined);
     try {
       const digest = await questionDigest(name, asked.rollout, asked.time);
-      return await this.#look(digest, signal, asked.failed);
+      return await this.#look({ digest, model: question.model }, signal, asked.failed);
     } catch (thrown) {
       asked.failed();
       throw thrown;
     }
   }
 
-  async #look(digest: string, signal: AbortSignal | null, failed: () => void): Promise<Finding> {
+  async #look(asked: AskedFor, signal: AbortSignal | null, failed: () => void): Promise<Finding> {
     const { now, sleep, random, objects } = this.#team;
+    const { digest } = asked;
     const link = this.#team.link(digest);
     const endsAt = now() + WAIT_MS;
     let missing = false;
@@ -58,7 +66,7 @@ export class KnownByTeam implements KnownAnswers {
       const wanted = link.want(digest, missing);
       const standing = await unlessAborted(wanted, signal, () => void wanted.then((late) => (late === "yours" ? link.drop(digest) : undefined)));
       if (standing === null || standing === "none") break;
-      if (standing === "yours") return this.#claimed(digest, link, failed);
+      if (standing === "yours") return this.#claimed(asked, link, failed);
       if (standing === "kept") {
         const read = await unlessAborted(objects.read(digest), signal);
         if (read === "silent") break;
@@ -69,7 +77,7 @@ export class KnownByTeam implements KnownAnswers {
     return unclaimed(failed);
   }
 
-  #claimed(digest: string, link: DeskLink, failed: () => void): Finding {
+  #claimed({ digest, model }: AskedFor, link: DeskLink, failed: () => void): Finding {
     const { now, objects } = this.#team;
     return {
       kind: "ask",
@@ -78,7 +86,7 @@ export class KnownByTeam implements KnownAnswers {
         const expires_at = stored_at + this.#cache.days * DAY_MS;
         const bytes = await objects.put(digest, text, stored_at, expires_at);
         if (bytes === null) link.drop(digest);
-        else await link.done({ digest, bytes, stored_at, expires_at });
+        else await link.done({ digest, bytes, model: model.slice(0, MODEL_CHARACTERS), stored_at, expires_at });
       },
       drop: (isFailed) => {
         link.drop(digest);

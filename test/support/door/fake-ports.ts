@@ -38,6 +38,7 @@ import { CONFIG, viewFor } from "./run-view.ts";
 import { FakePushes } from "./fake-pushes.ts";
 import type { FakeLimiter } from "./fake-limiter.ts";
 import { FakeBudget, FakeBudgets } from "./fake-budgets.ts";
+import { FakeDesk } from "./fake-desk.ts";
 import { FakeDirectory } from "./fake-directory.ts";
 import { DIGEST_OF_CODE, environmentPorts, ENVIRONMENTS } from "./fake-environments.ts";
 
@@ -263,6 +264,8 @@ export interface Door {
   readonly limiters: Map<string, FakeLimiter>;
   /** Made when they are first asked for. */
   readonly budgets: Map<string, FakeBudget>;
+  /** By the names of their objects, made when they are first asked for. */
+  readonly desks: Map<string, FakeDesk>;
   /** What the service's code is; a test may change it. */
   readonly codes: { digest: string };
   run(id: string): FakeRun;
@@ -300,12 +303,20 @@ export function openDoor(
     budgets.set(name, known);
     return known;
   };
+  const desks = new Map<string, FakeDesk>();
+  const desksOf =
+    (team: string) =>
+    (digit: string): FakeDesk => {
+      const known = desks.get(`${team}/${digit}`) ?? new FakeDesk();
+      desks.set(`${team}/${digit}`, known);
+      return known;
+    };
   const teams = new Map<string, Pick<AppPorts, "registry" | "store" | "run">>();
   const within = (team: string): AppPorts => {
     if (team === DEFAULT_TEAM) return ports;
     const known = teams.get(team) ?? { registry: new FakeRegistry(), store: new MemoryStore(), run: (id) => stubOf(run(`${team}/${id}`)) };
     teams.set(team, known);
-    return { ...ports, ...known, team };
+    return { ...ports, ...known, answers: desksOf(team), team };
   };
   const ports: AppPorts = {
     team: DEFAULT_TEAM,
@@ -347,6 +358,7 @@ export function openDoor(
     store,
     limiter: (name) => limiters.get(name) ?? null,
     budget,
+    answers: desksOf(DEFAULT_TEAM),
     parquet: () => Promise.reject(new Error("no Parquet is made here")),
     ...NOTHING_BY_THE_CLOCK,
     embedded: null,
@@ -362,5 +374,5 @@ export function openDoor(
     const sent = { ...(raw === undefined ? {} : { "content-type": "application/json" }), ...headers };
     return app.request(url, { method, headers: sent, ...(raw === undefined ? {} : { body: raw as NonNullable<RequestInit["body"]> }) });
   };
-  return { runs, registry, store, people, limiters, budgets, run, call, codes };
+  return { runs, registry, store, people, limiters, budgets, desks, run, call, codes };
 }

@@ -34,7 +34,13 @@ async function ask(executor: string | AnswerParty, says: Partial<DeskRequest>, t
   expect(answer.lease_ms).toBe(LEASE_MS);
   return answer.standings;
 }
-const answered = (n: number, days = 1): DoneAnswer => ({ digest: digestOf(n), bytes: 100 + n, stored_at: Date.now(), expires_at: Date.now() + days * DAY_MS });
+const answered = (n: number, days = 1): DoneAnswer => ({
+  digest: digestOf(n),
+  bytes: 100 + n,
+  model: "m",
+  stored_at: Date.now(),
+  expires_at: Date.now() + days * DAY_MS,
+});
 const objects = async (prefix = ""): Promise<readonly string[]> => (await service.BUCKET.list({ prefix })).objects.map(({ key }) => key);
 const put = (n: number, prefix = ""): Promise<unknown> => service.BUCKET.put(`${prefix}${answerKey(digestOf(n))}`, "{}");
 
@@ -147,12 +153,12 @@ describe("answers that are kept", () => {
     for (const n of [1, 2]) await put(n);
     const old = { ...answered(1), stored_at: Date.now() - 10_000 };
     await ask("a", { done: [old, answered(2)], wants: [digestOf(9)] });
-    expect(await desk().clear(Date.now() - 5_000)).toEqual({ answers: 1, bytes: 101 });
+    expect(await desk().clear(Date.now() - 5_000, null)).toEqual({ answers: 1, bytes: 101 });
     expect(await ask("b", { claims: false, wants: [digestOf(1), digestOf(2)] })).toEqual(["none", "kept"]);
     await runDurableObjectAlarm(raw());
     expect(await objects()).toEqual([answerKey(digestOf(2))]);
-    expect(await desk().clear(null)).toEqual({ answers: 1, bytes: 102 });
-    expect(await desk().clear(null)).toEqual({ answers: 0, bytes: 0 });
+    expect(await desk().clear(null, null)).toEqual({ answers: 1, bytes: 102 });
+    expect(await desk().clear(null, null)).toEqual({ answers: 0, bytes: 0 });
     await runDurableObjectAlarm(raw());
     expect(await objects()).toEqual([]);
     // Who asks at the moment is left alone.
@@ -162,7 +168,7 @@ describe("answers that are kept", () => {
   it("stay to be swept where the bucket does not take it", async () => {
     await put(1);
     await ask("a", { done: [answered(1)] });
-    await desk().clear(null);
+    await desk().clear(null, null);
     const bucket = service.BUCKET;
     Object.assign(service, { BUCKET: { delete: () => Promise.reject(new Error("the bucket is away")) } });
     try {

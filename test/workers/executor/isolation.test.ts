@@ -268,6 +268,8 @@ function variants(route: string, names: Names): Asked[] {
     case "GET /api/v1/limits":
     case "GET /api/v1/limits/given":
     case "GET /api/v1/budgets":
+    case "GET /api/v1/cache":
+    case "DELETE /api/v1/cache":
       return [
         { method, path: `${at}?team_id=${team}` },
         { method, path: at, headers: named },

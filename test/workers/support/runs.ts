@@ -119,6 +119,7 @@ export async function expectNumbersOfRows(config: RunConfig): Promise<void> {
     errors: totals.errors,
     ...(totals.marked === undefined ? {} : { marked: totals.marked }),
     ...(totals.judges === undefined ? {} : { judges: totals.judges }),
+    ...(totals.cache === undefined ? {} : { cache: totals.cache }),
   });
   expect(reward_sum).toBeCloseTo(totals.reward_sum, 9);
   expect(reward_sum_without_errors).toBeCloseTo(totals.reward_sum_without_errors, 9);

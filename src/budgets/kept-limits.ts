@@ -1,8 +1,5 @@
 import { z } from "zod";
-import { MAX_BUDGET_USD, MIN_BUDGET_USD } from "../limits.ts";
-
-/** Dollars that may be spent. */
-export const budgetUsd = z.number().min(MIN_BUDGET_USD).max(MAX_BUDGET_USD);
+import { budgetUsd } from "../config/options/option-values.ts";
 
 /** What a team, or whoever uses a key, may spend per day and per month of UTC, in dollars: at least one of the two. */
 export const keptLimits = z

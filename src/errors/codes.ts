@@ -120,6 +120,8 @@ export const SERVICE_ERRORS = {
   source_mismatch: 409,
   scorer_lacks_state: 422,
   nothing_to_score: 422,
+  unknown_price: 422,
+  unbounded_cost: 422,
   endpoint_unavailable: 503,
   hub_refused: 502,
   hub_unreachable: 503,

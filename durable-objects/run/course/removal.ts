@@ -1,10 +1,11 @@
 import { outputPrefix, runPrefix, segmentOf, segmentPrefix } from "../../../r2-layout/keys.ts";
+import { runBudget } from "../../../src/budgets/budget-name.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Env } from "../../../src/env.ts";
 import { failureOf } from "../../../src/errors/result.ts";
 import { count } from "../../../src/operations.ts";
 import { runName, teamPrefix } from "../../../src/teams/team-name.ts";
-import { registryStub } from "../../stubs.ts";
+import { budgetStub, registryStub } from "../../stubs.ts";
 import { Orphans } from "./orphans.ts";
 import type { RemovalOutcome } from "./sweep.ts";
 
@@ -27,6 +28,7 @@ export const removalPrefixes = ({ run_id, env_id, model, team }: Pick<RunConfig,
 export async function removeObjects(env: Env, config: RunConfig): Promise<RemovalOutcome> {
   try {
     for (const prefix of removalPrefixes(config)) if (!(await removePrefix(env.BUCKET, prefix))) return "more";
+    if (config.max_cost !== undefined) await budgetStub(env, runBudget(config))?.remove();
     await registryStub(env, config.team).forget(config.run_id);
     return "gone";
   } catch (thrown) {

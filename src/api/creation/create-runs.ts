@@ -14,6 +14,7 @@ import { allowedAccess } from "../../environments/definition/access.ts";
 import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
+import { budgetNamed, heldBudgets, mustBePayable, setRunBudget } from "../budgets/run-budget.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { monitorsOfRuns } from "../monitors/monitors-of.ts";
 import { commonParts, mustBeAtOnePlace } from "./common-limit.ts";
@@ -111,6 +112,7 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     const asked = wanted[index] ?? config.max_concurrent;
     const max_concurrent = rollouts[index] ?? asked;
     const named = { ...config, ...parts[index], ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
+    if (!done) await setRunBudget(ports, named);
     const beginning = { source, ...(max_concurrent === asked ? {} : { loweredFrom: asked }) };
     const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
@@ -155,6 +157,7 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
   // What is kept was looked at when it was added; since then the service may have other rules.
   const place = endpoint === null ? ["body", "eval_config"] : ["body", "endpoint", endpoint];
   const configs: UnnamedConfig[] = [];
+  const held = await heldBudgets(ports);
   checkHeartbeat(facts, body.eval_config.heartbeat_url, ["body", "eval_config"]);
   for (const [index, reference] of body.environment_ids.entries()) {
     const found = await findByReference(ports, reference);
@@ -185,10 +188,13 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     if (problem !== null) throw invalid(problemAt(problem.option), problem.message);
     // No model is called for rollouts that are there.
     if (rescoring === null) for (const { api_key_var: name, base_url } of places) unwrap(keyOfPlace(ports, secrets, name, base_url));
+    const rescored = rescoring === null ? {} : { rescored_from: rescoring.source };
+    const paid = { ...config, ...rescored, ...(held.length === 0 ? {} : { budgets: held }) };
+    mustBePayable({ ...paid, ...teamField(ports.team) });
+    if (config.max_cost !== undefined) budgetNamed(ports, "run");
     configs.push({
-      ...config,
+      ...paid,
       ...(found.value.isIsolated === true && config.published === undefined && config.linked === undefined ? { wall: found.value.source } : {}),
-      ...(rescoring === null ? {} : { rescored_from: rescoring.source }),
       ...secretFields(secrets.names, variables),
       ...(await hubPushOf(ports, body.eval_config)),
       ...(await stopBaselineOf(ports, config)),

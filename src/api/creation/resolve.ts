@@ -120,6 +120,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     ...given("max_concurrent_scoring", request.max_concurrent_scoring),
     ...given("priority", request.priority),
     ...limitsIn(request),
+    ...given("max_cost", request.max_cost),
     prices: { version: 1, table: NEWEST_TABLE.date, given: (request.prices ?? []).flatMap((row) => pricesOfRow(row, [])) },
     ...given("common_limit", request.common_limit),
     ...given("cache", runCache(request)),

@@ -273,6 +273,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.max_concurrent_scoring === undefined ? {} : { max_concurrent_scoring: config.max_concurrent_scoring }),
     ...(config.priority === undefined ? {} : { priority: config.priority }),
     ...(config.limits === undefined ? {} : { limits: config.limits.map(rowOfLimit) }),
+    ...(config.max_cost === undefined ? {} : { max_cost: config.max_cost }),
     ...(config.prices === undefined || config.prices.given.length === 0 ? {} : { prices: config.prices.given.map(rowOfPrice) }),
     ...(config.common_limit === undefined ? {} : { common_limit: config.common_limit }),
     ...(config.cache === undefined ? {} : { cache: config.cache.mode, cache_days: config.cache.days }),

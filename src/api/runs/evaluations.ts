@@ -16,6 +16,7 @@ import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
+import { heldBudgets, payForResume } from "../budgets/run-budget.ts";
 import { monitorOfRun } from "../monitors/monitors-of.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
 import { writtenOut } from "../creation/named-limits.ts";
@@ -104,6 +105,10 @@ evaluations.post("/:id/resume", async (c) => {
     mustHave(view.config.secrets ?? [], has.secrets);
     if (view.config.rescored_from === undefined) for (const place of places) unwrap(keyOfPlace(ports, has.secrets, place.api_key_var, place.base_url));
   }
+  const held = await heldBudgets(ports);
+  const max_cost = body.max_cost ?? view.config.max_cost;
+  const paid = { ...view.config, replicas: places, ...endpoint, budgets: held, ...(max_cost === undefined ? {} : { max_cost }) };
+  const putBack = calls ? await payForResume(ports, view, paid, body.max_cost) : null;
   const kept = await (await keeperOf(ports, [custom]))(view.config.run_id, custom, view.generation + 1);
   if (kept !== null) throw refused(kept);
   const request: ResumeRequest = {
@@ -122,6 +127,8 @@ evaluations.post("/:id/resume", async (c) => {
     priority: body.priority ?? null,
     limits: (await writtenOut(ports, body.limits, ["body", "limits"])) ?? null,
     common_limit: body.common_limit ?? null,
+    max_cost: body.max_cost ?? null,
+    budgets: held,
     headers: body.headers ?? null,
     headers_from_state: body.headers_from_state ?? null,
     verbose: body.verbose ?? null,
@@ -140,7 +147,9 @@ evaluations.post("/:id/resume", async (c) => {
     env_digest: envDigest,
     accept_code_change: body.accept_code_change ?? false,
   };
-  const { owed_rollouts, owed_scores = 0, warnings } = unwrap(await orTakenBack(ports, view, custom, resumedWithin(c, view, request, calls)));
+  const resumed = await orTakenBack(ports, view, custom, resumedWithin(c, view, request, calls));
+  if (!resumed.ok) await putBack?.();
+  const { owed_rollouts, owed_scores = 0, warnings } = unwrap(resumed);
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);
   return c.json({ evaluation_id: runIdOf(c), owed_rollouts, owed_scores, warnings });

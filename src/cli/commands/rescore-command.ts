@@ -7,7 +7,7 @@ import type { ExitCode } from "../terminal/cli-error.ts";
 
 /** Options of `eval run` that mean something where no rollout is made. */
 const FLAGS = [
-  ...["env_args", "extra_env_kwargs", "env_dir_path", "independent_scoring", "max_concurrent", "max_concurrent_scoring", "priority", "num_workers"],
+  ...["env_args", "extra_env_kwargs", "env_dir_path", "independent_scoring", "max_concurrent", "max_concurrent_scoring", "priority", "max_cost", "num_workers"],
   ...["timeout_minutes", "output_dir", "no_save", "abbreviated_summary", "cache", "cache_days", "cluster_by", "by", "verbose", "disable_tui"],
 ] as readonly OptionName[];
 

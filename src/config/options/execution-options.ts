@@ -7,7 +7,7 @@ import { SANDBOX_NAMES } from "../sandbox-names.ts";
 import { GIVEN_NAME_RULE, isGivenName } from "../given-name.ts";
 import { CACHE_MODES } from "../plan/run-config.ts";
 import { option } from "./option.ts";
-import { heartbeatUrl, workerCount } from "./option-values.ts";
+import { budgetUsd, heartbeatUrl, workerCount } from "./option-values.ts";
 
 /** Above it a limit is none. */
 export const MAX_CONCURRENT = 1_000_000;
@@ -102,6 +102,15 @@ export const EXECUTION_OPTIONS = {
     resume: true,
     value: "N",
     help: `days for which answers are kept that this run adds to the cache (1 to ${MAX_CACHE_DAYS})`,
+  }),
+  max_cost: option({
+    kind: "number",
+    schema: budgetUsd,
+    default: undefined,
+    http: ["eval_config", "max_cost"],
+    resume: true,
+    value: "DOLLARS",
+    help: "the most that the run may spend on its model and its judges, each evaluation by itself (docs/budgets.md): it ends in order when nothing more can be paid, and -R with more goes on. Prices must be known, and answers bounded (-t)",
   }),
   num_workers: option({
     kind: "text",

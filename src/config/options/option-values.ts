@@ -4,12 +4,15 @@ import { parseUrl } from "../endpoints/addresses.ts";
 import { isKeyVariable } from "../endpoints/secrets.ts";
 import { plainText } from "../plain-text.ts";
 import { EMBEDDED_BASE_URL } from "../endpoints/providers.ts";
+import { MAX_BUDGET_USD, MIN_BUDGET_USD } from "../../limits.ts";
 import { CLIENT_TYPES } from "../plan/run-config.ts";
 
 export const shortText = (most: number) =>
   plainText(most)
     .min(1, { abort: true })
     .refine((text) => text.trim() !== "", "must hold more than blanks");
+/** Dollars that may be spent. */
+export const budgetUsd = z.number().min(MIN_BUDGET_USD).max(MAX_BUDGET_USD);
 /** Name of a variable that holds a key. */
 export const keyVariable = z
   .string()

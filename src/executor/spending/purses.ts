@@ -11,6 +11,7 @@ import type { Slice } from "../slice.ts";
 import { BudgetedPermits } from "./budgeted-permits.ts";
 import { Purse } from "./purse.ts";
 import { PurseLink } from "./purse-link.ts";
+import { untilEnded } from "./until-ended.ts";
 
 /** An executor that ends waits no longer for its Budgets to know it. Milliseconds. */
 const LEAVE_MS = 1_000;
@@ -59,7 +60,7 @@ export class Purses {
       onOver,
     });
     return {
-      permits,
+      permits: untilEnded(permits),
       base_url: held.base_url,
       get waiting() {
         return held.waiting + permits.waiting;

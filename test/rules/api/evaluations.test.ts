@@ -236,6 +236,8 @@ describe("a resume", () => {
         priority: null,
         limits: null,
         common_limit: null,
+        max_cost: null,
+        budgets: [],
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
+import { emptyTotals } from "../../../src/metrics/totals.ts";
+import { CONFIG, type Door, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
+
+const ID = "0000abcd";
+const PRICE = { model: "m", input_usd_per_mtok: 1, output_usd_per_mtok: 4 };
+const BOUNDED = { sampling_args: { max_tokens: 64 }, prices: [PRICE] };
+const OWN = { api_base_url: "http://localhost:8000/v1", api_key_var: "PRIME_API_KEY" };
+
+const create = (door: Door, config: JsonObject) =>
+  door.call("POST", "/hosted-evaluations", { environment_ids: ["gsm8k"], inference_model: "m", eval_config: config });
+const told = async (response: Response) => ({ status: response.status, ...((await response.json()) as { code?: string; detail?: string; hint?: string }) });
+async function created(door: Door, config: JsonObject): Promise<FakeRun> {
+  const response = await create(door, config);
+  const { evaluation_id } = (await response.json()) as { evaluation_id: string };
+  expect(response.status).toBe(200);
+  return door.run(evaluation_id);
+}
+
+describe("a creation with a budget", () => {
+  it("tells the run's Budget what may be spent, before the run begins", async () => {
+    const door = openDoor();
+    const run = await created(door, { ...BOUNDED, max_cost: 5.01 });
+    const { run_id, max_cost, budgets } = run.creations[0]?.config ?? {};
+    expect([max_cost, budgets]).toEqual([5.01, undefined]);
+    const told = [...door.budgets].filter(([, { limits }]) => limits !== null).map(([name, { limits }]) => [name, limits]);
+    expect(told).toEqual([[`run/${run_id}`, { total: 5_010_000_000 }]]);
+  });
+
+  it("has none without one, and asks for no price and no bound then", async () => {
+    const door = openDoor();
+    await created(door, {});
+    expect(door.budgets.size).toBe(0);
+  });
+
+  it.each([
+    [
+      "unknown_price",
+      { max_cost: 5, sampling_args: { max_tokens: 64 } },
+      "max_cost: nobody knows what m costs at https://models.example/v1",
+      '[[price]] with model = "m"',
+    ],
+    ["unbounded_cost", { max_cost: 5, prices: [PRICE] }, "max_cost: no token limit bounds an answer", "-t 1024"],
+    ["unbounded_cost", { max_cost: 5, prices: [PRICE], sampling_args: { max_tokens: null } }, "no token limit", "-t 1024"],
+  ] as const)("is refused where what a call can cost is not known, with what to type: %s", async (code, config, detail, hint) => {
+    const door = openDoor();
+    const answer = await told(await create(door, config as unknown as JsonObject));
+    expect(answer).toMatchObject({ status: 422, code, detail: expect.stringContaining(detail), hint: expect.stringContaining(hint) });
+    expect([door.runs.size, door.budgets.size]).toEqual([0, 0]);
+  });
+
+  it.each([{ sampling_args: { max_completion_tokens: 9 } }, { sampling_args: { extra_body: { max_tokens: 9 } } }, { api_client_type: "anthropic_messages" }])(
+    "takes whatever bounds an answer: %j",
+    async (config) => {
+      await created(openDoor(), { max_cost: 5, prices: [PRICE], ...config } as unknown as JsonObject);
+    },
+  );
+
+  it("is stamped with the budgets of its team and of keys, and refused where one of those holds for a call that nobody can bound", async () => {
+    const door = openDoor();
+    await door.call("PUT", "/budgets/team", { day: 20 });
+    await door.call("PUT", "/budgets/keys/TEAM_API_KEY", { day: 20 });
+    await door.call("PUT", "/budgets/everybody/PRIME_API_KEY", { day: 20 });
+    await door.call("PUT", "/budgets/everybody/OWN_API_KEY", { day: 20 });
+    door.registry.ownKeys.add("OWN_API_KEY");
+    const run = await created(door, BOUNDED);
+    expect(run.creations[0]?.config.budgets).toEqual(["team/default", "key/default/TEAM_API_KEY", "key/*/PRIME_API_KEY"]);
+    const answer = await told(await create(door, {}));
+    expect(answer).toMatchObject({ status: 422, code: "unknown_price", detail: expect.stringContaining("A budget of the team or of the key holds") });
+    await door.call("DELETE", "/budgets/team");
+    await door.call("DELETE", "/budgets/everybody/PRIME_API_KEY");
+    // Judges may be called with that key.
+    expect((await created(door, {})).creations[0]?.config.budgets).toEqual(["key/default/TEAM_API_KEY"]);
+  });
+});
+
+describe("a resume", () => {
+  const COSTS = { costs: { rollouts: 2, input_nano: 1_000_000_000, output_nano: 2_000_000_000 } };
+  function doorWith(changes: { readonly max_cost?: number; readonly phase?: "open" }): Door {
+    const door = openDoor();
+    const run = new FakeRun();
+    const { max_cost } = changes;
+    const prices = { version: 1 as const, table: "2026-11-23", given: [PRICE] };
+    const paid = { prices, sampling_args: { max_tokens: 64 }, ...(max_cost === undefined ? {} : { max_cost }) };
+    const view = viewFor({ ...CONFIG, run_id: ID, model: "m", ...paid });
+    run.state = { ...view, status: "CANCELLED", phase: changes.phase ?? "settled", totals: { ...emptyTotals(), ...COSTS } };
+    door.runs.set(ID, run);
+    return door;
+  }
+  const resume = (door: Door, body: JsonObject) => door.call("POST", `/evaluations/${ID}/resume`, body);
+
+  it("goes on with what it names, and with what the run had where it names nothing", async () => {
+    const door = doorWith({ max_cost: 5 });
+    expect(await told(await resume(door, { max_cost: 8 }))).toMatchObject({ status: 200 });
+    expect(door.budgets.get(`run/${ID}`)?.limits).toEqual({ total: 8_000_000_000 });
+    expect(door.run(ID).resumes[0]).toMatchObject({ max_cost: 8, budgets: [] });
+    const same = doorWith({ max_cost: 5 });
+    await resume(same, {});
+    expect([same.budgets.get(`run/${ID}`)?.limits, same.run(ID).resumes[0]?.max_cost]).toEqual([{ total: 5_000_000_000 }, null]);
+  });
+
+  it("of a run that had no budget counts what its rows cost", async () => {
+    const door = doorWith({});
+    await resume(door, { max_cost: 8 });
+    expect([door.budgets.get(`run/${ID}`)?.limits, door.budgets.get(`run/${ID}`)?.before]).toEqual([{ total: 8_000_000_000 }, [3_000_000_000]]);
+  });
+
+  it("is refused where the limit that it names is spent", async () => {
+    const door = doorWith({});
+    const answer = await resume(door, { max_cost: 3 });
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining("must be more than the run has spent, which is $3.00")]);
+    expect(door.run(ID).resumes).toEqual([]);
+  });
+
+  it("leaves the budget of a run that works as it is", async () => {
+    const door = doorWith({ max_cost: 5, phase: "open" });
+    await resume(door, { max_cost: 8 });
+    expect(door.budgets.get(`run/${ID}`)?.limits ?? null).toBe(null);
+  });
+
+  it("is told what holds now", async () => {
+    const door = doorWith({});
+    await door.call("PUT", "/budgets/team", { month: 20 });
+    await resume(door, OWN);
+    expect(door.run(ID).resumes[0]?.budgets).toEqual(["team/default"]);
+  });
+});

@@ -55,8 +55,8 @@ function unseenText({ calls, amount }: Overspent["unseen"]): string {
   return `, at most ${nanoText(amount)} of ${calls === 1 ? "1 call" : `${calls} calls`} whose end nobody saw`;
 }
 
-function hintOf({ run_id }: RunConfig, owner: BudgetOwner, span: BudgetSpan, limit: number): string {
-  const resume = `npx edgewise eval run -R ${run_id}`;
+function hintOf({ env_id, run_id }: RunConfig, owner: BudgetOwner, span: BudgetSpan, limit: number): string {
+  const resume = `npx edgewise eval run ${env_id} -R ${run_id}`;
   if (owner.kind === "run") return `Go on with: ${resume} --max-cost ${further(dollarsOf(limit))}`;
   if (owner.kind === "key" && owner.team === null) return `Go on${WHEN[span]} once its owner allows more: ${resume}`;
   const flags = [...(owner.team === DEFAULT_TEAM ? [] : [`--team ${owner.team}`]), ...(owner.kind === "key" ? [`--key ${owner.variable}`] : [])];

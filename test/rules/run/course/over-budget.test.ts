@@ -5,7 +5,7 @@ import type { Grant } from "../../../../durable-objects/run/protocol.ts";
 import { RuleRun, summary } from "../../../support/run/rule-run.ts";
 
 const OVER: Overspent = { span: "total", limit: 5_000_000_000, settled: 4_980_000_000, unseen: { calls: 1, amount: 12_300_000 } };
-const LIMITED = { rollouts_per_example: 2, run_id: "0000abcd", max_cost: 5, max_concurrent: 64 };
+const LIMITED = { rollouts_per_example: 2, run_id: "0000abcd", env_id: "gsm8k", max_cost: 5, max_concurrent: 64 };
 
 /** Unit 0 is generated, of unit 1 one rollout is and one stands between two turns; the rest was never begun. */
 function working(): { readonly run: RuleRun; readonly grant: Grant } {
@@ -43,7 +43,7 @@ describe("a run whose budget is spent", () => {
     expect(run.head.failure).toEqual({
       code: "over_budget",
       message: "max_cost $5.00 is spent: $4.98 settled, at most $0.0123 of 1 call whose end nobody saw; results so far are kept.",
-      hint: "Go on with: npx edgewise eval run -R 0000abcd --max-cost 8",
+      hint: "Go on with: npx edgewise eval run gsm8k -R 0000abcd --max-cost 8",
     });
     expect(viewOf(run.ledger, run.head, { in_flight: 0, retries: 0, waiting: 0, paused_until: null }, run.context)).toMatchObject({ ended_by: "budget" });
   });
@@ -113,15 +113,15 @@ describe("a run whose budget is spent", () => {
     };
     expect(told("team/acme", { span: "day", unseen: { calls: 0, amount: 0 } })).toEqual([
       "The budget of the team acme, $5.00 of this day (UTC) is spent: $4.98 settled; results so far are kept.",
-      "Go on when the day is over (00:00 UTC), or with a larger one (npx edgewise budget set --team acme --day 8): npx edgewise eval run -R 0000abcd",
+      "Go on when the day is over (00:00 UTC), or with a larger one (npx edgewise budget set --team acme --day 8): npx edgewise eval run gsm8k -R 0000abcd",
     ]);
     expect(told("key/acme/TEAM_KEY", { span: "month", unseen: { calls: 2, amount: 20_000_000 } })).toEqual([
       "The budget of the team acme for TEAM_KEY, $5.00 of this month (UTC) is spent: $4.98 settled, at most $0.0200 of 2 calls whose end nobody saw; results so far are kept.",
-      "Go on when the month is over (UTC), or with a larger one (npx edgewise budget set --team acme --key TEAM_KEY --month 8): npx edgewise eval run -R 0000abcd",
+      "Go on when the month is over (UTC), or with a larger one (npx edgewise budget set --team acme --key TEAM_KEY --month 8): npx edgewise eval run gsm8k -R 0000abcd",
     ]);
     expect(told("key/*/OPENAI_API_KEY", { span: "day" })).toEqual([
       "The budget that the owner of the service has for OPENAI_API_KEY of this day (UTC) is spent; results so far are kept.",
-      "Go on when the day is over (00:00 UTC), or once its owner allows more: npx edgewise eval run -R 0000abcd",
+      "Go on when the day is over (00:00 UTC), or once its owner allows more: npx edgewise eval run gsm8k -R 0000abcd",
     ]);
   });
 });

@@ -1,10 +1,11 @@
 /** What evaluations will take, as a terminal shows it before they go on. */
 import type { Predicted } from "../../../forecast/predicted-sum.ts";
 import { type Column, columnLines } from "../../../report/text/columns.ts";
+import { dollarsText } from "../../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../../report/text/format.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { textWidth } from "../../../report/text/text-width.ts";
-import { usdText } from "../../../report/text/usd.ts";
+
 import type { ForecastEvaluation, RunForecast } from "../../connection/api-types.ts";
 import { totalOf } from "./forecast-total.ts";
 
@@ -38,7 +39,7 @@ function oneForecast({ answer, own }: LabelledForecast): readonly string[] {
     ...(judge_calls.expected === 0
       ? []
       : [`judges: ${counted(judge_calls)} calls, ${counted(judge_input_tokens)} tokens input, ${counted(judge_output_tokens)} output`]),
-    `cost: ${cost_usd === null ? COST_UNKNOWN : `${ranged(cost_usd, usdText)}${own ? `, of which ${usdText(cost_usd.spent)} is spent` : ""}`}`,
+    `cost: ${cost_usd === null ? COST_UNKNOWN : `${ranged(cost_usd, dollarsText)}${own ? `, of which ${dollarsText(cost_usd.spent)} is spent` : ""}`}`,
     `time: ${ranged(seconds, formatSeconds)}${own ? " from now on" : ""}`,
     RANGES,
   ];
@@ -86,9 +87,13 @@ const COLUMNS: readonly ForecastColumn[] = [
     wide: true,
     cell: ({ output_tokens, judge_output_tokens }) => thousands(output_tokens.expected + judge_output_tokens.expected),
   },
-  { title: "SPENT", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "unknown" : usdText(cost_usd.spent)) },
-  { title: "COST", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "unknown" : usdText(cost_usd.expected)) },
-  { title: "90% INTERVAL", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "-" : `${usdText(cost_usd.low)} to ${usdText(cost_usd.high)}`) },
+  { title: "SPENT", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "unknown" : dollarsText(cost_usd.spent)) },
+  { title: "COST", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "unknown" : dollarsText(cost_usd.expected)) },
+  {
+    title: "90% INTERVAL",
+    align: "right",
+    cell: ({ cost_usd }) => (cost_usd === null ? "-" : `${dollarsText(cost_usd.low)} to ${dollarsText(cost_usd.high)}`),
+  },
   { title: "TIME", align: "right", cell: ({ seconds }) => formatSeconds(seconds.expected) },
   { title: "90% INTERVAL", align: "right", cell: ({ seconds }) => `${formatSeconds(seconds.low)} to ${formatSeconds(seconds.high)}` },
 ];

@@ -16,9 +16,9 @@ export class Circuit {
   #askMs = FIRST_ASK_MS;
   #nextAsk = 0;
 
-  heard(executor: string, { over_ms, accepted, rate_limited, overloaded, missed }: Sightings, now: number): void {
-    // Whoever refuses is there.
-    if (accepted + rate_limited + overloaded > 0) return this.#close();
+  heard(executor: string, { over_ms, accepted, rate_limited, overloaded, missed, answered = 0 }: Sightings, now: number): void {
+    // Whoever refuses is there, whatever for.
+    if (accepted + rate_limited + overloaded + answered > 0) return this.#close();
     if (missed === 0) return;
     this.#misses += missed;
     this.#since ??= now - over_ms;

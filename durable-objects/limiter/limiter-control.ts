@@ -53,6 +53,8 @@ export interface Sightings {
   readonly overloaded: number;
   readonly missed: number;
   readonly failed: number;
+  /** Of failed ones, those that a server answered; absent from executors of before. */
+  readonly answered?: number;
   /** Of refusals (rate limits and overload), the first ones, at most 16, oldest first. */
   readonly refusals: readonly Refusal[];
   /** The newest that headers said. */

@@ -34,6 +34,8 @@ export type ToldLimits = { readonly [K in RateKind]?: ToldLimit };
  */
 export interface AttemptOutcome {
   readonly kind: "accepted" | "rate_limited" | "overloaded" | "missed" | "failed" | "unsent";
+  /** Whether an answer had begun, good or not; absent = that is not known. */
+  readonly answered?: boolean;
   /** From the permit to the end of the answer, in milliseconds. */
   readonly ms: number;
   /** What the permit was asked for with. */

@@ -108,6 +108,7 @@ export class AttemptWatch implements AttemptCost {
     const refused = kind === "rate_limited" || kind === "overloaded";
     return {
       kind,
+      answered: this.#head !== null,
       ms: now - this.#at,
       cost: this,
       used: this.#used,

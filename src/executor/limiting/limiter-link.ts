@@ -169,7 +169,8 @@ export class LimiterLink implements HolderLink {
     if (outcome.kind === "unsent") return;
     const isFirst = (refusals === 0 && this.#seen.refusals > 0) || (missed === 0 && this.#seen.missed > 0);
     if (isFirst) this.#soon(SOON_MS);
-    if (outcome.kind !== "missed") this.circuit.close();
+    // Whoever was given up before an answer began says nothing.
+    if (outcome.kind !== "missed" && (outcome.kind !== "failed" || outcome.answered === true)) this.circuit.close();
   }
 
   /** A holder begins to wait: the Limiter is told at once, unless it knows. */

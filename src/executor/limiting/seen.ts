@@ -15,6 +15,8 @@ interface Refused extends Omit<Refusal, "ago_ms" | "in_flight"> {
 export class Seen {
   #since: number;
   #counts = { sent: 0, accepted: 0, rate_limited: 0, overloaded: 0, missed: 0, failed: 0 };
+  /** Of failed ones. */
+  #answered = 0;
   #input = 0;
   #output = 0;
   #refused: Refused[] = [];
@@ -50,6 +52,7 @@ export class Seen {
       return;
     }
     this.#counts[kind]++;
+    if (kind === "failed" && outcome.answered === true) this.#answered++;
     if (outcome.told !== null) this.#told = outcome.told;
     if (kind === "accepted") {
       const { input_tokens, output_tokens } = outcome.used ?? outcome.cost;
@@ -75,6 +78,7 @@ export class Seen {
       // A permit that was given back unused may be of the time before.
       sent: Math.max(0, sent),
       ...outcomes,
+      answered: this.#answered,
       used: { input_tokens: this.#input, output_tokens: this.#output },
       refusals: this.#refused.map(({ at, inFlight, ...refusal }) => ({ ...refusal, ago_ms: Math.max(0, now - at), in_flight: inFlight })),
       told: this.#told,

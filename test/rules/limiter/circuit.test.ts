@@ -23,6 +23,7 @@ describe("an endpoint where no server is", () => {
     ["an answer", { accepted: 1 }],
     ["a refusal", { rate_limited: 1 }],
     ["an overload", { overloaded: 1 }],
+    ["an error of its own", { failed: 1, answered: 1 }],
   ])("is there again with %s", (_, seen) => {
     const circuit = new Circuit();
     for (const executor of ["a", "b", "c"]) circuit.heard(executor, MISSED, 0);

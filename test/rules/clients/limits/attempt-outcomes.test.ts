@@ -59,7 +59,7 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("permits of %
     [400, "failed"],
   ] as const)("that a refusal with %i was %s", async (code, kind) => {
     const { outcomes } = await told([json(code, voice.refusal(code, "no"))]);
-    expect(outcomes).toEqual([expect.objectContaining({ kind, used: null })]);
+    expect(outcomes).toEqual([expect.objectContaining({ kind, used: null, answered: true })]);
   });
 
   it("that no server was there", async () => {
@@ -73,8 +73,9 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("permits of %
   });
 
   it("that one which was never answered says nothing", async () => {
-    expect((await told([neverAnswers], {}, { ports: { timeouts: { request_ms: 50 } } })).kinds).toEqual(["failed"]);
-    expect((await told([neverAnswers], { signal: AbortSignal.timeout(50) })).kinds).toEqual(["failed"]);
+    const late = await told([neverAnswers], {}, { ports: { timeouts: { request_ms: 50 } } });
+    const givenUp = await told([neverAnswers], { signal: AbortSignal.timeout(50) });
+    for (const { outcomes } of [late, givenUp]) expect(outcomes).toEqual([expect.objectContaining({ kind: "failed", answered: false })]);
   });
 
   it.skipIf(voice.streamError === null)("of a refusal within an answer that had begun", async () => {

@@ -17,21 +17,23 @@ const outcome = (kind: AttemptOutcome["kind"], changes: Partial<AttemptOutcome> 
 describe("what an executor sees of an endpoint", () => {
   it("is told in sums, with the tokens that the server counted, or else those expected", () => {
     const seen = new Seen(1_000);
-    for (let n = 0; n < 5; n++) seen.sent();
+    for (let n = 0; n < 6; n++) seen.sent();
     seen.ended(outcome("accepted", { used: { input_tokens: 10, output_tokens: 1 } }), 0, () => 1_100);
     seen.ended(outcome("accepted", { told: { requests: { limit: 60, remaining: 5, reset_ms: null } } }), 0, () => 1_100);
     seen.ended(outcome("missed"), 0, () => 1_100);
     seen.ended(outcome("failed"), 0, () => 1_100);
+    seen.ended(outcome("failed", { answered: true }), 0, () => 1_100);
     seen.ended(outcome("unsent"), 0, () => 1_100);
     expect(seen.told(3_000)).toEqual({
       over_ms: 2_000,
-      sent: 4,
+      sent: 5,
       accepted: 2,
       used: { input_tokens: 13, output_tokens: 5 },
       rate_limited: 0,
       overloaded: 0,
       missed: 1,
-      failed: 1,
+      failed: 2,
+      answered: 1,
       refusals: [],
       told: { requests: { limit: 60, remaining: 5, reset_ms: null } },
       latencies: [0, 0, 0, 2],

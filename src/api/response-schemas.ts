@@ -1,6 +1,7 @@
 import { EXAMPLES_OF_RESCORE } from "../config/plan/rescored-from.ts";
 import { z } from "zod";
 import { LIMIT_KINDS } from "../endpoint-limits/limit-kinds.ts";
+import { spent } from "./budgets/budget-schemas.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
 /** What the service answers. Serves the OpenAPI document; that real answers are as described is tested, not checked at run time. */
@@ -117,6 +118,8 @@ const state = {
 export const runState = z.strictObject({
   ...state,
   phase: z.enum(["preparing", "open", "draining", "finalising", "settled"]),
+  max_cost: z.number().optional().describe("Dollars that it may spend; absent = it has no budget of its own."),
+  budget: spent.optional().describe("Of one run that has max_cost: what is spent of it."),
   max_concurrent: z.int().describe("Model requests at once, as it was created, resumed or set last; 0 or less = no limit."),
   generation: count,
   done_units: count,

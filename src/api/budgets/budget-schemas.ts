@@ -12,7 +12,7 @@ export const budgetBody = keptLimits;
 const text = z.string();
 const moment = z.iso.datetime();
 const dollars = z.number().min(0);
-const spent = z.strictObject({
+export const spent = z.strictObject({
   settled_usd: dollars.describe("By the usage of answers."),
   unseen_usd: dollars.describe("Of calls whose end nobody saw: the most that they can have cost."),
   unseen_calls: z.int().min(0),

@@ -8,7 +8,8 @@ import type { Totals } from "../../metrics/totals.ts";
 import { priceOfRun } from "../../prices/price-of.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { invalid } from "../errors.ts";
+import { invalid, logUnexpected } from "../errors.ts";
+import { shownSpent } from "./shown-budget.ts";
 
 /** A fresh stub of a Budget. Throws where the deployment has none: a budget that nobody keeps to is none. */
 export function budgetNamed(ports: Pick<AppPorts, "budget">, name: string): BudgetControl {
@@ -103,4 +104,19 @@ export async function payForResume(
   }
   await setRunBudget(ports, config, totals);
   return () => setRunBudget(ports, view.config, totals);
+}
+
+/** What a run has spent of its own budget, as it is shown; nothing where it has none, or that does not answer. */
+export async function spentOfRun(
+  ports: Pick<AppPorts, "budget">,
+  config: Pick<RunConfig, "run_id" | "team" | "max_cost">,
+): Promise<{ readonly budget?: ReturnType<typeof shownSpent> }> {
+  if (config.max_cost === undefined) return {};
+  try {
+    const view = await ports.budget(runBudget(config))?.view();
+    return view ? { budget: shownSpent(view.spent.total) } : {};
+  } catch (thrown) {
+    logUnexpected("budget", thrown);
+    return {};
+  }
 }

@@ -12,13 +12,13 @@ export function shownBudget({ name, limits, updated_at, updated_by }: KeptBudget
     team: owner.kind === "run" ? null : owner.team,
     api_key_var: key?.variable ?? null,
     limits,
-    spent: view === null ? null : { day: spentOf(view.spent.day), month: spentOf(view.spent.month), allotted_usd: dollarsOf(view.allotted) },
+    spent: view === null ? null : { day: shownSpent(view.spent.day), month: shownSpent(view.spent.month), allotted_usd: dollarsOf(view.allotted) },
     updated_at: new Date(updated_at).toISOString(),
     updated_by,
   };
 }
 
-const spentOf = ({ settled, unseen }: BudgetView["spent"]["day"]) => ({
+export const shownSpent = ({ settled, unseen }: BudgetView["spent"]["day"]) => ({
   settled_usd: dollarsOf(settled),
   unseen_usd: dollarsOf(unseen.amount),
   unseen_calls: unseen.calls,

@@ -42,6 +42,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     suspended: view.suspended,
     ...(view.paused === undefined ? {} : { paused: { at: view.paused.at } }),
     max_concurrent: config.max_concurrent,
+    ...(config.max_cost === undefined ? {} : { max_cost: config.max_cost }),
     generation: view.generation,
     done_units: units.done,
     total_units: units.total,
@@ -131,7 +132,12 @@ function resumable({ units, totals, config, phase, suspended, env_digest, pushed
 }
 
 /** `origin`: of the request, where the run's page is too; `envDigest`: of the run's environment as this service has it. */
-export function evaluationObject(view: RunView, origin: string, envDigest: string | null = null, standing: Partial<RunStanding> = {}): Record<string, unknown> {
+export function evaluationObject(
+  view: RunView,
+  origin: string,
+  envDigest: string | null = null,
+  { budget, ...standing }: Partial<RunStanding> & { readonly budget?: object } = {},
+): Record<string, unknown> {
   const { config } = view;
   return {
     ...commonFields(config, origin),
@@ -164,7 +170,13 @@ export function evaluationObject(view: RunView, origin: string, envDigest: strin
     updated_at: iso(view.updated_at),
     started_at: iso(view.started_at),
     finalized_at: isTerminal(view.status) ? iso(view.ended_at) : null,
-    edgewise: { ...edgewiseObject(view), ...resumable(view, envDigest), ...standingFields(standing), settings: evaluationSettings(config) },
+    edgewise: {
+      ...edgewiseObject(view),
+      ...resumable(view, envDigest),
+      ...standingFields(standing),
+      ...(budget === undefined ? {} : { budget }),
+      settings: evaluationSettings(config),
+    },
   };
 }
 

@@ -16,7 +16,7 @@ import { portsFor } from "../access/team-of-request.ts";
 import type { AppContext } from "../app-context.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { check, parseBody, readJsonText } from "../body.ts";
-import { heldBudgets, payForResume } from "../budgets/run-budget.ts";
+import { heldBudgets, payForResume, spentOfRun } from "../budgets/run-budget.ts";
 import { monitorOfRun } from "../monitors/monitors-of.ts";
 import { checkEndpoint, checkHeartbeat } from "../creation/endpoint-access.ts";
 import { writtenOut } from "../creation/named-limits.ts";
@@ -60,7 +60,8 @@ evaluations.get("/:id", async (c) => {
           () => c.var.ports.registry,
           (registry) => unlessOlder<Partial<RunStanding>>(registry.standing(runIdOf(c)), {}),
         );
-  return c.json(evaluationObject(view, new URL(c.req.url).origin, view.pushed === undefined ? await digestNow(c.var.ports, view.config) : null, standing));
+  const digest = view.pushed === undefined ? await digestNow(c.var.ports, view.config) : null;
+  return c.json(evaluationObject(view, new URL(c.req.url).origin, digest, { ...standing, ...(await spentOfRun(c.var.ports, view.config)) }));
 });
 
 /** Null where it cannot be told now, as of an environment whose link has lapsed: a run is shown in any case. */

@@ -123,14 +123,14 @@ function errorSpans(view: RunView, { errors, done_rollouts }: RunState): readonl
   return [[rate], ...codes.map(([code, count]): Line => [span(`${code} `, "faint"), span(String(count))])];
 }
 
-function tokenSpans({ tokens, cost, judges }: RunState, numbers: RunNumbers | null): readonly Line[] {
+function tokenSpans({ tokens, cost, judges, max_cost }: RunState, numbers: RunNumbers | null): readonly Line[] {
   const usage = numbers?.usage ?? null;
   const mean = usage === null ? [] : [[span(`per rollout ${panelNumber(usage.input_tokens)} + ${panelNumber(usage.output_tokens)}`)]];
-  return [[span(`${thousands(tokens.input)} input`)], [span(`${thousands(tokens.output)} output`)], ...mean, ...costSpans(cost, judges)];
+  return [[span(`${thousands(tokens.input)} input`)], [span(`${thousands(tokens.output)} output`)], ...mean, ...costSpans(cost, judges, max_cost)];
 }
 
-function costSpans(cost: RunState["cost"], judges: RunState["judges"]): readonly Line[] {
-  const own = costSoFar(cost);
+function costSpans(cost: RunState["cost"], judges: RunState["judges"], most?: number): readonly Line[] {
+  const own = costSoFar(cost, most);
   return [...(own === null ? [] : [[span(own)]]), ...(judges?.cost === undefined ? [] : [[span(`judges ${dollarsText(judges.cost.total_usd)}`)]])];
 }
 

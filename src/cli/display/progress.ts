@@ -113,7 +113,7 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   const waiting = waitingText(vitals, clock);
   if (waiting !== null) parts.push(waiting);
   if (tokens.input + tokens.output > 0) parts.push(`${thousands(tokens.input)} + ${thousands(tokens.output)} tokens`);
-  const own = costSoFar(cost);
+  const own = costSoFar(cost, state.max_cost);
   if (own !== null) parts.push(own);
   if (judges?.cost !== undefined) parts.push(`judges ${dollarsText(judges.cost.total_usd)}`);
   if (state.cache !== undefined) parts.push(`${cachedText(state.cache)} cached`);
@@ -123,9 +123,11 @@ export function progressText(state: RunState, leftMs: number | null, clock: numb
   return parts.join(" · ");
 }
 
-/** `$0.1234`, with a + where it is not of all rollouts; null where it is of none. */
-export const costSoFar = (cost: RunState["cost"]): string | null =>
-  cost === undefined || cost === null ? null : `${dollarsText(cost.total_usd)}${(cost.unpriced_rollouts ?? 0) > 0 ? "+" : ""}`;
+/** `$0.1234 of $5.00`, with a + where it is not of all rollouts; null where it is of none. `most`: what the run may spend, where it has a budget. */
+export function costSoFar(cost: RunState["cost"], most?: number): string | null {
+  if (cost === undefined || cost === null) return null;
+  return `${dollarsText(cost.total_usd)}${(cost.unpriced_rollouts ?? 0) > 0 ? "+" : ""}${most === undefined ? "" : ` of ${dollarsText(most)}`}`;
+}
 
 /** Its status is final, and its results are not there yet. */
 export const isEnding = ({ phase }: Pick<RunState, "phase">): boolean => phase === "draining" || phase === "finalising";

@@ -111,6 +111,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Errors", listText(errors, String) ?? (done_rollouts === 0 ? null : "none")],
     ["Tokens", tokens.input + tokens.output === 0 ? null : `${thousands(tokens.input)} input, ${thousands(tokens.output)} output`],
     ["Cost", edgewise.cost === undefined || tokens.input + tokens.output === 0 ? null : costOf(edgewise.cost, run.metadata.model, done_rollouts)],
+    ["Budget", budgetText(edgewise)],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
     ["Cached", edgewise.cache === undefined ? null : cacheText(edgewise.cache)],
     ["Groups", edgewise.grouping_problem ?? null],
@@ -129,6 +130,16 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
 
 const sureText = ({ reward_ci95, n_clusters, cluster_by }: MoreOfRun["scores"]["edgewise"]): string | null =>
   reward_ci95 === null ? null : `95 % from ${intervalText(reward_ci95)} over ${observedText(n_clusters, cluster_by)}`;
+
+/** What is spent of what it may spend. */
+function budgetText({ max_cost, budget }: Evaluation["edgewise"]): string | null {
+  if (max_cost === undefined) return null;
+  if (budget === undefined) return `${dollarsText(max_cost)} at most`;
+  const { settled_usd, unseen_usd, unseen_calls } = budget;
+  const calls = unseen_calls === 1 ? "1 call" : `${thousands(unseen_calls)} calls`;
+  const unseen = unseen_calls === 0 ? "" : `, and at most ${dollarsText(unseen_usd)} by ${calls} whose end nobody saw`;
+  return `${dollarsText(settled_usd)} of ${dollarsText(max_cost)}${unseen}`;
+}
 
 const judgesOf = ({ requests, input, output, cost }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>
   judgesText(readJudges({ requests, input_tokens: input, output_tokens: output, cost }) ?? NO_JUDGES);

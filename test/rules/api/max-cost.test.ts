@@ -126,3 +126,22 @@ describe("a resume", () => {
     expect(door.run(ID).resumes[0]?.budgets).toEqual(["team/default"]);
   });
 });
+
+describe("a run with a budget", () => {
+  it("is shown with what it may spend, and what is spent of it", async () => {
+    const door = openDoor();
+    const run = new FakeRun();
+    run.state = viewFor({ ...CONFIG, run_id: ID, max_cost: 5 });
+    door.runs.set(ID, run);
+    await door.call("GET", `/evaluations/${ID}`);
+    const budget = door.budgets.get(`run/${ID}`);
+    await budget?.set({ total: 5_000_000_000 });
+    const spent = { settled: 1_230_000_000, unseen: { calls: 1, amount: 10_000_000 } };
+    if (budget !== undefined) budget.spent = { total: spent, day: spent, month: spent };
+    const shown = (await (await door.call("GET", `/evaluations/${ID}`)).json()) as { edgewise: object; eval_config: object };
+    expect(shown).toMatchObject({
+      eval_config: { max_cost: 5 },
+      edgewise: { max_cost: 5, budget: { settled_usd: 1.23, unseen_usd: 0.01, unseen_calls: 1 } },
+    });
+  });
+});

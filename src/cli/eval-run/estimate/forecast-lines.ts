@@ -45,7 +45,7 @@ function oneForecast({ answer, own }: LabelledForecast): readonly string[] {
   ];
 }
 
-const RANGES = "(in brackets: between these in at least 90 % of runs)";
+const RANGES = "(in brackets: between these in about 90 % of runs)";
 
 const ranged = ({ expected, low, high }: Predicted, text: (value: number) => string): string => {
   const [least, most] = [text(low), text(high)];

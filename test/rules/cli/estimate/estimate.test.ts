@@ -55,7 +55,7 @@ describe("what is shown of it", () => {
       "tokens: 50,000 (25,000 to 100,000) input, 9,000 (4,500 to 18,000) output",
       "cost: $1.50 ($0.7500 to $3.00), of which $0.1500 is spent",
       "time: 1m 40s (50s to 3m 20s) from now on",
-      "(in brackets: between these in at least 90 % of runs)",
+      "(in brackets: between these in about 90 % of runs)",
     ]);
   });
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { BudgetAnswer, BudgetControl, BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
 import { budgetStub } from "../../../durable-objects/stubs.ts";
 import { Spender, waiting } from "../../support/budget/spender.ts";
+import VERSION_1 from "../../fixtures/stored-state/budgets/budget-1.json";
 import { restoreClock, service, skip } from "../support/service.ts";
 
 /** Budgets in real objects: what was told is stored, and neither an eviction nor a crash lets anybody have more than the limit. */
@@ -145,6 +146,25 @@ describe.each(GONE)("a Budget after %s", (_, gone) => {
         expect(await budget().view()).toMatchObject({ spent: { total: { settled } }, allotted: out });
       }
     }
+  });
+});
+
+describe("what a Budget stored by version 1", () => {
+  it("is opened: limits, what is spent, and who has how much of it", async () => {
+    await runInDurableObject(raw(), (_, { storage }) => {
+      for (const statement of [...VERSION_1.tables, ...VERSION_1.rows]) storage.sql.exec(statement);
+    });
+    await abortAllDurableObjects();
+    expect(await budget().view()).toMatchObject({
+      limits: { total: 5_000_000_000, day: 2_000_000_000 },
+      spent: { total: { settled: 1_230_000_000, unseen: { calls: 2, amount: 40_000_000 } } },
+      allotted: 90_000_000,
+    });
+    const e1 = new Spender("e-1");
+    const again = { ...e1.says({ reserved: 60_000_000, in_flight: 3 }), seq: 7 };
+    expect((await ask(again)).allots).toBe(30_000_000);
+    await ask({ ...e1.says({ settled: 10_000_000 }), seq: 8 });
+    expect(await budget().view()).toMatchObject({ spent: { total: { settled: 1_240_000_000 } }, allotted: 0 });
   });
 });
 

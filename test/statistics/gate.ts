@@ -76,6 +76,7 @@ function runOf(scores: readonly (readonly number[])[]): ComparedRun {
     unnamed: 0,
     single: attempts === 1,
     clusters: null,
+    answers: null,
     columns: new Map([["reward", { means, within: sums, binary: true }]]),
   };
   return { name: "run", model: "m", metadata: {}, range: [0, 1], table };

@@ -7,6 +7,7 @@ import { type Discordant, discordant, mcnemar } from "./mcnemar.ts";
 import { type PairedDifference, pairedDifference } from "./paired-difference.ts";
 import { detectableDifference, USUAL_ALPHA } from "./power.ts";
 import { REWARD, type ScoreColumn, type ScoreTable } from "./score-table.ts";
+import { sameAnswers } from "./same-answers.ts";
 import { signFlipTest } from "./sign-flips.ts";
 import { type Sample, unpairedDifference } from "./unpaired-difference.ts";
 import { type VarianceComponents, varianceComponents } from "./variance-components.ts";
@@ -263,6 +264,11 @@ function warningsOf(a: ScoreTable, b: ScoreTable, join: Join, unpaired: boolean)
     if (table.wrongIds) warnings.push(`examples of the ${name} share ids: they are told apart by what they ask`);
   }
   if (unpaired) return [...warnings, "unpaired: differences between the examples of the runs are part of what is uncertain"];
+  const same = sameAnswers(a.answers, b.answers, join);
+  if (same > 0)
+    warnings.push(
+      `${same} ${same === 1 ? "answer is the same answer" : "answers are the same answers"} in both runs, from the cache: they differ by exactly nothing, and say nothing of how answers vary`,
+    );
   if (join.by_id_only) warnings.push("rows of one run have no prompts: examples are joined by their ids alone, and whether they are the same is not known");
   if (join.differing > 0) warnings.push(`${join.differing} examples have the same id and another prompt or answer: they are left out`);
   const dropped = Math.max(join.only_baseline / Math.max(1, a.examples), join.only_candidate / Math.max(1, b.examples));

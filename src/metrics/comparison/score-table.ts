@@ -4,6 +4,7 @@ import { summaryOfRow } from "../row-summary.ts";
 import type { UnknownKey } from "../one-run/row-keys.ts";
 import { ExampleClusters } from "./example-clusters.ts";
 import { contentHash } from "./example-content.ts";
+import { AnswerMarks, type AnswersOfRun } from "./same-answers.ts";
 import type { WithinSums } from "./variance-components.ts";
 
 /** The reward among metrics. */
@@ -40,6 +41,8 @@ export interface ScoreTable {
   readonly single: boolean;
   /** What each example shares with others, as 53 bits of it; null where nobody asked. */
   readonly clusters: Float64Array | null;
+  /** Of a run that reads the cache; null of others. */
+  readonly answers: AnswersOfRun | null;
   readonly columns: ReadonlyMap<string, ScoreColumn>;
 }
 
@@ -65,6 +68,7 @@ export class ScoreTableBuilder {
   readonly #attempts: number[] = [];
   readonly #metrics = new Map<string, Sums>();
   readonly #clusters: ExampleClusters | null;
+  readonly #answers = new AnswerMarks();
   #rollouts = 0;
   #errored = 0;
   #contentKnown = true;
@@ -105,6 +109,7 @@ export class ScoreTableBuilder {
     this.#rollouts += 1;
     const example = this.#exampleOf(row, number);
     this.#attempts[example] = (this.#attempts[example] ?? 0) + 1;
+    this.#answers.add(example, row);
     const { reward, error, metrics } = summaryOfRow(row);
     if (error !== null) {
       this.#errored += 1;
@@ -130,6 +135,7 @@ export class ScoreTableBuilder {
       unnamed: this.#unnamed,
       single: this.#attempts.every((attempts) => attempts === 1),
       clusters: this.#clusters?.values() ?? null,
+      answers: wrongIds ? null : this.#answers.values(),
       columns: new Map([...this.#metrics].map(([name, sums]) => [name, columnOf(sums, this.#ids.length)])),
     };
   }

@@ -5,7 +5,3 @@ export const dollarsOf = (nano: number): number => nano / NANO;
 
 /** A limit as a person gave it: not rounded up, since nothing above it may be spent. */
 export const limitOf = (dollars: number): number => Math.floor(Math.round(dollars * NANO * 1_000) / 1_000);
-
-/** `$5.00`, and below a dollar `$0.1234`, as verifiers shows costs. */
-export const dollarsText = (dollars: number): string => `$${dollars.toFixed(dollars >= 1 ? 2 : 4)}`;
-export const nanoText = (nano: number): string => (nano === 0 ? "$0.00" : dollarsText(dollarsOf(nano)));

@@ -1,5 +1,6 @@
 import { type BudgetOwner, budgetOwner } from "../../../src/budgets/budget-name.ts";
-import { dollarsOf, nanoText } from "../../../src/budgets/money.ts";
+import { dollarsOf } from "../../../src/budgets/money.ts";
+import { nanoText } from "../../../src/report/text/cost-text.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";

@@ -1,7 +1,8 @@
 import type { BudgetControl } from "../../../durable-objects/budget/budget-control.ts";
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import { budgetOwner, budgetsFor, keyBudget, runBudget } from "../../budgets/budget-name.ts";
-import { limitOf, nanoText } from "../../budgets/money.ts";
+import { limitOf } from "../../budgets/money.ts";
+import { nanoText } from "../../report/text/cost-text.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
 import type { Totals } from "../../metrics/totals.ts";

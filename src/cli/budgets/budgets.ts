@@ -1,5 +1,5 @@
 /** `edgewise budget list | set | clear`: what a team, and whoever uses a key, may spend per day and month. What one run may spend is its `--max-cost`. */
-import { dollarsText } from "../../budgets/money.ts";
+import { dollarsText } from "../../report/text/cost-text.ts";
 import type { KeptLimits } from "../../budgets/kept-limits.ts";
 import { columnLines } from "../../report/text/columns.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";

@@ -1,5 +1,5 @@
 import type { Overspent } from "../../../durable-objects/budget/budget-control.ts";
-import { nanoText } from "../../budgets/money.ts";
+import { nanoText } from "../../report/text/cost-text.ts";
 import type { AttemptCost, Permits } from "../../clients/client.ts";
 import type { Gate } from "../../clients/gate.ts";
 import { WaitingLine } from "../../clients/waiting-line.ts";

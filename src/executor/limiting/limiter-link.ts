@@ -6,39 +6,19 @@ import {
   LIMITER_PROTOCOL,
   type Sightings,
 } from "../../../durable-objects/limiter/limiter-control.ts";
-import type { Timer } from "../../clients/transport/timer.ts";
 import type { AttemptOutcome } from "../../endpoint-limits/limit-kinds.ts";
+import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, repeatMs, SOON_MS } from "../exchange-pacing.ts";
 import { Circuit } from "./circuit.ts";
 import { Holder, type HolderLink, type HolderName } from "./holder.ts";
 import { Seen } from "./seen.ts";
 
-/** An exchange that is not answered in so many milliseconds is repeated. */
-const ANSWER_MS = 3_000;
-/** Waits after exchanges that failed: doubling, and up to a quarter shorter so that executors spread. Milliseconds. */
-const FIRST_REPEAT_MS = 100;
-const LAST_REPEAT_MS = 2_000;
-/** What is not to wait for the next exchange goes out so long after the last one, where the Limiter has few executors, and later where it has many. Milliseconds. */
-const SOON_MS = 100;
 /** Of the time that the Limiter gives between two exchanges, what has to go by before one that is early. */
 const SOON_SHARE = 0.25;
 /** A Limiter that answers nothing for so long is taken for one that there is not, so that no run waits for ever. Milliseconds. */
 const GONE_MS = 5 * 60_000;
 /** After a Limiter has refused to say anything it is asked again so much later. Milliseconds. */
 const REFUSED_MS = 60_000;
-/** Exchanges that say that it leaves: the Limiter finds out by itself when they are lost. */
-const LEAVE_TRIES = 2;
-
-export interface LinkPorts {
-  /** Milliseconds. */
-  readonly now: () => number;
-  readonly timer: Timer;
-  /** [0, 1). */
-  readonly random: () => number;
-  /** Calls one of the two once, or none. */
-  readonly send: (request: ExchangeRequest, answered: (answer: ExchangeAnswer) => void, failed: (message: string) => void) => void;
-  /** The Limiter has not answered for a while (`silent`), for so long that it is not waited for any more (`gone`), refuses to (`refused`), or answers again (null). */
-  readonly onTrouble?: (kind: "silent" | "gone" | "refused" | null, message: string) => void;
-}
+export type LinkPorts = ExchangePorts<ExchangeRequest, ExchangeAnswer, "silent" | "gone" | "refused">;
 
 export type LinkName = Pick<ExchangeRequest, "executor" | "boot" | "runtime" | "place">;
 
@@ -269,8 +249,8 @@ export class LimiterLink implements HolderLink {
   }
 
   #failed(message: string): void {
-    const wait = Math.min(LAST_REPEAT_MS, FIRST_REPEAT_MS * 2 ** Math.min(10, this.#failures)) * (1 - 0.25 * this.#ports.random());
     this.#failures++;
+    const wait = repeatMs(this.#failures, this.#ports.random());
     this.#failingSince ??= this.now();
     const failing = this.now() - this.#failingSince;
     if (failing >= ANSWER_MS) this.#ports.onTrouble?.("silent", message);

@@ -1,32 +1,12 @@
 import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
-import type { Timer } from "../../clients/transport/timer.ts";
+import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, repeatMs, SOON_MS } from "../exchange-pacing.ts";
 import type { Purse } from "./purse.ts";
 
-/** An exchange that is not answered in so many milliseconds is repeated. */
-const ANSWER_MS = 3_000;
-/** Waits after exchanges that failed: doubling, and up to a quarter shorter so that executors spread. Milliseconds. */
-const FIRST_REPEAT_MS = 100;
-const LAST_REPEAT_MS = 2_000;
-/** What is not to wait for the next exchange goes out so long after the last one. Milliseconds. */
-const SOON_MS = 100;
 /** Calls that go on, and nothing else, are told of so often: three times in a lease. Milliseconds. */
 const QUIET_MS = 3_000;
 /** After a Budget has refused to say anything it is asked again so much later. Milliseconds. */
 const REFUSED_MS = 10_000;
-/** Exchanges that say that it leaves: the Budget finds out by itself when they are lost. */
-const LEAVE_TRIES = 2;
-
-export interface PurseLinkPorts {
-  /** Milliseconds. */
-  readonly now: () => number;
-  readonly timer: Timer;
-  /** [0, 1). */
-  readonly random: () => number;
-  /** Calls one of the two once, or none. */
-  readonly send: (request: BudgetRequest, answered: (answer: BudgetAnswer) => void, failed: (message: string) => void) => void;
-  /** The Budget has not answered for a while (`silent`), or refuses to (`refused`); null = it answers again. */
-  readonly onTrouble?: (kind: "silent" | "refused" | null, message: string) => void;
-}
+export type PurseLinkPorts = ExchangePorts<BudgetRequest, BudgetAnswer, "silent" | "refused">;
 
 /** What keeps one purse and its Budget in touch. Nothing is sent for a single call; while a purse is empty nothing is sent at all. */
 export class PurseLink {
@@ -123,7 +103,7 @@ export class PurseLink {
     this.#failingSince ??= now;
     if (now - this.#failingSince >= ANSWER_MS) this.#ports.onTrouble?.("silent", message);
     if (this.#leaves && this.#failures >= LEAVE_TRIES) return this.#stop();
-    this.#schedule(Math.min(LAST_REPEAT_MS, FIRST_REPEAT_MS * 2 ** Math.min(10, this.#failures - 1)) * (1 - 0.25 * this.#ports.random()));
+    this.#schedule(repeatMs(this.#failures, this.#ports.random()));
   }
 
   #answered(answer: BudgetAnswer, request: BudgetRequest, sentAt: number): void {

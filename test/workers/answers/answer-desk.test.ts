@@ -1,5 +1,5 @@
-import { abortAllDurableObjects, evictDurableObject, reset, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
 import {
   ANSWER_PROTOCOL,
   type AnswerDeskControl,
@@ -14,7 +14,8 @@ import { answerKey } from "../../../r2-layout/keys.ts";
 import { bootOf, runtimeOf } from "../../../src/env.ts";
 import { CACHE_ORPHAN_MS } from "../../../src/limits.ts";
 import { answerDeskName } from "../../../src/teams/team-name.ts";
-import { restoreClock, service, skip } from "../support/service.ts";
+import { anewForEach, waysToGo } from "../support/real-object.ts";
+import { service, skip } from "../support/service.ts";
 
 /** Desks in real objects, with answers in a real bucket: one of all who want an answer asks, whatever happens to the object and to him. */
 
@@ -44,17 +45,8 @@ const answered = (n: number, days = 1): DoneAnswer => ({
 const objects = async (prefix = ""): Promise<readonly string[]> => (await service.BUCKET.list({ prefix })).objects.map(({ key }) => key);
 const put = (n: number, prefix = ""): Promise<unknown> => service.BUCKET.put(`${prefix}${answerKey(digestOf(n))}`, "{}");
 
-/** Ways in which an object is gone from memory. */
-const GONE = [
-  ["an eviction", () => evictDurableObject(raw())],
-  ["a crash", () => abortAllDurableObjects()],
-] as const;
-
-beforeEach(() => restoreClock());
-afterEach(async () => {
-  restoreClock();
-  await reset();
-});
+const GONE = waysToGo(raw);
+anewForEach();
 
 describe("a question that several ask at once", () => {
   it("is one's to ask; the others wait, and take the answer once it is there", async () => {

@@ -1,10 +1,11 @@
-import { abortAllDurableObjects, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
 import type { BudgetAnswer, BudgetControl, BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
 import { budgetStub } from "../../../durable-objects/stubs.ts";
 import { Spender, waiting } from "../../support/budget/spender.ts";
 import VERSION_1 from "../../fixtures/stored-state/budgets/budget-1.json";
-import { restoreClock, service, skip } from "../support/service.ts";
+import { anewForEach, tablesOf, waysToGo } from "../support/real-object.ts";
+import { service, skip } from "../support/service.ts";
 
 /** Budgets in real objects: what was told is stored, and neither an eviction nor a crash lets anybody have more than the limit. */
 
@@ -19,25 +20,10 @@ async function ask(request: BudgetRequest): Promise<Extract<BudgetAnswer, { kind
   if (answer.kind !== "ok") throw new Error(answer.message);
   return answer;
 }
-const tables = (): Promise<readonly string[]> =>
-  runInDurableObject(raw(), (_, { storage }) =>
-    storage.sql
-      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\' ORDER BY name")
-      .toArray()
-      .map(({ name }) => name),
-  );
+const tables = () => tablesOf(raw());
 
-/** Ways in which an object is gone from memory. */
-const GONE = [
-  ["an eviction", () => evictDurableObject(raw())],
-  ["a crash", () => abortAllDurableObjects()],
-] as const;
-
-beforeEach(() => restoreClock());
-afterEach(async () => {
-  restoreClock();
-  await reset();
-});
+const GONE = waysToGo(raw);
+anewForEach();
 
 describe("a Budget", () => {
   it("that nobody gave a limit has nothing to spend, to show or to store", async () => {

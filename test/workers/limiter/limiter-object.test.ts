@@ -1,10 +1,11 @@
-import { abortAllDurableObjects, evictDurableObject, reset, runInDurableObject } from "cloudflare:test";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { abortAllDurableObjects, evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
 import type { ExchangeAnswer, LimiterControl } from "../../../durable-objects/limiter/limiter-control.ts";
 import { limiterStub, registryStub } from "../../../durable-objects/stubs.ts";
 import type { Amounts } from "../../../src/endpoint-limits/limit-kinds.ts";
 import { Caller } from "../../support/limiting/caller.ts";
-import { restoreClock, service, skip } from "../support/service.ts";
+import { anewForEach, tablesOf, waysToGo } from "../support/real-object.ts";
+import { service, skip } from "../support/service.ts";
 
 /** Limiters in real objects: what they hold is in memory, what they know is not, and neither an eviction nor a crash lets anybody have more than the limit. */
 
@@ -23,27 +24,12 @@ async function ask(request: Parameters<LimiterControl["exchange"]>[0]): Promise<
   return answer;
 }
 const concurrent = async (request: Parameters<LimiterControl["exchange"]>[0]): Promise<number | null | undefined> => (await ask(request)).shares[0]?.concurrent;
-const tables = (): Promise<readonly string[]> =>
-  runInDurableObject(raw(), (_, { storage }) =>
-    storage.sql
-      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'")
-      .toArray()
-      .map(({ name }) => name),
-  );
+const tables = () => tablesOf(raw());
 const kept = (limits: Amounts, team?: string) =>
   registryStub(service, team).putLimit({ name: "ours", limits: [{ base_url: PLACE.base_url, limits }], user: "ada" });
 
-/** Ways in which an object is gone from memory. */
-const GONE = [
-  ["an eviction", () => evictDurableObject(raw())],
-  ["a crash", () => abortAllDurableObjects()],
-] as const;
-
-beforeEach(() => restoreClock());
-afterEach(async () => {
-  restoreClock();
-  await reset();
-});
+const GONE = waysToGo(raw);
+anewForEach();
 
 describe("a Limiter of an endpoint that nothing is known of", () => {
   it("limits nobody, writes no row, and makes itself known to the teams that call it", async () => {

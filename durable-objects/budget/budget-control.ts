@@ -34,6 +34,8 @@ export interface Overspent {
   readonly limit: number;
   readonly settled: number;
   readonly unseen: { readonly calls: number; readonly amount: number };
+  /** The limits of other spans; Budgets of before do not say them. */
+  readonly beside?: BudgetLimits;
 }
 
 export type BudgetAnswer =
@@ -63,7 +65,8 @@ export interface BudgetControl {
   exchange(request: BudgetRequest): Promise<BudgetAnswer>;
   /**
    * What holds from now on: without a span nothing is limited, and counted all the same; null = it is over, and exchanges are refused. `spent`: what is known
-   * to have been settled, also before there was a Budget: no less counts in all, and all of it in each span where nothing was counted yet.
+   * to have been spent, also before there was a Budget: no less counts in all, with what is unseen and what executors have not told of yet, and all of it in
+   * each span where nothing was counted yet.
    */
   set(limits: BudgetLimits | null, spent?: number): Promise<void>;
   view(): Promise<BudgetView | null>;

@@ -58,10 +58,12 @@ export class Windows {
     }));
   }
 
-  /** No less than `spent` was settled in all; where nothing was counted yet, in each span. */
+  /** No less than `spent` is gone in all, settled or unseen; where nothing was counted yet, in each span. */
   least(spent: number): void {
     const isNew = this.#windows.every(({ settled, unseen_calls }) => settled === 0 && unseen_calls === 0);
-    this.#windows = this.#windows.map((window) => (isNew || window.span === "total" ? { ...window, settled: Math.max(window.settled, spent) } : window));
+    this.#windows = this.#windows.map((window) =>
+      isNew || window.span === "total" ? { ...window, settled: Math.max(window.settled, spent - window.unseen) } : window,
+    );
   }
 
   /** What the strictest limit leaves; below 0 where a limit was lowered below what is gone. */
@@ -73,7 +75,9 @@ export class Windows {
   overspent(limits: BudgetLimits, least: number): Overspent | null {
     for (const { span, settled, unseen, unseen_calls } of this.#windows) {
       const limit = limits[span];
-      if (limit !== undefined && limit - settled - unseen < least) return { span, limit, settled, unseen: { calls: unseen_calls, amount: unseen } };
+      if (limit === undefined || limit - settled - unseen >= least) continue;
+      const { [span]: _, ...beside } = limits;
+      return { span, limit, settled, unseen: { calls: unseen_calls, amount: unseen }, ...(Object.keys(beside).length === 0 ? {} : { beside }) };
     }
     return null;
   }

@@ -64,6 +64,8 @@ export interface RestingRun {
   readonly missing: number;
   /** Rollouts by error code. */
   readonly errors: Readonly<Record<string, number>>;
+  /** What ended it, where its status does not say. */
+  readonly endedBy?: "budget" | undefined;
 }
 
 /** Whether a run ended before it had anything: its data set, its environment or its endpoint is to blame, and a new run loses nothing. */
@@ -105,7 +107,7 @@ export function nextStep(run: RestingRun, unscoredState: readonly string[] = [])
   const { rollouts } = prospectsOf(run, false);
   if (rollouts > 0) {
     const again = run.missing > 0 ? "to do" : `that infrastructure ended ${rollouts === 1 ? "runs" : "run"} again`;
-    return { when: null, what: `${rolloutsText(rollouts)} ${again}` };
+    return { when: run.endedBy === "budget" ? "once the budget allows more" : null, what: `${rolloutsText(rollouts)} ${again}` };
   }
   const { unscored } = leftoversOf(run.errors);
   if (unscored === 0 || unscoredState.length > 0) return null;

@@ -4,7 +4,7 @@ import { nanoText } from "../../../src/report/text/cost-text.ts";
 import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import { DEFAULT_TEAM } from "../../../src/teams/team-name.ts";
-import type { BudgetSpan, Overspent } from "../../budget/budget-control.ts";
+import { BUDGET_SPANS, type BudgetSpan, type Overspent } from "../../budget/budget-control.ts";
 import { liveTicket } from "../grants/tickets.ts";
 import type { Ack, OverBudgetRequest } from "../protocol.ts";
 import type { RunContext } from "../state/context.ts";
@@ -32,14 +32,15 @@ export function endOverBudget(ledger: Ledger, head: RunHead, request: OverBudget
 const SPANS: Readonly<Record<BudgetSpan, string>> = { total: "", day: " of this day (UTC)", month: " of this month (UTC)" };
 const WHEN: Readonly<Record<BudgetSpan, string>> = { total: "", day: " when the day is over (00:00 UTC), or", month: " when the month is over (UTC), or" };
 
-function overBudget(config: RunConfig, owner: BudgetOwner, { span, limit, settled, unseen }: Overspent): Failure {
+function overBudget(config: RunConfig, owner: BudgetOwner, over: Overspent): Failure {
+  const { span, limit, settled, unseen } = over;
   const of = SPANS[span];
   // What all teams spend together is the owner's to know.
   const spent = owner.kind === "key" && owner.team === null ? "" : `: ${nanoText(settled)} settled${unseenText(unseen)}`;
   return {
     code: "over_budget",
     message: `${whose(owner)}${spent === "" ? "" : ` ${nanoText(limit)}`}${of} is spent${spent}; results so far are kept.`,
-    hint: hintOf(config, owner, span, limit),
+    hint: hintOf(config, owner, over),
   };
 }
 
@@ -56,12 +57,16 @@ function unseenText({ calls, amount }: Overspent["unseen"]): string {
   return `, at most ${nanoText(amount)} of ${calls === 1 ? "1 call" : `${calls} calls`} whose end nobody saw`;
 }
 
-function hintOf({ env_id, run_id }: RunConfig, owner: BudgetOwner, span: BudgetSpan, limit: number): string {
+function hintOf({ env_id, run_id }: RunConfig, owner: BudgetOwner, { span, limit, settled, unseen, beside = {} }: Overspent): string {
+  // A limit that was lowered may be below what is spent.
+  const more = further(dollarsOf(Math.max(limit, settled + unseen.amount)));
   const resume = `npx edgewise eval run ${env_id} -R ${run_id}`;
-  if (owner.kind === "run") return `Go on with: ${resume} --max-cost ${further(dollarsOf(limit))}`;
+  if (owner.kind === "run") return `Go on with: ${resume} --max-cost ${more}`;
   if (owner.kind === "key" && owner.team === null) return `Go on${WHEN[span]} once its owner allows more: ${resume}`;
   const flags = [...(owner.team === DEFAULT_TEAM ? [] : [`--team ${owner.team}`]), ...(owner.kind === "key" ? [`--key ${owner.variable}`] : [])];
-  const set = ["npx edgewise budget set", ...flags, `--${span} ${further(dollarsOf(limit))}`].join(" ");
+  // What is set anew replaces the limits of all spans.
+  const kept = BUDGET_SPANS.flatMap((each) => (beside[each] === undefined ? [] : [`--${each} ${dollarsOf(beside[each])}`]));
+  const set = ["npx edgewise budget set", ...flags, `--${span} ${more}`, ...kept].join(" ");
   return `Go on${WHEN[span]} with a larger one (${set}): ${resume}`;
 }
 

@@ -67,7 +67,9 @@ export async function cacheClear(context: CommandContext, { team, model, olderTh
     ({ client }) => client.json<{ data: Pick<Stats, "answers" | "bytes"> }>("DELETE", path({ team_id: team, model, older_than_days: olderThanDays })),
     true,
   );
-  terminal.print(output === "json" ? printableJson(answer, 2) : `Cleared: ${countText(answer.data)}. Runs ask anew from now on.`);
+  const cleared =
+    answer.data.answers === 0 ? "Nothing is cleared: no such answers are kept." : `Cleared: ${countText(answer.data)}. Runs ask anew from now on.`;
+  terminal.print(output === "json" ? printableJson(answer, 2) : cleared);
   return EXIT.completed;
 }
 

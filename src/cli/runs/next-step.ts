@@ -4,10 +4,10 @@ import type { Evaluation } from "../connection/api-types.ts";
 
 /** What decides it, as the service tells it. */
 export function restingRun({ status, total_samples, edgewise }: Evaluation): RestingRun {
-  const { settled, owed_rollouts, done_rollouts, errors, rescored_from, stopped_early } = edgewise;
+  const { settled, owed_rollouts, done_rollouts, errors, rescored_from, stopped_early, ended_by } = edgewise;
   const own = rescored_from === undefined ? errors : withoutRepairs(errors);
   // What ended in an error stays as it was counted when the rule was met.
-  return { status, settled, rows: total_samples ?? done_rollouts, missing: owed_rollouts, errors: stopped_early === undefined ? own : {} };
+  return { status, settled, rows: total_samples ?? done_rollouts, missing: owed_rollouts, errors: stopped_early === undefined ? own : {}, endedBy: ended_by };
 }
 
 /** Null: there is nothing to go on with. */

@@ -179,6 +179,20 @@ describe("limits", () => {
     ledger.set({ total: 200 }, 70, NOON);
     expect(ledger.view(NOON)?.spent).toMatchObject({ total: { settled: 70 }, day: { settled: 40 } });
   });
+
+  it("counts once what rows cost of which an executor has not told yet, or never tells", () => {
+    const ledger = ledgerOf({ total: 1_000 });
+    const a = new Spender("a");
+    const had = allots(ledger.exchange(a.says(waiting(1, 100)), NOON));
+    // Its calls came to 60, which are in rows; it speaks of them after the resume.
+    ledger.set({ total: 1_000 }, 60, NOON);
+    expect(ledger.view(NOON)).toMatchObject({ allotted: had, spent: { total: { settled: 0 } } });
+    ledger.exchange(a.says({ settled: 60, free: had - 60 }), NOON);
+    expect(ledger.view(NOON)).toMatchObject({ spent: { total: { settled: 60 } } });
+    ledger.view(NOON + LEASE_MS);
+    ledger.set({ total: 1_000 }, 90, NOON + LEASE_MS);
+    expect(ledger.view(NOON + LEASE_MS)).toMatchObject({ spent: { total: { settled: 60, unseen: { amount: had - 60 } } } });
+  });
 });
 
 describe("a Budget that begins anew", () => {

@@ -9,6 +9,7 @@ describe("how a run goes on", () => {
     ["ended with errors that no resume draws again", ended({ errors: { bad_request: 2, environment_error: 1, poisoned: 1 } }), null],
     ["waits", ended({ settled: false, status: "RUNNING", missing: 4 }), { when: null, what: null }],
     ["lacks rollouts", ended({ status: "CANCELLED", missing: 4 }), { when: null, what: "4 rollouts to do" }],
+    ["was ended by a budget", ended({ status: "CANCELLED", missing: 4, endedBy: "budget" }), { when: "once the budget allows more", what: "4 rollouts to do" }],
     ["has infrastructure errors", ended({ errors: { timeout: 1, rate_limited: 2 } }), { when: null, what: "3 rollouts that infrastructure ended run again" }],
     [
       "was not scored",

@@ -115,6 +115,11 @@ describe("a run whose budget is spent", () => {
       "The budget of the team acme, $5.00 of this day (UTC) is spent: $4.98 settled; results so far are kept.",
       "Go on when the day is over (00:00 UTC), or with a larger one (npx edgewise budget set --team acme --day 8): npx edgewise eval run gsm8k -R 0000abcd",
     ]);
+    // It was lowered below what is spent, and has a limit of the month as well.
+    expect(told("team/acme", { span: "day", limit: 2_000_000_000, unseen: { calls: 0, amount: 0 }, beside: { month: 90_000_000_000 } })).toEqual([
+      "The budget of the team acme, $2.00 of this day (UTC) is spent: $4.98 settled; results so far are kept.",
+      expect.stringContaining("(npx edgewise budget set --team acme --day 8 --month 90)"),
+    ]);
     expect(told("key/acme/TEAM_KEY", { span: "month", unseen: { calls: 2, amount: 20_000_000 } })).toEqual([
       "The budget of the team acme for TEAM_KEY, $5.00 of this month (UTC) is spent: $4.98 settled, at most $0.0200 of 2 calls whose end nobody saw; results so far are kept.",
       "Go on when the month is over (UTC), or with a larger one (npx edgewise budget set --team acme --key TEAM_KEY --month 8): npx edgewise eval run gsm8k -R 0000abcd",

@@ -120,6 +120,11 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** Whether the provider is paid for what it puts into its cache of prompts. */
   protected readonly writesCache: boolean = false;
 
+  /** Whether the server was seen to pass over the limit of tokens in a body. `passedOn`: somebody else's, which is sent as it is. */
+  protected passesOverLimit(_body: JsonObject, _passedOn: boolean): boolean {
+    return false;
+  }
+
   /** Called with every answer, for what a person should know of it. */
   protected inspect(_request: ModelRequest, _response: ModelResponse, _native: NativeRequest): void {}
 
@@ -188,7 +193,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     const body = { ...request.body, model };
     const text = JSON.stringify(body);
     const ask = (): Promise<Relayed> =>
-      this.exchange(request, this.#weighed(model, text, request.body), async (signal, watch) => {
+      this.exchange(request, this.#weighed(model, text, request.body, true), async (signal, watch) => {
         let taken: Relayed | null = null;
         try {
           taken = await passOn(text, { state, signal, onAnswer, watch });
@@ -229,9 +234,12 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   }
 
   /** The weight of a request that does not change; worked out when it is first asked for. */
-  #weighed(model: string, text: string, body: JsonObject): () => Weight {
+  #weighed(model: string, text: string, body: JsonObject, passedOn = false): () => Weight {
     let weight: Weight | null = null;
-    const billed = (): RequestBound => requestBound(model, text, body, this.writesCache);
+    const billed = (): RequestBound => {
+      const bound = requestBound(model, text, body, this.writesCache);
+      return this.passesOverLimit(body, passedOn) ? { ...bound, open: bound.open ?? "its server passes over the limit of tokens" } : bound;
+    };
     return () => (weight ??= { model, characters: charactersOf(text), bound: boundOf(body), billed });
   }
 

@@ -64,14 +64,16 @@ export function mustBePayable(config: Paid): void {
     });
 }
 
-/** Under each of the names that routes have for it. */
-const LIMITS = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+/** Under each of the names that a route has for it. */
+const LIMITS = ["max_tokens", "max_completion_tokens"];
+const RESPONSES_LIMITS = ["max_tokens", "max_output_tokens"];
 
 /** Anthropic's route always has a limit. */
 function isBounded({ sampling_args, api_client_type }: Paid): boolean {
   const { extra_body } = sampling_args;
   const fields = typeof extra_body === "object" && extra_body !== null && !Array.isArray(extra_body) ? { ...sampling_args, ...extra_body } : sampling_args;
-  return api_client_type === "anthropic_messages" || LIMITS.some((name) => typeof fields[name] === "number");
+  const limits = api_client_type === "openai_responses" ? RESPONSES_LIMITS : LIMITS;
+  return api_client_type === "anthropic_messages" || limits.some((name) => typeof fields[name] === "number");
 }
 
 /** Says what a run may spend, before anything of it begins. `totals`: of a run that has rows: what they cost counts, also where there was no Budget. */

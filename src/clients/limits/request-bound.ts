@@ -20,10 +20,19 @@ const FILE_TOKENS = 500_000;
 const PICTURES: readonly unknown[] = ["image_url", "input_image", "image"];
 const FILES: readonly unknown[] = ["file", "input_file", "document", "audio_url", "video", "video_url", "input_video"];
 
-/** Under each of the routes' names; where a body has several a server may know but one of them. */
-const BOUNDS = ["max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict"] as const;
-/** Fields by which a server adds to a request what is not in it, or is paid for more than tokens. */
-const OPEN = ["previous_response_id", "conversation", "web_search_options", "plugins", "mcp_servers", "container", "prediction", "audio"] as const;
+/** Of the chat route, Anthropic's and the completions route; where a body has several a server may know but one of them. */
+const BOUNDS = ["max_tokens", "max_completion_tokens"] as const;
+/** The Responses route knows this one alone, and many servers of the others pass over it, as over all that they do not know. */
+const RESPONSES_BOUNDS = ["max_output_tokens"] as const;
+/** Fields by which a server adds to a request what is not in it, asks another model (OpenRouter's `models`), or is paid for more than tokens (xAI's `search_parameters`). */
+const OPEN = [
+  ...["previous_response_id", "conversation", "web_search_options", "search_parameters", "plugins", "mcp_servers", "container", "prediction", "audio"],
+  "models",
+] as const;
+/** How many answers are asked for at once. */
+const ANSWERS = ["n", "best_of"] as const;
+/** By the prices of the usual tier, or cheaper; others may cost twice as much and more (https://platform.openai.com/docs/pricing). */
+const PRICED_TIERS: readonly unknown[] = [undefined, null, "auto", "default", "standard", "standard_only", "on_demand", "flex"];
 /** What else a tool may be that its caller answers. */
 const OWN_TOOLS: readonly unknown[] = [undefined, null, "function", "custom"];
 
@@ -51,11 +60,16 @@ export function requestBound(model: string, text: string, body: JsonObject, writ
 
 /** Of all answers together that are asked for at once. */
 function outputTokens(body: JsonObject): number | null {
-  const bounds = [...BOUNDS.map((name) => body[name]), record(body.sampling_params)?.max_new_tokens].filter(isAmount);
-  if (bounds.length === 0) return null;
-  const { prompt } = body;
+  const { input, messages, prompt } = body;
+  // Of which route a body with fields of several is does not show in it.
+  const routes = [
+    ...(input === undefined ? [] : [RESPONSES_BOUNDS]),
+    ...(input !== undefined && messages === undefined && prompt === undefined ? [] : [BOUNDS]),
+  ];
+  const bounds = routes.map((names) => names.map((name) => body[name]).filter(isAmount));
+  if (bounds.some(({ length }) => length === 0)) return null;
   const prompts = Array.isArray(prompt) && prompt.some((each) => typeof each !== "number") ? prompt.length : 1;
-  return Math.max(...bounds) * prompts * Math.max(1, ...[body.n, body.best_of].filter(isAmount));
+  return Math.max(...bounds.flat()) * prompts * Math.max(1, ...ANSWERS.map((name) => body[name]).filter(isAmount));
 }
 
 const isAmount = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value) && value >= 0;
@@ -63,8 +77,12 @@ const isAmount = (value: unknown): value is number => typeof value === "number" 
 function openField(body: JsonObject): string | null {
   const field = OPEN.find((name) => body[name] !== undefined && body[name] !== null);
   if (field !== undefined) return field;
-  // Twice the price and more, by the model (https://platform.openai.com/docs/pricing).
-  if (body.service_tier === "priority") return "service_tier";
+  if (!PRICED_TIERS.includes(body.service_tier)) return "service_tier";
+  // A template that its server keeps, with text, tools and a model of its own.
+  if (record(body.prompt) !== null) return "prompt";
+  // Servers that take "8" for 8 answer eight times.
+  const count = ANSWERS.find((name) => body[name] !== undefined && body[name] !== null && !isAmount(body[name]));
+  if (count !== undefined) return count;
   const tool = records(body.tools).find(({ type }) => !OWN_TOOLS.includes(type));
   return tool === undefined ? null : `the tool ${JSON.stringify(tool.type)}`;
 }

@@ -24,7 +24,7 @@ function withLimitName(request: NativeRequest, name: LimitName): NativeRequest {
 export class OpenAIChatCompletionsClient extends OpenAIClient<ChatPrompt, JsonObject> {
   readonly type: string = "openai_chat_completions";
   protected readonly path: string = "/chat/completions";
-  readonly #limitName = this.ports.limitName ?? new TokenLimitName();
+  readonly #limitName = this.ports.limitName ?? new TokenLimitName(this.endpoint.base_url);
 
   override toNativePrompt(messages: readonly Message[]): ChatPrompt {
     return wireMessages(messages);
@@ -37,6 +37,10 @@ export class OpenAIChatCompletionsClient extends OpenAIClient<ChatPrompt, JsonOb
   override toNativeBody(call: NativeCall<ChatPrompt, JsonObject>): JsonObject {
     const { max_tokens, ...sampling } = call.sampling_args;
     return chatBody(call, max_tokens === undefined ? sampling : { ...sampling, [this.#limitName.current]: max_tokens as Json });
+  }
+
+  protected override passesOverLimit(body: JsonObject, passedOn: boolean): boolean {
+    return this.#limitName.passesOver(body, passedOn);
   }
 
   override raiseFromNativeResponse(response: unknown): void {

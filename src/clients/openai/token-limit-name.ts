@@ -1,3 +1,5 @@
+import { parseUrl } from "../../config/endpoints/addresses.ts";
+
 /** Names of the limit of tokens in the chat route: today's, and the one that older servers know. */
 const NAMES = ["max_completion_tokens", "max_tokens"] as const;
 export type LimitName = (typeof NAMES)[number];
@@ -11,6 +13,9 @@ export const isOver = (tokens: number, asked: number): boolean => tokens > asked
 /** How servers say that they do not take a field, beside its name. */
 const NOT_TAKEN = /unsupported|unrecogni[sz]ed|unknown|unexpected|extra|not (supported|permitted|allowed)/i;
 
+/** Hosts that are known to pass over today's name, so that not even the first answers are longer than asked (https://api-docs.deepseek.com/api/create-chat-completion has the old one alone). */
+const OLD_NAME_ALONE: readonly (string | undefined)[] = ["api.deepseek.com"];
+
 /**
  * Under which of its names a place is told the limit: today's, until its server passes over it or refuses it. One for all clients of a
  * place, so that each executor finds out once.
@@ -18,6 +23,17 @@ const NOT_TAKEN = /unsupported|unrecogni[sz]ed|unknown|unexpected|extra|not (sup
 export class TokenLimitName {
   readonly #ignored = new Set<LimitName>();
   readonly #refused = new Set<LimitName>();
+
+  /** `base_url`: of the place. */
+  constructor(base_url = "") {
+    if (OLD_NAME_ALONE.includes(parseUrl(base_url)?.hostname)) this.#ignored.add("max_completion_tokens");
+  }
+
+  /** Whether the place passes over each of the names that a body has; false where it has none. `passedOn`: it is sent as it is, and not under `current`. */
+  passesOver(body: Readonly<Record<string, unknown>>, passedOn: boolean): boolean {
+    const own = passedOn || limitNameIn(body) === null ? NAMES.filter((name) => typeof body[name] === "number") : [this.current];
+    return own.length > 0 && own.every((name) => this.#ignored.has(name));
+  }
 
   /** The name to send next. */
   get current(): LimitName {

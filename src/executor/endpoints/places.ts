@@ -40,7 +40,7 @@ export class Places {
     const known = this.#known.get(key) ?? {
       pause: new EndpointPause(this.#clock),
       health: new PlaceHealth(this.#clock.now),
-      limitName: new TokenLimitName(),
+      limitName: new TokenLimitName(base_url),
       outage: new Outage(this.#clock.now),
       storm: new Storm(this.#clock.now, this.#stormMs),
       scoring: new ScoringChoices(this.#clock.now),

@@ -6,7 +6,17 @@ import { costOf } from "../../../../src/prices/price.ts";
 import type { JsonObject } from "../../../../src/config/plan/run-config.ts";
 import { answers, answersInPieces, portsFor } from "../../../support/clients/client-plays.ts";
 import { VOICES } from "../../../support/clients/client-voices.ts";
-import { ask, cutMidBody, hangsUp, json, neverAnswers, type Play, scriptedEndpoint, testClient } from "../../../support/clients/scripted-endpoint.ts";
+import {
+  ask,
+  completion,
+  cutMidBody,
+  hangsUp,
+  json,
+  neverAnswers,
+  type Play,
+  scriptedEndpoint,
+  testClient,
+} from "../../../support/clients/scripted-endpoint.ts";
 
 /** Permits that somebody pays for: what each attempt could have cost, and came to. */
 class PayingGate implements Permits {
@@ -56,6 +66,36 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("who pays for
     for (const play of [cutMidBody, hangsUp, json(200, "not json"), json(200, whole)]) expect((await paid([play])).spent).toEqual([{ kind: "unseen" }]);
     expect((await paid([neverAnswers], {}, { ports: { timeouts: { request_ms: 50 } } })).spent).toEqual([{ kind: "unseen" }]);
     expect((await paid([neverAnswers], { signal: AbortSignal.timeout(50) })).spent).toEqual([{ kind: "unseen" }]);
+  });
+});
+
+describe("a limit of tokens that its server passes over", () => {
+  async function asked(base_url: string, answer: (body: JsonObject) => number, times: number) {
+    const gate = new PayingGate();
+    const bodies: JsonObject[] = [];
+    const fetch = (async (_url: unknown, init: RequestInit) => {
+      const body = JSON.parse(init.body as string) as JsonObject;
+      bodies.push(body);
+      const tokens = answer(body);
+      return Response.json(completion("long", { usage: { prompt_tokens: 1, completion_tokens: tokens, total_tokens: 1 + tokens } }));
+    }) as typeof globalThis.fetch;
+    const { client } = testClient(base_url, { ports: { gate, fetch } });
+    for (let time = 0; time < times; time++) await client.getResponse(ask({ sampling_args: { max_tokens: 64 } }));
+    await client.relay?.({ route: "chat/completions", model: "m", body: { max_completion_tokens: 64, messages: [] }, state: {}, signal: null });
+    return { bodies, open: gate.bounds.map(({ open }) => open) };
+  }
+
+  it("bounds nothing any more once both of its names were", async () => {
+    const { open } = await asked("https://own.example/v1", () => 2_000, 3);
+    const passed = "its server passes over the limit of tokens";
+    expect(open).toEqual([null, null, passed, passed]);
+  });
+
+  it("is told from the first request on by the name that DeepSeek has for it, and bounds nothing by the other", async () => {
+    const { bodies, open } = await asked("https://api.deepseek.com/v1", ({ max_tokens }) => (max_tokens as number | undefined) ?? 8_000, 2);
+    expect(bodies[0]).toMatchObject({ max_tokens: 64 });
+    expect(bodies[0]).not.toHaveProperty("max_completion_tokens");
+    expect(open).toEqual([null, null, "its server passes over the limit of tokens"]);
   });
 });
 
@@ -116,17 +156,31 @@ describe("the most that a request can be billed for", () => {
 
   it("has the largest of the limits that it names, for each answer that is asked for", () => {
     expect(boundOf({ max_tokens: 10, max_completion_tokens: 20 }).output_tokens).toBe(20);
-    expect(boundOf({ max_output_tokens: 10 }).output_tokens).toBe(10);
+    expect(boundOf({ input: "four", max_output_tokens: 10 }).output_tokens).toBe(10);
     expect(boundOf({ max_tokens: 10, n: 3 }).output_tokens).toBe(30);
     expect(boundOf({ max_tokens: 10, prompt: ["a", "b"], best_of: 2 }).output_tokens).toBe(40);
     expect(boundOf({ max_tokens: 10, prompt: [1, 2, 3] }).output_tokens).toBe(10);
     expect(boundOf({ messages: [] }).output_tokens).toBeNull();
   });
 
+  it("has no limit under the name that another route has for it, which servers pass over", () => {
+    expect(boundOf({ messages: [], max_output_tokens: 10 }).output_tokens).toBeNull();
+    expect(boundOf({ messages: [], max_tokens: 20, max_output_tokens: 900 }).output_tokens).toBe(20);
+    expect(boundOf({ input: [], max_tokens: 10 }).output_tokens).toBeNull();
+    expect(boundOf({ messages: [], input: "", max_output_tokens: 1 }).output_tokens).toBeNull();
+    expect(boundOf({ input: "", messages: [], max_tokens: 1 }).output_tokens).toBeNull();
+    expect(boundOf({ messages: [], n_predict: 1, sampling_params: { max_new_tokens: 1 } }).output_tokens).toBeNull();
+  });
+
   it.each([
     [{ web_search_options: {} }, "web_search_options"],
     [{ previous_response_id: "r" }, "previous_response_id"],
+    [{ search_parameters: { mode: "on" } }, "search_parameters"],
+    [{ models: ["a-dearer-one"] }, "models"],
+    [{ prompt: { id: "pmpt_1", version: "2" } }, "prompt"],
+    [{ n: "8" }, "n"],
     [{ service_tier: "priority" }, "service_tier"],
+    [{ service_tier: "performance" }, "service_tier"],
     [{ tools: [{ type: "web_search_20250305", name: "web_search" }] }, 'the tool "web_search_20250305"'],
   ])("is nothing that can be told where a server adds to it: %j", (field, open) => {
     const bound = boundOf({ max_tokens: 10, ...field });

@@ -6,7 +6,7 @@ import { isKeyVariable } from "../../config/endpoints/secrets.ts";
 import type { BudgetWish } from "../budgets/budgets.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import { mustBeNone, outputOption, slugOf } from "./shared-flags.ts";
 
 const EXAMPLE = "For example: npx edgewise budget set --day 20 --month 200, or of one key: --key OPENAI_API_KEY --month 100";
 
@@ -20,7 +20,9 @@ export function budgetCommand(context: CommandContext, done: (code: ExitCode) =>
       .addOption(new Option("--all-teams", "of the key for every team that uses it; for the owner of the service alone"));
   command("list", "show each budget, and what is spent of it (what `budget` alone does)", { isDefault: true })
     .alias("ls")
-    .action(async (flags: BudgetWish) => {
+    .allowExcessArguments()
+    .action(async (flags: BudgetWish, { args }: Command) => {
+      mustBeNone(args, budget);
       const { budgetList } = await import("../budgets/budgets.ts");
       done(await budgetList(context, flags));
     });

@@ -3,7 +3,7 @@ import { Command, Option } from "commander";
 import type { CacheWish, ClearWish } from "../cache/cache.ts";
 import type { CommandContext } from "../service/command-context.ts";
 import { type ExitCode, usageError } from "../terminal/cli-error.ts";
-import { outputOption, slugOf } from "./shared-flags.ts";
+import { mustBeNone, outputOption, slugOf } from "./shared-flags.ts";
 
 export function cacheCommand(context: CommandContext, done: (code: ExitCode) => void): Command {
   const cache = new Command("cache").description(
@@ -17,10 +17,13 @@ export function cacheCommand(context: CommandContext, done: (code: ExitCode) => 
       .addOption(outputOption());
   command("stats", "how many answers are kept, how large and how old they are, and when the next expires (what `cache` alone does)", {
     isDefault: true,
-  }).action(async (wish: CacheWish) => {
-    const { cacheStats } = await import("../cache/cache.ts");
-    done(await cacheStats(context, wish));
-  });
+  })
+    .allowExcessArguments()
+    .action(async (wish: CacheWish, { args }: Command) => {
+      mustBeNone(args, cache, "stats");
+      const { cacheStats } = await import("../cache/cache.ts");
+      done(await cacheStats(context, wish));
+    });
   command("clear", "have them forgotten, all or some: runs ask anew from then on")
     .addOption(new Option("-m, --model <MODEL>", "only those of this model, by its name"))
     .addOption(new Option("--older-than-days <N>", "only those that have been kept for so many days or more").argParser(daysOf))

@@ -15,11 +15,11 @@ export const slugOf =
   };
 
 /** Of a command that alone does what one of its own does: a word behind it that is none of those is named, with those that there are. */
-export function mustBeNone([word]: readonly string[], parent: Command): void {
+export function mustBeNone([word]: readonly string[], parent: Command, alone = "list"): void {
   if (word === undefined) return;
   const known = parent.commands.map((command) => command.name()).join(", ");
   throw usageError(
     `${parent.name()} ${JSON.stringify(word)}: there is no such command`,
-    `One of ${known}; \`npx edgewise ${parent.name()}\` alone is ${parent.name()} list.`,
+    `One of ${known}; \`npx edgewise ${parent.name()}\` alone is ${parent.name()} ${alone}.`,
   );
 }

@@ -78,7 +78,7 @@ describe("edgewise budget", () => {
     [["set", "--key", "sk-123", "--day", "1"], "never the key"],
     [["set", "--all-teams", "--day", "1"], "--all-teams is of a key"],
     [["clear", "--all-teams", "--key", "A_KEY", "--team", "acme"], "leave out one of them"],
-    [["lst"], "too many arguments"],
+    [["lst"], 'budget "lst": there is no such command'],
   ])("%j is refused by name before anything is asked", async (args, words) => {
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
     expect(asked()).toEqual([]);

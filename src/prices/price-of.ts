@@ -25,7 +25,7 @@ export function priceOf({ given, table }: RunPrices, place: PricedPlace): Price 
 export function priceOfRun({ prices, model, sampling_args, ...places }: PricedRun): Price | null {
   if (prices === undefined) return null;
   // The table has the usual tier's; others are cheaper, or dearer.
-  const known = isUsualTier(sampling_args.service_tier) ? prices : { ...prices, table: NO_TABLE };
+  const known = isUsualTier(tierIn(sampling_args)) ? prices : { ...prices, table: NO_TABLE };
   const [first = null, ...others] = placesOf(places).map(({ base_url }) => priceOf(known, { base_url, model }));
   return others.every((other) => canonicalJson(other as JsonObject | null) === canonicalJson(first as JsonObject | null)) ? first : null;
 }
@@ -33,6 +33,11 @@ export function priceOfRun({ prices, model, sampling_args, ...places }: PricedRu
 type PricedRun = Pick<RunConfig, "prices" | "model" | "sampling_args" | "replicas" | "base_url" | "api_key_var">;
 
 const NO_TABLE = "";
+/** As it is sent: what stands in `extra_body` goes before what stands beside it. */
+function tierIn({ service_tier, extra_body }: JsonObject): unknown {
+  const extra = typeof extra_body === "object" && extra_body !== null && !Array.isArray(extra_body) ? extra_body : {};
+  return Object.hasOwn(extra, "service_tier") ? extra.service_tier : service_tier;
+}
 const isUsualTier = (tier: unknown): boolean => tier === undefined || tier === null || tier === "auto" || tier === "default" || tier === "standard_only";
 
 /** By the shipped table of that date. A table that is not known here (a service that was put back to an older version) has no price. */

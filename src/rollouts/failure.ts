@@ -1,4 +1,4 @@
-import { isInfrastructureError, ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
+import { isInfrastructureError, isSpendingError, ROLLOUT_ERRORS, type RolloutErrorCode } from "../errors/codes.ts";
 import { mask } from "../errors/masking.ts";
 import { ownFrame, throwingFunction } from "../errors/own-frames.ts";
 import { EdgewiseError } from "../errors/result.ts";
@@ -59,11 +59,22 @@ const placeOf = (thrown: unknown): string | null => {
   return name === null ? null : `in ${name}`;
 };
 
+/** A call that nobody may pay for now, whatever was made of that on the way: it is no fault of who made the call. */
+function unpaidIn(thrown: unknown): EdgewiseError | null {
+  let cause = thrown;
+  for (let causes = 0; cause !== undefined && cause !== null && causes < MAX_CHAIN; causes++) {
+    if (cause instanceof EdgewiseError && isSpendingError(cause.code)) return cause;
+    cause = causeOf(cause);
+  }
+  return null;
+}
+
 /**
- * What a thrown value means for the rollout it happened in. An `EdgewiseError` with a rollout code says so itself; anything
+ * What a thrown value means for the rollout it happened in. An `EdgewiseError` with a rollout code says so itself, one of money also as the cause of another; anything
  * else is a fault of `otherwise`'s owner (the environment's code, a reward function) and becomes the cause.
  */
-export function failureOfRollout(thrown: unknown, otherwise: "environment_error" | "scorer_error" = "environment_error"): RolloutFailure {
+export function failureOfRollout(raised: unknown, otherwise: "environment_error" | "scorer_error" = "environment_error"): RolloutFailure {
+  const thrown = unpaidIn(raised) ?? raised;
   if (thrown instanceof EdgewiseError && isRolloutErrorCode(thrown.code)) {
     const name = thrown instanceof RolloutError ? thrown.name : undefined;
     const message = isInfrastructureError(thrown.code) ? thrown.message : placed(thrown.message, ownFrame(thrown));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { costOf, type GivenPrice, type RunPrices } from "../../../src/prices/price.ts";
-import { priceOf } from "../../../src/prices/price-of.ts";
+import { priceOf, priceOfRun } from "../../../src/prices/price-of.ts";
 import { NEWEST_TABLE, TABLES } from "../../../src/prices/tables.ts";
 
 const OPENAI = "https://api.openai.com/v1";
@@ -56,6 +57,16 @@ describe("the price of a model", () => {
     expect(at("https://api.openai.com/v2", "gpt-4.1-mini", ...given)).toEqual(MINI);
     expect(at("http://anywhere.example", "qwen3", ...given)).toEqual({ input_usd_per_mtok: 0, output_usd_per_mtok: 0 });
     expect(at("http://127.0.0.1:8000/v1/", "llama", ...given)).toEqual({ input_usd_per_mtok: 1, output_usd_per_mtok: 2, cached_input_usd_per_mtok: 0.5 });
+  });
+});
+
+describe("the price of a run's model", () => {
+  it("is not the table's where another tier is asked for, wherever the sampling arguments say so", () => {
+    const run = { prices: prices(), model: "gpt-4.1-mini", base_url: OPENAI, api_key_var: "K" };
+    const usual: JsonObject[] = [{}, { service_tier: "auto" }, { service_tier: "priority", extra_body: { service_tier: "default" } }];
+    for (const sampling_args of usual) expect(priceOfRun({ ...run, sampling_args }), JSON.stringify(sampling_args)).toEqual(MINI);
+    const others: JsonObject[] = [{ service_tier: "priority" }, { extra_body: { service_tier: "priority" } }];
+    for (const sampling_args of others) expect(priceOfRun({ ...run, sampling_args }), JSON.stringify(sampling_args)).toBeNull();
   });
 });
 

@@ -200,7 +200,7 @@ export const runState = z.strictObject({
     limited: z
       .strictObject({
         bound: z.strictObject({
-          kind: z.enum([...LIMIT_KINDS, "pause", "down", "start"]),
+          kind: z.enum([...LIMIT_KINDS, "pause", "down", "start", "budget"]),
           limit: z.number().nullable().describe("Per minute, or requests at once."),
           source: z.enum(["given", "told", "found", "common"]).nullable(),
         }),
@@ -208,7 +208,7 @@ export const runState = z.strictObject({
         judges: z.literal(true).optional(),
       })
       .optional()
-      .describe("The limit that requests wait for: given by a person, told by the endpoint, found by its refusals, or common to the evaluations of a command."),
+      .describe("The limit that requests wait for: given by a person, told by the endpoint, found by its refusals, common to the evaluations of a command."),
   }),
   executors: count,
   grants: count,

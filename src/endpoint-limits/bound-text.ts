@@ -60,6 +60,7 @@ export function boundText({ bound, base_url, judges }: Limited): string {
 
 function waitedFor({ kind, limit, source }: Bound, place: string): string {
   if (kind === "down") return `${place}, which does not answer`;
+  if (kind === "budget") return "money of its budget";
   if (kind === "pause") return `${place}, which asked to be left alone`;
   if (kind === "start") return limit === null ? `first answers of ${place}` : `first answers of ${place}, ${limitText("concurrent", limit)}`;
   if (limit === null) return `${place}'s limit of ${UNITS[kind]}`;

@@ -67,7 +67,7 @@ const sourceText = (source: "given" | "told" | "found", given: readonly string[]
 function boundOf(bound: NonNullable<ShownLimiter["state"]>["bound"]): Bound | null {
   if (bound === null) return null;
   const { kind, limit, source } = bound;
-  return kind === "pause" || kind === "down" || kind === "start" ? { kind, limit, source } : { kind: KIND_OF[kind], limit, source };
+  return kind === "pause" || kind === "down" || kind === "start" || kind === "budget" ? { kind, limit, source } : { kind: KIND_OF[kind], limit, source };
 }
 
 /** The busiest first: `0000abcd 8 open, 30 waiting · acme/0000abce (judges, priority 2) 4 open`. */

@@ -1,3 +1,4 @@
+import type { Bound } from "../../endpoint-limits/bound.ts";
 import type { Overspent } from "../../../durable-objects/budget/budget-control.ts";
 import { budgetsFor } from "../../budgets/budget-name.ts";
 import type { Gate } from "../../clients/gate.ts";
@@ -26,6 +27,9 @@ export interface PaidBy {
   readonly warning: HeldBy["warning"];
   readonly onOver: (budget: string, over: Overspent) => void;
 }
+
+/** What requests wait for that no limit of their endpoint keeps waiting. */
+const OF_MONEY: Bound = { kind: "budget", limit: null, source: null };
 
 interface Linked {
   readonly purse: Purse;
@@ -69,7 +73,7 @@ export class Purses {
         return held.pausedUntil;
       },
       get bound() {
-        return held.bound;
+        return held.bound ?? (permits.waiting > 0 ? OF_MONEY : null);
       },
       weigh: (priority) => held.weigh(priority),
       close: () => {

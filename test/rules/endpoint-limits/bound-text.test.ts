@@ -19,6 +19,7 @@ describe("what a run waits for", () => {
     [{ kind: "start", limit: 64, source: null }, "first answers of OpenAI, 64 requests at once"],
     [{ kind: "start", limit: null, source: null }, "first answers of OpenAI"],
     [{ kind: "pause", limit: null, source: null }, "OpenAI, which asked to be left alone"],
+    [{ kind: "budget", limit: null, source: null }, "money of its budget"],
     [{ kind: "down", limit: null, source: null }, "OpenAI, which does not answer"],
   ] as const)("%o is worded", (bound, wanted) => {
     expect(text(bound)).toBe(wanted);

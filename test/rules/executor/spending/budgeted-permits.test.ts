@@ -81,8 +81,12 @@ class Scene {
     });
   }
 
+  held(): HeldPermits {
+    return this.pay({ budgets: ["team/a"], prices: { version: 1, table: "", given: [{ model: "m", input_usd_per_mtok: 1, output_usd_per_mtok: 1 }] } });
+  }
+
   paid(): HeldPermits["permits"] {
-    return this.pay({ budgets: ["team/a"], prices: { version: 1, table: "", given: [{ model: "m", input_usd_per_mtok: 1, output_usd_per_mtok: 1 }] } }).permits;
+    return this.held().permits;
   }
 
   async pass(ms: number): Promise<void> {
@@ -137,13 +141,16 @@ describe("a request that a budget holds for", () => {
 
   it("holds no permit, and begins when one that is under way came to less", async () => {
     const scene = new Scene({ total: 100 * TOKEN });
-    const permits = scene.paid();
+    const held = scene.held();
+    const { permits } = held;
     const [one, two] = [new Attempt(70), new Attempt(70)];
     const first = fateOf(permits.enter(null, one));
     await scene.pass(50);
+    expect(held.bound).toBeNull();
     const second = fateOf(permits.enter(null, two));
     await scene.pass(5_000);
     expect([first.state, second.state, scene.gate.inFlight]).toEqual(["in", "waits", 1]);
+    expect([held.waiting, held.bound?.kind]).toEqual([1, "budget"]);
     permits.leave(undefined, one.billed(30));
     await scene.pass(3_000);
     expect([second.state, scene.gate.inFlight]).toEqual(["in", 1]);

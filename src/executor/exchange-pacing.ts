@@ -27,3 +27,36 @@ export interface ExchangePorts<Request, Answer, Trouble extends string> {
   /** It has not answered for a while (`silent`), for so long that it is not waited for any more (`gone`), refuses to (`refused`), or answers again (null). */
   readonly onTrouble?: (kind: Trouble | null, message: string) => void;
 }
+
+/** The exchange that is sent next, if it is known when. */
+export class NextExchange {
+  readonly #ports: Pick<ExchangePorts<never, never, never>, "now" | "timer">;
+  readonly #begin: () => void;
+  #planned: { readonly at: number; readonly cancel: () => void } | null = null;
+
+  constructor(ports: Pick<ExchangePorts<never, never, never>, "now" | "timer">, begin: () => void) {
+    this.#ports = ports;
+    this.#begin = begin;
+  }
+
+  get isPlanned(): boolean {
+    return this.#planned !== null;
+  }
+
+  /** In `ms`, unless one is planned that comes sooner. */
+  plan(ms: number): void {
+    const at = this.#ports.now() + ms;
+    if (this.#planned !== null && this.#planned.at <= at) return;
+    this.drop();
+    const cancel = this.#ports.timer(Math.ceil(ms), () => {
+      this.#planned = null;
+      this.#begin();
+    });
+    this.#planned = { at, cancel };
+  }
+
+  drop(): void {
+    this.#planned?.cancel();
+    this.#planned = null;
+  }
+}

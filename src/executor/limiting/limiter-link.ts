@@ -7,7 +7,7 @@ import {
   type Sightings,
 } from "../../../durable-objects/limiter/limiter-control.ts";
 import type { AttemptOutcome } from "../../endpoint-limits/limit-kinds.ts";
-import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, repeatMs, SOON_MS } from "../exchange-pacing.ts";
+import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, NextExchange, repeatMs, SOON_MS } from "../exchange-pacing.ts";
 import { Circuit } from "./circuit.ts";
 import { Holder, type HolderLink, type HolderName } from "./holder.ts";
 import { Seen } from "./seen.ts";
@@ -56,7 +56,7 @@ export class LimiterLink implements HolderLink {
   #failingSince: number | null = null;
   /** It is not waited for any more. */
   #isGone = false;
-  #next: { readonly at: number; readonly cancel: () => void } | null = null;
+  readonly #next: NextExchange;
   /** How long after the one that is under way the next one is to be sent, where that is not the usual time; null = it is. */
   #hurryMs: number | null = null;
   #left: (() => void)[] = [];
@@ -68,6 +68,7 @@ export class LimiterLink implements HolderLink {
   constructor(name: LinkName, ports: LinkPorts) {
     this.name = name;
     this.#ports = ports;
+    this.#next = new NextExchange(ports, () => this.#exchange());
     this.#seen = new Seen(ports.now());
     this.circuit = new Circuit(ports.now, () => {
       this.#soon(SOON_MS);
@@ -111,7 +112,7 @@ export class LimiterLink implements HolderLink {
 
   /** Says at once that it has nothing more here; `left` is called when the Limiter knows it or cannot be told. */
   leave(left: () => void): void {
-    if (this.#holders.size === 0 && this.#next === null && this.#sending === null) return left();
+    if (this.#holders.size === 0 && !this.#next.isPlanned && this.#sending === null) return left();
     this.#left.push(left);
     for (const holder of this.#holders) {
       holder.close();
@@ -199,20 +200,12 @@ export class LimiterLink implements HolderLink {
   }
 
   #schedule(ms: number): void {
-    const at = this.now() + ms;
-    if (this.#sending !== null || (this.#next !== null && this.#next.at <= at)) return;
-    this.#next?.cancel();
-    const cancel = this.#ports.timer(Math.ceil(ms), () => {
-      this.#next = null;
-      this.#exchange();
-    });
-    this.#next = { at, cancel };
+    if (this.#sending === null) this.#next.plan(ms);
   }
 
   #exchange(): void {
     const now = this.now();
-    this.#next?.cancel();
-    this.#next = null;
+    this.#next.drop();
     const request = this.#request(now);
     this.#sentAt = now;
     this.#hurryMs = null;
@@ -342,8 +335,7 @@ export class LimiterLink implements HolderLink {
   }
 
   #stop(): void {
-    this.#next?.cancel();
-    this.#next = null;
+    this.#next.drop();
     // Whoever comes later begins as one that knows nothing: what was heard may be long ago, and so may what was not answered.
     this.#mode = "unknown";
     this.#failures = 0;

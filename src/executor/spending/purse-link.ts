@@ -1,5 +1,5 @@
 import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
-import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, repeatMs, SOON_MS } from "../exchange-pacing.ts";
+import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, NextExchange, repeatMs, SOON_MS } from "../exchange-pacing.ts";
 import type { Purse } from "./purse.ts";
 
 /** Calls that go on, and nothing else, are told of so often: three times in a lease. Milliseconds. */
@@ -21,7 +21,7 @@ export class PurseLink {
   #againMs = 0;
   #failures = 0;
   #failingSince: number | null = null;
-  #next: { readonly at: number; readonly cancel: () => void } | null = null;
+  readonly #next: NextExchange;
   /** The next exchange is not to wait its usual time. */
   #isHurried = false;
   #left: (() => void)[] = [];
@@ -30,6 +30,7 @@ export class PurseLink {
     this.#name = name;
     this.#purse = purse;
     this.#ports = ports;
+    this.#next = new NextExchange(ports, () => this.#exchange());
     purse.onShort = () => this.#soon();
     purse.onChange = () => {
       if (this.#sending === null && this.#failures === 0) this.#schedule(Math.max(0, this.#sentAt + this.#againMs - this.#ports.now()));
@@ -53,19 +54,11 @@ export class PurseLink {
   }
 
   #schedule(ms: number): void {
-    const at = this.#ports.now() + ms;
-    if (this.#sending !== null || (this.#next !== null && this.#next.at <= at)) return;
-    this.#next?.cancel();
-    const cancel = this.#ports.timer(Math.ceil(ms), () => {
-      this.#next = null;
-      this.#exchange();
-    });
-    this.#next = { at, cancel };
+    if (this.#sending === null) this.#next.plan(ms);
   }
 
   #exchange(): void {
-    this.#next?.cancel();
-    this.#next = null;
+    this.#next.drop();
     this.#isHurried = false;
     const sentAt = this.#ports.now();
     this.#sentAt = sentAt;
@@ -130,8 +123,7 @@ export class PurseLink {
   }
 
   #stop(): void {
-    this.#next?.cancel();
-    this.#next = null;
+    this.#next.drop();
     const left = this.#left;
     this.#left = [];
     for (const each of left) each();

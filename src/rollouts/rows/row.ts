@@ -3,6 +3,7 @@ import type { JudgeUsage } from "../../metrics/rollout-summary.ts";
 import type { Json, JsonObject, ResultsShape } from "../../config/plan/run-config.ts";
 import { KIB, MIB } from "../../limits.ts";
 import { judgeFields } from "../../metrics/judge-fields.ts";
+import { ROW_FIELDS } from "../../metrics/row-metrics.ts";
 import { dollarsOf, type NanoCost } from "../../prices/nano-cost.ts";
 import type { Price } from "../../prices/price.ts";
 import { type ColumnProblem, type ColumnValue, columnValue } from "./column.ts";
@@ -29,29 +30,7 @@ export type Row = JsonObject & { example_id: number; reward: number; rollout_ind
 
 /** Keys that a metric may not have, since metrics are repeated at the top level of the row. */
 const RESERVED: ReadonlySet<string> = new Set([
-  "example_id",
-  "prompt",
-  "completion",
-  "answer",
-  "task",
-  "info",
-  "reward",
-  "error",
-  "timing",
-  "is_completed",
-  "is_truncated",
-  "stop_condition",
-  "metrics",
-  "tool_defs",
-  "token_usage",
-  "error_chain",
-  "long_error_chain",
-  "rollout_index",
-  "env_digest",
-  "usage_cost",
-  "judge_usage",
-  "scored_anew",
-  "cache_usage",
+  ...ROW_FIELDS,
   // Assigning it would change an object's prototype instead of adding a key.
   "__proto__",
 ]);

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../../src/env.ts";
+import { bootOf, type Env, runtimeOf } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
 import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetControl, type BudgetLimits, type BudgetRequest, type BudgetView } from "./budget-control.ts";
@@ -41,7 +41,7 @@ export class Budget extends DurableObject<Env> implements BudgetControl {
 
   #stored(): Result<Ledger> {
     const stored = this.#store.ledger();
-    return stored.ok ? { ok: true, value: new Ledger(stored.value, steadyNow()) } : stored;
+    return stored.ok ? { ok: true, value: new Ledger(stored.value, steadyNow(), { boot: bootOf(this.env), runtime: runtimeOf(this.env) }) } : stored;
   }
 
   /** Written before it is told: the answer leaves once that is durable. What could not be written was not decided. */

@@ -36,14 +36,17 @@ export class Ledger {
   readonly #changed = new Set<string>();
   #isChanged = false;
 
-  /** `stored`: what an earlier life kept. Whoever is in it has a lease anew: that one is heard of again or not is found out as ever. */
-  constructor(stored: StoredLedger | null, now: number) {
+  /**
+   * `stored`: what an earlier life kept. Whoever is in it has a lease anew: that one is heard of again or not is found out as ever. `life`: of the process that the
+   * Budget is in; executors of an earlier one are gone with it. Null = nothing is known of that.
+   */
+  constructor(stored: StoredLedger | null, now: number, life: Life | null = null) {
     this.#limits = stored?.limits ?? null;
     this.#windows = new Windows(stored?.windows ?? [], now);
     this.#parties = new Map(
       (stored?.parties ?? []).map((party) => [
         party.executor,
-        { ...party, expiresAt: now + VALID_MS + MARGIN_MS, reserved: party.allotted, free: 0, wants: 0 },
+        { ...party, expiresAt: life === null || isOf(party, life) ? now + VALID_MS + MARGIN_MS : now, reserved: party.allotted, free: 0, wants: 0 },
       ]),
     );
   }
@@ -122,10 +125,10 @@ export class Ledger {
   }
 
   /** What time, or the life of another process, has brought. */
-  #pass(now: number, life: Pick<BudgetRequest, "boot" | "runtime"> | null): void {
+  #pass(now: number, life: Life | null): void {
     for (const party of this.#parties.values()) {
-      const { lost_at, expiresAt, boot, runtime } = party;
-      const isDead = life !== null && (boot !== life.boot || runtime !== life.runtime);
+      const { lost_at, expiresAt } = party;
+      const isDead = life !== null && !isOf(party, life);
       if (lost_at === null && (now >= expiresAt || isDead)) this.#lose(party, now);
     }
     const lost = { calls: 0, amount: 0 };
@@ -188,6 +191,9 @@ export class Ledger {
     return { kind: "ok", allots, valid_ms: VALID_MS, again_ms: againMs(this.#spending, wants > Math.max(0, free) + allots), over };
   }
 }
+
+type Life = Pick<BudgetRequest, "boot" | "runtime">;
+const isOf = (party: Life, { boot, runtime }: Life): boolean => party.boot === boot && party.runtime === runtime;
 
 /** What of a party is worth a row when it changes. */
 const KEPT = ["allots", "allotted", "calls", "lost_at", "boot", "runtime"] as const satisfies readonly (keyof StoredParty)[];

@@ -288,7 +288,10 @@ export class Executor {
     const opened = await this.#open(grant, notes, loaded);
     if (opened === null) return;
     const { end, secrets: _, renewedAt: __, ...rest } = loaded;
-    const beforeLeave = (): Promise<void> => briefly(this.#ports, end());
+    const beforeLeave = async (): Promise<void> => {
+      await briefly(this.#ports, end());
+      await this.#endpoints.settle();
+    };
     const noteFirst: TicketHost["noteFirst"] = (first, message) => notes.error(first, message);
     const note: TicketHost["note"] = (level, message) => (level === "INFO" ? notes.info(message) : notes.warning(message, message));
     const host = { ports: this.#portsOf(grant), budget: this.#budget, slice: this.#slice, ...rest, noteFirst, note, beforeLeave, ...opened };

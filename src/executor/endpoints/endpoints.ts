@@ -272,6 +272,11 @@ export class Endpoints {
     return answers === undefined ? {} : { answers, onCached };
   }
 
+  /** A grant is over: what it was paid from has all that was spent, and what is not in use. Waits a moment at most. */
+  settle(): Promise<void> {
+    return this.#purses.rest();
+  }
+
   /** This executor calls nothing any more; waits a moment for those that share limits with it to know. */
   leave(): Promise<void> {
     this.#answers.leave();

@@ -37,7 +37,7 @@ export class PurseLink {
     };
   }
 
-  /** Gives back all that is free; `left` is called when the Budget knows it or cannot be told. */
+  /** Gives back all that is free; `left` is called when the Budget knows it or cannot be told. Calls that come later are paid for as those before. */
   leave(left: () => void): void {
     if (this.#purse.isEmpty && this.#sending === null && this.#unanswered === null) return left();
     this.#left.push(left);
@@ -50,7 +50,8 @@ export class PurseLink {
 
   #soon(): void {
     if (this.#sending !== null) this.#isHurried = true;
-    else if (this.#failures === 0) this.#schedule(Math.max(0, this.#sentAt + SOON_MS - this.#ports.now()));
+    // Where the last one failed it is repeated in its time; but for one that was given up with whoever left.
+    else if (this.#failures === 0 || !this.#next.isPlanned) this.#schedule(Math.max(0, this.#sentAt + SOON_MS - this.#ports.now()));
   }
 
   #schedule(ms: number): void {
@@ -127,5 +128,7 @@ export class PurseLink {
     const left = this.#left;
     this.#left = [];
     for (const each of left) each();
+    // Who came meanwhile waits for what has just been given back.
+    if (!this.#purse.isEmpty) this.#soon();
   }
 }

@@ -47,9 +47,14 @@ export class Purse {
     return this.#line.size;
   }
 
+  /** Whether calls are under way that it pays for, or wait to be. */
+  get isInUse(): boolean {
+    return this.#line.size > 0 || this.#reserved > 0;
+  }
+
   /** Whether it has, or knows, nothing that its Budget has to hear of. */
   get isEmpty(): boolean {
-    return this.#line.size === 0 && this.#free === 0 && this.#reserved === 0 && !this.hasNews;
+    return !this.isInUse && this.#free === 0 && !this.hasNews;
   }
 
   /** Whether anything came of calls since it spoke last. */
@@ -112,7 +117,7 @@ export class Purse {
   /** What is said in an exchange that is about to be sent; it counts as said. `leaves`: nothing more is taken from it. */
   report(leaves: boolean): PurseReport {
     // What lay idle since the last word is of more use elsewhere.
-    const isIdle = leaves || (this.#line.size === 0 && this.#reserved === 0 && !this.hasNews);
+    const isIdle = leaves || (!this.isInUse && !this.hasNews);
     const back = isIdle ? Math.max(0, this.#free) : Math.max(0, Math.min(this.#free, this.#owed));
     this.#free -= back;
     this.#owed = 0;

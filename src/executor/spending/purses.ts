@@ -14,7 +14,7 @@ import { Purse } from "./purse.ts";
 import { PurseLink } from "./purse-link.ts";
 import { untilEnded } from "./until-ended.ts";
 
-/** An executor that ends waits no longer for its Budgets to know it. Milliseconds. */
+/** An executor that gives back what it has waits no longer for its Budgets to know it. Milliseconds. */
 const LEAVE_MS = 1_000;
 
 /** Who pays, and for what. */
@@ -84,9 +84,22 @@ export class Purses {
   }
 
   /** Gives back what this executor has; waits a moment at most. */
-  async leave(): Promise<void> {
+  leave(): Promise<void> {
+    return this.#giveBack([...this.#purses.values()]);
+  }
+
+  /**
+   * Gives back what no call of this executor is under way with; waits a moment at most. At the end of each grant, so that a run that has ended has its money counted:
+   * the process of a command ends with it, and what an executor still had would count as spent by calls whose end nobody saw.
+   */
+  rest(): Promise<void> {
+    return this.#giveBack([...this.#purses.values()].filter(({ purse }) => !purse.isInUse && !purse.isEmpty));
+  }
+
+  async #giveBack(purses: readonly Linked[]): Promise<void> {
+    if (purses.length === 0) return;
     const off = new AbortController();
-    const all = Promise.all([...this.#purses.values()].map(({ link }) => new Promise<void>((left) => link.leave(left))));
+    const all = Promise.all(purses.map(({ link }) => new Promise<void>((left) => link.leave(left))));
     const late = this.#ports.sleep(LEAVE_MS, off.signal).catch(() => undefined);
     await Promise.race([all, late]);
     off.abort();

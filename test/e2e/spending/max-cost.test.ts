@@ -46,6 +46,10 @@ describe.concurrent("a run with --max-cost", () => {
       // What was paid for is paid for once.
       expect(asked(bench)).toBe(80);
       expect(billed(bench)).toBeCloseTo(80 * ANSWER_USD, 6);
+      // All of it is counted when the command has ended, and nothing else.
+      const got = await bench.place.run(["eval", "get", String(run_id), "-o", "json"]);
+      const { budget } = (JSON.parse(got.stdout) as { readonly edgewise: { readonly budget: object } }).edgewise;
+      expect(budget).toEqual({ settled_usd: expect.closeTo(80 * ANSWER_USD, 6), unseen_usd: 0, unseen_calls: 0 });
     }),
   );
 

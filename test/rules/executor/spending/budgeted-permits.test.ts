@@ -159,6 +159,46 @@ describe("a request that a budget holds for", () => {
     expect(scene.ledger.view(scene.time.now())).toMatchObject({ spent: { total: { settled: 100 * TOKEN } }, allotted: 0 });
   });
 
+  it("has its money counted at the end of its grant, with what nobody uses given back; whoever comes meanwhile, or later, is paid for all the same", async () => {
+    const scene = new Scene({ total: 100 * TOKEN });
+    const permits = scene.paid();
+    const one = new Attempt(40);
+    await Promise.all([permits.enter(null, one), scene.pass(50)]);
+    const spent = () => scene.ledger.view(scene.time.now());
+    // Under way: nothing is given back.
+    await Promise.all([scene.purses.rest(), scene.pass(20)]);
+    expect(spent()?.allotted).toBeGreaterThanOrEqual(40 * TOKEN);
+    permits.leave(undefined, one.billed(25));
+    const rest = scene.purses.rest();
+    const meanwhile = new Attempt(70);
+    const came = fateOf(permits.enter(null, meanwhile));
+    await Promise.all([rest, scene.pass(15)]);
+    expect(spent()).toMatchObject({ spent: { total: { settled: 25 * TOKEN } } });
+    await scene.pass(500);
+    expect(came.state).toBe("in");
+    permits.leave(undefined, meanwhile.billed(70));
+    await Promise.all([scene.purses.rest(), scene.pass(50)]);
+    expect(spent()).toMatchObject({ spent: { total: { settled: 95 * TOKEN } }, allotted: 0 });
+    const later = fateOf(permits.enter(null, new Attempt(5)));
+    await scene.pass(500);
+    expect(later.state).toBe("in");
+  });
+
+  it("does not wait for ever for a Budget that is away at the end of a grant, and has its money once that is back", async () => {
+    const scene = new Scene({ total: 100 * TOKEN });
+    const permits = scene.paid();
+    const one = new Attempt(40);
+    await Promise.all([permits.enter(null, one), scene.pass(50)]);
+    permits.leave(undefined, one.billed(25));
+    scene.isAway = true;
+    await Promise.all([scene.purses.rest(), scene.pass(2_000)]);
+    scene.isAway = false;
+    const next = fateOf(permits.enter(null, new Attempt(60)));
+    await scene.pass(1_000);
+    expect(next.state).toBe("in");
+    expect(scene.ledger.view(scene.time.now())).toMatchObject({ spent: { total: { settled: 25 * TOKEN } } });
+  });
+
   it("is let go once too little is left, which is told with what it was spent on", async () => {
     const scene = new Scene({ total: 100 * TOKEN });
     const permits = scene.paid();

@@ -31,11 +31,12 @@ const isRelay = ({ kind, route, body }: Record<string, unknown>): boolean => kin
 
 /** What comes with every rollout is looked at by hand: the schemas cost more than all the rest. They agree: test/rules/walled/messages.test.ts. */
 const OFTEN: Readonly<Record<string, (message: Record<string, unknown>) => boolean>> = {
-  call: ({ call, unit, to, state, watches, request, state_values }) =>
+  call: ({ call, unit, to, state, rollout, watches, request, state_values }) =>
     isNumber(call) &&
     (unit === null || isNumber(unit)) &&
     to === null &&
     (state === null || isNumber(state)) &&
+    (rollout === undefined || isRollout(rollout)) &&
     typeof watches === "boolean" &&
     (state_values === undefined || isRecord(state_values)) &&
     isRecord(request) &&

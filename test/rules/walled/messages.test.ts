@@ -7,7 +7,13 @@ import { readMessage } from "../../../src/walled/read-message.ts";
 const numbers = fc.oneof(fc.integer({ min: -1, max: 3 }), fc.constantFrom(null, 1.5, "1", undefined, Number.NaN, {}));
 const texts = fc.oneof(fc.string({ maxLength: 3 }), fc.constantFrom(null, 7, undefined));
 const anything = fc.oneof(fc.anything({ maxDepth: 2 }), fc.constantFrom({}, [], null));
+/** One that is right, so that what stands beside it decides: of drawn ones hardly any is. */
+const right = fc.constantFrom(
+  { kind: "relay", route: "messages", body: {} },
+  { kind: "response", prompt: [{ role: "user", content: "q" }], sampling_args: {}, tools: [] },
+);
 const request = fc.oneof(
+  right,
   fc.record({
     kind: fc.constantFrom("response", "scores", "relay", "x"),
     route: fc.oneof(fc.constantFrom("messages", "chat/completions", "models"), anything),

@@ -85,6 +85,23 @@ describe.concurrent("a run that is to say before what it will take", () => {
   );
 
   it(
+    "says that its budget ends it before its last example, after how many, and what to type, which is enough",
+    LONG,
+    inPlace(SCRIPT, async (bench) => {
+      priced(bench);
+      const stopped = await run(bench, "-n", "30", "-r", "1", "-t", "200", "--max-cost", "0.02", "--estimate", "5");
+      expect([stopped.code, calls(bench)], stopped.stderr).toEqual([UNCONFIRMED, 5]);
+      const told =
+        /^budget: --max-cost 0\.02 is below that: the run ends at it, .* after about 20 of 30 examples; for all of them: (--max-cost [0-9.]+)$/m.exec(
+          stopped.stdout,
+        );
+      expect(told, stopped.stdout).not.toBe(null);
+      const all = await bench.place.run([...goOn(stopped.stdout), ...(told?.[1] ?? "").split(" "), "--no-preflight"]);
+      expect([all.code, calls(bench)], all.stderr).toEqual([0, 30]);
+    }),
+  );
+
+  it(
     "is refused by name where its first examples cannot be played first, or where no finished run says anything",
     LONG,
     inPlace(SCRIPT, async (bench) => {

@@ -12,8 +12,9 @@ import type { Outcome } from "../play-all.ts";
 import { withDataset } from "../run-play.ts";
 import type { EvalWish } from "../wish/eval-wish.ts";
 import { type EstimateWish, mustAsk } from "./estimate-wish.ts";
-import { forecastLines, type LabelledForecast } from "./forecast-lines.ts";
+import { forecastLines } from "./forecast-lines.ts";
 import { totalOf } from "./forecast-total.ts";
+import type { LabelledForecast } from "./labelled-forecast.ts";
 
 export interface EstimateWork {
   readonly estimate: EstimateWish;
@@ -65,11 +66,11 @@ export async function estimateFirst(work: EstimateWork): Promise<Estimated> {
   if (piloted.length === evaluations.length && piloted.every(({ asked }) => isWithin(asked, estimate.pilot))) return { kind: "ended", outcomes };
   const forecasts: LabelledForecast[] = [];
   for (const each of evaluations) {
-    const { label } = each.wish;
+    const { label, given } = each.wish;
     const outcome = outcomeOf(each);
     const answer = outcome === null ? each.history : (await client.forecast(each.body, outcome.play.names().runId)).evaluations[0];
     if (answer === undefined || answer === null) throw new Error("the service did not say what the evaluation would take");
-    forecasts.push({ label, answer, own: outcome !== null });
+    forecasts.push({ label, answer, own: outcome !== null, maxCost: given.max_cost ?? null });
   }
   for (const line of forecastLines(forecasts, work.maxConcurrentTotal, terminal.columns)) terminal.print(line);
   const answers = forecasts.map(({ answer }) => answer);

@@ -5,16 +5,10 @@ import { dollarsText } from "../../../report/text/cost-text.ts";
 import { formatSeconds, thousands } from "../../../report/text/format.ts";
 import { singleLine } from "../../../report/text/printable.ts";
 import { textWidth } from "../../../report/text/text-width.ts";
-
 import type { ForecastEvaluation, RunForecast } from "../../connection/api-types.ts";
+import { budgetText } from "./forecast-budget.ts";
 import { totalOf } from "./forecast-total.ts";
-
-export interface LabelledForecast {
-  readonly label: string;
-  readonly answer: ForecastEvaluation;
-  /** It is from the first examples of the run itself. */
-  readonly own: boolean;
-}
+import type { LabelledForecast } from "./labelled-forecast.ts";
 
 const TITLE = "--- Forecast ---";
 const COST_UNKNOWN = "unknown: the price of a model is not known ([[price]] in the endpoint registry says it)";
@@ -26,7 +20,9 @@ export function forecastLines(forecasts: readonly LabelledForecast[], most: numb
   return second === undefined ? oneForecast(first) : [TITLE, ...tableLines(forecasts, most, width), ...notesOf(forecasts)];
 }
 
-function oneForecast({ answer, own }: LabelledForecast): readonly string[] {
+function oneForecast(labelled: LabelledForecast): readonly string[] {
+  const { answer, own } = labelled;
+  const budget = budgetText(labelled);
   const { forecast } = answer;
   if (forecast === null) return [TITLE, `examples: ${examplesText(answer)}`, `no forecast: ${reasonOf(answer)}`];
   const { calls, input_tokens, output_tokens, judge_calls, judge_input_tokens, judge_output_tokens, cost_usd, seconds } = forecast;
@@ -42,6 +38,7 @@ function oneForecast({ answer, own }: LabelledForecast): readonly string[] {
     `cost: ${cost_usd === null ? COST_UNKNOWN : `${ranged(cost_usd, dollarsText)}${own ? `, of which ${dollarsText(cost_usd.spent)} is spent` : ""}`}`,
     `time: ${ranged(seconds, formatSeconds)}${own ? " from now on" : ""}`,
     RANGES,
+    ...(budget === null ? [] : [`budget: ${budget}`]),
   ];
 }
 
@@ -126,5 +123,9 @@ function tableLines(forecasts: readonly LabelledForecast[], most: number | null,
 function notesOf(forecasts: readonly LabelledForecast[]): readonly string[] {
   const none = forecasts.filter(({ answer }) => answer.forecast === null).map(({ label, answer }) => `${singleLine(label)}: no forecast: ${reasonOf(answer)}`);
   const unpriced = forecasts.some(({ answer }) => answer.forecast !== null && answer.forecast.cost_usd === null);
-  return [...none, ...(unpriced ? [`cost ${COST_UNKNOWN}`] : [])];
+  const budgets = forecasts.flatMap((labelled) => {
+    const budget = budgetText(labelled);
+    return budget === null ? [] : [`${singleLine(labelled.label)}: ${budget}`];
+  });
+  return [...none, ...(unpriced ? [`cost ${COST_UNKNOWN}`] : []), ...budgets];
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type EstimateWish, estimateWish, mustAsk } from "../../../../src/cli/eval-run/estimate/estimate-wish.ts";
-import { forecastLines, type LabelledForecast } from "../../../../src/cli/eval-run/estimate/forecast-lines.ts";
+import { forecastLines } from "../../../../src/cli/eval-run/estimate/forecast-lines.ts";
 import { totalOf } from "../../../../src/cli/eval-run/estimate/forecast-total.ts";
+import type { LabelledForecast } from "../../../../src/cli/eval-run/estimate/labelled-forecast.ts";
 import type { ForecastEvaluation, RunForecast } from "../../../../src/cli/connection/api-types.ts";
 import type { GivenOptions } from "../../../../src/cli/command-line/flags.ts";
 import { textWidth } from "../../../../src/report/text/text-width.ts";
@@ -19,7 +20,7 @@ const answer = (of: RunForecast | null, more: Partial<ForecastEvaluation> = {}):
   from: { runs: ["0000aaaa"], examples: 10, rollouts: 30 },
   ...more,
 });
-const labelled = (label: string, of: ForecastEvaluation, own = true): LabelledForecast => ({ label, answer: of, own });
+const labelled = (label: string, of: ForecastEvaluation, own = true, maxCost: number | null = null): LabelledForecast => ({ label, answer: of, own, maxCost });
 
 describe("what a command is asked to forecast", () => {
   it("is nothing unless it says so, and is of ten examples where it does not say how many", () => {
@@ -83,6 +84,25 @@ describe("what is shown of it", () => {
     expect(narrow[1]).not.toContain("CALLS");
     expect(narrow[2]).toContain("gsm8k temperature=0.5 difficulty=easy");
     expect(Math.max(...narrow.map(textWidth))).toBeLessThan(Math.max(...wide.map(textWidth)));
+  });
+
+  it("says where a budget ends the run before its last example, by what is expected or by the upper end alone, and what to type for all of them", () => {
+    const budget = (maxCost: number, own = true): readonly string[] =>
+      forecastLines([labelled("gsm8k", answer(forecast(1.5)), own, maxCost)], null, 80).filter((line) => line.startsWith("budget: "));
+    // $0.15 is spent by 10 of 400 examples; the other 390 take $0.60 to $2.85.
+    expect(budget(1)).toEqual([
+      "budget: --max-cost 1 is below that: the run ends at it, CANCELLED, with what it has, after about 255 of 400 examples (126 to 400); for all of them: --max-cost 3.3",
+    ]);
+    expect(budget(2.05)).toEqual([
+      "budget: --max-cost 2.05 is below the upper end ($3.00): at that the run ends, CANCELLED, with what it has, after about 270 of 400 examples; for all of them: --max-cost 3.3",
+    ]);
+    expect(budget(3)).toEqual([]);
+    const two = [labelled("a", answer(forecast(1.5)), true, 1), labelled("b", answer(forecast(0.054)), true, 0.06)];
+    expect(forecastLines(two, null, 200).slice(-2)).toEqual([
+      expect.stringContaining("a: --max-cost 1 is below that"),
+      expect.stringMatching(/^b: --max-cost 0\.06 .*for all of them: --max-cost 0\.12$/),
+    ]);
+    expect(forecastLines([labelled("a", answer(forecast(null)), true, 1)], null, 200).join("\n")).not.toContain("budget");
   });
 
   it("sums up money as unknown where that of one is, and time as that of the longest, or of the work that shares its requests", () => {

@@ -3,6 +3,7 @@ import type { PricedUsage } from "../prices/price.ts";
 import type { RequestBound } from "../prices/request-bound.ts";
 import type { Usage } from "../rollouts/types.ts";
 import type { RolloutErrorCode } from "../errors/codes.ts";
+import type { Batched } from "./batching/batch-route.ts";
 import type { KnownAnswers } from "./known-answers.ts";
 import type { Outage } from "./outage.ts";
 import type { RequestCosts } from "./limits/request-costs.ts";
@@ -123,6 +124,8 @@ export interface ClientPorts {
   readonly onAttempt?: (state: Readonly<Record<string, unknown>>, usage: Usage | null, answered: boolean) => void;
   /** Answers of earlier calls; absent: every request is sent. */
   readonly answers?: KnownAnswers;
+  /** Who answers instead of the server; absent: the server does. */
+  readonly batched?: Batched;
   /** After every answer that was taken from those: no request was sent. */
   readonly onCached?: (state: Readonly<Record<string, unknown>>, usage: Usage | null) => void;
   /** With every answer that was taken, as its server gave it. */

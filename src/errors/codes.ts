@@ -34,6 +34,8 @@ export const ROLLOUT_ERRORS = {
   insufficient_quota: row("provider", "ModelError", "f"),
   model_not_found: row("provider", "ModelError", "f"),
   prompt_logprobs_unsupported: row("provider", "ModelError", "f"),
+  /** Its request came back from a batch without an answer, or was never in one. */
+  batch_unanswered: row("provider", "ModelError"),
   rate_limited: row("provider", "ModelError", "qr"),
   provider_error: row("provider", "ModelError", "qr"),
   provider_conflict: row("provider", "ModelError", "qr"),

@@ -114,6 +114,8 @@ export interface RunConfig {
   readonly limits?: readonly GivenLimit[];
   /** Whether answers of before are taken, and those that come are kept (docs/cache.md); absent = every request is sent. */
   readonly cache?: RunCache;
+  /** Its requests go out in batches of the provider (docs/batch.md); absent = each is sent by itself. */
+  readonly batch?: true;
   /** What its answers are priced by for as long as it lives (docs/costs.md); absent, as in runs of before = what they cost is not known. */
   readonly prices?: RunPrices;
   /** Dollars that it may spend (docs/budgets.md), over all its generations; absent = it has no budget of its own. */
@@ -224,6 +226,7 @@ const FIELD_ROLES = {
   common_limit: "command",
   limits: "command",
   cache: "command",
+  batch: "command",
   prices: "identity",
   max_cost: "command",
   budgets: "identity",

@@ -1,0 +1,138 @@
+import type { Failure } from "../../../src/errors/result.ts";
+import type { TicketId } from "../protocol.ts";
+import type { InputChunk, UnitRange } from "../work.ts";
+
+/**
+ * What crosses the border between a Run whose requests go out in batches (`--batch`) and the executor that carries them, under a ticket of their own
+ * (`batch`), of which there is one at a time. The Run owns the jobs and says the next step; the executor does it and tells what became of it, so that whoever
+ * comes after a kill goes on with the step that was not told.
+ */
+
+/** One batch at the provider. Numbered from 1 for as long as the run lives; never used again. */
+export type JobNumber = number;
+
+/**
+ * `written`: its requests are in storage. `uploaded`: the provider has them as a file (OpenAI's route alone). `creating`: it may have been created there, which
+ * nobody was told yet: it is looked for before it is created. `submitted`: the provider works on it. `cancelling`: it was asked to stop. `ended`: it is over there, its
+ * answers are to be fetched. `collected`: they are in storage. `dropped`: it never began there, and its units are to be asked again.
+ */
+export const JOB_STATES = ["written", "uploaded", "creating", "submitted", "cancelling", "ended", "collected", "dropped"] as const;
+export type JobState = (typeof JOB_STATES)[number];
+
+/** How many of its requests have come to which end at the provider. */
+export interface JobCounts {
+  readonly answered: number;
+  readonly failed: number;
+}
+
+/** Answers of a collected job: units whose requests are in its index, by the ranges that it was made of. */
+export interface CollectedJob {
+  readonly job: JobNumber;
+  /** Name of the object that says where each answer is (src/executor/batching/answer-index.ts). */
+  readonly index: string;
+}
+
+/** The next step. `until`: nothing is to be done before then, in milliseconds from now. */
+export type BatchPlan =
+  /** Requests of these units are to be written, as far as they fit into one job; of those in `known` what was answered is not asked again. */
+  | {
+      readonly kind: "write";
+      readonly job: JobNumber;
+      readonly units: readonly UnitRange[];
+      readonly chunks: readonly InputChunk[];
+      readonly known: readonly CollectedJob[];
+    }
+  | { readonly kind: "upload"; readonly job: JobNumber; readonly place: number; readonly object: string; readonly bytes: number }
+  /** `creating_at`: somebody began to (Unix milliseconds): it is looked for first. Null: nobody did. */
+  | {
+      readonly kind: "create";
+      readonly job: JobNumber;
+      readonly place: number;
+      readonly object: string;
+      readonly bytes: number;
+      readonly requests: number;
+      readonly file_id: string | null;
+      readonly creating_at: number | null;
+      /** Batches of the provider's that other jobs are. */
+      readonly taken: readonly string[];
+    }
+  | { readonly kind: "look" | "cancel"; readonly job: JobNumber; readonly place: number; readonly batch_id: string }
+  /** Its answers are to be put into storage. `units`: those that it was made of. */
+  | {
+      readonly kind: "collect";
+      readonly job: JobNumber;
+      readonly place: number;
+      readonly batch_id: string;
+      readonly object: string;
+      readonly units: readonly UnitRange[];
+      readonly known: readonly CollectedJob[];
+    }
+  | { readonly kind: "wait"; readonly until_ms: number }
+  | { readonly kind: "none" | "lost" | "gone" };
+
+/** What a step has come to. Repeating one that is known already changes nothing. */
+export type BatchOutcome =
+  /** `units`: what it was made of, a front part of what was planned. `ready`: units of them with nothing to ask (all is answered already, or they cannot be asked): they are played. */
+  | {
+      readonly kind: "wrote";
+      readonly job: JobNumber;
+      readonly place: number;
+      readonly object: string | null;
+      readonly bytes: number;
+      readonly requests: number;
+      readonly units: readonly UnitRange[];
+      readonly ready: readonly UnitRange[];
+      /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds. */
+      readonly bound: number | null;
+    }
+  | { readonly kind: "uploaded"; readonly job: JobNumber; readonly file_id: string }
+  /** It is about to be created: told before the request is sent. */
+  | { readonly kind: "creating"; readonly job: JobNumber }
+  | { readonly kind: "submitted"; readonly job: JobNumber; readonly batch_id: string; readonly expires_at: number | null }
+  | { readonly kind: "seen"; readonly job: JobNumber; readonly state: "submitted" | "cancelling" | "ended"; readonly counts: JobCounts }
+  /** Nothing was created, or it failed as a whole before a request was answered. `full`: the provider takes no more until others are over; `passing`: it is tried again. */
+  | { readonly kind: "refused"; readonly job: JobNumber; readonly failure: Failure; readonly how: "full" | "passing" | "for-good" }
+  /** `ready`: units that have all their answers, or none to wait for; `again`: units with requests that were lost or expired. */
+  | {
+      readonly kind: "collected";
+      readonly job: JobNumber;
+      readonly index: string;
+      readonly counts: JobCounts;
+      /** Requests that came back without an answer, by why. */
+      readonly lost: Readonly<Record<string, number>>;
+      readonly ready: readonly UnitRange[];
+      readonly again: readonly UnitRange[];
+    };
+
+export interface BatchPlanRequest extends TicketId {
+  /** Milliseconds that the executor has left for steps. */
+  readonly left_ms: number;
+}
+export interface BatchToldRequest extends TicketId {
+  readonly outcome: BatchOutcome;
+}
+
+/** What people see of it. */
+export interface BatchView {
+  /** Units that are not asked yet. */
+  readonly unasked: number;
+  readonly jobs: readonly {
+    readonly job: JobNumber;
+    readonly state: JobState;
+    readonly requests: number;
+    readonly counts: JobCounts;
+    readonly batch_id: string | null;
+    readonly submitted_at: number | null;
+    readonly ended_at: number | null;
+    readonly expires_at: number | null;
+  }[];
+  /** Requests in all jobs that there were, and their ends; `lost` by why. */
+  readonly requests: number;
+  readonly answered: number;
+  readonly failed: number;
+  readonly lost: Readonly<Record<string, number>>;
+  /** When the provider is looked at next; null = not until something else happens. */
+  readonly look_at: number | null;
+  /** It takes no more into batches, cancels those that are under way, and ends with what they answered; null = it does not. */
+  readonly closing: "timeout" | "cancelled" | "budget" | null;
+}

@@ -220,6 +220,20 @@ export const MAX_WHOLE_ORDER_BYTES = 16 * MIB;
 export const PREPARE_BYTES = 16 * MIB;
 /** A pushed sample that is read, or the rows of a segment as they were pushed and as they are written. */
 export const INTAKE_BYTES = 4 * SEGMENT_BYTES;
+
+// Batches of requests (docs/batch.md): what of one an executor holds. Providers take more (BATCH_LIMITS).
+/** Requests of one job, as the file that its provider is given. */
+export const BATCH_JOB_BYTES = 16 * MIB;
+/** Requests of one job: what is known of each, beside its bytes, is held too. */
+export const BATCH_JOB_REQUESTS = 10_000;
+/** While they are written: the file, and the half of it that it has grown from. */
+export const BATCH_WRITE_BYTES = BATCH_JOB_BYTES + BATCH_JOB_BYTES / 2;
+/** Answers of a job that are put into one object. */
+export const BATCH_PART_BYTES = 8 * MIB;
+/** While they come: a part, the answer that is read, and where each of the others is. */
+export const BATCH_COLLECT_BYTES = 2 * BATCH_PART_BYTES;
+/** Where answers are, of the jobs that units are answered from. */
+export const BATCH_INDEX_BYTES = 4 * MIB;
 /** A segment of rows that are taken over, and the example that is read. */
 export const ADOPT_BYTES = 2 * SEGMENT_BYTES;
 

@@ -10,10 +10,10 @@ import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { Vitals } from "./vitals.ts";
 import type { WindowAnswer } from "./window-answer.ts";
 import type { Allowance, GivesBack, Holding } from "./holding.ts";
-import type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+import type { CollectedJob, FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
 export type { Allowance, GivesBack, Holding } from "./holding.ts";
-export type { FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+export type { CollectedJob, FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 export type { Vitals } from "./vitals.ts";
 export type { WindowAnswer } from "./window-answer.ts";
 
@@ -83,6 +83,8 @@ export type TicketTask =
   | { readonly kind: "merge" }
   /** Batches of a pushed evaluation are to be read, and their samples put into their order (pushed/intake.ts). */
   | { readonly kind: "intake" }
+  /** Requests are to be put into batches, and those brought to the provider and back, beside the units (batching/). */
+  | { readonly kind: "batch" }
   | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
 
 export interface Grant extends TicketId, Holding {
@@ -137,6 +139,8 @@ export interface JoinRequest {
   readonly sorts?: true;
   /** It takes pushed samples in, under a ticket of their own; absent from executors of before. */
   readonly intakes?: boolean;
+  /** It puts requests into batches and fetches their answers, under a ticket of their own, and answers units from them; absent from executors of before. */
+  readonly batches?: true;
   /** It scores the rollouts of another run again; absent from executors of before, which would make some. */
   readonly rescores?: true;
   /** It takes another allowance while its grant lives; absent from executors of before, which are told to end where one is due. */
@@ -175,6 +179,8 @@ export interface Block extends UnitRange {
    */
   readonly span?: RolloutSpan;
   readonly chunks: readonly InputChunk[];
+  /** Of a run whose requests go out in batches: those collected jobs that were made of its units, oldest first; absent = none. */
+  readonly jobs?: readonly CollectedJob[];
 }
 /**
  * `empty`: nothing to hand out at present (`pending` tells whether that may change while this ticket lives). `divided`: there are rollouts for it once the

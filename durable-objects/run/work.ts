@@ -71,3 +71,13 @@ export interface FolderSource {
   readonly in_parts?: true;
   readonly dataset_digest: string | null;
 }
+
+/** One batch at the provider. Numbered from 1 for as long as the run lives; never used again. */
+export type JobNumber = number;
+
+/** Answers of a collected job. */
+export interface CollectedJob {
+  readonly job: JobNumber;
+  /** Name of the object that says where each answer is (src/executor/batching/answer-index.ts). */
+  readonly index: string;
+}

@@ -1,15 +1,12 @@
 import type { Failure } from "../../../src/errors/result.ts";
-import type { TicketId } from "../protocol.ts";
-import type { InputChunk, UnitRange } from "../work.ts";
+import type { Ack, TicketId } from "../protocol.ts";
+import type { CollectedJob, InputChunk, JobNumber, UnitRange } from "../work.ts";
 
 /**
  * What crosses the border between a Run whose requests go out in batches (`--batch`) and the executor that carries them, under a ticket of their own
  * (`batch`), of which there is one at a time. The Run owns the jobs and says the next step; the executor does it and tells what became of it, so that whoever
  * comes after a kill goes on with the step that was not told.
  */
-
-/** One batch at the provider. Numbered from 1 for as long as the run lives; never used again. */
-export type JobNumber = number;
 
 /**
  * `written`: its requests are in storage. `uploaded`: the provider has them as a file (OpenAI's route alone). `creating`: it may have been created there, which
@@ -23,13 +20,6 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface JobCounts {
   readonly answered: number;
   readonly failed: number;
-}
-
-/** Answers of a collected job: units whose requests are in its index, by the ranges that it was made of. */
-export interface CollectedJob {
-  readonly job: JobNumber;
-  /** Name of the object that says where each answer is (src/executor/batching/answer-index.ts). */
-  readonly index: string;
 }
 
 /** The next step. `until`: nothing is to be done before then, in milliseconds from now. */
@@ -110,6 +100,13 @@ export interface BatchPlanRequest extends TicketId {
 }
 export interface BatchToldRequest extends TicketId {
   readonly outcome: BatchOutcome;
+}
+
+/** The Run's methods for whoever holds its ticket of the kind `batch`. */
+export interface BatchExecution {
+  /** What is to be done next; the same again until it is told what became of it. */
+  batchPlan(request: BatchPlanRequest): Promise<BatchPlan>;
+  batchTold(request: BatchToldRequest): Promise<Ack>;
 }
 
 /** What people see of it. */

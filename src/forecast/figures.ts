@@ -13,8 +13,8 @@ export interface RolloutFigures {
   readonly judge_calls: number;
   readonly judge_input_tokens: number;
   readonly judge_output_tokens: number;
-  /** That it was generated and scored, waiting for its turn left out. */
-  readonly seconds: number;
+  /** That it was generated and scored, waiting for its turn left out; null where its answers came in a batch: how long they took is in no row. */
+  readonly seconds: number | null;
   /** What its calls cost where all of them are sent, the model's and judges' together; null where a price is not known. */
   readonly cost_usd: number | null;
   /** What was paid for those that were: none for what a cache answered. Null where it is not known. */
@@ -25,18 +25,20 @@ export interface RolloutFigures {
 export interface Pricing {
   /** Of the model, now; null = nobody knows it. */
   readonly price: Price | null;
-  /** What the row says that they cost was priced by the same: it is taken as it is, since it knows what the server had in its cache. */
-  readonly asInRow: boolean;
+  /** How many times as much as the row says they cost now; it is taken from there, since it knows what the server had in its cache. Null: it cannot be told from it. */
+  readonly timesRow: number | null;
+  /** The rows' requests went out in batches. */
+  readonly batch: boolean;
 }
 
 /** Whether the cache answered some of a row's calls: its times are no times of a model. */
 export const isCached = ({ cache }: RolloutSummary): boolean => (cache?.cached ?? 0) + (cache?.judges?.cached ?? 0) > 0;
 
 /** What a row of `results.jsonl` says it took: `summary` of the row. */
-export function figuresOfRow(row: Readonly<Record<string, unknown>>, summary: RolloutSummary, { price, asInRow }: Pricing): RolloutFigures {
+export function figuresOfRow(row: Readonly<Record<string, unknown>>, summary: RolloutSummary, { price, timesRow, batch }: Pricing): RolloutFigures {
   const { input_tokens, output_tokens, judges, metrics, cost, cache } = summary;
   const { total_ms } = wholeTiming(row as JsonObject);
-  const said = asInRow && cost !== undefined ? dollarsOf(cost).total_usd : null;
+  const said = timesRow !== null && cost !== undefined ? dollarsOf(cost).total_usd * timesRow : null;
   const priced = price === null ? null : costOf({ input_tokens, output_tokens }, price).total_usd;
   const ofJudges = judgesCost(judges);
   const isAsked = (cache?.cached ?? 0) === 0;
@@ -48,7 +50,7 @@ export function figuresOfRow(row: Readonly<Record<string, unknown>>, summary: Ro
     judge_calls: (judges?.requests ?? 0) + (cache?.judges?.cached ?? 0),
     judge_input_tokens: (judges?.input_tokens ?? 0) + (cache?.judges?.input_tokens ?? 0),
     judge_output_tokens: (judges?.output_tokens ?? 0) + (cache?.judges?.output_tokens ?? 0),
-    seconds: Math.max(0, total_ms / 1000),
+    seconds: batch ? null : Math.max(0, total_ms / 1000),
     // What a judge's tokens cost that the cache had, nobody can tell.
     cost_usd: (cache?.judges?.cached ?? 0) > 0 ? null : sum(isAsked ? (said ?? priced) : priced, ofJudges),
     paid_usd: sum(said ?? (isAsked ? priced : null), ofJudges),

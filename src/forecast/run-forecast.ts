@@ -10,8 +10,8 @@ export type Counted = (typeof COUNTED)[number];
 export type RunForecast = { readonly [Name in Counted]: Predicted & { readonly spent: number } } & {
   /** Null: the price of the model, or of a judge, is not known. */
   readonly cost_usd: (Predicted & { readonly spent: number }) | null;
-  /** From now to its end. */
-  readonly seconds: Predicted;
+  /** From now to its end. Null: its requests go out in batches, or those of the examples did. */
+  readonly seconds: Predicted | null;
 };
 
 export interface ForecastWish {
@@ -23,7 +23,8 @@ export interface ForecastWish {
   readonly total: number;
   /** Rollouts of each of its examples. */
   readonly rollouts: number;
-  readonly pace: Pace;
+  /** Null: nobody knows, since its provider answers when it likes. */
+  readonly pace: Pace | null;
 }
 
 /** What a run will take, from examples of it or of runs like it; null where they are too few to say. */
@@ -47,17 +48,13 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
     high: high - spent,
   });
   const [calls, input, output] = [toCome(counts.calls), toCome(counts.input_tokens), toCome(counts.output_tokens)];
-  const seconds = wallTime(
-    {
-      seconds: ofExamples((rollout) => rollout.seconds),
-      longest: Math.max(...examples.flatMap((each) => each.map((rollout) => rollout.seconds))),
-      more,
-      rollouts,
-      calls,
-      tokens: { expected: input.expected + output.expected, low: input.low + output.low, high: input.high + output.high },
-    },
-    pace,
-  );
+  const tokens = { expected: input.expected + output.expected, low: input.low + output.low, high: input.high + output.high };
+  const taken = examples.flatMap((each) => each.map(({ seconds }) => seconds));
+  const isTimed = taken.every((seconds) => seconds !== null);
+  const time = (known: Pace): Predicted => {
+    const longest = Math.max(...taken.map((seconds) => seconds ?? 0));
+    return wallTime({ seconds: ofExamples(({ seconds }) => seconds ?? 0), longest, more, rollouts, calls, tokens }, known);
+  };
   return {
     ...counts,
     cost_usd: priced
@@ -66,6 +63,6 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
           ({ paid_usd }) => paid_usd ?? 0,
         )
       : null,
-    seconds: more === 0 ? exactly(0) : seconds,
+    seconds: more === 0 ? exactly(0) : pace === null || !isTimed ? null : time(pace),
   };
 }

@@ -10,6 +10,8 @@ export interface Price {
 export interface GivenPrice extends Price {
   readonly model: string;
   readonly url?: string;
+  /** What of it a request costs that goes out in a batch; absent = BATCH_PRICE_FACTOR. */
+  readonly batch_factor?: number;
 }
 
 /** What a run's answers are priced by for as long as it lives. */
@@ -31,6 +33,12 @@ export interface PricedUsage {
   readonly cache_write_tokens?: number;
   readonly long_cache_write_tokens?: number;
 }
+
+/**
+ * What of a model's price its requests in batches cost, of input, cached input and output alike: half at both providers whose batches there are
+ * (platform.openai.com/docs/guides/batch, "50% cost discount"; docs.claude.com, "Batch processing", pricing: "50% of the standard API prices", which caching goes on top of).
+ */
+export const BATCH_PRICE_FACTOR = 0.5;
 
 /** How much dearer than other input that is which Anthropic writes into its cache, for five minutes and for an hour (docs.claude.com, "Prompt caching", pricing). */
 export const CACHE_WRITE = 1.25;

@@ -1,6 +1,7 @@
 import type { RunStatus } from "../config/run-status.ts";
 import { type JudgeFields, judgeFields } from "../metrics/judge-fields.ts";
 import { dollarsOf } from "../prices/nano-cost.ts";
+import { batchFactorOf } from "../prices/price-of.ts";
 import type { Cost, RunPrices } from "../prices/price.ts";
 import type { CacheUsage } from "../metrics/cache-usage.ts";
 import { settingsBeside } from "../config/plan/evaluation-settings.ts";
@@ -151,8 +152,8 @@ export type EdgewiseMetadata = {
   readonly tokens_total: { readonly input_tokens: number; readonly output_tokens: number };
   /** Rows that `cost` is not of, since nobody knows theirs; only where there are some beside others. */
   readonly unpriced_rollouts?: number;
-  /** What the run's answers are priced by; only where the cost of any is known. */
-  readonly prices?: RunPrices;
+  /** What the run's answers are priced by; only where the cost of any is known. `batch_factor`: what of it those of the model cost; only where they came in batches. */
+  readonly prices?: RunPrices & { readonly batch_factor?: number };
   /** What judges were asked and answered, apart from the model's; only where any was asked. */
   readonly judges_total?: JudgeFields;
   /** How calls were answered, the model's and, below `judges`, theirs; only of a run that reads the cache. Tokens of cached answers are in the totals above, too. */
@@ -245,11 +246,14 @@ export function buildMetadata(input: MetadataInput): RunMetadata {
   };
 }
 
-function costFields({ prices }: RunConfig, { costs, judges_total, rollouts }: Aggregates): Pick<EdgewiseMetadata, "unpriced_rollouts" | "prices"> {
+function costFields(
+  { prices, batch, base_url, model }: RunConfig,
+  { costs, judges_total, rollouts }: Aggregates,
+): Pick<EdgewiseMetadata, "unpriced_rollouts" | "prices"> {
   const isKnown = costs !== null || judges_total?.priced !== undefined;
   return {
     ...(costs === null || costs.rollouts >= rollouts ? {} : { unpriced_rollouts: rollouts - costs.rollouts }),
-    ...(isKnown && prices !== undefined ? { prices } : {}),
+    ...(isKnown && prices !== undefined ? { prices: batch === true ? { ...prices, batch_factor: batchFactorOf(prices, { base_url, model }) } : prices } : {}),
   };
 }
 

@@ -37,7 +37,18 @@ export async function heldBudgets(ports: AppPorts): Promise<readonly string[]> {
 
 type Paid = Pick<
   RunConfig,
-  "max_cost" | "budgets" | "prices" | "model" | "base_url" | "api_key_var" | "replicas" | "sampling_args" | "api_client_type" | "rescored_from" | "team"
+  | "max_cost"
+  | "budgets"
+  | "prices"
+  | "batch"
+  | "model"
+  | "base_url"
+  | "api_key_var"
+  | "replicas"
+  | "sampling_args"
+  | "api_client_type"
+  | "rescored_from"
+  | "team"
 >;
 
 /**

@@ -26,7 +26,10 @@ const spent = z.strictObject({ spent: z.number().describe("Of it, what the pilot
 const forecast = z.strictObject({
   ...Object.fromEntries(COUNTED.map((name) => [name, spent])),
   cost_usd: spent.nullable().describe("The model's and judges'. Null: the price of one is not known."),
-  seconds: z.strictObject(predicted).describe("From now to the end, with nothing else at the endpoint."),
+  seconds: z
+    .strictObject(predicted)
+    .nullable()
+    .describe("From now to the end, with nothing else at the endpoint. Null: requests go out in batches, or those of the runs that it is from did."),
 });
 
 export const forecastAnswer = z.strictObject({

@@ -39,7 +39,7 @@ async function forecastOf(ports: AppPorts, config: UnnamedConfig, { runs, figure
   const asked = config.num_examples;
   const total = known === null ? asked : asked < 1 ? known : Math.min(asked, known);
   const of = total < 1 ? Math.max(UNKNOWN_TOTAL, own ? examples.length : 0) : total;
-  const forecast = forecastRun({ examples, own, total: of, rollouts: rollouts_per_example, pace: await paceOf(ports, config) });
+  const forecast = forecastRun({ examples, own, total: of, rollouts: rollouts_per_example, pace: config.batch === true ? null : await paceOf(ports, config) });
   return {
     environment: env_id,
     model,

@@ -1,6 +1,5 @@
 import type { RunView } from "../../../durable-objects/run/control.ts";
 import type { ListedRun } from "../../../durable-objects/registry/registry-control.ts";
-import { canonicalJson } from "../../config/canonical-json.ts";
 import { differencesOf, evaluationSettings } from "../../config/plan/evaluation-settings.ts";
 import type { RunConfig } from "../../config/plan/run-config.ts";
 import { EdgewiseError } from "../../errors/result.ts";
@@ -9,7 +8,7 @@ import { ExampleFigures, figuresOfRow, isCached } from "../../forecast/figures.t
 import { MAX_FORECAST_BYTES, MAX_FORECAST_RUNS } from "../../limits.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import type { Price } from "../../prices/price.ts";
-import { priceOf } from "../../prices/price-of.ts";
+import { batchPriceOf, priceOf, timesAsDear } from "../../prices/price-of.ts";
 import { readForeignRow } from "../../rollouts/rows/foreign-row.ts";
 import type { AppPorts } from "../app-ports.ts";
 import type { UnnamedConfig } from "../creation/resolve.ts";
@@ -89,8 +88,8 @@ const viewOf = (ports: Ports, id: string): Promise<RunView | null> =>
     (stub) => stub.view(),
   );
 
-const priceFor = ({ prices, base_url, model }: Pick<RunConfig, "prices" | "base_url" | "model">): Price | null =>
-  prices === undefined ? null : priceOf(prices, { base_url, model });
+const priceFor = ({ prices, base_url, model, batch }: Pick<RunConfig, "prices" | "base_url" | "model" | "batch">): Price | null =>
+  prices === undefined ? null : (batch === true ? batchPriceOf : priceOf)(prices, { base_url, model });
 
 const mayBeLike = ({ env_id, model, settled, status, pushed }: ListedRun, config: UnnamedConfig): boolean =>
   settled && status === "COMPLETED" && pushed !== true && env_id === config.env_id && model === config.model;
@@ -104,7 +103,7 @@ function differences({ config }: RunView, wanted: UnnamedConfig): readonly strin
 async function addRows({ store }: Ports, view: RunView, config: UnnamedConfig, { figures, left, isPilot }: Adding): Promise<void> {
   const { key } = await resultsObject({ store }, view);
   const price = priceFor(config);
-  const pricing = { price, asInRow: canonicalJson(price) === canonicalJson(priceFor(view.config)) };
+  const pricing = { price, timesRow: timesAsDear(price, priceFor(view.config)), batch: view.config.batch === true };
   /** Examples of this run that are counted, and those that a newer one has. */
   const own = new Map<string, boolean>();
   let end = 0;

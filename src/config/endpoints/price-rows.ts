@@ -16,6 +16,7 @@ export const priceRow = z
     input_usd_per_mtok: dollars.describe("Dollars per million tokens of input; 0 = it costs nothing."),
     output_usd_per_mtok: dollars,
     cached_input_usd_per_mtok: dollars.optional().describe("Of input that the server had in its cache; left out, as any other."),
+    batch_factor: z.number().min(0).max(1).optional().describe("What of these prices a request in a batch (`batch`) costs; left out, 0.5."),
   })
   .superRefine((row, { addIssue }) => {
     const refuse = (path: string, message: string): void => addIssue({ code: "custom", path: [path], message, input: row });

@@ -81,7 +81,7 @@ export const EXECUTION_OPTIONS = {
     default: undefined,
     http: ["eval_config", "prices"],
     only: "toml",
-    help: "what models cost, as [[price]] tables (model with url, or endpoint_id; input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok), before the table that is shipped; kept with the run; those of the endpoint registry come in front (docs/costs.md)",
+    help: "what models cost, as [[price]] tables (model with url, or endpoint_id; input_usd_per_mtok, output_usd_per_mtok, cached_input_usd_per_mtok; batch_factor), before the table that is shipped; kept with the run; those of the endpoint registry come in front (docs/costs.md)",
   }),
   cache: option({
     kind: "text",

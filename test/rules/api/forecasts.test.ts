@@ -102,6 +102,15 @@ describe("a forecast from finished runs", () => {
     expect(await forecast(door, creation())).toMatchObject({ forecast: { cost_usd: null, judge_calls: { expected: 200 } } });
   });
 
+  it("takes what rows of a run in batches say at twice that, what is in the server's cache with it, and no time of them", async () => {
+    const door = openDoor();
+    const usage_cost = { input_usd: 0.01, output_usd: 0.04, total_usd: 0.05 };
+    const { state, ...run } = door.run(await ended(door, creation({ num_examples: 10 }), rowsOf(10, 2, { usage_cost })));
+    if (state === null) throw new Error("the run was not created");
+    Object.assign(door.run(state.config.run_id), { ...run, state: { ...state, config: { ...state.config, batch: true } } });
+    expect(await forecast(door, creation())).toMatchObject({ forecast: { cost_usd: { expected: expect.closeTo(20, 6) }, seconds: null } });
+  });
+
   it("has calls, tokens and time where nobody knows the price", async () => {
     const door = openDoor();
     await ended(door, creation({ num_examples: 10, prices: [] }), rowsOf(10, 2));

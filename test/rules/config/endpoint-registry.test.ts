@@ -144,6 +144,7 @@ describe("prices of a registry", () => {
       { model: "vendor/*", ...price },
       { model: "m", url: URL, ...price, cached_input_usd_per_mtok: 0 },
     ]);
+    expect(prices(`[[price]]\nmodel = "m"\n${cost}\nbatch_factor = 0.4`)).toEqual([{ model: "m", ...price, batch_factor: 0.4 }]);
   });
 
   it("are of each place that their endpoint has", () => {
@@ -155,6 +156,7 @@ describe("prices of a registry", () => {
     ["no model", `url = "${URL}"\n${cost}`, "endpoints.toml: [[price]] #1: model is missing: say what has the price, by model or by endpoint_id"],
     ["no price of output", 'model = "m"\ninput_usd_per_mtok = 1', "output_usd_per_mtok"],
     ["a key that there is not", `model = "m"\n${cost}\nprice = 5`, "price"],
+    ["a batch that is dearer", `model = "m"\n${cost}\nbatch_factor = 1.5`, "batch_factor"],
     ["two addresses", `model = "m"\nurl = "${URL}"\napi_base_url = "https://b.example"\n${cost}`, "api_base_url says something else than url"],
     ["what is no address", `model = "m"\nurl = "example"\n${cost}`, "url must be an http or https URL"],
     ["an endpoint and its model", `endpoint_id = "e"\nmodel = "m"\n${cost}`, "model is given beside endpoint_id, which names model and place already"],

@@ -26,9 +26,9 @@ function played(name: string, pilot: number, total: number, rollouts: number) {
   for (let run = 0; run < RUNS; run += 1) {
     const examples = Array.from({ length: total }, () => Array.from({ length: rollouts }, () => rollout(draw(random))));
     const forecast = forecastRun({ examples: examples.slice(0, pilot), own: true, total, rollouts, pace: PACE });
-    if (forecast === null || forecast.cost_usd === null) throw new Error("no forecast");
+    if (forecast === null || forecast.cost_usd === null || forecast.seconds === null) throw new Error("no forecast");
     const real = sumOf(examples.flat().map(({ cost_usd }) => cost_usd ?? 0));
-    const took = endOf(examples.slice(pilot).flatMap((each) => each.map(({ seconds }) => seconds)));
+    const took = endOf(examples.slice(pilot).flatMap((each) => each.map(({ seconds }) => seconds ?? 0)));
     if (real >= forecast.cost_usd.low && real <= forecast.cost_usd.high) held += 1;
     if (took >= forecast.seconds.low && took <= forecast.seconds.high) heldTime += 1;
     above.push(forecast.cost_usd.high / real);
@@ -116,6 +116,17 @@ describe("what a whole run takes", () => {
   it("counts as spent what was paid, and the others as if all were sent, where a cache answered some", () => {
     const cached = examples.map((each) => each.map((one) => ({ ...one, paid_usd: 0 })));
     expect(forecastRun({ examples: cached, own: true, total: 12, rollouts: 2, pace: PACE })?.cost_usd).toMatchObject({ spent: 0, expected: 42 });
+  });
+
+  it("takes nobody knows how long where a provider answers when it likes, or did in the runs that it is from", () => {
+    const batched = examples.map((each) => each.map((one) => ({ ...one, seconds: null })));
+    expect(forecastRun({ examples: batched, own: false, total: 12, rollouts: 2, pace: PACE })).toMatchObject({ seconds: null, calls: { expected: 24 } });
+    const priced = forecastRun({ examples, own: false, total: 12, rollouts: 2, pace: null });
+    expect(priced).toMatchObject({
+      seconds: null,
+      cost_usd: { expected: forecastRun({ examples, own: false, total: 12, rollouts: 2, pace: PACE })?.cost_usd?.expected },
+    });
+    expect(forecastRun({ examples, own: true, total: examples.length, rollouts: 2, pace: null })).toMatchObject({ seconds: { expected: 0, high: 0 } });
   });
 
   it("is done no sooner than the limits of its endpoint allow", () => {

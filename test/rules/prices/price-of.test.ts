@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
 import { costOf, type GivenPrice, type RunPrices } from "../../../src/prices/price.ts";
-import { priceOf, priceOfRun } from "../../../src/prices/price-of.ts";
+import { batchPriceOf, priceOf, priceOfRun, timesAsDear } from "../../../src/prices/price-of.ts";
 import { NEWEST_TABLE, TABLES } from "../../../src/prices/tables.ts";
 
 const OPENAI = "https://api.openai.com/v1";
@@ -67,6 +67,36 @@ describe("the price of a run's model", () => {
     for (const sampling_args of usual) expect(priceOfRun({ ...run, sampling_args }), JSON.stringify(sampling_args)).toEqual(MINI);
     const others: JsonObject[] = [{ service_tier: "priority" }, { extra_body: { service_tier: "priority" } }];
     for (const sampling_args of others) expect(priceOfRun({ ...run, sampling_args }), JSON.stringify(sampling_args)).toBeNull();
+  });
+});
+
+describe("the price of requests in batches", () => {
+  const HALF = { input_usd_per_mtok: 0.2, output_usd_per_mtok: 0.8, cached_input_usd_per_mtok: 0.05 };
+  const batched = (base_url: string, model: string, ...given: GivenPrice[]) => batchPriceOf(prices(...given), { base_url, model });
+
+  it("is half the price, of what was given as of the table's; or the part of it that was given with it; and unknown where the price is", () => {
+    expect(batched(OPENAI, "gpt-4.1-mini")).toEqual(HALF);
+    expect(batched(OPENAI, "gpt-4.1-mini", { model: "*", ...OWN })).toEqual({ input_usd_per_mtok: 3.5, output_usd_per_mtok: 4.5 });
+    expect(batched(OPENAI, "gpt-4.1-mini", { model: "*", ...OWN, batch_factor: 1 })).toEqual(OWN);
+    expect(batched(OPENAI, "x", { model: "*", ...OWN, batch_factor: 0 })).toEqual({ input_usd_per_mtok: 0, output_usd_per_mtok: 0 });
+    expect(batched("https://elsewhere.example/v1", "gpt-4.1-mini")).toBeNull();
+    expect(at(OPENAI, "x", { model: "*", ...OWN, batch_factor: 0.5 })).toEqual(OWN);
+  });
+
+  it("is that of a run's model where its requests go out so, and of no other model that it calls", () => {
+    const run = { prices: prices(), model: "gpt-4.1-mini", base_url: OPENAI, api_key_var: "K", sampling_args: {} };
+    expect(priceOfRun({ ...run, batch: true })).toEqual(HALF);
+    expect(priceOfRun(run)).toEqual(MINI);
+    expect(priceOf(run.prices, run)).toEqual(MINI);
+  });
+
+  it("turns what a row says that it cost into what it costs the other way, and says nothing where prices differ by more than one factor", () => {
+    expect([timesAsDear(HALF, MINI), timesAsDear(MINI, HALF), timesAsDear(MINI, MINI)]).toEqual([0.5, 2, 1]);
+    expect(timesAsDear({ input_usd_per_mtok: 0.4 * 0.3, output_usd_per_mtok: 1.6 * 0.3, cached_input_usd_per_mtok: 0.1 * 0.3 }, MINI)).toBeCloseTo(0.3, 12);
+    const others = [{ ...MINI, output_usd_per_mtok: 0.8 }, { input_usd_per_mtok: 0.4, output_usd_per_mtok: 1.6 }, { ...MINI, input_usd_per_mtok: 0 }, null];
+    for (const other of others) expect([timesAsDear(other, MINI), timesAsDear(MINI, other)], JSON.stringify(other)).toEqual([null, null]);
+    const free = { input_usd_per_mtok: 0, output_usd_per_mtok: 0 };
+    expect([timesAsDear(free, free), timesAsDear({ ...free, input_usd_per_mtok: 2 }, { ...free, input_usd_per_mtok: 1 })]).toEqual([1, 2]);
   });
 });
 

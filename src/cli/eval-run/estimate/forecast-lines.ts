@@ -12,6 +12,7 @@ import type { LabelledForecast } from "./labelled-forecast.ts";
 
 const TITLE = "--- Forecast ---";
 const COST_UNKNOWN = "unknown: the price of a model is not known ([[price]] in the endpoint registry says it)";
+const TIME_UNKNOWN = "unknown: batches are answered when their provider likes, within a day";
 
 /** Names and values for one evaluation, a table with a sum for several. `most`: requests in flight of all together, null = each its own. */
 export function forecastLines(forecasts: readonly LabelledForecast[], most: number | null, width: number): readonly string[] {
@@ -36,7 +37,7 @@ function oneForecast(labelled: LabelledForecast): readonly string[] {
       ? []
       : [`judges: ${counted(judge_calls)} calls, ${counted(judge_input_tokens)} tokens input, ${counted(judge_output_tokens)} output`]),
     `cost: ${cost_usd === null ? COST_UNKNOWN : `${ranged(cost_usd, dollarsText)}${own ? `, of which ${dollarsText(cost_usd.spent)} is spent` : ""}`}`,
-    `time: ${ranged(seconds, formatSeconds)}${own ? " from now on" : ""}`,
+    `time: ${seconds === null ? TIME_UNKNOWN : `${ranged(seconds, formatSeconds)}${own ? " from now on" : ""}`}`,
     RANGES,
     ...(budget === null ? [] : [`budget: ${budget}`]),
   ];
@@ -91,8 +92,12 @@ const COLUMNS: readonly ForecastColumn[] = [
     align: "right",
     cell: ({ cost_usd }) => (cost_usd === null ? "-" : `${dollarsText(cost_usd.low)} to ${dollarsText(cost_usd.high)}`),
   },
-  { title: "TIME", align: "right", cell: ({ seconds }) => formatSeconds(seconds.expected) },
-  { title: "90% INTERVAL", align: "right", cell: ({ seconds }) => `${formatSeconds(seconds.low)} to ${formatSeconds(seconds.high)}` },
+  { title: "TIME", align: "right", cell: ({ seconds }) => (seconds === null ? "unknown" : formatSeconds(seconds.expected)) },
+  {
+    title: "90% INTERVAL",
+    align: "right",
+    cell: ({ seconds }) => (seconds === null ? "-" : `${formatSeconds(seconds.low)} to ${formatSeconds(seconds.high)}`),
+  },
 ];
 
 function tableLines(forecasts: readonly LabelledForecast[], most: number | null, width: number): readonly string[] {

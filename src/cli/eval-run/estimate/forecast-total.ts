@@ -3,7 +3,7 @@ import { added, exactly, type Predicted } from "../../../forecast/predicted-sum.
 import { COUNTED, type Counted } from "../../../forecast/run-forecast.ts";
 import type { ForecastEvaluation, RunForecast } from "../../connection/api-types.ts";
 
-/** The sum of forecasts. Money is null where that of one is. `most`: requests in flight of all together; null = each has its own, and all go on side by side. */
+/** The sum of forecasts. Money is null where that of one is, and so is time. `most`: requests in flight of all together; null = each has its own, and all go on side by side. */
 export function totalOf(evaluations: readonly ForecastEvaluation[], most: number | null): RunForecast {
   const forecasts = evaluations.flatMap(({ forecast }) => (forecast === null ? [] : [forecast]));
   const sum = (of: (forecast: RunForecast) => Predicted & { readonly spent: number }) =>
@@ -14,9 +14,11 @@ export function totalOf(evaluations: readonly ForecastEvaluation[], most: number
 }
 
 /** As long as the longest; where they share requests, at least as long as their work takes with those. */
-function secondsOf(evaluations: readonly ForecastEvaluation[], most: number | null): Predicted {
+function secondsOf(evaluations: readonly ForecastEvaluation[], most: number | null): Predicted | null {
+  const timed = evaluations.flatMap(({ forecast, max_concurrent }) => (forecast === null ? [] : [{ seconds: forecast.seconds, lanes: max_concurrent }]));
+  if (timed.some(({ seconds }) => seconds === null)) return null;
   const end = (part: keyof Predicted): number => {
-    const each = evaluations.flatMap(({ forecast, max_concurrent }) => (forecast === null ? [] : [{ seconds: forecast.seconds[part], lanes: max_concurrent }]));
+    const each = timed.map(({ seconds, lanes }) => ({ seconds: seconds?.[part] ?? 0, lanes }));
     const longest = Math.max(0, ...each.map(({ seconds }) => seconds));
     if (most === null) return longest;
     const work = each.reduce((sum, { seconds, lanes }) => sum + seconds * (lanes < 1 ? most : Math.min(lanes, most)), 0);

@@ -111,9 +111,19 @@ describe("what is shown of it", () => {
       cost_usd: { spent: expect.closeTo(0.3, 9), expected: 3, low: 1.5, high: 6 },
       seconds: { expected: 300, high: 600 },
     });
-    expect(totalOf(priced, 32).seconds.expected).toBe(400);
-    expect(totalOf(priced, 1000).seconds.expected).toBe(300);
+    expect(totalOf(priced, 32).seconds?.expected).toBe(400);
+    expect(totalOf(priced, 1000).seconds?.expected).toBe(300);
     expect(totalOf([...priced, answer(forecast(null))], null).cost_usd).toBe(null);
     expect(totalOf([...priced, answer(null)], null).cost_usd).toBe(null);
+  });
+
+  it("says that nobody knows the time of requests in batches, nor of all together with them", () => {
+    const batched = { ...forecast(1), seconds: null };
+    expect(forecastLines([labelled("a", answer(batched), false)], null, 200)).toContain(
+      "time: unknown: batches are answered when their provider likes, within a day",
+    );
+    expect(totalOf([answer(forecast(1)), answer(batched)], null)).toMatchObject({ seconds: null, cost_usd: { expected: 2 } });
+    const table = forecastLines([labelled("a", answer(forecast(1))), labelled("b", answer(batched))], null, 200);
+    expect(table.filter((line) => /unknown +-$/.test(line)).map((line) => line.split(" ")[0])).toEqual(["b", "all"]);
   });
 });

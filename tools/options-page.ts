@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Command, type Option as CommanderOption } from "commander";
 import { z } from "zod";
-import { addFlags } from "../src/cli/command-line/flags.ts";
+import { addFlags, offFlag } from "../src/cli/command-line/flags.ts";
 import { alertCommand } from "../src/cli/commands/serving/alert-command.ts";
 import { evaluatorCommand } from "../src/cli/commands/serving/evaluator-command.ts";
 import { monitorCommand } from "../src/cli/commands/serving/monitor-command.ts";
@@ -94,9 +94,12 @@ const flagsOf = ({ flags }: CommanderOption): string => flags.replaceAll(/[<>]/g
 const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<", "\\<");
 
 function row(name: OptionName): readonly string[] {
-  const { short, only, http, help, value, besideToml, default: usual }: Option = OPTIONS[name];
+  const { short, only, http, help, value, besideToml, negatable, default: usual }: Option = OPTIONS[name];
   const letter = name === "provider" || name === "env_dir_path" ? "p" : short;
-  const flags = only === "toml" ? [] : [...(letter === null ? [] : [`-${letter}`]), `${longFlag(name)}${value === null ? "" : ` ${value}`}`];
+  const flags =
+    only === "toml"
+      ? []
+      : [...(letter === null ? [] : [`-${letter}`]), `${longFlag(name)}${value === null ? "" : ` ${value}`}`, ...(negatable ? [offFlag(name)] : [])];
   const keys = [...TOML_KEYS].flatMap(([key, { option }]) => (option === name ? [key] : []));
   return [
     `${codes(flags)}${besideToml ? " ◊" : ""}`,

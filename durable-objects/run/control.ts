@@ -219,6 +219,8 @@ export interface ResumeRequest {
   /** `off`: without it from here on. */
   readonly cache?: CacheMode | "off" | null;
   readonly cache_days?: number | null;
+  /** False: without batches from here on. */
+  readonly batch?: boolean | null;
   readonly num_workers?: number | "auto" | null;
   readonly no_interleave_scoring?: boolean | null;
   readonly sandbox?: RunConfig["sandbox"] | null;

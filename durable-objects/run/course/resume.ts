@@ -1,6 +1,8 @@
 import { codeRefusal, codeVerdict, coversCode } from "../../../src/config/env-digest.ts";
 import { differencesOf, evaluationSettings } from "../../../src/config/plan/evaluation-settings.ts";
 import { canonicalJson } from "../../../src/config/canonical-json.ts";
+import { BATCH_TIMEOUT_MINUTES } from "../../../src/config/options/execution-options.ts";
+import { batchField } from "../../../src/config/plan/run-batch.ts";
 import { runCache } from "../../../src/config/plan/run-cache.ts";
 import { LOADING_FIELDS, orderOf, RESUME_FIELDS, type RunConfig } from "../../../src/config/plan/run-config.ts";
 import { fail, ok, type Result } from "../../../src/errors/result.ts";
@@ -70,7 +72,7 @@ function refusal(ledger: Ledger, head: RunHead, request: ResumeRequest, begun: b
 function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean): RunConfig {
   const larger = request.num_examples !== null && asCount(request.num_examples) > asCount(config.num_examples);
   const moved = (request.base_url ?? config.base_url) !== config.base_url || (request.api_key_var ?? config.api_key_var) !== config.api_key_var;
-  const { replicas, num_workers, common_limit, budgets, cache, ...rest } = config;
+  const { replicas, num_workers, common_limit, budgets, cache, batch = false, ...rest } = config;
   return {
     ...rest,
     ...(begun ? {} : { ...loadingOf(request), ...replaced("dataset_name", request.dataset_name) }),
@@ -85,6 +87,7 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("common_limit", request.common_limit ?? (request.max_concurrent === null ? common_limit : undefined)),
     ...replaced("priority", request.priority),
     ...replaced("cache", runCache(request, cache)),
+    ...batchField(request.batch ?? batch),
     ...replaced("limits", request.limits),
     ...replaced("max_cost", request.max_cost),
     ...budgetsOf(request.budgets ?? budgets),
@@ -99,7 +102,8 @@ function resumedConfig(config: RunConfig, request: ResumeRequest, begun: boolean
     ...replaced("monitor", request.monitor),
     ...replaced("stall_minutes", request.stall_minutes),
     max_retries: request.max_retries ?? config.max_retries,
-    timeout_minutes: request.timeout_minutes ?? config.timeout_minutes,
+    // Who turns to batches gives them the time that they take.
+    timeout_minutes: request.timeout_minutes ?? (request.batch === true && !batch ? BATCH_TIMEOUT_MINUTES : config.timeout_minutes),
     attended: request.attended,
   };
 }

@@ -113,6 +113,7 @@ const OF_GENERATION = [
   "max_retries",
   "replicas",
   "endpoint_id",
+  "batch",
 ] as const satisfies readonly (keyof CreateBody["eval_config"])[];
 
 /** What of a request would have no effect. */

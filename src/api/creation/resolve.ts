@@ -1,7 +1,8 @@
 import type { EnvironmentProblem, EnvironmentRequest } from "../../environments/definition/definition.ts";
 import type { KeyLookup } from "../../environments/definition/keys.ts";
 import { runFolder } from "../../../r2-layout/keys.ts";
-import { HTTP_TIMEOUT_MINUTES, locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
+import { batchField, batchProblem, usualMinutes } from "../../config/plan/run-batch.ts";
+import { locationOf, OPTIONS, type OptionName, type OptionValue } from "../../config/options/options.ts";
 import { formatStopRule, NO_STOP_RULE, parseStopRule } from "../../config/options/stop-rule.ts";
 import { MAX_CONFIG_BYTES } from "../../limits.ts";
 import { limitsOfRow } from "../../config/endpoints/limit-rows.ts";
@@ -107,7 +108,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     sampling_args: foldSamplingArgs(request.sampling_args ?? {}),
     independent_scoring: request.independent_scoring ?? OPTIONS.independent_scoring.default,
     max_retries: request.max_retries ?? OPTIONS.max_retries.default,
-    timeout_minutes: request.timeout_minutes ?? (attended ? null : HTTP_TIMEOUT_MINUTES),
+    timeout_minutes: request.timeout_minutes ?? usualMinutes(request, attended),
     state_columns: (request.state_columns ?? []).map((column) => column.trim()).filter((column) => column !== ""),
     ...(request.shuffle === true ? { shuffle_seed: request.shuffle_seed ?? OPTIONS.shuffle_seed.default } : {}),
     ...given("cluster_by", request.cluster_by),
@@ -124,6 +125,7 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     prices: { version: 1, table: NEWEST_TABLE.date, given: (request.prices ?? []).flatMap((row) => pricesOfRow(row, [])) },
     ...given("common_limit", request.common_limit),
     ...given("cache", runCache(request)),
+    ...batchField(request.batch),
     ...given("num_workers", request.num_workers === "auto" ? undefined : request.num_workers),
     ...(request.no_interleave_scoring === true ? { no_interleave_scoring: true } : {}),
     ...given("sandbox", request.sandbox),
@@ -135,6 +137,8 @@ export function resolveRun(request: RunRequest, { environment, attended, baseUrl
     hosted: request.hosted ?? {},
     attended,
   };
+  const batched = batchProblem(config);
+  if (batched !== null) return { ok: false, issues: [{ loc: locationOf(batched.option), msg: batched.msg }] };
   const bytes = bytesOf(JSON.stringify(config));
   if (bytes <= MAX_CONFIG_BYTES) return { ok: true, config };
   return { ok: false, issues: [{ loc: ["body", "eval_config"], msg: `makes a config of ${bytes} bytes; at most ${MAX_CONFIG_BYTES} are stored` }] };

@@ -289,6 +289,7 @@ function evalConfig(config: RunConfig): Record<string, unknown> {
     ...(config.prices === undefined || config.prices.given.length === 0 ? {} : { prices: config.prices.given.map(rowOfPrice) }),
     ...(config.common_limit === undefined ? {} : { common_limit: config.common_limit }),
     ...(config.cache === undefined ? {} : { cache: config.cache.mode, cache_days: config.cache.days }),
+    ...(config.batch === undefined ? {} : { batch: config.batch }),
     ...(config.num_workers === undefined ? {} : { num_workers: config.num_workers }),
     ...(config.no_interleave_scoring === undefined ? {} : { no_interleave_scoring: config.no_interleave_scoring }),
     ...(config.sandbox === undefined ? {} : { sandbox: config.sandbox }),

@@ -26,6 +26,7 @@ import { unlessOlder } from "../older-object.ts";
 import { readTwice } from "../read-twice.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { namedStopRule } from "../creation/stop-baseline.ts";
+import { checkBatch } from "./resume-batch.ts";
 import { resumedWithin } from "./resume-within.ts";
 import { runIdOf, runOf, viewOf } from "./run-of.ts";
 import { emptyBody, listQuery, type ResumeBody, resumeBody } from "../schemas.ts";
@@ -98,6 +99,7 @@ evaluations.post("/:id/resume", async (c) => {
   checkHeartbeat(facts, body.heartbeat_url, ["body"]);
   const days = cacheDaysProblem(body, view.config.cache);
   if (days !== null) throw invalid(["body", "cache_days"], days);
+  checkBatch(view, body, places);
   await checkLoading(ports, view, body, has);
   const envDigest = await ports.envDigest(view.config);
   const calls = mayCall(view, body, envDigest);
@@ -135,6 +137,7 @@ evaluations.post("/:id/resume", async (c) => {
     verbose: body.verbose ?? null,
     cache: body.cache ?? null,
     cache_days: body.cache_days ?? null,
+    batch: body.batch ?? null,
     num_workers: body.num_workers ?? null,
     no_interleave_scoring: body.no_interleave_scoring ?? null,
     sandbox: body.sandbox ?? null,

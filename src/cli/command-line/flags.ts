@@ -32,6 +32,8 @@ const PROVIDER_OR_FOLDER = "p";
 export function addFlags(command: Command, names: readonly OptionName[] = FLAGS): void {
   for (const name of names) {
     command.addOption(flagOf(name));
+    // Behind the other, so that neither has a value where none is typed.
+    if ((OPTIONS[name] as Option).negatable) command.addOption(new CommanderOption(offFlag(name), `without ${longFlag(name)} from here on, with -R`));
     if (name === "provider")
       command.addOption(new CommanderOption(`-${PROVIDER_OR_FOLDER} <NAME|DIR>`, "--provider, or --env-dir-path where it names a folder"));
   }
@@ -80,6 +82,9 @@ export function flagOf(name: OptionName): CommanderOption {
   else if (kind !== "switch") flag.argParser((text: string) => readFlag(name, text));
   return flag;
 }
+
+/** `--no-batch`. */
+export const offFlag = (name: OptionName): string => longFlag(name).replace("--", "--no-");
 
 function defaultText(kind: Option["kind"], usual: Json | undefined): string {
   if (usual === undefined || kind === "switch") return "";

@@ -12,6 +12,9 @@ import { budgetUsd, heartbeatUrl, workerCount } from "./option-values.ts";
 /** Above it a limit is none. */
 export const MAX_CONCURRENT = 1_000_000;
 
+/** Minutes that a run with batches has when nothing is said: providers promise a batch within a day. */
+export const BATCH_TIMEOUT_MINUTES = 1440;
+
 /** An answer that is older says little of what a model's name stands for by now. */
 export const MAX_CACHE_DAYS = 365;
 const CACHE_CHOICES = ["off", ...CACHE_MODES] as const;
@@ -102,6 +105,15 @@ export const EXECUTION_OPTIONS = {
     resume: true,
     value: "N",
     help: `days for which answers are kept that this run adds to the cache (1 to ${MAX_CACHE_DAYS})`,
+  }),
+  batch: option({
+    kind: "switch",
+    schema: z.boolean(),
+    default: false,
+    http: ["eval_config", "batch"],
+    resume: true,
+    negatable: true,
+    help: `requests go out in batches of the provider (docs/batch.md): half the price, answers within a day. For environments of one turn, at OpenAI or Anthropic; --timeout-minutes is ${BATCH_TIMEOUT_MINUTES} unless given`,
   }),
   max_cost: option({
     kind: "number",

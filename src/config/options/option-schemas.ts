@@ -24,6 +24,7 @@ const RESUMABLE = [
   "limits",
   "cache",
   "cache_days",
+  "batch",
   "max_cost",
   "num_workers",
   "no_interleave_scoring",

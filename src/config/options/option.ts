@@ -28,6 +28,8 @@ export interface Option {
   readonly besideToml: boolean;
   /** Of a list: whether the flag may be given again, each time with more. */
   readonly repeats: boolean;
+  /** Of a switch: whether `--no-NAME` is a flag too, which says that it is off though a resumed run has it. */
+  readonly negatable: boolean;
   /** Name of the value in the help, for kinds that take one. */
   readonly value: string | null;
   readonly help: string;
@@ -48,6 +50,7 @@ export function option<const S extends z.ZodType<Json>, const H extends Option["
   fileWide?: boolean;
   besideToml?: boolean;
   repeats?: boolean;
+  negatable?: boolean;
   value?: string;
 }): Option & { readonly schema: S; readonly http: H; readonly default: D } {
   const {
@@ -59,7 +62,8 @@ export function option<const S extends z.ZodType<Json>, const H extends Option["
     fileWide = false,
     besideToml = false,
     repeats = false,
+    negatable = false,
     value = null,
   } = definition;
-  return { ...definition, flag, short, resume, only, aliases, fileWide, besideToml, repeats, value };
+  return { ...definition, flag, short, resume, only, aliases, fileWide, besideToml, repeats, negatable, value };
 }

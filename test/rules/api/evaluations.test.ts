@@ -238,6 +238,7 @@ describe("a resume", () => {
         common_limit: null,
         max_cost: null,
         budgets: [],
+        batch: null,
         num_workers: null,
         secrets: null,
         no_interleave_scoring: null,

@@ -70,6 +70,14 @@ describe("flags", () => {
     expect(given("--num-workers", "auto")).toEqual({ num_workers: "auto" });
   });
 
+  it("turn batches on and off", () => {
+    expect(given("--batch")).toEqual({ batch: true });
+    expect(given("--no-batch")).toEqual({ batch: false });
+    expect(createBodySchema.parse(createBody("gsm8k", given("--batch"))).eval_config).toMatchObject({ batch: true });
+    expect(resumeBodySchema.parse(resumeBody("gsm8k", given("--no-batch"), {}))).toMatchObject({ batch: false });
+    expect(resumeBodySchema.parse(resumeBody("gsm8k", given(), {}))).not.toHaveProperty("batch");
+  });
+
   it("give exactly what was typed", () => {
     expect(given()).toEqual({});
     expect(

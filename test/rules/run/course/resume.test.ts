@@ -281,3 +281,18 @@ describe("a repair", () => {
     expect(run.head.phase).toBe("settled");
   });
 });
+
+describe("a resume of a run with batches", () => {
+  it("gives who turns to them their time, keeps them where it says nothing, and leaves them where it says so", () => {
+    const run = settled(3);
+    run.resume({ batch: true, num_examples: 4 });
+    expect(run.ledger.config()).toMatchObject({ batch: true, timeout_minutes: 1440 });
+    run.call("interrupt", null);
+    run.resume({ timeout_minutes: 60 });
+    expect(run.ledger.config()).toMatchObject({ batch: true, timeout_minutes: 60 });
+    run.call("interrupt", null);
+    run.resume({ batch: false });
+    expect(run.ledger.config()).toMatchObject({ timeout_minutes: 60 });
+    expect(run.ledger.config()).not.toHaveProperty("batch");
+  });
+});

@@ -1,3 +1,4 @@
+import { waitText } from "../../report/text/code-text.ts";
 import type { RunState } from "../connection/api-types.ts";
 
 /** Time over which the speed is measured. */
@@ -20,6 +21,11 @@ export class Speed {
 
   /** `at`: milliseconds that only go forward. */
   note(state: RunState, at: number): void {
+    // Nothing begins: what is left takes as long as somebody likes, and the wait is no time that rollouts take.
+    if (waitText(state, String) !== null) {
+      this.#samples = [];
+      return;
+    }
     const finished = finishedRollouts(state);
     const last = this.#samples.at(-1);
     // Fewer than before: a resume took rollouts back; the speed starts anew.
@@ -32,7 +38,7 @@ export class Speed {
     this.#samples.push({ at, finished });
   }
 
-  /** Null = unknown, as when it takes longer than was estimated. */
+  /** Null = unknown, as while the run waits or is paused, or when it takes longer than was estimated. */
   remainingMs({ total_rollouts }: RunState, now: number): number | null {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     if (first === undefined || last === undefined || last.finished <= first.finished || total_rollouts === 0) return null;

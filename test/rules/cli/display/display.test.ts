@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RunState } from "../../../../src/cli/connection/api-types.ts";
 import { type Choice, choiceAfter, FIRST_CHOICE, type LayoutOptions, screenLines } from "../../../../src/cli/display/layout.ts";
 import { LogTail } from "../../../../src/cli/display/log-tail.ts";
 import { RunView } from "../../../../src/cli/display/run-view.ts";
@@ -56,6 +57,15 @@ describe("the screen of a running evaluation", () => {
     expect(text).toContain("3 in flight, the oldest 42s");
     const other = runningView("other", { reward: 0.75 });
     expect(shown([view, other], 80, 24)).toMatch(/other .*reward 0\.750/);
+  });
+
+  it("says about how long a run will take, and not while it is paused", () => {
+    const view = runningView("gsm8k", {});
+    const now = optionsOf(80, 24).now;
+    for (const done of [12, 16, 20]) view.update({ ...(view.state as RunState), done_rollouts: done, finished_rollouts: done }, now - 20_000 + done * 1_000);
+    expect(shown([view], 80, 24)).toMatch(/ · about \d.* left/);
+    view.update({ ...(view.state as RunState), paused: { at: 1 } }, now);
+    expect(shown([view], 80, 24)).not.toContain(" left");
   });
 
   it("shows errors, in red above a tenth, and the rate limit", () => {

@@ -158,6 +158,18 @@ describe("the estimate of the time left", () => {
     expect(speed.remainingMs(state({ done_rollouts: 20 }), 345_000)).toBe(20 * 3_000);
   });
 
+  it("is none while the run is paused, and that of the time since once it goes on", () => {
+    const speed = new Speed();
+    for (let done = 0; done <= 10; done += 1) speed.note(state({ done_rollouts: done }), 1000 * done);
+    speed.note(state({ done_rollouts: 10, paused: { at: 1 } }), 11_000);
+    expect(speed.remainingMs(state({ done_rollouts: 10 }), 11_000)).toBe(null);
+    speed.note(state({ done_rollouts: 12, paused: { at: 1 } }), 12_000);
+    expect(speed.remainingMs(state({ done_rollouts: 12 }), 12_000)).toBe(null);
+    speed.note(state({ done_rollouts: 12 }), 600_000);
+    speed.note(state({ done_rollouts: 20 }), 608_000);
+    expect(speed.remainingMs(state({ done_rollouts: 20 }), 608_000)).toBe(20_000);
+  });
+
   it("counts finished rollouts of examples that are under way", () => {
     const speed = new Speed();
     for (let finished = 0; finished <= 4; finished += 1) speed.note(state({ finished_rollouts: finished }), 1000 * finished);

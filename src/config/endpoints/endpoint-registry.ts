@@ -8,6 +8,7 @@ import type { GivenLimit } from "./given-limit.ts";
 import { limitRow, limitsOfRow } from "./limit-rows.ts";
 import type { GivenPrice } from "../../prices/price.ts";
 import { priceRow, pricesOfRow } from "./price-rows.ts";
+import { rowPlace } from "./row-place.ts";
 
 /** One `[[endpoint]]` of a registry: a place where a model is called. */
 export interface EndpointEntry {
@@ -65,8 +66,12 @@ export function readRegistry(document: TomlTable, file: string): EndpointRegistr
     entries.set(id, [...(entries.get(id) ?? []), readEntry(row, `${place} (${id})`)]);
     for (const key of unknownKeys(row)) warnings.push(`${place} (${id}): ${key} has no effect: there is no such key${didYouMean(key, KEYS)}`);
   }
-  const limits = tablesOf(document, "limit", file).flatMap((row, index) => placed(row, limitRow, limitsOfRow, `${file}: [[limit]] #${index + 1}`, entries));
-  const prices = tablesOf(document, "price", file).flatMap((row, index) => placed(row, priceRow, pricesOfRow, `${file}: [[price]] #${index + 1}`, entries));
+  const limits = tablesOf(document, "limit", file).flatMap((row, index) =>
+    placed(row, limitRow, limitsOfRow, `${file}: ${rowPlace("limit", index, row)}`, entries),
+  );
+  const prices = tablesOf(document, "price", file).flatMap((row, index) =>
+    placed(row, priceRow, pricesOfRow, `${file}: ${rowPlace("price", index, row)}`, entries),
+  );
   return { file, entries, limits, prices, warnings };
 }
 

@@ -2,6 +2,7 @@ import { MAX_EVALUATIONS } from "../../limits.ts";
 import { expandAblation, mergeTables } from "../options/ablations.ts";
 import type { Option } from "../options/option.ts";
 import { type GivenOptions, OPTIONS, type OptionName } from "../options/options.ts";
+import { rowPlace } from "../endpoints/row-place.ts";
 import { issueText } from "../issue-text.ts";
 import { didYouMean } from "../nearest.ts";
 import { type PlanProblem, PlanProblems } from "./plan-problems.ts";
@@ -57,6 +58,23 @@ const GLOBALS = "global settings";
 
 /** Ends the reading of one table or value; what it says is among the problems by then. */
 class Refused extends Error {}
+
+interface Noted {
+  readonly place: string;
+  readonly key: string;
+  readonly msg: string;
+  readonly joint?: string;
+  readonly hint?: string;
+  /** Where the text has it, if not at `place` and `key`. */
+  readonly shown?: readonly string[];
+}
+
+/** What is wrong in a list of tables is told by its table, as the file has that: `[[price]] #1 (model "x")`, and not `prices.0`. */
+function shownAt(name: OptionName, value: unknown, [index, ...path]: readonly PropertyKey[], place: string): Pick<Noted, "shown"> {
+  const list = name === "prices" ? "price" : name === "limits" ? "limit" : null;
+  if (list === null || typeof index !== "number") return {};
+  return { shown: [place === GLOBALS ? "" : place, rowPlace(list, index, (value as readonly unknown[])[index]), path.join(".")] };
+}
 
 class PlanReader {
   readonly problems: PlanProblem[] = [];
@@ -117,10 +135,10 @@ class PlanReader {
   }
 
   /** `joint`: between the key and what is wrong with it. What was told of a key in the table it comes from is not told again. */
-  #note({ place, key, msg, joint = " ", hint }: { place: string; key: string; msg: string; joint?: string; hint?: string }): void {
+  #note({ place, key, msg, joint = " ", hint, shown = [place, key] }: Noted): void {
     if (this.problems.length >= MAX_PROBLEMS) return;
     if (key !== "" && this.problems.some((known) => known.key === key && known.msg === msg && (known.place === place || known.place === GLOBALS))) return;
-    const text = `${[this.#file, place, key].filter((part) => part !== "").join(": ")}${joint}${msg}`;
+    const text = `${[this.#file, ...shown].filter((part) => part !== "").join(": ")}${joint}${msg}`;
     this.problems.push({ place, key, msg, text, ...(hint === undefined ? {} : { hint }) });
   }
 
@@ -208,7 +226,10 @@ class PlanReader {
     if (kind === "table" && key === name && !isTable(value)) this.#refuse(place, key, "must be a table of texts");
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) this.#note({ place, key: [key, ...issue.path].join("."), msg: lowerFirst(issueText(issue)), joint: ": " });
+    for (const issue of parsed.error.issues) {
+      const at = [key, ...issue.path].join(".");
+      this.#note({ place, key: at, msg: lowerFirst(issueText(issue)), joint: ": ", ...shownAt(name, value, issue.path, place) });
+    }
     throw new Refused();
   }
 

@@ -154,7 +154,11 @@ describe("prices of a registry", () => {
 
   it.each([
     ["no model", `url = "${URL}"\n${cost}`, "endpoints.toml: [[price]] #1: model is missing: say what has the price, by model or by endpoint_id"],
-    ["no price of output", 'model = "m"\ninput_usd_per_mtok = 1', "output_usd_per_mtok"],
+    [
+      "no price of output",
+      'model = "m"\ninput_usd_per_mtok = 1',
+      'endpoints.toml: [[price]] #1 (model "m"): output_usd_per_mtok is missing: a number belongs here',
+    ],
     ["a key that there is not", `model = "m"\n${cost}\nprice = 5`, "price"],
     ["a batch that is dearer", `model = "m"\n${cost}\nbatch_factor = 1.5`, "batch_factor"],
     ["two addresses", `model = "m"\nurl = "${URL}"\napi_base_url = "https://b.example"\n${cost}`, "api_base_url says something else than url"],

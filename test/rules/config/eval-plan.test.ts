@@ -236,6 +236,17 @@ describe("a config file is refused with file, table and key", () => {
     ["two names of one key", '[[eval]]\nenv_id = "a"\nid = "b"', "c.toml: [[eval]] #1: id means the same as env_id"],
     ["two tables of sampling", '[sampling]\n[sampling_args]\n[[eval]]\nenv_id = "a"', "c.toml: global settings: sampling_args means the same as sampling"],
     ["a number that is none", '[[eval]]\nenv_id = "a"\nnum_examples = "5"', "c.toml: [[eval]] #1: num_examples: invalid input: expected number"],
+    [
+      "a price without its output",
+      '[[price]]\nmodel = "x"\ninput_usd_per_mtok = 1\n[[eval]]\nenv_id = "a"',
+      'c.toml: [[price]] #1 (model "x"): output_usd_per_mtok: is missing: a number belongs here',
+    ],
+    [
+      "a price of an evaluation",
+      '[[eval]]\nenv_id = "a"\n[[eval.price]]\nendpoint_id = "e"\ninput_usd_per_mtok = 1\noutput_usd_per_mtok = -1',
+      'c.toml: [[eval]] #1: [[price]] #1 (endpoint_id "e"): output_usd_per_mtok: must be at least 0',
+    ],
+    ["a limit of nothing", '[[limit]]\nurl = "http://a"\n[[eval]]\nenv_id = "a"', "c.toml: [[limit]] #1: concurrent: is missing: give at least one of"],
     ["a global number that is none", 'num_examples = 1.5\n[[eval]]\nenv_id = "a"', "c.toml: global settings: num_examples: invalid input: expected int"],
     ["arguments that are no table", '[[eval]]\nenv_id = "a"\nenv_args = 1', "c.toml: [[eval]] #1: env_args: must be a JSON object"],
     ["a date", '[[eval]]\nenv_id = "a"\n[eval.sampling_args]\nday = 2026-01-01', "c.toml: [[eval]] #1: sampling_args.day: "],

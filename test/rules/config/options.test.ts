@@ -92,6 +92,7 @@ describe("the text after a flag", () => {
 
   it.each([
     ["num_examples", "-3", "must be at least -1"],
+    ["max_cost", "1e400", "is larger than any number can be"],
     ["temperature", "200", "must be at most 100"],
     ["timeout", "0", "must be more than 0"],
   ] as const)("--%s %s is told the bound in words: %s", (name, text, msg) => {

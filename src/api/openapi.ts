@@ -23,6 +23,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   202: "Begun: ask again after `Retry-After`",
   206: "The part that was asked for",
   401: "No token, or a wrong one",
+  402: "A budget of the team or of a key is spent; `Retry-After` says when its day or month begins anew",
   403: "The token lacks the scope that the operation needs",
   404: "No such thing",
   409: "Not in this state, or a conflict",

@@ -36,7 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
     headers: { "Idempotency-Key": "The same key with the same body gives the runs of the first request; with another body a conflict. 1 to 255 characters." },
     body: requests.createBody,
     answers: { 200: answers.created },
-    errors: [404, 409, 413, 415, 422],
+    errors: [402, 404, 409, 413, 415, 422],
   },
   {
     method: "post",
@@ -46,7 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
     headers: { "Idempotency-Key": "As for createEvaluations." },
     body: requests.configBody,
     answers: { 200: answers.configCreated },
-    errors: [404, 409, 413, 415, 422],
+    errors: [402, 404, 409, 413, 415, 422],
   },
   {
     method: "post",

@@ -124,6 +124,7 @@ export const SERVICE_ERRORS = {
   nothing_to_score: 422,
   unknown_price: 422,
   unbounded_cost: 422,
+  over_budget: 402,
   endpoint_unavailable: 503,
   hub_refused: 502,
   hub_unreachable: 503,

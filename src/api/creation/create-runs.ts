@@ -15,6 +15,7 @@ import { teamField } from "../../teams/team-name.ts";
 import { MAX_MANIFEST_BYTES } from "../../limits.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { budgetNamed, heldBudgets, mustBePayable, setRunBudget } from "../budgets/run-budget.ts";
+import { spentBudgets } from "../budgets/spent-budgets.ts";
 import { checkEndpoint, checkHeartbeat } from "./endpoint-access.ts";
 import { monitorsOfRuns } from "../monitors/monitors-of.ts";
 import { commonParts, mustBeAtOnePlace } from "./common-limit.ts";
@@ -112,9 +113,10 @@ export async function createRuns(ports: AppPorts, creation: Creation): Promise<r
     const asked = wanted[index] ?? config.max_concurrent;
     const max_concurrent = rollouts[index] ?? asked;
     const named = { ...config, ...parts[index], ...monitors[index], max_concurrent, ...teamField(ports.team), run_id: runId, created_at: now };
-    if (!done) await setRunBudget(ports, named);
+    const spent = done ? null : await spentBudgets(ports, named);
+    if (!done && spent === null) await setRunBudget(ports, named);
     const beginning = { source, ...(max_concurrent === asked ? {} : { loweredFrom: asked }) };
-    const failure = done ? null : ((await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
+    const failure = done ? null : (spent ?? (await keep(runId, custom[index] ?? {})) ?? (await startRun(ports, named, beginning, existing)));
     if (failure !== null) throw await brokenOff(ports, creation, { failure, started: ours, reserved: run_ids, existing });
     ours.push(runId);
   }

@@ -14,7 +14,7 @@ import { type Creation, createRuns } from "./create-runs.ts";
 /** Runs that nobody asks for in person: of a schedule's due time, of a step of a training loop. Through the creation of every run, as their team and as who made what orders them. */
 
 /** What may be otherwise in a while; anything else would be refused the next time as well. */
-const PASSING: readonly ErrorCode[] = ["limit_reached", "storage_unavailable", "internal"];
+const PASSING: readonly ErrorCode[] = ["limit_reached", "over_budget", "storage_unavailable", "internal"];
 export const isPassing = ({ code }: Failure): boolean => PASSING.includes(code);
 
 export interface RunOrder {

@@ -75,6 +75,60 @@ describe("a creation with a budget", () => {
   });
 });
 
+describe("a creation where a budget of the team or of its key is spent", () => {
+  const spentBy = (settled: number) => ({ settled, unseen: { calls: 1, amount: 1_000_000 } });
+  /** A day's limit of $1, and so much of it gone, in nano-dollars. */
+  async function spentDoor(settled: number, path = "/budgets/team", name = "team/default"): Promise<Door> {
+    const door = openDoor();
+    await door.call("PUT", path, { day: 1, month: 30 });
+    const budget = door.budgets.get(name);
+    if (budget !== undefined) budget.spent = { total: spentBy(settled), day: spentBy(settled), month: spentBy(settled) };
+    return door;
+  }
+  // Tokens of an empty prompt, and 64 of an answer, at a dollar and four for a million.
+  const CALL = 1_024_000 + 256_000;
+
+  it("is refused by name, says when the day begins anew and what allows more, and leaves nothing behind", async () => {
+    const door = await spentDoor(999_000_000);
+    const response = await create(door, { ...BOUNDED, max_cost: 5 });
+    expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+    const { hint, ...answer } = await told(response);
+    expect(answer).toEqual({
+      status: 402,
+      code: "over_budget",
+      detail:
+        "The budget of the team default, $1.00 of this day (UTC) is spent: $0.9990 settled, at most $0.0010 of 1 call whose end nobody saw. Nothing is begun that would end without a row.",
+    });
+    expect(hint).toMatch(/^The day begins anew at \d{4}-\d\d-\d\dT00:00Z; sooner with a larger one: npx edgewise budget set --day 1\.6 --month 30$/);
+    expect([door.runs.size, [...door.budgets].flatMap(([name, { limits }]) => (limits === null ? [] : [name]))]).toEqual([0, ["team/default"]]);
+  });
+
+  it("begins with what one call can cost, and not with less", async () => {
+    await created(await spentDoor(999_000_000 - CALL), BOUNDED);
+    const answer = await told(await create(await spentDoor(999_000_001 - CALL), BOUNDED));
+    expect(answer).toMatchObject({
+      status: 402,
+      detail: expect.stringContaining("; the $0.0013 that are left are less than a call of this run can cost ($0.0013)"),
+    });
+  });
+
+  it("is refused by a key's budget where its model is called with that key alone, and says nothing of the owner's", async () => {
+    const own = await spentDoor(2_000_000_000, "/budgets/everybody/PRIME_API_KEY", "key/*/PRIME_API_KEY");
+    const answer = await told(await create(own, BOUNDED));
+    expect(answer).toMatchObject({
+      status: 402,
+      detail: expect.stringMatching(/^The budget that the owner of the service has for PRIME_API_KEY of this day \(UTC\) is spent\. /),
+    });
+    expect(`${answer.detail} ${answer.hint}`).not.toContain("$");
+    await created(await spentDoor(2_000_000_000, "/budgets/keys/TEAM_API_KEY", "key/default/TEAM_API_KEY"), BOUNDED);
+  });
+
+  it("begins where its calls cost nothing, or the cache may have all answers", async () => {
+    await created(await spentDoor(990_000_000), { ...BOUNDED, prices: [{ ...PRICE, input_usd_per_mtok: 0, output_usd_per_mtok: 0 }] });
+    await created(await spentDoor(2_000_000_000), { ...BOUNDED, cache: "read" });
+  });
+});
+
 describe("a resume", () => {
   const COSTS = { costs: { rollouts: 2, input_nano: 1_000_000_000, output_nano: 2_000_000_000 } };
   function doorWith(changes: { readonly max_cost?: number; readonly phase?: "open" }): Door {

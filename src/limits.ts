@@ -312,6 +312,23 @@ export const HTTP_REPEAT_MS = 30_000;
 export const PLACE_PAUSE_FIRST_MS = 1_000;
 export const PLACE_PAUSE_LAST_MS = 30_000;
 
+// Batches at a provider (docs/batch.md, "Providers").
+/** OpenAI, https://developers.openai.com/api/docs/guides/batch: requests of one batch, and bytes of its file. */
+export const OPENAI_BATCH_REQUESTS = 50_000;
+export const OPENAI_BATCH_BYTES = 200_000_000;
+/** Anthropic, https://platform.claude.com/docs/en/build-with-claude/batch-processing: requests of one batch, and bytes of the request that creates it. */
+export const ANTHROPIC_BATCH_REQUESTS = 100_000;
+export const ANTHROPIC_BATCH_BYTES = 256_000_000;
+/** One line of a batch's results: an answer that a direct call would have taken, in JSON, and what stands around it. What is longer is passed over. */
+export const MAX_BATCH_LINE_BYTES = MAX_ANSWER_BYTES + 64 * KIB;
+/** One call about a batch, and one that carries all its requests up: 256 MB at 4 Mbit/s. */
+export const BATCH_CALL_MS = 60_000;
+export const BATCH_UPLOAD_MS = 10 * 60_000;
+/** For so long after a batch may have been created one that is not in the list may still come into it: none is created anew before. */
+export const BATCH_SETTLE_MS = 30_000;
+/** How far a provider's clock may be behind ours where it says when a batch was created. */
+export const BATCH_CLOCK_MS = 5 * 60_000;
+
 // How long an endpoint may be gone.
 /** An endpoint that had answered, and answers nobody any more: a minute's outage, the server's start after it, and as much again. */
 export const OUTAGE_MS = 120_000;

@@ -1,13 +1,12 @@
-import Anthropic from "@anthropic-ai/sdk";
 import type { Json, JsonObject } from "../../config/plan/run-config.ts";
 import type { Message, ModelRequest, ModelResponse, RelayRoute, Tool } from "../../rollouts/types.ts";
 import { anthropicError, errorEvent } from "./anthropic-errors.ts";
 import { type AnthropicPrompt, anthropicPrompt } from "./anthropic-request.ts";
 import { checkAnthropicMessage, readAnthropicMessage } from "./anthropic-response.ts";
+import { AnthropicSdk } from "./anthropic-sdk.ts";
 import { AnthropicStream } from "./anthropic-stream.ts";
-import { API_VERSION } from "./api-version.ts";
 import type { NativeCall } from "../base-client.ts";
-import type { ClientPorts, Endpoint } from "../client.ts";
+import type { Endpoint } from "../client.ts";
 import { HttpClient } from "../transport/http-client.ts";
 import type { StreamFold } from "../transport/read-answer.ts";
 import { record } from "../openai/reply-fields.ts";
@@ -16,34 +15,15 @@ import type { StatusAnswer } from "../transport/request-failure.ts";
 /** What verifiers asks for when nobody says how long an answer may be; the route does not go without. */
 const DEFAULT_MAX_TOKENS = 4096;
 
-class Sdk extends Anthropic {
-  /** Otherwise the SDK looks for credentials in files, and takes a base URL from them. */
-  protected override _shouldResolveDefaultCredentials(): boolean {
-    return false;
-  }
-}
-
 /** Anthropic's messages route, through the `@anthropic-ai/sdk`. */
-export class AnthropicMessagesClient extends HttpClient<Sdk, AnthropicPrompt, JsonObject> {
+export class AnthropicMessagesClient extends HttpClient<AnthropicSdk, AnthropicPrompt, JsonObject> {
   readonly type = "anthropic_messages";
   protected override readonly writesCache = true;
   protected readonly path = "/v1/messages";
   protected override readonly modelsPath = "/v1/models";
 
-  protected override setupClient({ base_url, api_key, headers }: Endpoint, _ports: ClientPorts): Sdk {
-    return new Sdk({
-      // The key stands in the header that servers of every age read, and in no other.
-      apiKey: null,
-      authToken: null,
-      webhookKey: null,
-      // Other clients' base URLs end in the version, which is in this route's path.
-      baseURL: base_url.replace(/\/v1\/*$/, ""),
-      defaultHeaders: { "X-Api-Key": api_key, "anthropic-version": API_VERSION, ...headers },
-      maxRetries: 0,
-      logLevel: "off",
-      // The key is the user's own, in the user's own Worker.
-      dangerouslyAllowBrowser: true,
-    });
+  protected override setupClient(endpoint: Endpoint): AnthropicSdk {
+    return new AnthropicSdk(endpoint);
   }
 
   protected override relayPath(route: RelayRoute): string {

@@ -34,9 +34,13 @@ export interface SeenBatch {
   readonly full: boolean;
 }
 
-/** One line of a batch's results. `answer`: as the server of the usual route would have answered. `lost`: no answer, and nothing to pay. */
+/**
+ * One line of a batch's results. `answer`: as the server of the usual route would have answered. `large`: an answer of more than a direct call would have taken
+ * (`row_too_large` there), which was passed over and is paid. `lost`: no answer, and nothing to pay.
+ */
 export type BatchLine =
   | { readonly kind: "answer"; readonly custom_id: string; readonly status: number; readonly text: string }
+  | { readonly kind: "large"; readonly custom_id: string; readonly bytes: number }
   | { readonly kind: "lost"; readonly custom_id: string; readonly why: "expired" | "cancelled" | "error"; readonly message: string };
 
 /**
@@ -49,10 +53,11 @@ export interface BatchRoute {
   line(custom_id: string, body: JsonObject): string;
   /** Gives the provider the file; null where a batch is created with its requests. */
   upload(file: BatchFile, signal: AbortSignal): Promise<string | null>;
+  /** Sent once, never repeated: where it throws what a lost answer throws (a network's code, `request_timeout`, `provider_error`), there may be one all the same. */
   create(file: BatchFile, file_id: string | null, tag: BatchTag, signal: AbortSignal): Promise<SeenBatch>;
   /**
-   * The batch that somebody may have created since then (Unix milliseconds). Null: there is none. `undecided`: there is one that may be it, which can be told when it
-   * has ended. `isOurs`: whether a `custom_id` is of that job. `taken`: batches that are known to be others.
+   * The batch that somebody may have created since then (Unix milliseconds). Null: there is none. `undecided`: there may be one, which is told later: when one that
+   * may be it has ended, or when enough time has gone by that it would be in the list (BATCH_SETTLE_MS after `since`). `isOurs`: whether a `custom_id` is of that job. `taken`: batches that are known to be others.
    */
   find(
     search: {
@@ -68,7 +73,10 @@ export interface BatchRoute {
   look(batch_id: string, signal: AbortSignal): Promise<SeenBatch>;
   /** Asks for its end; harmless where it has ended. */
   cancel(batch_id: string, signal: AbortSignal): Promise<SeenBatch>;
-  /** Of one that has ended, in whatever order; requests of which it says nothing are lost. */
+  /**
+   * Of one that has ended, in whatever order, as the provider wrote them: a `custom_id` may be unknown, or come twice. Requests of which it says nothing are lost. A
+   * connection that breaks off throws: whoever repeats it gets all of them anew.
+   */
   results(batch_id: string, signal: AbortSignal): AsyncIterable<BatchLine>;
 }
 

@@ -6,26 +6,14 @@ import { likelyBases, type Looked, modelAdvice, modelNames } from "../endpoint-a
 import { readAnswer, type StreamFold } from "./read-answer.ts";
 import { readReply } from "../relay/read-reply.ts";
 import { failureOfNetwork, RequestFailed, type RequestFailure } from "./request-failure.ts";
+import { type RequestBuilder, type Template, templateOf } from "./request-template.ts";
 import { readText } from "./response-body.ts";
 import { shownUrl } from "../secrets.ts";
 import { stateHeaders } from "./state-headers.ts";
 
-/** What this client asks of an SDK's: where and with which headers it would send a request. */
-export interface RequestBuilder {
-  buildRequest(options: { method: "post" | "get"; path: string; body?: object }): Promise<{ req: { headers: Headers }; url: string }>;
-}
-
-interface Template {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** For a look at what a server offers: whoever waits for it has an error to show. */
 const LOOK_MS = 2_000;
 const LIST_BYTES = 4 * MIB;
-
-/** Headers of the SDKs that no server needs: about the machine they run on, and a default. Each costs an executor 8 µs per call. */
-const needless = (name: string): boolean => name.startsWith("x-stainless-") || name === "accept";
 
 /**
  * A client that posts JSON to a route of an SDK. The SDK builds the request; its own way out is not taken, since it would repeat,
@@ -47,10 +35,7 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
   #template(path: string): Promise<Template> {
     const known = this.#templates.get(path);
     if (known !== undefined) return known;
-    const made = this.native.buildRequest({ method: "post", path, body: {} }).then(({ req, url }) => ({
-      url,
-      headers: Object.fromEntries([...new Headers(req.headers)].filter(([name]) => !needless(name))),
-    }));
+    const made = templateOf(this.native, { method: "post", path, body: {} });
     this.#templates.set(path, made);
     return made;
   }

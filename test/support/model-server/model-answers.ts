@@ -52,7 +52,7 @@ function evenHash(text: string): number {
 }
 
 export interface CompletionFacts {
-  readonly n: number;
+  readonly n: number | string;
   readonly model: string;
   readonly content: string;
   readonly usage: Script["usage"];

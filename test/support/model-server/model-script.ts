@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { batchPlanSchema } from "./batches/batch-plan.ts";
 import { providerPlanSchema } from "./limited/provider-plan.ts";
 
 /**
@@ -78,6 +79,8 @@ const scriptSchema = z.strictObject({
   faults: z.array(ruleSchema).default([]),
   /** Limits that every request is held against before anything else; null = none. Its times, like those of rules, count from when the script was set. */
   limited: providerPlanSchema.nullable().default(null),
+  /** How batches are carried. */
+  batches: batchPlanSchema.prefault({}),
 });
 
 export type Fault = z.output<typeof faultSchema>;

@@ -1,5 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import { BatchServer } from "./batches/batch-server.ts";
+import type { BatchLedger } from "./batches/batch-ledger.ts";
+import { JSON_TYPE, readJson, send, sendJson } from "./json-http.ts";
 import { answerTo, type ChatMessage, completionBody, promptOf, type Refusal, refusal, refusalOf } from "./model-answers.ts";
 import { type AdmittedRequest, LimitedGate } from "./limited/limited-gate.ts";
 import { Ledger, type LedgerEntry } from "./model-ledger.ts";
@@ -14,6 +17,10 @@ import { type Fault, faultPicker, parseScript, type Script, type ScriptInput } f
  *   DELETE /stats               starts a new page of the ledger
  *   POST /script                a new script; request numbers and times of its rules count from here
  *   GET  /limited               what a script's `limited` took and refused, `?from=MS&to=MS` since the script was set
+ *   /v1/files, /v1/batches, /v1/messages/batches   as OpenAI and Anthropic have them; each request of a batch is answered as the script says
+ *   GET  /batches               what came of them: files, batches, calls, requests that are paid; DELETE forgets all of it
+ *   POST /batches {"to": "completed", "done": 0.5, "batch_id": ID}   ends batches that wait to be told, or says how far they are
+ *   POST /batches/release       lets go of calls that a rule holds
  *   POST /down {"ms": N}        refuses connections for so long
  */
 export interface ModelServer {
@@ -22,6 +29,8 @@ export interface ModelServer {
   /** Base URL of `/stats`, `/script` and `/down`. */
   readonly controlUrl: string;
   readonly ledger: Ledger;
+  /** See `GET /batches`. */
+  batches(): BatchLedger;
   setScript(script: ScriptInput): void;
   /** Cuts every connection and refuses new ones, until `comeUp`. */
   goDown(): Promise<void>;
@@ -48,12 +57,16 @@ interface CompletionRequest {
 }
 
 const HOST = "127.0.0.1";
-const JSON_TYPE = { "content-type": "application/json" } as const;
 
 export async function startModelServer(script: ScriptInput = {}, port = 0): Promise<ModelServer> {
   const ledger = new Ledger();
   const sockets = new Set<Socket>();
   let playing = play(script);
+  const batches = new BatchServer(() => playing.script);
+  const setScript = (next: unknown): void => {
+    playing = play(next);
+    batches.scriptChanged();
+  };
 
   const server = createServer((request, response) => {
     route(request, response).catch((error: unknown) => {
@@ -75,6 +88,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? "/", `http://${HOST}`);
+    if (await batches.answers(request, response, url)) return;
     switch (`${request.method} ${url.pathname}`) {
       case "POST /v1/chat/completions":
         return complete(request, response);
@@ -93,7 +107,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
         ledger.clear();
         return sendJson(response, 200, ledger.stats());
       case "POST /script":
-        playing = play(await readJson(request));
+        setScript(await readJson(request));
         return sendJson(response, 200, playing.script);
       case "GET /limited": {
         const [from, to] = ["from", "to"].map((name) => Number(url.searchParams.get(name) ?? Number.NaN)) as [number, number];
@@ -194,9 +208,8 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
     url: `http://${HOST}:${bound}/v1`,
     controlUrl: `http://${HOST}:${bound}`,
     ledger,
-    setScript: (next) => {
-      playing = play(next);
-    },
+    batches: () => batches.ledger(),
+    setScript,
     goDown,
     comeUp,
     close: goDown,
@@ -233,28 +246,4 @@ function listen(server: Server, port: number): Promise<void> {
       resolve();
     });
   });
-}
-
-function readJson(request: IncomingMessage): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.once("error", reject);
-    request.once("end", () => {
-      try {
-        resolve(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-      } catch {
-        reject(new TypeError("the body is not JSON"));
-      }
-    });
-  });
-}
-
-function send(response: ServerResponse, { status, headers, body }: Refusal): void {
-  response.writeHead(status, { ...JSON_TYPE, "content-length": Buffer.byteLength(body), ...headers });
-  response.end(body);
-}
-
-function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  send(response, { status, headers: {}, body: JSON.stringify(value) });
 }

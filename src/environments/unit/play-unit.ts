@@ -1,6 +1,6 @@
 import type { Sleep } from "../../clients/client.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
-import { isSpendingError, ROLLOUT_ERRORS } from "../../errors/codes.ts";
+import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
 import type { Failure } from "../../errors/result.ts";
 import { failureOfRollout } from "../../rollouts/failure.ts";
 import type { KeptTurn, OpenedState } from "../../rollouts/kept/kept-state.ts";
@@ -11,8 +11,9 @@ import { type KeptRollout, type Stored, storedOf } from "./stored-rollout.ts";
 import { creditStates, scoreStates } from "./score-states.ts";
 import { nameRollout } from "../../rollouts/state/asked-questions.ts";
 import { createState } from "../../rollouts/state/state.ts";
-import type { Client, RolloutFailure, RolloutInput, State } from "../../rollouts/types.ts";
+import type { Client, RolloutInput, State } from "../../rollouts/types.ts";
 import { UnitScope } from "./unit-scope.ts";
+import { refusalOf, unpaidAmong } from "./unpaid.ts";
 
 export interface PlayOptions {
   readonly client: Client;
@@ -111,12 +112,9 @@ export async function playUnit(environment: Playable, input: RolloutInput, indic
   }
 }
 
-const refusalOf = ({ code, message, hint }: RolloutFailure): Failure => ({ code, message, ...(hint === undefined ? {} : { hint }) });
-
-/** Scores that nobody may pay for now are no outcome: what is generated waits for them. */
 function refuseUnpaid(states: readonly State[], scope: UnitScope): void {
-  const unpaid = scope.cancelled ? undefined : states.find(({ error }) => error !== null && isSpendingError(error.code))?.error;
-  if (unpaid) scope.refuse(refusalOf(unpaid));
+  const unpaid = scope.cancelled ? null : unpaidAmong(states);
+  if (unpaid !== null) scope.refuse(unpaid);
 }
 
 function statesOfRows(

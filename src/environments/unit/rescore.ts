@@ -1,3 +1,4 @@
+import type { Failure } from "../../errors/result.ts";
 import { summaryOfRow } from "../../metrics/row-summary.ts";
 import { NO_JUDGES } from "../../rollouts/state/judge-usage.ts";
 import { rescoredLine } from "../../rollouts/rows/rescored-row.ts";
@@ -9,6 +10,7 @@ import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import { firstErrorsOf, type UnitOutcome } from "./run-unit.ts";
 import type { ScoreAgainOptions } from "./score-again.ts";
 import type { KeptRollout, Stored } from "./stored-rollout.ts";
+import { unpaidAmong } from "./unpaid.ts";
 
 /** What an earlier judge said is no word of this one. */
 const FORGOTTEN = ["judge_response"] as const;
@@ -29,6 +31,8 @@ export interface Rescored {
   readonly changed: boolean;
   /** The first error of each code that scoring made. */
   readonly firstErrors: UnitOutcome["firstErrors"];
+  /** Nobody may pay for the scores, which ends the run: there are no rows then; absent = that is not so. */
+  readonly fatal?: Failure;
 }
 
 /**
@@ -40,6 +44,8 @@ export async function rescore(environment: HostedEnvironment, input: RolloutInpu
   if (all === null) return { rows: [], lacks: [], aborted: true, changed: false, firstErrors: [] };
   const lacks = [...new Set(all.flatMap(({ hadError, lacks: own }) => (hadError ? [] : [...own])))];
   if (lacks.length > 0) return { rows: [], lacks, aborted: false, changed: false, firstErrors: [] };
+  const fatal = unpaidAmong(all.flatMap(({ own, hadError }) => (hadError ? [] : [own])));
+  if (fatal !== null) return { rows: [], lacks: [], aborted: true, changed: false, firstErrors: [], fatal };
   const fresh = all.map((stored) => freshRow(stored, options));
   return {
     rows: fresh,

@@ -1,5 +1,6 @@
 import type { Unscored } from "../../metrics/rollout-summary.ts";
 import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { Failure } from "../../errors/result.ts";
 import type { HostedEnvironment } from "../hosted/hosted-environment.ts";
 import type { EnvironmentTraits } from "../hosted/traits.ts";
 import { addCacheUsage, type CacheUsage } from "../../metrics/cache-usage.ts";
@@ -13,6 +14,7 @@ import type { ScoreStoredOptions } from "./score-stored.ts";
 import type { KeptRollout, Stored } from "./stored-rollout.ts";
 import { marksOf } from "../../rollouts/state/time-marks.ts";
 import type { RolloutInput } from "../../rollouts/types.ts";
+import { unpaidAmong } from "./unpaid.ts";
 
 /** How rows get new scores, and what the new ones say beside them. */
 export interface ScoreAgainOptions extends Omit<ScoreStoredOptions, "rowOnly" | "forgets" | "countsAnswers"> {
@@ -35,6 +37,8 @@ export interface ScoredAgain {
   readonly aborted: boolean;
   /** The first new error of each code. */
   readonly firstErrors: UnitOutcome["firstErrors"];
+  /** Nobody may pay for the scores, which ends the run: there are no rows then; absent = that is not so. */
+  readonly fatal?: Failure;
 }
 
 /** Whether the rollouts of an example can only be scored together: a group function judges them, or a column says how they compare. */
@@ -56,6 +60,8 @@ export async function scoreAgain(
 ): Promise<ScoredAgain> {
   const all = await environment.scoreStored(input, rows, options);
   if (all === null) return { rows: [], unscored: null, aborted: true, firstErrors: [] };
+  const fatal = unpaidAmong(all.flatMap(({ own, hadError }) => (hadError ? [] : [own])));
+  if (fatal !== null) return { rows: [], unscored: null, aborted: true, firstErrors: [], fatal };
   const lacking = all.filter(({ lacks }) => lacks.size > 0);
   const none = lacking.length > 0 && scoresTogether(environment.traits, options);
   const scored = all.map((stored) =>

@@ -34,7 +34,7 @@ import { type Place, Places } from "./places.ts";
 import { type ReplicaPlace, Replicas } from "./replicas.ts";
 import { RequestAges } from "./request-ages.ts";
 import type { Slice } from "../slice.ts";
-import { type HeldPlace, waitingOf } from "./waiting.ts";
+import { type HeldPlace, isUnpaid, waitingOf } from "./waiting.ts";
 
 export interface OpenEndpoint {
   /** The client of a unit, bound to the place it is called at. */
@@ -42,6 +42,8 @@ export interface OpenEndpoint {
   readonly vitals: () => Vitals;
   /** Lets as many requests through as that, of the model and of judges, and no more; tells how many are under way as they become fewer, until no more are. */
   readonly narrow: (holding: Holding, underWay: (requests: number, scoring: number) => void) => void;
+  /** Whether calls wait that no budget will pay for, of the model or of judges, and none is under way or waits for anything else. */
+  readonly isUnpaid: () => boolean;
   /** The weight of the run beside others, at all its places. */
   readonly weigh: (priority: number) => void;
   /** Gives the permits back. */
@@ -178,6 +180,10 @@ export class Endpoints {
         const tell = (): void => underWay(gate.inFlight, judges?.inFlight ?? 0);
         judges?.watchFall(tell);
         gate.watchFall(tell);
+      },
+      isUnpaid: () => {
+        const judges = this.#judges.get(grant);
+        return isUnpaid([...held.map((each) => each.held), ...(judges?.held ?? [])], gate.inFlight + (judges?.gate.inFlight ?? 0));
       },
       weigh: (priority) => {
         for (const each of held) each.held.weigh(priority);

@@ -8,6 +8,10 @@ export interface HeldPlace {
   readonly held: HeldPermits;
 }
 
+/** Whether calls wait at places of a grant that no budget will pay for, and nothing is under way (`inFlight`) or waits for anything else. */
+export const isUnpaid = (held: readonly HeldPermits[], inFlight: number): boolean =>
+  inFlight === 0 && held.some(({ unpaid = 0 }) => unpaid > 0) && held.every(({ waiting }) => waiting === 0);
+
 /** How many requests of a grant wait for its endpoints, and what for. `judges`: what its environment calls. */
 export function waitingOf(places: readonly HeldPlace[], judges: readonly HeldPermits[]): Pick<Vitals, "waiting" | "paused_until" | "limited"> {
   const all = [...places.map(({ held }) => held), ...judges];

@@ -44,6 +44,8 @@ export interface HeldPermits {
   readonly base_url: string;
   /** Requests that the Limiter keeps waiting. */
   readonly waiting: number;
+  /** Those that wait though no budget will pay for them; absent = none holds. */
+  readonly unpaid?: number;
   /** By the clock of the ports, until when the Limiter has the endpoint left alone; null = it does not. */
   readonly pausedUntil: number | null;
   /** What keeps them waiting; null = nothing does. */

@@ -51,6 +51,7 @@ export async function rescoredUnit(
     now: ports.now,
     sleep: ports.sleep,
   });
+  if (again.fatal !== undefined) await watch.refused(again.fatal);
   if (again.aborted) return null;
   if (again.lacks.length > 0) {
     await watch.refused(failureOf(lackingState(again.lacks)));

@@ -103,6 +103,8 @@ export interface SessionTiming {
   readonly seat?: Seat;
   /** Of what is open: whether others can go on with it, and whether any of it is being scored; absent = they can, and none is. */
   readonly open?: { keeps(): boolean; isScoring(): boolean };
+  /** Whether calls of what is open wait that no budget will pay for, and none is under way; absent = never. */
+  readonly isUnpaid?: () => boolean;
   /** Model requests that its executor could carry for the run now; absent = as many as it is given. */
   readonly room?: () => number;
   /** What is known from earlier grants; absent = nothing. */

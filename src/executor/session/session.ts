@@ -3,6 +3,7 @@ import { Batch } from "./batch.ts";
 import { Claiming } from "./claiming.ts";
 import { Flushes } from "./flushes.ts";
 import { Holdings } from "./holdings.ts";
+import { LastScoring } from "./last-scoring.ts";
 import { Lease } from "./lease.ts";
 import { Pacing } from "./pacing.ts";
 import { SCORING_GRACE_MS } from "../../limits.ts";
@@ -38,8 +39,8 @@ export class Session {
   #stopping: "drain" | "abort" | null = null;
   /** Nothing may be under way, and since when nothing is; null = something may, or is. */
   #heldSince: number | null = null;
-  /** Scoring alone goes on, until then; null = more does, or nothing. */
-  #scoresUntil: number | null = null;
+  /** Scoring alone goes on, where that is on. */
+  readonly #lastScoring: LastScoring;
   #fenced = false;
   #over = false;
 
@@ -48,6 +49,7 @@ export class Session {
     this.grant = grant;
     this.#holdings = new Holdings(grant);
     this.#timing = timing;
+    this.#lastScoring = new LastScoring(timing.isUnpaid);
     this.#pacing = new Pacing(grant, timing.wall ?? null, timing.times ?? new UnitTimes());
     // What no claim finds now is asked for again with what a beat would say.
     this.#claiming = new Claiming({ idle: timing.idle, beat: Math.max(timing.idle, grant.beat_ms) });
@@ -74,7 +76,7 @@ export class Session {
     const due = [this.#lease.stopsAt, this.#lease.nextBeat, ...this.#flushes.retries, ...(this.#flushes.areAllTaken ? [] : [this.#batch.dueAt])];
     if (this.#wantsClaim(now)) due.push(this.#nextClaim);
     if (this.#isHeldBack) due.push(now + this.#timing.idle);
-    if (this.#scoresUntil !== null) due.push(this.#scoresUntil);
+    due.push(...this.#lastScoring.dueFrom(now));
     if (this.#heldSince !== null) due.push(this.#heldSince + (now - this.#heldSince < HOLD_MS ? HOLD_MS : SCORING_GRACE_MS));
     return Math.max(now, Math.min(...due));
   }
@@ -188,9 +190,7 @@ export class Session {
   /** The run has ended, and keeps what is generated: units of which that is all are scored, in the time that there is for it. */
   #endGeneration(now: number, effects: Effect[]): void {
     this.#stop("drain", effects);
-    if (this.#scoresUntil !== null || this.#stopping === "abort") return;
-    this.#scoresUntil = now + SCORING_GRACE_MS;
-    effects.push({ type: "end-generation" });
+    if (this.#stopping !== "abort" && this.#lastScoring.begin(now)) effects.push({ type: "end-generation" });
   }
 
   #takeClaim(sentAt: number, answer: ClaimAnswer, now: number, effects: Effect[]): void {
@@ -227,11 +227,11 @@ export class Session {
     else this.#takeRenewal(sentAt, { renewed: true, orders: kind, ...ending }, now, effects);
   }
 
-  #stop(how: "drain" | "abort", effects: Effect[], closes = this.#scoresUntil !== null): void {
+  #stop(how: "drain" | "abort", effects: Effect[], closes = this.#lastScoring.isOn): void {
     this.#queue = [];
     if (how === "abort" && this.#stopping !== "abort") {
       effects.push({ type: "abort", closes });
-      this.#scoresUntil = null;
+      this.#lastScoring.end();
     }
     if (this.#stopping === how || this.#stopping === "abort") return;
     this.#stopping = how;
@@ -295,7 +295,7 @@ export class Session {
 
   #proceed(now: number, effects: Effect[]): void {
     if (!this.#fenced && now >= this.#lease.stopsAt) this.#fence(effects);
-    if (this.#scoresUntil !== null && now >= this.#scoresUntil) this.#stop("abort", effects);
+    if (this.#lastScoring.isOver(now)) this.#stop("abort", effects);
     if (this.#isHandedOver(now)) this.#stop("abort", effects, false);
     // Nothing more would be done in time: others do it, and what is open goes on.
     if (this.#stopping === null && !this.#pacing.fits(this.#holdings.allowed, now, this.#queue[0]) && this.#room() > 0) this.#stop("drain", effects);

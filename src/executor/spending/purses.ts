@@ -12,7 +12,7 @@ import type { Slice } from "../slice.ts";
 import { BudgetedPermits } from "./budgeted-permits.ts";
 import { Purse } from "./purse.ts";
 import { PurseLink } from "./purse-link.ts";
-import { untilEnded } from "./until-ended.ts";
+import { UntilEnded } from "./until-ended.ts";
 
 /** An executor that gives back what it has waits no longer for its Budgets to know it. Milliseconds. */
 const LEAVE_MS = 1_000;
@@ -63,11 +63,15 @@ export class Purses {
       priceOf: (model) => (prices === undefined ? null : priceOf(prices, { base_url, model })),
       onOver,
     });
+    const ended = new UntilEnded(permits);
     return {
-      permits: untilEnded(permits),
+      permits: ended,
       base_url: held.base_url,
       get waiting() {
         return held.waiting + permits.waiting;
+      },
+      get unpaid() {
+        return ended.unpaid;
       },
       get pausedUntil() {
         return held.pausedUntil;

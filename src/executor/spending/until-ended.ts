@@ -6,18 +6,37 @@ import { EdgewiseError } from "../../errors/result.ts";
  * As `permits`, but that a call for which too little is left is not rejected: it waits until its signal ends it. The run was told, and ends what waits; a call that was
  * rejected would be the outcome of its rollout, or of its scores, and what is kept of the rollout would be lost with it.
  */
-export const untilEnded = (permits: Permits): Permits => ({
-  ...(permits.reads === undefined ? {} : { reads: permits.reads }),
-  enter: async (signal, cost) => {
+export class UntilEnded implements Permits {
+  readonly #permits: Permits;
+  #unpaid = 0;
+
+  constructor(permits: Permits) {
+    this.#permits = permits;
+  }
+
+  get reads(): boolean {
+    return this.#permits.reads === true;
+  }
+
+  /** Calls that wait though nobody will pay for them. */
+  get unpaid(): number {
+    return this.#unpaid;
+  }
+
+  async enter(...[signal, cost]: Parameters<Permits["enter"]>): Promise<void> {
     try {
-      await permits.enter(signal, cost);
+      await this.#permits.enter(signal, cost);
     } catch (thrown) {
       if (!(thrown instanceof EdgewiseError) || thrown.code !== "over_budget" || !signal) throw thrown;
+      this.#unpaid++;
       await new Promise<never>((_, reject) => {
         if (signal.aborted) reject(signal.reason);
         else onAbort(signal, () => reject(signal.reason));
-      });
+      }).finally(() => this.#unpaid--);
     }
-  },
-  leave: (outcome, cost) => permits.leave(outcome, cost),
-});
+  }
+
+  leave(...ended: Parameters<Permits["leave"]>): void {
+    this.#permits.leave(...ended);
+  }
+}

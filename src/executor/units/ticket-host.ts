@@ -26,6 +26,8 @@ export interface TicketHost {
   readonly vitals: () => Vitals;
   /** Lets as many requests through as that, and no more; tells how many are under way, of the model and of judges, as they become fewer. */
   readonly narrow: (holding: Holding, underWay: (requests: number, scoring: number) => void) => void;
+  /** Whether calls of the grant wait that no budget will pay for, and none is under way. */
+  readonly isUnpaid: () => boolean;
   /** The run has this weight beside others from now on. */
   readonly weigh: (priority: number) => void;
   /** Says something once per run and executor: the first error of a code. */

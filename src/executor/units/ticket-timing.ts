@@ -6,7 +6,11 @@ import type { TicketHost } from "./ticket-host.ts";
 const IDLE_MS = 250;
 
 /** The terms of a session under `grant`, by what its executor has and knows. */
-export function timingOf({ budget, slice, saved, times, seat, room }: TicketHost, grant: Grant, open: NonNullable<SessionTiming["open"]>): SessionTiming {
+export function timingOf(
+  { budget, slice, saved, times, seat, room, isUnpaid }: TicketHost,
+  grant: Grant,
+  open: NonNullable<SessionTiming["open"]>,
+): SessionTiming {
   const { no_interleave_scoring, rollouts_per_example: r } = grant.config;
   const { wall } = slice;
   return {
@@ -16,6 +20,7 @@ export function timingOf({ budget, slice, saved, times, seat, room }: TicketHost
     seat,
     room,
     open,
+    isUnpaid,
     ...(wall === null ? {} : { wall }),
     ...(no_interleave_scoring === true ? { hold: Math.max(grant.lanes, Math.floor(budget.held / r)) } : {}),
     ...(saved.isEmpty ? {} : { saved: (unit: number) => saved.has(unit) }),

@@ -38,6 +38,7 @@ export async function rowsOf(host: TicketHost, grant: Grant, inputs: Inputs, wor
   // Rollouts that are judged together are, once the others are there.
   const scores = nothingRuns || !environment.traits.hasGroupRewards;
   const kept = redo === undefined ? NOTHING_KEPT : await keptOf(host, grant, scores ? redo : { ...redo, score: [] }, work, input, watch);
+  if (kept.fatal !== undefined) await watch.refused(kept.fatal);
   if (kept.aborted) return null;
   for (const { code, message } of kept.firstErrors) host.noteFirst(code, message);
   if (nothingRuns) return { ...inOrder(kept.rows, r), ...unscoredOf(kept) };

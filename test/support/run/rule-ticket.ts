@@ -184,6 +184,7 @@ export function ticketOnRuleRun({ units, lanes, answer, onPut, onCall, budget: c
       clientOf: () => client,
       vitals,
       narrow: () => undefined,
+      isUnpaid: () => false,
       noteFirst: () => undefined,
       note: (_level, message) => given.onNote?.(message),
       seat: ports.isolate.seat(grant.lease_ms),

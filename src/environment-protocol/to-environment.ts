@@ -24,7 +24,12 @@ const model = {
 export const TO_ENVIRONMENT = {
   describe: z.object({ type: type("describe"), v }).describe("What is the environment? Answered by `described`. No data is read and no key is there."),
   check: z
-    .object({ type: type("check"), v, request: jsonObject.describe("env_args, extra_env_kwargs, independent_scoring, rubric, variables"), keys: z.array(text) })
+    .object({
+      type: type("check"),
+      v,
+      request: jsonObject.describe("env_args, extra_env_kwargs, independent_scoring, batch, rubric, variables"),
+      keys: z.array(text),
+    })
     .describe("What keeps a run from using it? Answered by `checked`. Of `keys` the values are the word `unread`."),
   resolve_args: z.object({ type: type("resolve_args"), v, args: jsonObject }).describe("The arguments with their defaults filled in. Answered by `resolved`."),
   open: z

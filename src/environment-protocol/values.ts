@@ -89,6 +89,12 @@ export const traits = z
     whole: z.boolean().optional().describe("units are played in one piece: nothing of one is kept or scored by itself before it is over, and none is divided"),
     results_shape: z.enum(RESULTS_SHAPES).optional().describe("of the rows that it gives itself"),
     independent_problem: failure.nullable().describe("why rollouts cannot be scored by themselves"),
+    batch_problem: failure
+      .nullable()
+      .optional()
+      .describe(
+        "why requests of rollouts cannot go out in batches; null = each rollout asks the model under evaluation once; absent = not said, so they cannot",
+      ),
   })
   .meta({ id: "traits" });
 

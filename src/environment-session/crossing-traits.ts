@@ -25,5 +25,6 @@ export function crossingTraits(known: EnvironmentTraits): CrossedTraits {
     resumable: known.resumable,
     access: [...known.access],
     independent_problem: known.independentProblem,
+    batch_problem: known.batchProblem,
   };
 }

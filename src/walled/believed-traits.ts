@@ -1,10 +1,12 @@
+import { notInBatches } from "../environments/hosted/not-in-batches.ts";
 import type { EnvironmentTraits } from "../environments/hosted/traits.ts";
+import type { Failure } from "../errors/result.ts";
 import type { CrossedTraits } from "../environment-protocol/values.ts";
 import { USUAL_RANGE } from "../metrics/interval.ts";
 
-/** Traits as this side has them, of `id` and `version` whatever they say. An `independent_problem` ends a run: its code is none of ours. */
+/** Traits as this side has them, of `id` and `version` whatever they say. A problem that it tells ends a run: its code is none of ours. */
 export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<EnvironmentTraits, "id" | "version">): EnvironmentTraits {
-  const problem = crossed.independent_problem;
+  const { independent_problem, batch_problem } = crossed;
   return {
     id,
     version,
@@ -25,10 +27,19 @@ export function traitsFrom(crossed: CrossedTraits, { id, version }: Pick<Environ
     access: crossed.access,
     whole: crossed.whole === true,
     resultsShape: crossed.results_shape ?? null,
-    independentProblem:
-      problem === null ? null : { code: "environment_failed", message: problem.message, ...(problem.hint === undefined ? {} : { hint: problem.hint }) },
+    independentProblem: independent_problem === null ? null : failureFrom(independent_problem),
+    batchProblem: batch_problem === null ? null : batch_problem === undefined ? untold(id) : failureFrom(batch_problem),
   };
 }
+
+const failureFrom = ({ message, hint }: NonNullable<CrossedTraits["independent_problem"]>): Failure => ({
+  code: "environment_failed",
+  message,
+  ...(hint === undefined ? {} : { hint }),
+});
+
+/** Libraries of before did not know of batches, and others send several requests as they please. */
+const untold = (id: string): Failure => notInBatches(id, "does not say that its rollouts are of one turn");
 
 /** An end that is not known, or a range that is none, is as what nothing is said of: it is widened by what is seen. */
 function rangeOf([low, high]: CrossedTraits["reward_range"]): EnvironmentTraits["rewardRange"] {

@@ -6,6 +6,7 @@ import type { JsonObject } from "../config/plan/run-config.ts";
 import type { EnvironmentFetch, EnvironmentProblem, EnvironmentRequest, LoadContext } from "../environments/definition/definition.ts";
 import { keyConflict } from "../environments/definition/definition.ts";
 import { ensureKeys, type KeyLookup } from "../environments/definition/keys.ts";
+import { WITHOUT_BATCHES } from "../environments/hosted/not-in-batches.ts";
 import type { OfferedEnvironment, OfferedFacts } from "../environments/definition/offered.ts";
 import type { EnvironmentFacts } from "../environments/definition/describe.ts";
 import { EdgewiseError } from "../errors/result.ts";
@@ -84,6 +85,7 @@ export function walledEnvironment(facts: OfferedFacts, open: WallOpener, options
   const check = async (request: EnvironmentRequest, key?: KeyLookup): Promise<EnvironmentProblem | null> => {
     const shared = keyConflict(facts, request.model_keys ?? []);
     if (shared !== null) return shared;
+    if (request.batch === true && facts.results_shape !== undefined) return { option: "batch", message: ownRequests(id) };
     const declared = key === undefined ? ensureKeys(keys) : ensureKeys(keys, key);
     const { secrets = {}, model_keys: _models, ...rest } = request;
     const { problem } = await asked({ type: "check", request: rest, keys: [...Object.keys(secrets), ...Object.keys(declared)] }, "checked");
@@ -134,6 +136,9 @@ export async function describeWalled(open: WallOpener, options: WalledOptions = 
   }
 }
 
+const ownRequests = (id: string): string =>
+  `environment ${id} is played by a library of its own (Python's verifiers), which sends its requests one by one, and none of them can wait for a batch (${WITHOUT_BATCHES})`;
+
 /** Codes that an environment may answer with before anything is played. */
 const OWN_CODES: readonly string[] = [
   "invalid_request",
@@ -155,6 +160,7 @@ const OPTIONS: readonly string[] = [
   "env_args",
   "extra_env_kwargs",
   "independent_scoring",
+  "batch",
   "api_key_var",
   "allow_sandbox_access",
   "allow_instances_access",

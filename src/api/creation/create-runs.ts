@@ -6,6 +6,7 @@ import { rowOfPrice } from "../../config/endpoints/price-rows.ts";
 import { locationOf } from "../../config/options/options.ts";
 import { NO_STOP_RULE } from "../../config/options/stop-rule.ts";
 import { type RunRequest, resolveRun, type UnnamedConfig } from "./resolve.ts";
+import { batchField } from "../../config/plan/run-batch.ts";
 import { type JsonObject, placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { uploadDigestsIn } from "../../config/upload-digests.ts";
 import { EdgewiseError, type Failure } from "../../errors/result.ts";
@@ -184,7 +185,11 @@ async function plan(ports: AppPorts, asked: CreateBody, attended: boolean): Prom
     const problem = await checkedEnvironment(
       ports,
       found.value,
-      { env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config), chosen: config.sandbox ?? null, ...rubricOf(rescoring) },
+      {
+        ...{ env_args, extra_env_kwargs, independent_scoring, model_keys, allowed: allowedAccess(config), chosen: config.sandbox ?? null },
+        ...batchField(config.batch),
+        ...rubricOf(rescoring),
+      },
       has,
     );
     if (problem !== null) throw invalid(problemAt(problem.option), problem.message);

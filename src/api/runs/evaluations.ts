@@ -5,6 +5,7 @@ import type { RunStanding } from "../../../durable-objects/registry/registry-con
 import { configKey } from "../../../r2-layout/keys.ts";
 import { prospectsOf } from "../../errors/leftovers.ts";
 import { isPassing } from "../../errors/passing.ts";
+import { batchField } from "../../config/plan/run-batch.ts";
 import { cacheDaysProblem } from "../../config/plan/run-cache.ts";
 import { placesOf, type RunConfig } from "../../config/plan/run-config.ts";
 import { namedSandbox } from "../../config/sandbox-names.ts";
@@ -177,21 +178,25 @@ evaluations.delete("/:id", async (c) => {
   return c.json({ message: "Evaluation deleted." });
 });
 
-/** A run without a row may be resumed with other arguments of its environment: they are checked as at its creation. */
-async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect }: ResumeBody, has: SecretsOfRun): Promise<void> {
+/** A run without a row may be resumed with other arguments of its environment, and any with batches: its environment is asked as at a creation. */
+async function checkLoading(ports: AppPorts, { config, totals }: RunView, { expect, batch }: ResumeBody, has: SecretsOfRun): Promise<void> {
   const definition = await ports.offered(config);
-  if (totals.rollouts > 0 || definition === null || (expect.env_args === undefined && expect.extra_env_kwargs === undefined)) return;
-  const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = expect;
+  const loads = totals.rollouts === 0 && (expect.env_args !== undefined || expect.extra_env_kwargs !== undefined);
+  const turns = batch === true && config.batch !== true;
+  if (definition === null || !(loads || turns)) return;
+  const { env_args = config.env_args, extra_env_kwargs = config.extra_env_kwargs ?? {} } = loads ? expect : {};
   const wanted = {
     env_args,
     extra_env_kwargs,
     independent_scoring: config.independent_scoring,
+    ...batchField(batch ?? config.batch),
     model_keys: placesOf(config).map((place) => place.api_key_var),
     allowed: allowedAccess(config),
     chosen: config.sandbox ?? null,
   };
   const problem = await checkedEnvironment(ports, definition, wanted, has);
-  if (problem !== null) throw invalid(["body", "expect", ...problemAt(problem.option)], problem.message);
+  if (problem === null) return;
+  throw invalid(problem.option === "batch" ? ["body", "batch"] : ["body", "expect", ...problemAt(problem.option)], problem.message);
 }
 
 /** The sandboxes that the run has chosen can be had, here and now. */

@@ -4,13 +4,14 @@ import { OverlongPromptError } from "../../clients/overlong-prompt-error.ts";
 import type { Sleep } from "../../clients/client.ts";
 import { sleep as realSleep } from "../../clients/transport/sleep.ts";
 import { ROLLOUT_ERRORS } from "../../errors/codes.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import { SandboxError } from "../../errors/rollout-errors.ts";
 import { isRolloutErrorCode } from "../../rollouts/failure.ts";
 import { contentText } from "../../rollouts/messages.ts";
 import { addUsage } from "../../rollouts/state/usage.ts";
 import type { Client, Message, ModelResponse, RelayReply, State, TrajectoryStep } from "../../rollouts/types.ts";
 import { Rubric } from "../../rubrics/rubric.ts";
+import { notInBatches } from "../hosted/not-in-batches.ts";
 import { monitored } from "../kinds/monitors.ts";
 import { MultiTurnEnv, type MultiTurnOptions } from "../kinds/multi-turn-env.ts";
 import type { CommandResult, Sandbox, SandboxSpec } from "../sandbox/sandbox.ts";
@@ -126,6 +127,10 @@ export class CliAgentEnv extends MultiTurnEnv {
     };
     const job = await calls.begin(this.#options.runCommand, variables, this.#options.workingDir ?? null);
     this.#agents.set(state, { calls, job, current: null, over });
+  }
+
+  override batchProblem(): Failure {
+    return notInBatches(this.id, "has a program that asks the model by itself");
   }
 
   /** Waits for what the agent asks next; it has no other prompts. */

@@ -96,6 +96,8 @@ export interface EnvironmentRequest {
   /** Options set after loading (`-x`). */
   readonly extra_env_kwargs?: JsonObject;
   readonly independent_scoring?: boolean;
+  /** Its requests go out in batches; absent = they do not. */
+  readonly batch?: boolean;
   /** One of those that it offers; absent = its own. */
   readonly rubric?: string;
   /** Variables of the keys of the models under evaluation: an environment may not declare them. */
@@ -115,6 +117,7 @@ export interface EnvironmentProblem {
     | "env_args"
     | "extra_env_kwargs"
     | "independent_scoring"
+    | "batch"
     | "api_key_var"
     | "allow_sandbox_access"
     | "allow_instances_access"
@@ -230,7 +233,18 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
   };
 
   const check: EnvironmentDefinition["check"] = (request, key) => {
-    const { env_args, extra_env_kwargs = {}, independent_scoring = false, model_keys = [], secrets = {}, variables = {}, allowed, rubric, sandbox } = request;
+    const {
+      env_args,
+      extra_env_kwargs = {},
+      independent_scoring = false,
+      model_keys = [],
+      secrets = {},
+      variables = {},
+      allowed,
+      rubric,
+      sandbox,
+      batch,
+    } = request;
     const shared = keyConflict({ id, keys }, model_keys);
     if (shared !== null) return shared;
     const context: LoadContext = {
@@ -261,7 +275,9 @@ export function defineEnvironment<Args extends z.ZodObject, const Dataset extend
     const denied = allowed === undefined ? null : accessProblem(environment, allowed);
     if (denied !== null) return denied;
     const problem = environment.scoringProblem(independent_scoring);
-    return problem === null ? null : { option: "independent_scoring", message: textOf(problem) };
+    if (problem !== null) return { option: "independent_scoring", message: textOf(problem) };
+    const unbatched = batch === true ? environment.batchProblem() : null;
+    return unbatched === null ? null : { option: "batch", message: textOf(unbatched) };
   };
 
   return {

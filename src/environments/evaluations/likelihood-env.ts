@@ -1,6 +1,8 @@
 import { DEFAULT_TEXTS_PER_REQUEST } from "../../clients/scoring/scorer.ts";
 import { scoreTexts } from "../../clients/scoring/score-texts.ts";
+import { notInBatches } from "../hosted/not-in-batches.ts";
 import { SingleTurnEnv, type SingleTurnOptions } from "../kinds/single-turn-env.ts";
+import type { Failure } from "../../errors/result.ts";
 import type { ModelCallOptions } from "../kinds/model-call.ts";
 import type { Message, ModelResponse, PromptScore, State, Usage } from "../../rollouts/types.ts";
 import { contentText } from "../../rollouts/messages.ts";
@@ -52,6 +54,10 @@ export class LikelihoodEnv<Read> extends SingleTurnEnv {
     const scored = read(scores, state);
     state[SCORED] = scored;
     return answerOf(model, said?.(scored, state) ?? "", scores);
+  }
+
+  override batchProblem(): Failure {
+    return notInBatches(this.id, "scores texts by their likelihood");
   }
 
   override renderCompletion(state: State): Message[] {

@@ -30,5 +30,6 @@ export function traitsOf(environment: Playable): EnvironmentTraits {
     whole: false,
     resultsShape: null,
     independentProblem: environment.scoringProblem(true),
+    batchProblem: environment.batchProblem(),
   };
 }

@@ -42,6 +42,8 @@ export interface EnvironmentTraits {
   readonly resultsShape: ResultsShape | null;
   /** Why rollouts cannot be scored by themselves (`independent_scoring`); null = they can. */
   readonly independentProblem: Failure | null;
+  /** Why requests of its rollouts cannot go out in batches; null = each rollout asks the model under evaluation once. */
+  readonly batchProblem: Failure | null;
 }
 
 /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. Its own `max_tokens` stands where the run's is null. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../config/plan/run-config.ts";
+import type { Failure } from "../../errors/result.ts";
 import type { RolloutContext, StateRequest } from "../unit/playable.ts";
 import { toolNames } from "../../rollouts/rows/shared-tools.ts";
 import { EnvGroupRubric } from "./env-group-rubric.ts";
@@ -63,6 +64,10 @@ export class EnvGroup extends Environment {
   override sharedTools(): JsonObject[] | null {
     const [first, ...rest] = this.envs.map((env) => env.sharedTools());
     return rest.every((tools) => toolNames(tools) === toolNames(first)) ? (first ?? null) : null;
+  }
+
+  override batchProblem(): Failure | null {
+    return this.envs.map((env) => env.batchProblem()).find((problem) => problem !== null) ?? null;
   }
 
   /** The group's own, and the options of its members: one that several take is set on all of them. */

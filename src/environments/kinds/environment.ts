@@ -29,6 +29,7 @@ import {
   type TeardownHandler,
 } from "../../rollouts/state/handlers.ts";
 import { type CallEvents, type ModelCallOptions, watched } from "./model-call.ts";
+import { notInBatches } from "../hosted/not-in-batches.ts";
 import { mergeSamplingArgs } from "../hosted/traits.ts";
 import { makeDataset } from "../definition/make-dataset.ts";
 import type { WatchedCall } from "../unit/call-waits.ts";
@@ -179,6 +180,11 @@ export abstract class Environment implements Playable {
     const names = this.#rubric.groupRewardNames().join(", ");
     const message = `${this.id} scores the rollouts of an example together (${names}), which independent scoring does not allow`;
     return { code: "environment_failed", message, hint: "leave out --independent-scoring (independent_scoring: false)" };
+  }
+
+  /** Why requests of its rollouts cannot go out in batches; null where each asks the model under evaluation once. Only who plays turns can say so. */
+  batchProblem(): Failure | null {
+    return notInBatches(this.id, "plays its rollouts in a way of its own");
   }
 
   /** The run's sampling arguments over the environment's, shallowly: a run's `extra_body` replaces the environment's. Its own `max_tokens` stands where the run's is null. */

@@ -1,6 +1,7 @@
 import { OverlongPromptError } from "../../clients/overlong-prompt-error.ts";
-import { EdgewiseError } from "../../errors/result.ts";
+import { EdgewiseError, type Failure } from "../../errors/result.ts";
 import { loggerOf } from "../../logging/logger.ts";
+import { notInBatches } from "../hosted/not-in-batches.ts";
 import { Environment, type EnvironmentOptions } from "./environment.ts";
 import { failureOfRollout, isRolloutErrorCode } from "../../rollouts/failure.ts";
 import { runHandlers } from "../../rollouts/state/handlers.ts";
@@ -118,6 +119,11 @@ export abstract class MultiTurnEnv extends Environment {
     const last = state.trajectory.at(-1);
     if (last === undefined) return [];
     return [...last.prompt, ...last.completion, ...(state.final_env_response ?? [])].slice(state.prompt.length);
+  }
+
+  override batchProblem(): Failure | null {
+    if (this.maxTurns === 1) return null;
+    return notInBatches(this.id, this.maxTurns > 0 ? `has rollouts of up to ${this.maxTurns} turns` : "has rollouts of any number of turns");
   }
 
   override settings(): Settings {

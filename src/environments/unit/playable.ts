@@ -63,6 +63,7 @@ export interface Playable {
   sharedTools(): JsonObject[] | null;
   metricNames(): string[];
   scoringProblem(independent: boolean): Failure | null;
+  batchProblem(): Failure | null;
   mergeSamplingArgs(run: JsonObject): JsonObject;
   examples(count: number): AsyncIterable<RolloutInput>;
   initState(input: RolloutInput, request: StateRequest): State;

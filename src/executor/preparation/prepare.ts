@@ -12,6 +12,7 @@ import { EdgewiseError } from "../../errors/result.ts";
 import { Pace } from "../../datasets/pace.ts";
 import { KIB, MAX_INPUT_BYTES, MIB } from "../../limits.ts";
 import { Baseline } from "./baseline.ts";
+import { checkBatches } from "./check-batches.ts";
 import { checkRule } from "./check-rule.ts";
 import { foreignExample } from "./adopt.ts";
 import { ClusterKey } from "./cluster-key.ts";
@@ -129,6 +130,7 @@ export async function prepareRun(
   const pinned = task.pinned?.count ?? 0;
   const digest = new InputDigest();
   const clusterKey = new ClusterKey({ ...config, results_shape: shapeOf(traits, config) });
+  checkBatches(config, traits);
   checkRule(config, traits.rewardRange);
   const baseline = await Baseline.of(ports, config, traits.rewardRange, signal);
   const chunks = new ChunkWriter(ports, config.run_id, pinned);

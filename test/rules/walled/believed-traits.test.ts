@@ -17,4 +17,11 @@ describe("what an environment elsewhere says of itself", () => {
     expect(rangeOf([5, null])).toEqual([5, 5]);
     expect(rangeOf([2, 1]), "no range").toEqual([0, 1]);
   });
+
+  it("may not have its requests in batches where it says nothing of them, as libraries of before", () => {
+    const problemOf = (said: Pick<CrossedTraits, "batch_problem">) => traitsFrom({ ...crossed([0, 1]), ...said }, { id: "mine", version: "1" }).batchProblem;
+    expect(problemOf({})).toMatchObject({ code: "environment_failed", message: expect.stringContaining("does not say that its rollouts are of one turn") });
+    expect(problemOf({ batch_problem: null })).toBeNull();
+    expect(problemOf({ batch_problem: { code: "fatal", message: "several" } })).toEqual({ code: "environment_failed", message: "several" });
+  });
 });

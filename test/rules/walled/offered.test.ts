@@ -70,6 +70,8 @@ describe("an environment that is offered behind a wall", () => {
       { env_args: {}, rubric: "none" },
       { env_args: {}, rubric: "other" },
       { env_args: {}, model_keys: ["SUMS_KEY"] },
+      { env_args: {}, batch: true },
+      { env_args: {}, batch: true, extra_env_kwargs: { max_turns: 2 } },
     ];
     for (const request of requests) expect(await behind.check(request, key)).toEqual(await inside.check(request, key));
     for (const ask of [inside, behind]) expect(await thrownBy(() => ask.check({ env_args: {} }, () => null))).toBeInstanceOf(MissingKeyError);

@@ -28,6 +28,7 @@ import {
   type StopHandler,
   type TeardownHandler,
 } from "../../rollouts/state/handlers.ts";
+import { checkToolDef } from "./check-tool-def.ts";
 import { type CallEvents, type ModelCallOptions, watched } from "./model-call.ts";
 import { notInBatches } from "../hosted/not-in-batches.ts";
 import { mergeSamplingArgs } from "../hosted/traits.ts";
@@ -394,8 +395,3 @@ export abstract class Environment implements Playable {
 }
 
 const nothing: RowSource = async function* () {};
-
-function checkToolDef(tool: Tool): void {
-  if (typeof tool.name !== "string" || "function" in tool)
-    throw new TypeError("toolDefs holds a tool in OpenAI's nested form; give {name, description, parameters}");
-}

@@ -44,7 +44,7 @@ describe("an environment whose requests are to go out in batches", () => {
       override rollout = async (state: State) => state;
     }
     expect(new Own({ dataset }).batchProblem()).toMatchObject({ message: expect.stringContaining("in a way of its own") });
-    const agent = new CliAgentEnv({ dataset, sandbox: new ScriptedSandbox(() => ({ exit_code: 0, stdout: "", stderr: "" })), runCommand: "true", maxTurns: 1 });
+    const agent = new CliAgentEnv({ dataset, sandbox: new ScriptedSandbox(), runCommand: "true", maxTurns: 1 });
     expect(agent.batchProblem()).toMatchObject({ message: expect.stringContaining("asks the model by itself") });
   });
 

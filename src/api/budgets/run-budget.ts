@@ -10,6 +10,7 @@ import { priceOfRun } from "../../prices/price-of.ts";
 import { DEFAULT_TEAM } from "../../teams/team-name.ts";
 import type { AppPorts } from "../app-ports.ts";
 import { invalid, logUnexpected } from "../errors.ts";
+import { readTwice } from "../read-twice.ts";
 import { shownSpent } from "./shown-budget.ts";
 
 /** A fresh stub of a Budget. Throws where the deployment has none: a budget that nobody keeps to is none. */
@@ -98,8 +99,8 @@ const costOfRows = ({ costs, judges }: Totals): number =>
   (costs?.input_nano ?? 0) + (costs?.output_nano ?? 0) + (judges?.priced?.input_nano ?? 0) + (judges?.priced?.output_nano ?? 0);
 
 /**
- * What a resume may spend holds before it begins. `wanted`: the limit that it names. Gives what puts the one of before back, for a resume that is refused after all.
- * Throws as `mustBePayable`, and `invalid_request` where the limit is spent already.
+ * What a resume may spend holds before it begins. `wanted`: the limit that it names. Gives what is to be called once it is known what became of it: then the limit is the
+ * one that the run has, whichever of several resumes that was. Throws as `mustBePayable`, and `invalid_request` where the limit is spent already.
  */
 export async function payForResume(
   ports: AppPorts,
@@ -117,7 +118,21 @@ export async function payForResume(
     if (limitOf(wanted) <= spent) throw invalid(["body", "max_cost"], `must be more than the run has spent, which is ${nanoText(spent)}`);
   }
   await setRunBudget(ports, config, totals);
-  return () => setRunBudget(ports, view.config, totals);
+  return () => limitAsRun(ports, config.run_id);
+}
+
+/** Of resumes that come together one is taken, and the others' limits go with them: what the run of the newest generation has holds. */
+async function limitAsRun(ports: AppPorts, runId: string): Promise<void> {
+  let last: number | null = null;
+  for (;;) {
+    const view = await readTwice(
+      () => ports.run(runId),
+      (run) => run.view(),
+    );
+    if (view === null || view.generation === last) return;
+    last = view.generation;
+    await setRunBudget(ports, view.config);
+  }
 }
 
 /** What a run has spent of its own budget, as it is shown; nothing where it has none, or that does not answer. */

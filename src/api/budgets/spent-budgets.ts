@@ -8,7 +8,7 @@ import { priceOfRun } from "../../prices/price-of.ts";
 import { boundNano } from "../../prices/request-bound.ts";
 import { nanoText } from "../../report/text/cost-text.ts";
 import type { AppPorts } from "../app-ports.ts";
-import { logUnexpected } from "../errors.ts";
+import { expectedFailure, logUnexpected } from "../errors.ts";
 
 /** A Budget that has less left than a call can cost. */
 interface Spent {
@@ -20,19 +20,19 @@ interface Spent {
 
 /**
  * Why a run is not begun: wherever its model is called a budget of the team or of the key has less left than the smallest call can cost, so that the run would end
- * without a row. Null where a call may be sent, where none may have to be (rollouts that are there, answers of a cache), and where a Budget does not answer.
+ * without a row; or the Budget is another version's. Null where a call may be sent, where none may have to be (rollouts that are there, answers of a cache), and where a Budget does not answer.
  */
 export async function spentBudgets(ports: AppPorts, config: RunConfig): Promise<Failure | null> {
   if (config.rescored_from !== undefined || config.cache !== undefined) return null;
   const { max_cost: _, ...paid } = config;
-  let first: Spent | null = null;
+  let first: Spent | Failure | null = null;
   for (const { base_url, api_key_var } of placesOf(config)) {
     const least = smallestCall(config, base_url);
     const spent = (await Promise.all(budgetsFor(paid, api_key_var).map((name) => spentOf(ports, name, least)))).find((each) => each !== null);
     if (spent === undefined) return null;
     first ??= spent;
   }
-  return first === null ? null : refusal(first, ports.now());
+  return first === null || "code" in first ? first : refusal(first, ports.now());
 }
 
 /** In nano-dollars: an empty prompt, and the whole of an answer, as what a call can cost at most is reserved for it. */
@@ -46,16 +46,14 @@ function smallestCall(config: RunConfig, base_url: string): number {
   return price === null ? 0 : (boundNano({ ...bound, output_tokens: bound.output_tokens ?? 0 }, price) ?? 0);
 }
 
-async function spentOf(ports: AppPorts, name: string, least: number): Promise<Spent | null> {
-  const over = overspent(await viewOf(ports, name), least);
-  return over === null ? null : { owner: budgetOwner(name), over, least };
-}
-
-async function viewOf(ports: AppPorts, name: string): Promise<BudgetView | null> {
+/** One that another version has stored pays for nothing; one that does not answer now may do so once the run asks it. */
+async function spentOf(ports: AppPorts, name: string, least: number): Promise<Spent | Failure | null> {
   try {
-    return (await ports.budget(name)?.view()) ?? null;
+    const over = overspent((await ports.budget(name)?.view()) ?? null, least);
+    return over === null ? null : { owner: budgetOwner(name), over, least };
   } catch (thrown) {
-    // Whoever spends from it says so.
+    const failure = expectedFailure(thrown);
+    if (failure?.code === "stored_version_unknown") return { ...failure, message: `${name}: ${failure.message}` };
     logUnexpected("budget", thrown);
     return null;
   }

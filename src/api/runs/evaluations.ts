@@ -112,7 +112,7 @@ evaluations.post("/:id/resume", async (c) => {
   const held = await heldBudgets(ports);
   const max_cost = body.max_cost ?? view.config.max_cost;
   const paid = { ...view.config, replicas: places, ...endpoint, budgets: held, ...(max_cost === undefined ? {} : { max_cost }) };
-  const putBack = calls ? await payForResume(ports, view, paid, body.max_cost) : null;
+  const settleLimit = calls ? await payForResume(ports, view, paid, body.max_cost) : null;
   const kept = await (await keeperOf(ports, [custom]))(view.config.run_id, custom, view.generation + 1);
   if (kept !== null) throw refused(kept);
   const request: ResumeRequest = {
@@ -153,7 +153,7 @@ evaluations.post("/:id/resume", async (c) => {
     accept_code_change: body.accept_code_change ?? false,
   };
   const resumed = await orTakenBack(ports, view, custom, resumedWithin(c, view, request, calls));
-  if (!resumed.ok) await putBack?.();
+  await settleLimit?.();
   const { owed_rollouts, owed_scores = 0, warnings } = unwrap(resumed);
   const { config } = await viewOf(c);
   await store.putText(configKey(config.run_id), `${JSON.stringify(shownConfig(config))}\n`);

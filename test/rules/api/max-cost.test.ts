@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/config/plan/run-config.ts";
+import { EdgewiseError } from "../../../src/errors/result.ts";
 import { emptyTotals } from "../../../src/metrics/totals.ts";
 import { CONFIG, type Door, FakeRun, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 
@@ -123,6 +124,16 @@ describe("a creation where a budget of the team or of its key is spent", () => {
     await created(await spentDoor(2_000_000_000, "/budgets/keys/TEAM_API_KEY", "key/default/TEAM_API_KEY"), BOUNDED);
   });
 
+  it("is refused by name where its Budget was stored by another version", async () => {
+    const door = await spentDoor(0);
+    const budget = door.budgets.get("team/default");
+    if (budget !== undefined)
+      budget.view = async () => Promise.reject(new EdgewiseError("stored_version_unknown", "The budget was stored by another version."));
+    const answer = await told(await create(door, BOUNDED));
+    expect(answer).toMatchObject({ status: 500, code: "stored_version_unknown", detail: "team/default: The budget was stored by another version." });
+    expect(door.runs.size).toBe(0);
+  });
+
   it("begins where its calls cost nothing, or the cache may have all answers", async () => {
     await created(await spentDoor(990_000_000), { ...BOUNDED, prices: [{ ...PRICE, input_usd_per_mtok: 0, output_usd_per_mtok: 0 }] });
     await created(await spentDoor(2_000_000_000), { ...BOUNDED, cache: "read" });
@@ -157,7 +168,7 @@ describe("a resume", () => {
   it("of a run that had no budget counts what its rows cost", async () => {
     const door = doorWith({});
     await resume(door, { max_cost: 8 });
-    expect([door.budgets.get(`run/${ID}`)?.limits, door.budgets.get(`run/${ID}`)?.before]).toEqual([{ total: 8_000_000_000 }, [3_000_000_000]]);
+    expect([door.budgets.get(`run/${ID}`)?.limits, door.budgets.get(`run/${ID}`)?.before[0]]).toEqual([{ total: 8_000_000_000 }, 3_000_000_000]);
   });
 
   it("is refused where the limit that it names is spent", async () => {
@@ -165,6 +176,21 @@ describe("a resume", () => {
     const answer = await resume(door, { max_cost: 3 });
     expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining("must be more than the run has spent, which is $3.00")]);
     expect(door.run(ID).resumes).toEqual([]);
+  });
+
+  it("that comes together with another one has no word in what the run may spend where that was taken", async () => {
+    const door = doorWith({ max_cost: 5 });
+    const run = door.run(ID);
+    const taken = run.resume.bind(run);
+    run.resume = async (request) => {
+      run.resume = taken;
+      // Its limit was set meanwhile, and the run is its own.
+      expect(await told(await resume(door, { max_cost: 8 }))).toMatchObject({ status: 200 });
+      if (run.state !== null) run.state = { ...run.state, generation: run.state.generation + 1, phase: "open", config: { ...run.state.config, max_cost: 8 } };
+      return { ok: false, error: { code: "run_busy", message: `The run works already, and does not take ${request.max_cost}.` } };
+    };
+    expect(await told(await resume(door, { max_cost: 12 }))).toMatchObject({ status: 409, code: "run_busy" });
+    expect(door.budgets.get(`run/${ID}`)?.limits).toEqual({ total: 8_000_000_000 });
   });
 
   it("leaves the budget of a run that works as it is", async () => {

@@ -119,6 +119,10 @@ export class FakeRun extends FakePushes implements RunControl {
   }
   async resume(request: ResumeRequest): Promise<Result<{ owed_rollouts: number; warnings: readonly string[] }>> {
     this.resumes.push(request);
+    const { max_cost } = request;
+    if (this.state !== null && max_cost !== null && max_cost !== undefined) {
+      this.state = { ...this.state, generation: this.state.generation + 1, config: { ...this.state.config, max_cost } };
+    }
     return ok({ owed_rollouts: 3, warnings: ["careful"] });
   }
   async poke(): Promise<void> {}

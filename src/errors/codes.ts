@@ -60,6 +60,7 @@ export const ROLLOUT_ERRORS = {
   over_budget: row("spending", "OverBudgetError", "f"),
   unknown_price: row("spending", "UnknownPriceError", "f"),
   unbounded_cost: row("spending", "UnboundedCostError", "f"),
+  budget_refused: row("spending", "BudgetRefusedError", "f"),
 } as const satisfies Record<string, ErrorRow>;
 
 export type RolloutErrorCode = keyof typeof ROLLOUT_ERRORS;

@@ -1,4 +1,5 @@
 import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
+import { EdgewiseError } from "../../errors/result.ts";
 import { ANSWER_MS, type ExchangePorts, LEAVE_TRIES, NextExchange, repeatMs, SOON_MS } from "../exchange-pacing.ts";
 import type { Purse } from "./purse.ts";
 
@@ -6,6 +7,8 @@ import type { Purse } from "./purse.ts";
 const QUIET_MS = 3_000;
 /** After a Budget has refused to say anything it is asked again so much later. Milliseconds. */
 const REFUSED_MS = 10_000;
+/** For so long: a deployment in which objects and executors are of two versions is over sooner. Then calls do not wait any more. */
+const REFUSED_END_MS = 30_000;
 export type PurseLinkPorts = ExchangePorts<BudgetRequest, BudgetAnswer, "silent" | "refused">;
 
 /** What keeps one purse and its Budget in touch. Nothing is sent for a single call; while a purse is empty nothing is sent at all. */
@@ -21,6 +24,7 @@ export class PurseLink {
   #againMs = 0;
   #failures = 0;
   #failingSince: number | null = null;
+  #refusedSince: number | null = null;
   readonly #next: NextExchange;
   /** The next exchange is not to wait its usual time. */
   #isHurried = false;
@@ -104,11 +108,13 @@ export class PurseLink {
     this.#failures = 0;
     if (answer.kind === "refused") {
       this.#ports.onTrouble?.("refused", answer.message);
+      this.#refused(answer.message);
       if (this.#leaves) return this.#stop();
       // It was not counted, and is said again.
       return this.#schedule(REFUSED_MS);
     }
     this.#unanswered = null;
+    this.#refusedSince = null;
     if (this.#failingSince !== null) {
       this.#failingSince = null;
       this.#ports.onTrouble?.(null, "");
@@ -121,6 +127,17 @@ export class PurseLink {
     const isQuiet = this.#purse.waiting === 0 && !this.#purse.hasNews && answer.allots >= 0;
     this.#schedule(isQuiet ? Math.max(QUIET_MS, this.#againMs) : this.#againMs * (1 - 0.1 * this.#ports.random()));
     if (this.#isHurried) this.#soon();
+  }
+
+  #refused(message: string): void {
+    const now = this.#ports.now();
+    this.#refusedSince ??= now;
+    if (now - this.#refusedSince < REFUSED_END_MS) return;
+    this.#purse.giveUp(
+      new EdgewiseError("budget_refused", `nothing is paid from the budget ${this.#purse.name}: ${message}`, {
+        hint: "`npx edgewise budget` shows what the team and its keys may spend. A budget that another version stored is read by that version, or a newer one.",
+      }),
+    );
   }
 
   #stop(): void {

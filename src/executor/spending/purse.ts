@@ -5,6 +5,7 @@ interface Waiter {
   readonly amount: number;
   readonly admit: () => void;
   readonly refuse: (over: Overspent) => void;
+  readonly reject: (reason: Error) => void;
 }
 
 /** What a purse says of itself in an exchange. */
@@ -88,7 +89,12 @@ export class Purse {
         this.#line.delete(waiter);
         end();
       };
-      const waiter: Waiter = { amount, admit: () => over(resolve), refuse: (told) => over(() => reject(refused(told))) };
+      const waiter: Waiter = {
+        amount,
+        admit: () => over(resolve),
+        refuse: (told) => over(() => reject(refused(told))),
+        reject: (reason) => over(() => reject(reason)),
+      };
       signal?.addEventListener("abort", giveUp, { once: true });
       this.#line.add(waiter);
       this.#pump();
@@ -143,6 +149,11 @@ export class Purse {
     // Who came since the exchange was sent may need less.
     const left = over.limit - over.settled - over.unseen.amount;
     for (const waiter of this.#line) if (waiter.amount > left) waiter.refuse(over);
+  }
+
+  /** Whoever waits does no longer: its Budget pays for nothing. */
+  giveUp(reason: Error): void {
+    for (const waiter of this.#line) waiter.reject(reason);
   }
 
   #fits(amount: number): boolean {

@@ -40,6 +40,8 @@ class Scene {
   /** Exchanges that were sent. */
   sent = 0;
   isAway = false;
+  /** What its Budget answers instead of paying. */
+  refusal: string | null = null;
 
   constructor(limits: BudgetLimits | null) {
     const { time } = this;
@@ -49,6 +51,7 @@ class Scene {
       this.sent++;
       await time.sleep(10);
       if (this.isAway) throw new Error("Network connection lost.");
+      if (this.refusal !== null) return { kind: "refused" as const, message: this.refusal };
       return this.ledger.exchange(request, time.now());
     };
     const ports = clientPortsOfExecutor({
@@ -214,6 +217,22 @@ describe("a request that a budget holds for", () => {
     const less = fateOf(permits.enter(null, new Attempt(40)));
     await scene.pass(500);
     expect(less.state).toBe("in");
+  });
+
+  it("is let go by name where its Budget has refused for half a minute to pay, and waits where that was a moment", async () => {
+    const scene = new Scene({ total: 100 * TOKEN });
+    scene.refusal = "The budget was stored by another version of edgewise (schema 99).";
+    const permits = scene.paid();
+    const waits = fateOf(permits.enter(null, new Attempt(60)));
+    await scene.pass(15_000);
+    expect(waits.state).toBe("waits");
+    scene.refusal = null;
+    await scene.pass(10_000);
+    expect(waits.state).toBe("in");
+    scene.refusal = "The budget was stored by another version of edgewise (schema 99).";
+    const other = fateOf(permits.enter(null, new Attempt(60)));
+    await scene.pass(60_000);
+    expect(other.state).toBe("budget_refused");
   });
 
   it("gives its place up with its signal, and what it had with it", async () => {

@@ -124,7 +124,8 @@ export class BatchCalls {
     if (answer.status === 409 && call.conflictIsFinal) return new RequestFailed({ ...failure, code: "bad_request" });
     if (answer.status !== 404 || failure.code !== "model_not_found" || /model_not_found/.test(JSON.stringify(answer.body))) return thrown;
     if (call.named) return new RequestFailed({ ...failure, code: "bad_request", shouldRetry: true });
-    return new RequestFailed({ ...failure, code: "bad_request", message: `${failure.message}: this endpoint has no route ${call.method} ${pathOf(call)}` });
+    const message = `${failure.message} (to ${call.method} ${pathOf(call)}: has this endpoint batches?)`;
+    return new RequestFailed({ ...failure, code: "bad_request", message });
   }
 }
 

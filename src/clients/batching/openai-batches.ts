@@ -69,7 +69,8 @@ export class OpenAiBatches implements BatchRoute {
     for await (const batch of batchesSince(this.#calls, list, since - BATCH_CLOCK_MS, signal)) {
       const told = record(batch.metadata);
       const isOurs = (told?.edgewise_run === tag.run_id && told.edgewise_job === String(tag.job)) || (file_id !== null && batch.input_file_id === file_id);
-      if (isOurs && !taken.includes(text(batch.id))) return seen(batch);
+      // One that failed as a whole is none: it answers nothing, and its job is created again.
+      if (isOurs && batch.status !== "failed" && !taken.includes(text(batch.id))) return seen(batch);
     }
     return begun < since + this.#settleMs ? "undecided" : null;
   }

@@ -17,6 +17,7 @@ interface TimingVars {
   readonly HEARTBEAT_MS?: string;
   readonly REFUSALS_MS?: string;
   readonly CODE_WAIT_MS?: string;
+  readonly BATCH_LOOK_MS?: string;
 }
 
 export const runTiming = (env: TimingVars): RunTiming => ({
@@ -26,6 +27,7 @@ export const runTiming = (env: TimingVars): RunTiming => ({
   heartbeat: numberVar("HEARTBEAT_MS", env.HEARTBEAT_MS, 30_000),
   refusals: numberVar("REFUSALS_MS", env.REFUSALS_MS, 30_000),
   code: numberVar("CODE_WAIT_MS", env.CODE_WAIT_MS, 600_000),
+  look: numberVar("BATCH_LOOK_MS", env.BATCH_LOOK_MS, 5_000),
 });
 
 /** What a Run decides by: the intervals, and where it is set the least that a span has (absent = as grants/spans.ts has it). */

@@ -4,6 +4,7 @@ import type { LiveMean } from "../../src/metrics/one-run/live-mean.ts";
 import type { Totals } from "../../src/metrics/totals.ts";
 import type { HubPushState } from "../../src/report/hub-push-text.ts";
 import type { PushedFacts } from "../../src/pushed/pushed-facts.ts";
+import type { BatchView } from "./batching/batching-protocol.ts";
 import type { PushedView } from "./pushed/pushed-protocol.ts";
 import type { InputChunk, Piece, RescoredSource, Vitals } from "./protocol.ts";
 import type { RunScores } from "../../src/report/run-scores.ts";
@@ -98,6 +99,8 @@ export interface RunView {
   readonly lapses: number;
   /** Rows of a folder are to be taken over and have not all been: what the run has is less than the folder. */
   readonly importing?: boolean;
+  /** Of a run whose requests go out in batches. */
+  readonly batch?: BatchView;
   /** Of a pushed evaluation alone. */
   readonly pushed?: PushedView;
   /** Rollouts whose rows could not be scored again. */

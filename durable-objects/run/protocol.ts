@@ -6,14 +6,28 @@ import type { SandboxName } from "../../src/config/sandbox-names.ts";
 import type { EnvironmentLine } from "../../src/logging/environment-line.ts";
 import type { RolloutSummary, Unscored } from "../../src/metrics/rollout-summary.ts";
 import type { Overspent } from "../budget/budget-control.ts";
+import type { TicketTask } from "./ticket-task.ts";
 import type { BaselineScores } from "./stopping/stopping-store.ts";
 import type { Vitals } from "./vitals.ts";
 import type { WindowAnswer } from "./window-answer.ts";
 import type { Allowance, GivesBack, Holding } from "./holding.ts";
-import type { CollectedJob, FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+import type { CollectedJob, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
 
 export type { Allowance, GivesBack, Holding } from "./holding.ts";
-export type { CollectedJob, FolderSource, GrantedSandboxes, InputChunk, MergeSource, Piece, Redo, RescoredSource, RolloutSpan, UnitRange } from "./work.ts";
+export type {
+  CollectedJob,
+  FolderSource,
+  GrantedSandboxes,
+  InputChunk,
+  JobNumber,
+  MergeSource,
+  Piece,
+  Redo,
+  RescoredSource,
+  RolloutSpan,
+  UnitRange,
+} from "./work.ts";
+export type { TicketTask } from "./ticket-task.ts";
 export type { Vitals } from "./vitals.ts";
 export type { WindowAnswer } from "./window-answer.ts";
 
@@ -57,35 +71,6 @@ export interface Renewal extends Ending, Steering {
   readonly renewed?: true;
   readonly orders?: Orders;
 }
-
-export type TicketTask =
-  | {
-      readonly kind: "prepare";
-      readonly attempt: number;
-      /** Set when the run grows: its first `count` rows must still have this digest. */
-      readonly pinned: { readonly count: number; readonly digest: string } | null;
-      /** Set when rows of a result folder are to be taken over afterwards. */
-      readonly adopt: (FolderSource & { readonly num_examples?: number }) | null;
-      /** The run opens with the first examples while the others are still read (`PreparedRequest.more`); absent = they are pinned by one call, and from Runs of before. */
-      readonly in_parts?: true;
-      /** The run is open already: it is worked on beside its units. Absent = it opens with what this finds. */
-      readonly beside?: true;
-      /**
-       * All of the newly pinned examples are permuted as one part, as a rule for stopping needs it; more than an executor can hold are refused.
-       * Absent = each part by itself.
-       */
-      readonly whole_order?: true;
-    }
-  | { readonly kind: "units" }
-  /** Rows of a result folder are to be taken over, beside the units that it lacks; those of the parts before `part`, and of `part` up to the example `through`, are. */
-  | { readonly kind: "adopt"; readonly source: FolderSource; readonly part: number; readonly through?: number }
-  /** Small segments are to be merged into larger ones, beside the units. */
-  | { readonly kind: "merge" }
-  /** Batches of a pushed evaluation are to be read, and their samples put into their order (pushed/intake.ts). */
-  | { readonly kind: "intake" }
-  /** Requests are to be put into batches, and those brought to the provider and back, beside the units (batching/). */
-  | { readonly kind: "batch" }
-  | { readonly kind: "finalise"; readonly attempt: number; readonly generation: number };
 
 export interface Grant extends TicketId, Holding {
   readonly kind: "grant";

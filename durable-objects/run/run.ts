@@ -1,4 +1,3 @@
-import { DurableObject } from "cloudflare:workers";
 import { bootOf, type Env, isLocal, queueCount, runtimeOf } from "../../src/env.ts";
 import { fail, failureOf, ok, type Result } from "../../src/errors/result.ts";
 import { count } from "../../src/operations.ts";
@@ -27,16 +26,16 @@ import { metadataAge, metadataOf } from "./reading/run-metadata.ts";
 import { FilePages } from "./reading/file-pages.ts";
 import { LivePrefix } from "./reading/live.ts";
 import { pageOf } from "./reading/samples.ts";
+import type { BatchExecution } from "./batching/batching-protocol.ts";
+import { GONE, RunForExecutors } from "./for-executors.ts";
 import { SqlLedger } from "./state/sql-ledger.ts";
 import type { SteerRequest } from "./steering/steer-request.ts";
 import { type Answer, create, type Request, transit, type TransitionName } from "./transition.ts";
 import { uploadsOf } from "./reading/uploads.ts";
 import { viewOf } from "./reading/view.ts";
-import { RunVitals } from "./reading/vitals.ts";
 import { removalWait, sweepDue } from "./course/sweep.ts";
 import { ALARM_LOST_MS, nextWake } from "./sending/wake.ts";
 
-const GONE = { kind: "gone" } as const;
 const NO_RUN = fail("not_found", "There is no such run.");
 /** How often what a resume owes is counted, where the run changes meanwhile. */
 const COUNTS = 3;
@@ -47,11 +46,10 @@ const platformFetch = fetch;
  * One evaluation: everything that must be true of it, and nothing large. Each method loads, lets a pure transition decide
  * (transition.ts) in one transaction, and sends what the transition left to be sent.
  */
-export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.IntakeExecution, RunControl, Pushed.PushControl {
+export class Run extends RunForExecutors implements P.RunExecution, Pushed.IntakeExecution, BatchExecution, RunControl, Pushed.PushControl {
   readonly #ledger: SqlLedger;
   readonly #files: FilePages;
   readonly #live = new LivePrefix();
-  readonly #vitals = new RunVitals();
   readonly #waking: Waking;
   readonly #watchers: Watchers;
   #metadata: { value: Record<string, unknown>; seq: number; at: number } | null = null;
@@ -66,100 +64,18 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     this.#watchers = new Watchers(env, (url, init) => platformFetch(url, init));
   }
 
-  async join(request: P.JoinRequest): Promise<P.JoinAnswer> {
-    return this.#transit("join", request) ?? GONE;
-  }
-  async claim(request: P.ClaimRequest): Promise<P.ClaimAnswer> {
-    if (request.vitals !== undefined) this.#vitals.said(request.epoch, request.vitals);
-    return this.#transit("claim", request) ?? GONE;
-  }
-  async commit(call: P.CommitCall): Promise<P.CommitAnswer> {
-    const { pieces, ...rest } = call;
-    const units = JSON.parse(call.units) as P.CommitUnit[];
-    const kept = pieces === undefined ? {} : { pieces: JSON.parse(pieces) as P.CommitPiece[] };
-    if (call.vitals !== undefined) this.#vitals.said(call.epoch, call.vitals);
-    const answer = this.#transit("commit", { ...rest, units, ...kept }) ?? GONE;
-    if (answer.kind === "committed")
-      this.#vitals.committed(
-        call.epoch,
-        units.reduce((sum, { rollouts }) => sum + rollouts.length, 0),
-      );
-    return answer;
-  }
-  async beat(request: P.BeatRequest): Promise<P.BeatAnswer> {
-    this.#vitals.said(request.epoch, request.vitals);
-    return this.#transit("beat", request) ?? GONE;
-  }
-  async leave(request: P.LeaveRequest): Promise<P.Ack> {
-    return this.#transit("leave", request) ?? GONE;
-  }
   async prepared(request: P.PreparedRequest): Promise<P.Ack> {
     const before = this.#alive() ? await doneBeforeInTurns(this.#ledger, this.#pause) : null;
-    return this.#transit("prepared", { ...request, before }) ?? GONE;
-  }
-  async inputs(request: P.TicketId): Promise<P.InputsAnswer> {
-    return this.#transit("inputs", request) ?? GONE;
-  }
-  async adopt(call: P.AdoptCall): Promise<P.Ack> {
-    return this.#transit("adopt", { ...call, units: JSON.parse(call.units) as P.AdoptedUnit[] }) ?? GONE;
-  }
-  async adopted(request: P.TicketId): Promise<P.AdoptedAnswer> {
-    return this.#transit("adopted", request) ?? GONE;
-  }
-  async note(request: P.NoteRequest): Promise<P.Ack> {
-    return this.#transit("note", request) ?? GONE;
-  }
-  async otherCode(request: P.OtherCodeRequest): Promise<P.Ack> {
-    return this.#transit("otherCode", request) ?? GONE;
-  }
-  async fail(request: P.FailRequest): Promise<P.Ack> {
-    return this.#transit("fail", request) ?? GONE;
-  }
-  async endOverBudget(request: P.OverBudgetRequest): Promise<P.Ack> {
-    return this.#transit("endOverBudget", request) ?? GONE;
-  }
-  async sandbox(request: P.SandboxRequest): Promise<P.Ack> {
-    return this.#transit("sandbox", request) ?? GONE;
-  }
-  async mergePlan(request: P.MergePlanRequest): Promise<P.MergePlanAnswer> {
-    return this.#transit("mergePlan", request) ?? GONE;
-  }
-  async merged(request: P.MergedRequest): Promise<P.Ack> {
-    return this.#transit("merged", request) ?? GONE;
-  }
-  async window(request: P.TicketId): Promise<P.WindowAnswer> {
-    return this.#transit("window", request) ?? GONE;
-  }
-  async sorted(request: P.SortedRequest): Promise<P.Ack> {
-    return this.#transit("sorted", request) ?? GONE;
-  }
-  async upload(request: P.UploadRequest): Promise<P.Ack> {
-    return this.#transit("upload", request) ?? GONE;
-  }
-  async part(request: P.PartRequest): Promise<P.Ack> {
-    return this.#transit("part", request) ?? GONE;
-  }
-  async finalised(request: P.FinalisedRequest): Promise<P.Ack> {
-    return this.#transit("finalised", request) ?? GONE;
-  }
-
-  async intake(request: P.TicketId): Promise<Pushed.IntakeAnswer> {
-    return this.#transit("intake", request) ?? GONE;
-  }
-  async indexed(request: Pushed.IndexedRequest): Promise<P.Ack> {
-    return this.#transit("indexed", request) ?? GONE;
-  }
-  async placed(request: Pushed.PlacedRequest): Promise<P.Ack> {
-    return this.#transit("placed", request) ?? GONE;
+    return this.transit("prepared", { ...request, before }) ?? GONE;
   }
   async pushBatch(request: Pushed.BatchRequest): Promise<Result<Pushed.BatchAnswer>> {
-    return this.#transit("pushBatch", request) ?? NO_RUN;
+    return this.transit("pushBatch", request) ?? NO_RUN;
   }
   async describePushed(changes: PushedChanges): Promise<Result<null>> {
-    return this.#transit("describePushed", changes) ?? NO_RUN;
+    return this.transit("describePushed", changes) ?? NO_RUN;
   }
   async closePushed(request: Pushed.ClosingRequest): Promise<Result<null>> {
-    return this.#transit("closePushed", request) ?? NO_RUN;
+    return this.transit("closePushed", request) ?? NO_RUN;
   }
 
   async create(request: CreateRequest): Promise<Result<RunView>> {
@@ -190,24 +106,24 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     return this.#alive() ? this.#ledger.logTail(limit) : null;
   }
   async cancel(): Promise<Result<RunView>> {
-    return this.#decide(this.#transit("cancel", null));
+    return this.#decide(this.transit("cancel", null));
   }
   async interrupt(): Promise<Result<RunView>> {
-    return this.#decide(this.#transit("interrupt", null));
+    return this.#decide(this.transit("interrupt", null));
   }
   async steer(request: SteerRequest): Promise<Result<RunView>> {
-    return this.#decide(this.#transit("steer", request));
+    return this.#decide(this.transit("steer", request));
   }
   async share(digest: string | null): Promise<Result<RunView>> {
-    return this.#decide(this.#transit("share", digest));
+    return this.#decide(this.transit("share", digest));
   }
   async hubPushed(outcome: HubPushOutcome): Promise<void> {
-    this.#transit("hubPushed", outcome);
+    this.transit("hubPushed", outcome);
   }
   async resume(request: ResumeRequest): Promise<Result<Resumed>> {
     for (let attempts = 1; ; attempts++) {
       const counted = this.#alive() ? await countedInTurns(this.#ledger, this.#pause) : null;
-      const answer = this.#transit("resume", { ...request, counted }) ?? NO_RUN;
+      const answer = this.transit("resume", { ...request, counted }) ?? NO_RUN;
       // Leases that were over ended first, which is a change.
       const head = counted === null || answer.ok || attempts === COUNTS ? null : this.#ledger.head();
       if (head === null || counted?.mark === debtsMark(head)) return answer;
@@ -215,7 +131,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   }
   async poke(): Promise<void> {
     await this.#lookAtAlarm();
-    if (this.#alive()) this.#transit("poke", null);
+    if (this.#alive()) this.transit("poke", null);
     else await this.#goOnRemoving();
   }
   async metadata(): Promise<Record<string, unknown> | null> {
@@ -251,7 +167,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     this.#waking.forget();
     if (!this.#ledger.exists()) return;
     if (this.#ledger.isBuried()) return this.#removeSlice();
-    this.#transit("wake", null);
+    this.transit("wake", null);
     const head = this.#ledger.head();
     const due = head === null ? null : sweepDue(head, runTiming(this.env));
     if (head !== null && due !== null && steadyNow() >= due) await this.#sweep(head.epoch);
@@ -269,7 +185,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
       failed = true;
       console.warn(`run ${runName(config)}: segments not swept, tried again later: ${failureOf(thrown).message}`);
     }
-    this.#transit("swept", { epoch, failed });
+    this.transit("swept", { epoch, failed });
   }
 
   /** Of a deleted run whose alarm was lost. */
@@ -286,7 +202,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     await this.ctx.storage.deleteAll();
     // The id may be used again while this instance lives.
     this.#ledger.forgetCached();
-    this.#vitals.clear();
+    this.vitals.clear();
     this.#metadata = null;
   }
 
@@ -320,7 +236,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     const head = this.#alive() ? this.#ledger.head() : null;
     if (head === null) return null;
     const live = new Set(this.#ledger.tickets().map((ticket) => ticket.epoch));
-    return viewOf(this.#ledger, head, this.#vitals.sum(live), this.#context(), this.#live.look(this.#ledger, head));
+    return viewOf(this.#ledger, head, this.vitals.sum(live), this.#context(), this.#live.look(this.#ledger, head));
   }
 
   #answerView(): Result<RunView> {
@@ -334,7 +250,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
   }
 
   /** One transition in one transaction, the alarm included; null when there is no such run, and then nothing is written. */
-  #transit<N extends TransitionName>(name: N, request: Request<N>): Answer<N> | null {
+  protected override readonly transit = <N extends TransitionName>(name: N, request: Request<N>): Answer<N> | null => {
     if (!this.#alive()) return null;
     const done = this.#transaction(() => {
       const result = transit(this.#ledger, name, request, this.#context());
@@ -346,7 +262,7 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     if (done.outbox.heartbeat !== null) this.ctx.waitUntil(this.#sendHeartbeat(done.outbox.heartbeat));
     if (done.outbox.report !== undefined) this.ctx.waitUntil(this.#report(done.outbox.report));
     return done.answer;
-  }
+  };
 
   #transaction<T>(change: () => T): T {
     try {
@@ -376,24 +292,24 @@ export class Run extends DurableObject<Env> implements P.RunExecution, Pushed.In
     const { heartbeat_url } = this.#ledger.config();
     const outcome = heartbeat_url === undefined ? null : await this.#watchers.heartbeat(heartbeat_url, heartbeat);
     const head = this.#alive() ? this.#ledger.head() : null;
-    if (outcome !== null && head !== null && isNews(head, outcome)) this.#transit("heartbeat", outcome);
+    if (outcome !== null && head !== null && isNews(head, outcome)) this.transit("heartbeat", outcome);
   }
 
   /** What the monitor has not heard of the end is said again by the alarm. */
   async #report(report: RunReport): Promise<void> {
     const { monitor } = this.#ledger.config();
     const outcome = monitor === undefined ? null : await this.#watchers.report(monitor.id, report);
-    if (outcome !== null && isReportNews(outcome)) this.#transit("reported", outcome);
+    if (outcome !== null && isReportNews(outcome)) this.transit("reported", outcome);
   }
 
   /** Sends what is due; what is not acknowledged is sent again by the alarm. */
   #send(outbox: Outbox): Promise<void> {
     return announce(this.env, this.#ledger.config(), outbox, {
       view: () => this.#view(),
-      offered: (seq) => void this.#transit("offered", seq),
-      projected: (version) => void this.#transit("projected", version),
-      alertsTold: (ids) => void this.#transit("alertsTold", ids),
-      projectedAndTold: (version, told) => void this.#transit("projectedAndTold", { version, told }),
+      offered: (seq) => void this.transit("offered", seq),
+      projected: (version) => void this.transit("projected", version),
+      alertsTold: (ids) => void this.transit("alertsTold", ids),
+      projectedAndTold: (version, told) => void this.transit("projectedAndTold", { version, told }),
     });
   }
 }

@@ -2,6 +2,10 @@ import { codeChange } from "../../src/config/env-digest.ts";
 import { loweredText } from "../../src/teams/admission.ts";
 import { fail, ok, type Result } from "../../src/errors/result.ts";
 import { emptyTotals } from "../../src/metrics/totals.ts";
+import type { BatchPlanRequest, BatchToldRequest } from "./batching/batching-protocol.ts";
+import { advanceBatches, refreshBatching } from "./batching/closing.ts";
+import { batchPlan } from "./batching/plan.ts";
+import { batchTold } from "./batching/told.ts";
 import { adopt, adopted, inputs } from "./course/adoption.ts";
 import { claim } from "./grants/claims.ts";
 import { keepWaiting, otherCode } from "./grants/code-wait.ts";
@@ -71,6 +75,8 @@ export const TRANSITIONS = {
   pushBatch: (ledger: Ledger, head: RunHead, request: BatchRequest, context: RunContext) => pushBatch(ledger, head, request, context),
   describePushed: (ledger: Ledger, head: RunHead, changes: PushedChanges, context: RunContext) => describePushed(ledger, head, changes, context),
   closePushed: (ledger: Ledger, head: RunHead, request: ClosingRequest, context: RunContext) => closePushed(ledger, head, request, context),
+  batchPlan: (ledger: Ledger, head: RunHead, request: BatchPlanRequest, context: RunContext) => batchPlan(ledger, head, request, context),
+  batchTold: (ledger: Ledger, head: RunHead, request: BatchToldRequest, context: RunContext) => batchTold(ledger, head, request, context),
   window: (ledger: Ledger, head: RunHead, request: P.TicketId) => window(ledger, head, request),
   sorted: (ledger: Ledger, head: RunHead, request: P.SortedRequest) => sorted(ledger, head, request),
   upload: (ledger: Ledger, head: RunHead, request: P.UploadRequest) => upload(ledger, head, request),
@@ -126,13 +132,16 @@ export function transit<N extends TransitionName>(
   lapseTickets(ledger, head, context);
   clearBackoff(head, context);
   keepWaiting(ledger, head, context);
+  advanceBatches(ledger, head, context);
   advance(ledger, head, context);
   const step = TRANSITIONS[name] as unknown as (ledger: Ledger, head: RunHead, request: Request<N>, context: RunContext) => Answer<N>;
   const answer = step(ledger, head, request, context);
   repairSlice(ledger, head, context);
   watchRun(ledger, head, done, context);
   advancePushed(ledger, head, context);
+  advanceBatches(ledger, head, context);
   advance(ledger, head, context);
+  refreshBatching(ledger, head, context);
   // Before the offer: what it logs is an event, and so many events want a merger.
   const heartbeat = keepPulse(ledger, head, { status, phase, done }, context);
   noteOccurrences(ledger, head, { status, phase, done }, context);

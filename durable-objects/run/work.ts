@@ -72,12 +72,14 @@ export interface FolderSource {
   readonly dataset_digest: string | null;
 }
 
-/** One batch at the provider. Numbered from 1 for as long as the run lives; never used again. */
+/** One batch at a provider, of a run whose requests go out in batches. Numbered from 1 for as long as the run lives; never used again. */
 export type JobNumber = number;
 
-/** Answers of a collected job. */
+/** Answers of a job that are in storage. */
 export interface CollectedJob {
   readonly job: JobNumber;
   /** Name of the object that says where each answer is (src/executor/batching/answer-index.ts). */
   readonly index: string;
+  /** Of a generation before this one: what was answered with an error is asked again. */
+  readonly earlier?: true;
 }

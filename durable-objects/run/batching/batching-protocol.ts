@@ -1,6 +1,6 @@
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Ack, TicketId } from "../protocol.ts";
-import type { CollectedJob, InputChunk, JobNumber, UnitRange } from "../work.ts";
+import type { CollectedJob, InputChunk, JobNumber, Piece, Redo, UnitRange } from "../work.ts";
 
 /**
  * What crosses the border between a Run whose requests go out in batches (`--batch`) and the executor that carries them, under a ticket of their own
@@ -24,16 +24,25 @@ export interface JobCounts {
 
 /** The next step. `until`: nothing is to be done before then, in milliseconds from now. */
 export type BatchPlan =
-  /** Requests of these units are to be written, as far as they fit into one job; of those in `known` what was answered is not asked again. */
+  /**
+   * Requests of these units are to be written, as far as they fit into one job; of those in `known` what was answered is not asked again, nor are rollouts that
+   * a `redo` keeps or that are generated in `pieces`. `first`: no job of this generation is written yet: whether a unit asks the same twice is tried.
+   */
   | {
       readonly kind: "write";
       readonly job: JobNumber;
+      readonly first: boolean;
       readonly units: readonly UnitRange[];
       readonly chunks: readonly InputChunk[];
+      readonly redo: readonly Redo[];
+      readonly pieces: readonly Piece[];
       readonly known: readonly CollectedJob[];
     }
   | { readonly kind: "upload"; readonly job: JobNumber; readonly place: number; readonly object: string; readonly bytes: number }
-  /** `creating_at`: somebody began to (Unix milliseconds): it is looked for first. Null: nobody did. */
+  /**
+   * `creating_at`: somebody began to (Unix milliseconds): it is looked for first. Null: nobody did. `find_only`: the run takes no more into batches, so it is not
+   * created where it is not found (`absent`).
+   */
   | {
       readonly kind: "create";
       readonly job: JobNumber;
@@ -43,7 +52,8 @@ export type BatchPlan =
       readonly requests: number;
       readonly file_id: string | null;
       readonly creating_at: number | null;
-      /** Batches of the provider's that other jobs are. */
+      readonly find_only?: true;
+      /** Batches of the provider's that other jobs are, or that failed as a whole. */
       readonly taken: readonly string[];
     }
   | { readonly kind: "look" | "cancel"; readonly job: JobNumber; readonly place: number; readonly batch_id: string }
@@ -54,7 +64,10 @@ export type BatchPlan =
       readonly place: number;
       readonly batch_id: string;
       readonly object: string;
+      readonly requests: number;
       readonly units: readonly UnitRange[];
+      readonly redo: readonly Redo[];
+      readonly pieces: readonly Piece[];
       readonly known: readonly CollectedJob[];
     }
   | { readonly kind: "wait"; readonly until_ms: number }
@@ -75,13 +88,26 @@ export type BatchOutcome =
       /** The most that it can cost, in nano-dollars; null = no price is known, and no budget holds. */
       readonly bound: number | null;
     }
-  | { readonly kind: "uploaded"; readonly job: JobNumber; readonly file_id: string }
-  /** It is about to be created: told before the request is sent. */
+  /** `file_id`: null where a batch is created with its requests. */
+  | { readonly kind: "uploaded"; readonly job: JobNumber; readonly file_id: string | null }
+  /** It is about to be created: told before each request that may create it, which is sent after `ok` alone. */
   | { readonly kind: "creating"; readonly job: JobNumber }
   | { readonly kind: "submitted"; readonly job: JobNumber; readonly batch_id: string; readonly expires_at: number | null }
   | { readonly kind: "seen"; readonly job: JobNumber; readonly state: "submitted" | "cancelling" | "ended"; readonly counts: JobCounts }
-  /** Nothing was created, or it failed as a whole before a request was answered. `full`: the provider takes no more until others are over; `passing`: it is tried again. */
-  | { readonly kind: "refused"; readonly job: JobNumber; readonly failure: Failure; readonly how: "full" | "passing" | "for-good" }
+  /** It was looked for, and nobody created it (`find_only`). */
+  | { readonly kind: "absent"; readonly job: JobNumber }
+  /**
+   * The step was not done. `full`: the provider takes no more until others are over, and nothing was created, or what was failed as a whole; `passing`: it is tried
+   * again, and what it may have created is looked for; `missing`: the provider knows no such batch (any more), or not its results, and its requests are asked again;
+   * `for-good`: the run cannot go on. `batch_id`: of one that failed as a whole, before a request was answered.
+   */
+  | {
+      readonly kind: "refused";
+      readonly job: JobNumber;
+      readonly failure: Failure;
+      readonly how: "full" | "passing" | "missing" | "for-good";
+      readonly batch_id?: string;
+    }
   /** `ready`: units that have all their answers, or none to wait for; `again`: units with requests that were lost or expired. */
   | {
       readonly kind: "collected";
@@ -102,7 +128,7 @@ export interface BatchToldRequest extends TicketId {
   readonly outcome: BatchOutcome;
 }
 
-/** The Run's methods for whoever holds its ticket of the kind `batch`. */
+/** The Run's methods for whoever holds its ticket of the kind `batch`. `lost`: the grant has ended, or the step is not to be done any more. */
 export interface BatchExecution {
   /** What is to be done next; the same again until it is told what became of it. */
   batchPlan(request: BatchPlanRequest): Promise<BatchPlan>;

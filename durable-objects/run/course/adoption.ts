@@ -7,8 +7,9 @@ import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger, Ticket } from "../state/ledger.ts";
 import { markChanged } from "./lifecycle.ts";
 import type { Ack, AdoptedAnswer, AdoptRequest, InputsAnswer, TicketId, UnitRange } from "../protocol.ts";
-import { makePending } from "../grants/pending.ts";
-import { isOwing, owedOf, termsOf } from "./repair.ts";
+import { makeOwed, makePending, makeRangeOwed } from "../grants/pending.ts";
+import { isOwing, owedOf, scoresOnly, termsOf } from "./repair.ts";
+import { inBatches } from "../batching/unasked.ts";
 import type { DoneBefore } from "./done-before.ts";
 import { PLACES_A_TURN } from "./turns.ts";
 import { endTicket, liveTicket } from "../grants/tickets.ts";
@@ -29,6 +30,7 @@ export function holdUnits(ledger: Ledger, head: RunHead, lacks: readonly UnitRan
   const n = head.n ?? 0;
   head.cursor = n;
   head.pending = 0;
+  if (head.batching !== undefined) head.batching = { ...head.batching, unasked: 0 };
   head.done = before.units - before.owed.length;
   for (const unit of before.owed) {
     const done = ledger.done(unit);
@@ -37,20 +39,19 @@ export function holdUnits(ledger: Ledger, head: RunHead, lacks: readonly UnitRan
   let lacking = 0;
   for (const { lo, hi } of lacks) {
     for (const range of before.without({ lo, hi: Math.min(hi, n) })) {
-      ledger.putReturned(range);
+      makeRangeOwed(ledger, head, range);
       lacking += range.hi - range.lo;
     }
   }
-  head.pending += lacking;
-  makePending(ledger, head, before.owed);
+  makeOwed(ledger, head, before.owed);
   head.held = n - before.units - lacking;
 }
 
-/** Units of the range that are somewhere: done, pending or claimed. All others are held. */
+/** Units of the range that are somewhere: done, pending, claimed, or to be answered in a batch. All others are held. */
 function placedIn(ledger: Ledger, range: UnitRange): Set<number> {
   const placed = new Set(ledger.placesIn(range).map(({ unit }) => unit));
   for (const suspect of ledger.suspectsIn(range)) placed.add(suspect.unit);
-  for (const { lo, hi } of [...ledger.returnedIn(range), ...ledger.claimsIn(range)]) {
+  for (const { lo, hi } of [...ledger.returnedIn(range), ...ledger.claimsIn(range), ...inBatches(ledger, range)]) {
     for (let unit = Math.max(lo, range.lo); unit < Math.min(hi, range.hi); unit++) placed.add(unit);
   }
   return placed;
@@ -78,6 +79,7 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
   const taken: Done[] = [];
   // Of one part, so they ascend.
   const owed: number[] = [];
+  const scored: number[] = [];
   let rollouts = 0;
   for (const { unit, offset, length, rollouts: all } of units) {
     if (placed.has(unit)) continue;
@@ -85,15 +87,17 @@ export function adopt(ledger: Ledger, head: RunHead, request: AdoptRequest, cont
     const known = all.filter((rollout): rollout is RolloutSummary => rollout !== null);
     head.totals = addUnit(head.totals, known);
     rollouts += known.length;
-    const owes = isOwing(owedOf({ rollouts: all }, terms));
-    if (owes) owed.push(unit);
+    const debt = owedOf({ rollouts: all }, terms);
+    const owes = isOwing(debt);
+    if (owes) (scoresOnly(debt) ? scored : owed).push(unit);
     taken.push({ unit, segment: request.segment, offset, length, rollouts: all, owed: owes });
   }
   if (taken.length === 0) return { kind: "ok" };
   ledger.putDones(taken);
   addRowBytes(head, lengthOf(taken));
-  makePending(ledger, head, owed);
-  head.done += taken.length - owed.length;
+  makePending(ledger, head, scored);
+  makeOwed(ledger, head, owed);
+  head.done += taken.length - owed.length - scored.length;
   head.held = (head.held ?? 0) - taken.length;
   head.seq++;
   ledger.putEvent({
@@ -124,7 +128,7 @@ export function adopted(ledger: Ledger, head: RunHead, request: TicketId, contex
     const placed = placedIn(ledger, { lo, hi });
     const lacking: number[] = [];
     for (let unit = lo; unit < hi; unit++) if (!placed.has(unit)) lacking.push(unit);
-    makePending(ledger, head, lacking);
+    makeOwed(ledger, head, lacking);
     head.held = (head.held ?? 0) - lacking.length;
     head.import_looked = hi;
     if (hi < end && head.held > 0) return { kind: "more" };

@@ -2,9 +2,10 @@ import { lacksState, mendHint } from "../../../src/errors/leftovers.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
+import { withoutClosing } from "../batching/batching-head.ts";
 import { scoreTheRest } from "./last-scores.ts";
 import { FINALISINGS_TO_FAIL } from "./finalise-attempts.ts";
-import { freshFinalise, HEAD_VERSION, type RunHead } from "../state/head.ts";
+import { freshFinalise, headVersion, type RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import { wantHubPush } from "../sending/hub-push.ts";
 import type { RunStatus } from "../../../src/config/run-status.ts";
@@ -27,6 +28,7 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
   delete head.paused;
   delete head.scores_rest;
   delete head.last_scores;
+  if (head.batching?.closing !== undefined) head.batching = withoutClosing(head.batching);
   // What it did not get to stays as it ended; the next resume counts it anew, and reads on.
   delete head.repair;
   endPinning(head);
@@ -38,7 +40,7 @@ export function endRun(ledger: Ledger, head: RunHead, context: RunContext, statu
 /** No further inputs are being pinned: there are all, or a resume reads on. */
 export function endPinning(head: RunHead): void {
   delete head.pinning;
-  head.version = HEAD_VERSION;
+  head.version = headVersion(head);
 }
 
 /**
@@ -73,20 +75,24 @@ function complete(ledger: Ledger, head: RunHead, context: RunContext): void {
   } else endRun(ledger, head, context, "COMPLETED", "drain", null);
 }
 
+/** Whether its time is over, and it does not end already (batching/closing.ts). */
+export function isOverdue({ phase, paused, deadline_at, batching }: RunHead, { now }: RunContext): boolean {
+  const working = phase === "preparing" || phase === "open";
+  return working && paused === undefined && deadline_at !== null && now >= deadline_at && batching?.closing === undefined;
+}
+
+export const timeLimit = (ledger: Ledger): Failure => ({
+  code: "timeout",
+  message: `The run reached its time limit of ${ledger.config().timeout_minutes} minutes; results so far are kept.`,
+  hint: "Resume it, with a larger timeout_minutes if needed.",
+});
+
 /**
  * Moves the run on as far as what is stored allows; called after every transition. Order matters: a time-out wins over a
  * completion that has not been recorded yet.
  */
 export function advance(ledger: Ledger, head: RunHead, context: RunContext): void {
-  const working = head.phase === "preparing" || head.phase === "open";
-  if (working && head.paused === undefined && head.deadline_at !== null && context.now >= head.deadline_at) {
-    const minutes = ledger.config().timeout_minutes;
-    endByLimit(ledger, head, context, "TIMEOUT", {
-      code: "timeout",
-      message: `The run reached its time limit of ${minutes} minutes; results so far are kept.`,
-      hint: "Resume it, with a larger timeout_minutes if needed.",
-    });
-  }
+  if (isOverdue(head, context)) endByLimit(ledger, head, context, "TIMEOUT", timeLimit(ledger));
   const adopts = head.phase === "open" && head.import !== null;
   if ((head.phase === "preparing" || head.pinning === true || adopts) && (head.lost_preparations ?? 0) >= PREPARATIONS_TO_FAIL) {
     endRun(ledger, head, context, "FAILED", "abort", {
@@ -102,7 +108,8 @@ export function advance(ledger: Ledger, head: RunHead, context: RunContext): voi
     head.n !== null &&
     head.done === head.n &&
     head.repair === undefined &&
-    head.pinning !== true
+    head.pinning !== true &&
+    head.batching?.closing === undefined
   )
     complete(ledger, head, context);
   if (head.phase === "draining") scoreTheRest(ledger, head, context);

@@ -9,6 +9,7 @@ import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
+import { beginClosing } from "../batching/closing.ts";
 import { endLastScores } from "./last-scores.ts";
 import { endByLimit } from "./lifecycle.ts";
 
@@ -22,7 +23,8 @@ export function endOverBudget(ledger: Ledger, head: RunHead, request: OverBudget
     endLastScores(head);
     logEvent(ledger, head, context, "WARNING", "What is generated is not all scored: nothing is left of the budget for its judges; a resume scores the rest");
   } else if (head.phase === "preparing" || head.phase === "open") {
-    endByLimit(ledger, head, context, "CANCELLED", overBudget(ledger.config(), budgetOwner(request.budget), request.over));
+    const failure = overBudget(ledger.config(), budgetOwner(request.budget), request.over);
+    if (!beginClosing(ledger, head, { why: "budget", failure }, context)) endByLimit(ledger, head, context, "CANCELLED", failure);
   }
   return { kind: "ok" };
 }

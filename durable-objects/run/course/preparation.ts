@@ -4,7 +4,7 @@ import { codeFound } from "../grants/code-wait.ts";
 import { loaded } from "../grants/load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
-import { PINNING_HEAD_VERSION, type RunHead } from "../state/head.ts";
+import { headVersion, type RunHead } from "../state/head.ts";
 import type { Ledger, Ticket } from "../state/ledger.ts";
 import { endPinning, endRun, openRun } from "./lifecycle.ts";
 import type { Ack, PreparedRequest, TicketId } from "../protocol.ts";
@@ -56,7 +56,8 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   for (const part of request.permuted ?? []) if (order_seed !== undefined && part.lo >= (head.n ?? 0)) ledger.order.permute(part, order_seed);
   head.input_bytes += request.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
   head.n = request.count;
-  head.pending += added;
+  if (head.batching === undefined) head.pending += added;
+  else head.batching = { ...head.batching, unasked: head.batching.unasked + added };
   head.dataset_digest = request.digest;
   // What is pinned was compared before the data was read.
   head.env_digest ??= request.env_digest;
@@ -75,8 +76,8 @@ export function prepared(ledger: Ledger, head: RunHead, request: LookedAtPrepare
   if (head.import !== null && head.held === undefined) holdUnits(ledger, head, request.lacks ?? [], request.before ?? doneBefore(ledger, head));
   if (head.phase === "preparing") openRun(head, context);
   if (request.more === true) {
-    head.version = PINNING_HEAD_VERSION;
     head.pinning = true;
+    head.version = headVersion(head);
     return { kind: "ok" };
   }
   endPinning(head);

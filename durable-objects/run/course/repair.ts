@@ -3,6 +3,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Done, Ledger } from "../state/ledger.ts";
+import { makeOwed, makePending } from "../grants/pending.ts";
 import { runsOf } from "../state/runs-of.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
 
@@ -63,15 +64,12 @@ export function repairSlice(ledger: Ledger, head: RunHead, { slice = ROLLOUTS_A_
   const next = repair.from + most;
   const owed = ledger.failedIn({ lo: repair.from, hi: next }).flatMap((done) => (!done.owed && isOwing(owedOf(done, terms)) ? [{ ...done, owed: true }] : []));
   ledger.putDones(owed);
-  for (const range of runsOf(
-    owed.map(({ unit }) => unit),
-    0,
-  )) {
-    for (const { unit } of ledger.suspectsIn(range)) ledger.deleteSuspect(unit);
-    ledger.putReturned(range);
-  }
+  const unitsOf = (dones: readonly Done[]): number[] => dones.map(({ unit }) => unit);
+  for (const range of runsOf(unitsOf(owed), 0)) for (const { unit } of ledger.suspectsIn(range)) ledger.deleteSuspect(unit);
+  const [scored, played] = [owed.filter((done) => scoresOnly(owedOf(done, terms))), owed.filter((done) => !scoresOnly(owedOf(done, terms)))];
+  makePending(ledger, head, unitsOf(scored));
+  makeOwed(ledger, head, unitsOf(played));
   head.done -= owed.length;
-  head.pending += owed.length;
   if (next >= (head.n ?? 0)) delete head.repair;
   else head.repair = { ...repair, from: next };
 }

@@ -188,6 +188,7 @@ export function resume(ledger: Ledger, head: RunHead, request: CountedResume, co
   delete head.loading;
   head.generation++;
   ledger.renewPieces(head.generation);
+  if (head.batching !== undefined) ledger.batching.forgetTries();
   head.boot = request.boot;
   head.interrupted = false;
   delete head.paused;

@@ -2,12 +2,25 @@
  * The machine's clock may have been set back since the Run last wrote, and its runtime begun anew. What is due moves with it, so that nothing waits
  * for the difference; what has happened keeps the time at which it did.
  */
+import { isLive } from "../batching/job.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 
 /** Machines of a deployment differ by less. */
 const LEAST_MS = 10_000;
+
+function moveBatches(ledger: Ledger, head: RunHead, moved: (at: number) => number): void {
+  const { batching } = head;
+  if (batching === undefined) return;
+  const { closing, write_at } = batching;
+  head.batching = {
+    ...batching,
+    ...(write_at === undefined ? {} : { write_at: moved(write_at) }),
+    ...(closing === undefined ? {} : { closing: { ...closing, until: moved(closing.until) } }),
+  };
+  for (const job of ledger.batching.jobs()) if (isLive(job) && job.due_at > 0) ledger.batching.put({ ...job, due_at: moved(job.due_at) });
+}
 
 /** Moves every time that is waited for or counted from, where the newest that is stored lies ahead. */
 export function moveWithClock(ledger: Ledger, head: RunHead, { now }: RunContext): void {
@@ -39,6 +52,7 @@ export function moveWithClock(ledger: Ledger, head: RunHead, { now }: RunContext
       look_at: typeof look_at === "number" ? moved(look_at) : look_at,
     };
   }
+  if (head.batching !== undefined) moveBatches(ledger, head, moved);
   if (head.last_scores !== undefined) head.last_scores = { ...head.last_scores, until: moved(head.last_scores.until) };
   if (head.alerts !== undefined) head.alerts = { ...head.alerts, retry_at: moved(head.alerts.retry_at) };
   if (head.hub_push !== undefined) head.hub_push = { ...head.hub_push, retry_at: moved(head.hub_push.retry_at) };

@@ -4,13 +4,12 @@ import { loaded } from "./load-wait.ts";
 import type { RunContext } from "../state/context.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger, Span, Ticket } from "../state/ledger.ts";
-import { relocated } from "../state/relocated.ts";
 import { isPinning, isSuspended } from "./offers.ts";
 import { takeUnits } from "./pending.ts";
-import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, Redo, TicketId, UnitRange } from "../protocol.ts";
-import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import type { Block, ClaimAnswer, ClaimDecision, ClaimRequest, TicketId, UnitRange } from "../protocol.ts";
 import { takeLast } from "../course/last-scores.ts";
-import { debtOf, termsOf } from "../course/repair.ts";
+import { answersFor } from "../batching/known-answers.ts";
+import { redosOf } from "./redos.ts";
 import { claimSpan, type SpanChoice } from "./spans.ts";
 import { isPoisoned, isWary } from "./suspects.ts";
 import { liveTicket, renewed, wordFor } from "./tickets.ts";
@@ -31,29 +30,10 @@ export function blockSize(request: { free: number; soon: number }, pending: numb
   return Math.max(0, Math.min(ahead, pending, carried, named, MAX_BLOCK_UNITS));
 }
 
-function redosOf(ledger: Ledger, head: RunHead, range: UnitRange): Redo[] {
-  const terms = termsOf(head, ledger.config());
-  return relocated(ledger, ledger.owedIn(range)).map(({ unit, segment, offset, length, rollouts }) => {
-    const debts = rollouts.map((rollout) => debtOf(rollout, terms));
-    const score = debts.flatMap((debt, index) => (debt === "scores" ? [index] : []));
-    return {
-      unit,
-      place: { segment, offset, length },
-      keep: debts.flatMap((debt, index) => (debt === "rollout" ? [] : [index])),
-      ...(score.length === 0 ? {} : { score }),
-      ...otherPrompts(rollouts),
-    };
-  });
-}
-
-function otherPrompts(rollouts: readonly (RolloutSummary | null)[]): Pick<Redo, "other_prompts"> {
-  const others = rollouts.flatMap((rollout, index) => (rollout?.other_prompt === true ? [index] : []));
-  return others.length === 0 ? {} : { other_prompts: others };
-}
-
 function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: UnitRange, kind: { alone: boolean; poisoned: boolean }): Block {
   ledger.putClaim({ ...range, ticket: ticket.ticket, epoch: ticket.epoch });
   const pieces = ledger.piecesIn(range);
+  const jobs = head.batching === undefined ? [] : answersFor(ledger, head, [range]);
   return {
     kind: "block",
     ...range,
@@ -62,6 +42,7 @@ function claimBlock(ledger: Ledger, head: RunHead, ticket: TicketId, range: Unit
     redo: redosOf(ledger, head, range),
     ...(pieces.length === 0 ? {} : { pieces }),
     chunks: ledger.chunksIn(range),
+    ...(jobs.length === 0 ? {} : { jobs }),
   };
 }
 

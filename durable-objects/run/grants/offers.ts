@@ -9,7 +9,8 @@ import type { Ledger, Ticket } from "../state/ledger.ts";
 import { dividedWant } from "./spans.ts";
 
 /** Whether a grant is for work beside the units, which takes no requests and no place of an executor for them. */
-export const isBeside = ({ task }: Ticket): boolean => task.kind === "adopt" || task.kind === "merge" || task.kind === "prepare" || task.kind === "intake";
+export const isBeside = ({ task }: Ticket): boolean =>
+  task.kind === "adopt" || task.kind === "merge" || task.kind === "prepare" || task.kind === "intake" || task.kind === "batch";
 
 /** An unattended run works under any boot; an attended one only under the boot that created or resumed it. A pushed one waits for who pushes it. */
 export function isSuspended(config: RunConfig, head: RunHead, context: RunContext): boolean {
@@ -71,7 +72,8 @@ export function wanted(ledger: Ledger, head: RunHead, context: RunContext): numb
   const work = Math.max(Math.min(lanes, head.pending), dividedWant(ledger, head, free, context));
   // One executor is enough to see whether anybody has the run's code by now.
   const units = Math.min(work, typeof head.code_wait?.since === "number" ? 1 : Number.POSITIVE_INFINITY);
-  return Math.max(units, wantsPreparer(head, tickets) || wantsAdopter(head, tickets) || wantsMerger(head, tickets, context) ? 1 : 0);
+  const beside = wantsPreparer(head, tickets) || wantsAdopter(head, tickets) || wantsBatcher(head, tickets, context) || wantsMerger(head, tickets, context);
+  return Math.max(units, beside ? 1 : 0);
 }
 
 /** Whether the run wants lanes and has none at all: executors that are full make room for it. */
@@ -86,6 +88,10 @@ export const isPinning = (tickets: readonly Ticket[]): boolean => tickets.some((
 /** Whether rows of a folder are to be taken over beside the units, and nobody does it. */
 export const wantsAdopter = (head: RunHead, tickets: readonly Ticket[]): boolean =>
   head.phase === "open" && head.import !== null && !tickets.some(({ task }) => task.kind === "adopt");
+
+/** Whether a step of the run's batches is due, and nobody does it. */
+export const wantsBatcher = (head: RunHead, tickets: readonly Ticket[], { now }: RunContext): boolean =>
+  head.phase === "open" && typeof head.batching?.next_at === "number" && head.batching.next_at <= now && !tickets.some(({ task }) => task.kind === "batch");
 
 /** Units that the end of the run wants scored, and nobody has. */
 export const lastUnits = ({ last_scores }: RunHead): number => last_scores?.units.length ?? 0;

@@ -1,3 +1,4 @@
+import { putUnasked } from "../batching/unasked.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
 import type { UnitRange } from "../protocol.ts";
@@ -33,10 +34,22 @@ export function returnUnits(ledger: Ledger, head: RunHead, range: UnitRange): vo
   close(range.hi);
 }
 
-/** Makes units pending that were in no table, or done and now owed. */
+/** Makes units pending that were in no table, or done and now owed: nothing of them is to be asked in a batch. */
 export function makePending(ledger: Ledger, head: RunHead, units: readonly number[]): void {
   for (const range of runsOf(units, 0)) ledger.putReturned(range);
   head.pending += units.length;
+}
+
+/** The same of units whose rollouts are to be played: of a run in batches they are asked first. */
+export function makeOwed(ledger: Ledger, head: RunHead, units: readonly number[]): void {
+  for (const range of runsOf(units, 0)) makeRangeOwed(ledger, head, range);
+}
+
+/** And of a range of them. */
+export function makeRangeOwed(ledger: Ledger, head: RunHead, range: UnitRange): void {
+  if (head.batching !== undefined) return putUnasked(ledger, head, [{ ...range, tries: 0 }]);
+  ledger.putReturned(range);
+  head.pending += range.hi - range.lo;
 }
 
 /** Places of kept rollouts that one block names at most, unless its first unit alone has more: its answer is stored in one row. */
@@ -49,7 +62,8 @@ function endOfPieces(ledger: Ledger, { lo, hi }: UnitRange): number {
 }
 
 /** The unit that `takeUnits` takes first; null when it takes none. */
-export const nextUnit = (ledger: Ledger, { n, cursor }: RunHead): number | null => ledger.firstReturned()?.lo ?? (n === null || cursor >= n ? null : cursor);
+export const nextUnit = (ledger: Ledger, { n, cursor, batching }: RunHead): number | null =>
+  ledger.firstReturned()?.lo ?? (n === null || cursor >= n || batching !== undefined ? null : cursor);
 
 /** Takes up to `size` adjacent units from the front of what is pending: returned ranges first, then the untouched tail. */
 export function takeUnits(ledger: Ledger, head: RunHead, size: number): UnitRange | null {
@@ -61,7 +75,8 @@ export function takeUnits(ledger: Ledger, head: RunHead, size: number): UnitRang
     head.pending -= hi - returned.lo;
     return { lo: returned.lo, hi };
   }
-  if (head.n === null || head.cursor >= head.n) return null;
+  // Of a run in batches nobody has asked those (batching/unasked.ts).
+  if (head.n === null || head.cursor >= head.n || head.batching !== undefined) return null;
   const lo = head.cursor;
   const hi = Math.min(head.n, lo + size);
   head.cursor = hi;

@@ -1,5 +1,6 @@
 import { isSpendingError } from "../../../src/errors/codes.ts";
 import { fail, type Failure, ok, type Result } from "../../../src/errors/result.ts";
+import { beginClosing, endClosing } from "../batching/closing.ts";
 import type { RunContext } from "../state/context.ts";
 import { logEnvironment, logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
@@ -31,6 +32,8 @@ export function cancel(ledger: Ledger, head: RunHead, context: RunContext): Resu
     head.pushed = { ...head.pushed, closing: "CANCELLED" };
     return ok(null);
   }
+  // The first time; who cancels once more waits for nothing.
+  if (beginClosing(ledger, head, { why: "cancelled", failure: null }, context) || endClosing(ledger, head, context)) return ok(null);
   endRun(ledger, head, context, "CANCELLED", "drain", null);
   head.scores_rest = true;
   return ok(null);

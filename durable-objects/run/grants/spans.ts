@@ -18,9 +18,9 @@ export const SPAN_ROLLOUTS = 8;
 
 const leastOf = ({ span = SPAN_ROLLOUTS }: RunContext): number => span;
 
-/** Whether units of the run may be divided at all. Where the environment says how many are open at once, each has its lane for itself. */
-export const mayDivide = ({ rollouts_per_example: r }: RunConfig, { undivided, concurrency }: RunHead, context: RunContext): boolean =>
-  r >= 2 * leastOf(context) && undivided !== true && typeof concurrency !== "number";
+/** Whether units of the run may be divided at all. Where the environment says how many are open at once, each has its lane for itself; answers of batches are there at once. */
+export const mayDivide = ({ rollouts_per_example: r }: RunConfig, { undivided, concurrency, batching }: RunHead, context: RunContext): boolean =>
+  r >= 2 * leastOf(context) && undivided !== true && typeof concurrency !== "number" && batching === undefined;
 
 const requestsOf = ({ requests, generation = requests }: Ticket): number => Math.max(1, Math.min(requests, generation));
 

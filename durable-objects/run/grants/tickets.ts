@@ -22,6 +22,7 @@ import {
   lanesFor,
   lastUnits,
   wantsAdopter,
+  wantsBatcher,
   wantsIntake,
   wantsPreparer,
 } from "./offers.ts";
@@ -117,10 +118,10 @@ export function lapseTickets(ledger: Ledger, head: RunHead, context: RunContext)
 }
 
 /** Of tasks that read what others have written: what kills one kills the next. */
-const READERS: readonly TicketTask["kind"][] = ["prepare", "adopt", "intake"];
+const READERS: readonly TicketTask["kind"][] = ["prepare", "adopt", "intake", "batch"];
 
-/** Final files are written, rows taken over and segments merged without the environment. */
-const needsCode = ({ task }: Ticket): boolean => task.kind === "units" || task.kind === "prepare";
+/** Final files are written, rows taken over and segments merged without the environment; what goes into batches is its prompts. */
+const needsCode = ({ task }: Ticket): boolean => task.kind === "units" || task.kind === "prepare" || task.kind === "batch";
 
 function grantOf(ledger: Ledger, head: RunHead, ticket: Ticket, context: RunContext): Grant {
   return {
@@ -156,10 +157,10 @@ function smallestFreeId(tickets: readonly Ticket[]): number {
 }
 
 /** What is done beside the units. */
-type BesideKind = "prepare" | "adopt" | "merge" | "intake";
+type BesideKind = "prepare" | "adopt" | "merge" | "intake" | "batch";
 
 function taskFor(head: RunHead, { stop_when }: RunConfig, beside: BesideKind | null): TicketTask {
-  if (beside === "merge" || beside === "intake") return { kind: beside };
+  if (beside === "merge" || beside === "intake" || beside === "batch") return { kind: beside };
   const { import: source, import_part: part = 0, import_through: through } = head;
   const folder =
     source === null
@@ -233,10 +234,11 @@ function allowance(ledger: Ledger, head: RunHead, request: JoinRequest, context:
 }
 
 /** Work beside the units that the run wants done, of what the executor does. */
-function besideFor(ledger: Ledger, head: RunHead, { adopts, merges, intakes }: JoinRequest, context: RunContext): BesideKind | null {
+function besideFor(ledger: Ledger, head: RunHead, { adopts, merges, intakes, batches }: JoinRequest, context: RunContext): BesideKind | null {
   if (head.pushed !== undefined) return intakes === true && wantsIntake(head, ledger.tickets()) ? "intake" : null;
   if (wantsPreparer(head, ledger.tickets()) && !isLoadingHeldUp(ledger, head, context)) return "prepare";
   if (adopts === true && wantsAdopter(head, ledger.tickets())) return "adopt";
+  if (batches === true && wantsBatcher(head, ledger.tickets(), context)) return "batch";
   return merges === true && wantsMerger(head, ledger.tickets(), context) ? "merge" : null;
 }
 
@@ -252,6 +254,7 @@ export function join(ledger: Ledger, head: RunHead, request: JoinRequest, contex
   if (head.phase === "settled" || (head.phase === "draining" && (lastUnits(head) === 0 || request.scores_only !== true))) return { kind: "closed" };
   if (isSuspended(ledger.config(), head, context) || !isOfThisLife(request, context) || request.protocol !== PROTOCOL) return { kind: "none" };
   if (!mayWork(head, request) || (ledger.config().rescored_from !== undefined && request.rescores !== true)) return { kind: "none" };
+  if (head.batching !== undefined && request.batches !== true) return { kind: "none" };
   const own = ledger.tickets().filter((ticket) => ticket.executor === request.executor);
   const newest = own.reduce<Ticket | null>((last, ticket) => (last === null || ticket.joined > last.joined ? ticket : last), null);
   if (newest !== null && request.seq <= newest.joined) {

@@ -2,6 +2,7 @@ import { USUAL_RANGE } from "../../../src/metrics/interval.ts";
 import { type LiveMean, openRange, PrefixMean } from "../../../src/metrics/one-run/live-mean.ts";
 import { averageReward, erroredRollouts } from "../../../src/metrics/totals.ts";
 import type { RunHead } from "../state/head.ts";
+import { openUnits } from "./open-units.ts";
 import type { Ledger } from "../state/ledger.ts";
 
 /** Units that one look reads at most: some ten milliseconds. What is left is read by the next ones. */
@@ -21,7 +22,7 @@ export class LivePrefix {
     const [first] = ledger.order.get().parts;
     const { reward_range: range = USUAL_RANGE, totals } = head;
     const errored = erroredRollouts(totals);
-    const open = (head.n - head.done - head.pending - (head.held ?? 0)) * ledger.config().rollouts_per_example;
+    const open = openUnits(ledger, head) * ledger.config().rollouts_per_example;
     const begun = { answered: totals.rollouts - errored, sum: totals.reward_sum_without_errors, unresolved: errored + Math.max(0, open) };
     const whole = { range: openRange(begun, range) };
     // What was taken over from a folder, or pinned by a version of before, is in no random order; what follows it cannot make it one.

@@ -9,6 +9,8 @@ import type { RunScores } from "../../../src/report/run-scores.ts";
 import type { RunProjection } from "../../registry/registry-control.ts";
 import { endedByField } from "../course/ended-by.ts";
 import { rolloutsByCode, waitingFor } from "../grants/code.ts";
+import { batchView } from "../batching/batch-view.ts";
+import { inBatches, openUnits } from "./open-units.ts";
 import type { RunContext } from "../state/context.ts";
 import type { LoadingAgain, RunView } from "../control.ts";
 import type { RunHead } from "../state/head.ts";
@@ -27,6 +29,8 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
   const pinned = head.n === null || head.pinning === true ? Math.max(head.n ?? 0, config.num_examples) : head.n;
   // What is not handed out when the run stops early is none of it.
   const [total, pending] = head.stopped === undefined ? [pinned, head.pending] : [pinned - head.pending, 0];
+  const unplayed = pending + inBatches(ledger, head);
+  const batch = batchView(ledger, head);
   return {
     config,
     status: head.status,
@@ -36,12 +40,13 @@ export function viewOf(ledger: Ledger, head: RunHead, vitals: Vitals, context: R
     generation: head.generation,
     failure: head.failure,
     ...endedByField(head.failure),
-    units: { total, done: head.done, open: head.n === null ? 0 : head.n - head.done - head.pending - (head.held ?? 0), pending },
+    units: { total, done: head.done, open: openUnits(ledger, head), pending: unplayed },
     totals: head.totals,
     ...(live === null ? {} : { live }),
     ...keptOf(ledger, head),
     ...(head.last_scores === undefined ? {} : { scoring_until: head.last_scores.until }),
     ...pushedOf(ledger, head),
+    ...(batch === null ? {} : { batch }),
     ...(head.stopped === undefined ? {} : { stopped_early: stoppedRun(head.stopped, { num_examples: total, config }) }),
     vitals,
     executors: ledger.tickets().length,

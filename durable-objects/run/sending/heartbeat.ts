@@ -2,6 +2,7 @@ import type { RunContext } from "../state/context.ts";
 import { logEvent } from "../state/events.ts";
 import type { RunHead } from "../state/head.ts";
 import type { Ledger } from "../state/ledger.ts";
+import { isAtWork } from "../batching/job.ts";
 import { isSuspended } from "../grants/offers.ts";
 import { freshPulse, type Pulse } from "../state/pulse.ts";
 
@@ -63,8 +64,13 @@ function dueHeartbeat(ledger: Ledger, head: RunHead, pulse: Pulse, { before, wor
   if (!working) return null;
   if (before.phase === "open" && head.done > before.done) return "unit";
   // By the clock only while somebody works, and gets on.
-  return context.now >= pulse.next_at && !pulse.stalled && (ledger.tickets().length > 0 || head.paused !== undefined) ? "timer" : null;
+  return context.now >= pulse.next_at && !pulse.stalled && (ledger.tickets().length > 0 || head.paused !== undefined || isAnswered(ledger, head))
+    ? "timer"
+    : null;
 }
+
+/** Whether a provider works on batches of the run, which nobody here has to. */
+const isAnswered = (ledger: Ledger, { batching }: RunHead): boolean => batching !== undefined && ledger.batching.jobs().some(isAtWork);
 
 const lastProgress = (ledger: Ledger, pulse: Pulse): number => Math.max(pulse.progressed_at, ...ledger.tickets().map((ticket) => ticket.progressed_at ?? 0));
 

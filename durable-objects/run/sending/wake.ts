@@ -12,12 +12,16 @@ export const ALARM_LOST_MS = 60_000;
 
 /**
  * When the Run has something to do by itself, in Unix milliseconds; null = never. The one place that decides on the alarm:
- * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a word to the monitor, a push to the Hub, alerts that are owed, and the sweep.
+ * the earliest of lease ends, the time limit, a back-off's end, the waits for the run's code and for another attempt to load it, the next turn of a repair or of a watch, the end of the last scores, the next step of its batches and their end, another attempt to write the files, an unacknowledged offer or projection, a look at the pulse, a word to the monitor, a push to the Hub, alerts that are owed, and the sweep.
  */
 export function nextWake(head: RunHead, tickets: readonly Ticket[], timing: RunTiming): number | null {
   const due: number[] = tickets.map((ticket) => ticket.lease_until + timing.grace);
   const working = head.phase === "preparing" || head.phase === "open";
-  if (working && head.paused === undefined && head.deadline_at !== null) due.push(head.deadline_at);
+  const closing = head.batching?.closing;
+  if (working && head.paused === undefined && head.deadline_at !== null && closing === undefined) due.push(head.deadline_at);
+  if (head.phase === "open" && closing !== undefined) due.push(closing.until);
+  // What is due already is offered.
+  if (head.phase === "open" && head.batching !== undefined && (head.batching.next_at ?? 0) > 0) due.push(head.batching.next_at ?? 0);
   if (head.phase === "open" && head.health.backoff_until > 0) due.push(head.health.backoff_until);
   if (head.phase === "finalising" && head.finalise.failed && head.finalise.failed.retry_at > 0) due.push(head.finalise.failed.retry_at);
   if (working && head.code_wait) {

@@ -29,6 +29,8 @@ export interface RunTiming {
   readonly heartbeat: number;
   /** Refusals that every further call would meet end a run that had answers only after so long without one (health.ts). */
   readonly refusals: number;
+  /** First look at a batch of requests after it was submitted; the next ones come ever later (batching/told.ts). */
+  readonly look: number;
   /** How long after its end orphan segments of a run are swept; absent = as long as sweep.ts has. */
   readonly sweep?: number;
 }

@@ -4,6 +4,7 @@ import type { SandboxName } from "../../../src/config/sandbox-names.ts";
 import type { Failure } from "../../../src/errors/result.ts";
 import type { Totals } from "../../../src/metrics/totals.ts";
 import type { ImportSource, RunPhase } from "../control.ts";
+import { type BatchingHead, freshBatching } from "../batching/batching-head.ts";
 import type { AlertDebt } from "./alert-debt.ts";
 import type { HubPush } from "./hub-push.ts";
 import { freshPushed, type PushedHead } from "../pushed/pushed-head.ts";
@@ -20,14 +21,22 @@ import type { Unscored } from "../../../src/metrics/rollout-summary.ts";
 export const HEAD_VERSION = 1;
 /** While further inputs are being pinned: a version that does not know `pinning` would end the run with those that there are. */
 export const PINNING_HEAD_VERSION = 2;
-export const KNOWN_HEADS: readonly number[] = [HEAD_VERSION, PINNING_HEAD_VERSION];
+/** Of a run whose requests go out in batches: a version that does not know `batching` would send them one by one, for twice the price. */
+export const BATCHING_HEAD_VERSION = 3;
+export const KNOWN_HEADS: readonly number[] = [HEAD_VERSION, PINNING_HEAD_VERSION, BATCHING_HEAD_VERSION];
+
+/** What a version has to know to go on with the run. */
+export function headVersion({ batching, pinning }: Pick<RunHead, "batching" | "pinning">): RunHead["version"] {
+  if (batching !== undefined) return BATCHING_HEAD_VERSION;
+  return pinning === true ? PINNING_HEAD_VERSION : HEAD_VERSION;
+}
 
 /**
  * The hot record of a run: everything a transition decides on that is not per unit. One row, written once per transaction.
  * Times are Unix milliseconds of the Run's own clock.
  */
 export interface RunHead {
-  version: typeof HEAD_VERSION | typeof PINNING_HEAD_VERSION;
+  version: typeof HEAD_VERSION | typeof PINNING_HEAD_VERSION | typeof BATCHING_HEAD_VERSION;
   status: RunStatus;
   phase: RunPhase;
   generation: number;
@@ -139,6 +148,8 @@ export interface RunHead {
   sandboxes?: readonly SandboxName[];
   /** Of an evaluation that is pushed; absent = it is not. */
   pushed?: PushedHead;
+  /** Of a run whose requests go out in batches; absent = each is sent by itself. */
+  batching?: BatchingHead;
   finalise: FinaliseState;
   /** `idle`: nobody works for the run; absent = somebody does, or nothing is wanted. */
   offer: { want: number; executors?: number; idle?: boolean; seq: number; due: boolean; retry_at: number; tries: number };
@@ -272,7 +283,7 @@ export function newPushedHead(config: RunConfig, boot: string, totals: Totals, n
 
 export function newHead(config: RunConfig, boot: string, source: ImportSource | null, totals: Totals, now: number): RunHead {
   return {
-    version: HEAD_VERSION,
+    version: config.batch === true ? BATCHING_HEAD_VERSION : HEAD_VERSION,
     status: "PENDING",
     phase: "preparing",
     generation: 1,
@@ -300,6 +311,7 @@ export function newHead(config: RunConfig, boot: string, source: ImportSource | 
     totals,
     // A span of them would be generated.
     ...(config.rescored_from === undefined ? {} : { undivided: true as const }),
+    ...(config.batch === true ? { batching: freshBatching(0) } : {}),
     attempt: 0,
     import: source,
     finalise: freshFinalise(),

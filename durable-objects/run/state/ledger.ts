@@ -4,6 +4,7 @@ import type { Allowance, ClaimDecision, CommitPiece, InputChunk, Piece, TicketTa
 import type { Place } from "../../../r2-layout/place.ts";
 import type { ResponseModels } from "../../../src/metrics/response-models.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import type { BatchStore } from "../batching/batch-store.ts";
 import type { PushedStore } from "../pushed/pushed-store.ts";
 import type { StoppingStore } from "../stopping/stopping-store.ts";
 import type { OrderStore } from "./tables/order-store.ts";
@@ -153,6 +154,8 @@ export interface Ledger {
   readonly pushed: PushedStore;
   /** Of a run with a rule to stop by. */
   readonly stopping: StoppingStore;
+  /** Of a run whose requests go out in batches. */
+  readonly batching: BatchStore;
 
   /** How the pinned examples stand. */
   readonly order: Pick<OrderStore, "get" | "permute">;

@@ -4,7 +4,7 @@ import { EdgewiseError, type Result } from "../../../src/errors/result.ts";
 import { execute } from "../../counted-sql.ts";
 import { EventTable } from "./tables/event-table.ts";
 import { GrantTables } from "./tables/grant-tables.ts";
-import { KNOWN_HEADS, PINNING_HEAD_VERSION, type RunHead } from "./head.ts";
+import { BATCHING_HEAD_VERSION, KNOWN_HEADS, type RunHead } from "./head.ts";
 import type { SamplePlace } from "../control.ts";
 import type { StoredEvent } from "../../../src/logging/stored-event.ts";
 import { type DoneRecord, placeOf, readSuspect } from "./done-record.ts";
@@ -12,6 +12,7 @@ import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Suspect, Ticke
 import { PieceTable } from "./tables/piece-table.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../protocol.ts";
 import type { RolloutSummary } from "../../../src/metrics/rollout-summary.ts";
+import { BatchTable } from "../batching/batch-table.ts";
 import { StoppingTable } from "../stopping/stopping-table.ts";
 import { PushedTable } from "../pushed/pushed-table.ts";
 import { MovedTable } from "./tables/moved-table.ts";
@@ -19,6 +20,7 @@ import { OrderStore } from "./tables/order-store.ts";
 import { RecordTable } from "./tables/record-table.ts";
 import { RowCounts } from "./row-counts.ts";
 import { KNOWN_SCHEMAS, MOVED_SCHEMA_VERSION, ORDER_SCHEMA_VERSION, SCHEMA, SCHEMA_VERSION } from "./schema.ts";
+import { storedByAnother } from "./stored-version.ts";
 import { SpanTable } from "./tables/span-table.ts";
 
 type Value = SqlStorageValue;
@@ -35,11 +37,6 @@ function unwrap<T>(result: Result<T>): T {
   return result.value;
 }
 
-const storedByAnother = (what: string, version: string, known: number): EdgewiseError =>
-  new EdgewiseError("stored_version_unknown", `This run ${what} ${version}; this version knows ${known}.`, {
-    hint: "Deploy the version of edgewise that stored it again, or a newer one.",
-  });
-
 /** The Run's tables in the SQLite storage of its Durable Object. Rows read and written are counted (operations.ts). */
 export class SqlLedger implements Ledger {
   readonly #sql: SqlStorage;
@@ -48,6 +45,7 @@ export class SqlLedger implements Ledger {
   readonly spans: SpanTable;
   readonly pushed: PushedTable;
   readonly stopping: StoppingTable;
+  readonly batching: BatchTable;
   readonly #moved: MovedTable;
   readonly #events: EventTable;
   #names: readonly string[] | null = null;
@@ -71,6 +69,7 @@ export class SqlLedger implements Ledger {
     this.#events = new EventTable(sql);
     this.pushed = new PushedTable(sql, { get: () => this.#records.get("pushed"), put: (text) => this.#records.put("pushed", text) });
     this.stopping = new StoppingTable(sql);
+    this.batching = new BatchTable(sql);
     this.#grants = new GrantTables(sql, (range) => this.settledIn(range).length);
     this.#pieces = new PieceTable(sql, { generation: () => this.head()?.generation ?? 0, settledIn: (range) => this.settledIn(range) });
   }
@@ -123,7 +122,7 @@ export class SqlLedger implements Ledger {
     const text = this.#records.get("head");
     if (text === null) return null;
     const head = JSON.parse(text) as RunHead;
-    if (!KNOWN_HEADS.includes(head.version)) throw storedByAnother("has a head of version", String(head.version), PINNING_HEAD_VERSION);
+    if (!KNOWN_HEADS.includes(head.version)) throw storedByAnother("has a head of version", String(head.version), BATCHING_HEAD_VERSION);
     return head;
   }
   putHead(head: RunHead): void {
@@ -383,6 +382,7 @@ export class SqlLedger implements Ledger {
     this.#pieces.forget();
     this.spans.forget();
     this.stopping.forget();
+    this.batching.forget();
     this.#moved.forget();
     this.rowCounts.forget();
   }

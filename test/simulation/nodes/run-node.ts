@@ -14,7 +14,7 @@ import { checkStopping } from "../stopping.ts";
 /** After faults have ended: no late alarm of before is still to come. */
 const CALM_MS = 30_000;
 
-export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000, sweep: 60_000 };
+export const TIMING = { lease: 6_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000, look: 5_000, sweep: 60_000 };
 
 /** The Run's Durable Object as the simulator plays it: transactions on a ledger that survives, an alarm, an outbox. */
 export class RunNode {

@@ -2,6 +2,7 @@ import type { RunConfig } from "../../../src/config/plan/run-config.ts";
 import type { RunHead } from "../../../durable-objects/run/state/head.ts";
 import type { Claim, CommitEvent, Done, DonePlace, Ledger, Moved, Span, Spans, Suspect, Ticket } from "../../../durable-objects/run/state/ledger.ts";
 import type { BaselineScore, StoppingStore, StoredWatch } from "../../../durable-objects/run/stopping/stopping-store.ts";
+import { MemoryBatches } from "./memory-batches.ts";
 import { OrderStore } from "../../../durable-objects/run/state/tables/order-store.ts";
 import { relocated } from "../../../durable-objects/run/state/relocated.ts";
 import type { ClaimDecision, CommitPiece, InputChunk, Piece, UnitRange } from "../../../durable-objects/run/protocol.ts";
@@ -31,6 +32,7 @@ export class MemoryLedger implements Ledger {
     delete: ({ unit, lo }) => void this.spanRows.delete(`${unit}/${lo}`),
   };
   readonly events: CommitEvent[] = [];
+  readonly batching = new MemoryBatches();
   orderText: string | null = null;
   readonly order = new OrderStore({
     get: () => this.orderText,
@@ -56,6 +58,9 @@ export class MemoryLedger implements Ledger {
       this.moved,
       this.spanRows,
       this.baseline,
+      this.batching.rows,
+      this.batching.units,
+      this.batching.ranges,
     ].map((map) => [map as Map<unknown, unknown>, new Map(map as Map<unknown, unknown>)] as const);
     const { stored, text, watchText, orderText } = this;
     const events = this.events.length;

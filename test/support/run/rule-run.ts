@@ -33,7 +33,7 @@ export const summary = (changes: Partial<RolloutSummary> = {}): RolloutSummary =
 /** A Run without a platform: its transitions over tables in memory, and a clock that only the test moves. */
 export class RuleRun {
   readonly ledger: MemoryLedger;
-  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000 };
+  readonly timing = { lease: 10_000, grace: 2_000, beat: 1_000, heartbeat: 30_000, refusals: 30_000, code: 600_000, look: 5_000 };
   now = 1_000_000;
   boot = "boot-1";
   runtime = "runtime-1";
@@ -103,6 +103,7 @@ export class RuleRun {
       readonly checks_code?: boolean;
       readonly adopts?: boolean;
       readonly merges?: boolean;
+      readonly batches?: boolean;
       readonly sorts?: boolean;
       readonly scores_only?: true;
     } = {},
@@ -118,6 +119,7 @@ export class RuleRun {
       checks_code: changes.checks_code ?? true,
       ...(changes.adopts === true ? { adopts: true } : {}),
       ...(changes.merges === true ? { merges: true } : {}),
+      ...(changes.batches === true ? { batches: true } : {}),
       ...(changes.sorts === false ? {} : { sorts: true }),
       ...(changes.scores_only === true ? { scores_only: true } : {}),
     });

@@ -14,6 +14,7 @@ type Vars = Partial<
     | "LEASE_MARGIN_MS"
     | "GRACE_MS"
     | "CODE_WAIT_MS"
+    | "BATCH_LOOK_MS"
     | "OUTAGE_MS"
     | "STORM_MS"
     | "EXECUTOR_REQUESTS"

@@ -7,7 +7,7 @@ import { EdgewiseError } from "../../../src/errors/result.ts";
 import { EmptyModelResponseError, InvalidModelResponseError, ModelError } from "../../../src/errors/rollout-errors.ts";
 import { answers, answersInPieces, portsFor, streams } from "../../support/clients/client-plays.ts";
 import { type Said, VOICES } from "../../support/clients/client-voices.ts";
-import { ask, cutMidBody, json, neverAnswers, type Play, scriptedEndpoint, testClient } from "../../support/clients/scripted-endpoint.ts";
+import { ask, cutMidBody, json, lateOnceHeard, neverAnswers, type Play, scriptedEndpoint, testClient } from "../../support/clients/scripted-endpoint.ts";
 
 const THOUGHT: readonly [string, Said] = ["a thought and a text", { thought: "two and two", text: "four" }];
 const CALLED: readonly [string, Said] = ["a tool call", { call: { id: "call-1", name: "add", arguments: { a: 1, b: [2] } } }];
@@ -239,8 +239,11 @@ describe.each(VOICES.map((voice) => [voice.type, voice] as const))("%s", (type, 
         [neverAnswers, {}],
         [stalls, STREAM],
       ] as const) {
-        const { error, seen } = await outcome([play], request, { ports: { timeouts: { request_ms: 120 } } });
-        expect([error?.code, seen.length]).toEqual(["request_timeout", 1]);
+        await using server = await scriptedEndpoint(play);
+        const ports = { ...portsFor(voice, server.url), now: lateOnceHeard(server), timeouts: { request_ms: 50 } };
+        const { client, gate } = testClient(server.url, { type, ports });
+        await expect(client.getResponse(ask(request))).rejects.toMatchObject({ code: "request_timeout" });
+        expect([server.seen.length, gate.inFlight, gate.waiting]).toEqual([1, 0, 0]);
       }
     });
 

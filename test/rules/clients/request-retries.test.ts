@@ -9,6 +9,7 @@ import {
   cutMidBody,
   hangsUp,
   json,
+  lateOnceHeard,
   neverAnswers,
   type Play,
   refuses,
@@ -154,15 +155,23 @@ describe("Retry-After", () => {
     const before = Date.now();
     const { result, slept, retries } = await outcome([refuses(429, {}, headers), says("ok")]);
     expect([text(result), slept]).toEqual(["ok", []]);
-    expect(Date.now() - before).toBeGreaterThanOrEqual(ms - 20);
-    expect(Math.abs((retries[0]?.until ?? 0) - before - ms)).toBeLessThan(500);
+    const after = Date.now();
+    expect(after - before).toBeGreaterThanOrEqual(ms - 20);
+    // So long after the refusal, which nobody has the time of but that it came in between.
+    expect(retries[0]?.until).toBeGreaterThanOrEqual(before + ms);
+    expect(retries[0]?.until).toBeLessThanOrEqual(after + 20);
   });
 
   it("as a date is counted from now", async () => {
-    const { retries } = await outcome([refuses(503, {}, { "retry-after": soon() }), says("ok")]);
-    const ahead = (retries[0]?.until ?? 0) - Date.now();
-    expect(ahead).toBeLessThanOrEqual(0);
-    expect(ahead).toBeGreaterThan(-1_500);
+    let date = "";
+    const busy: Play = (response, request) => {
+      date = soon();
+      refuses(503, {}, { "retry-after": date })(response, request);
+    };
+    const { retries } = await outcome([busy, says("ok")]);
+    const until = retries[0]?.until ?? 0;
+    expect(until).toBeLessThanOrEqual(Date.now());
+    expect(Math.abs(until - Date.parse(date))).toBeLessThan(500);
   });
 
   it("of 0, or that is no time, leaves the usual wait", async () => {
@@ -229,16 +238,25 @@ describe("time", () => {
       response.write("{");
     };
     for (const play of [neverAnswers, stalls]) {
-      const { error, calls } = await outcome([play], { ports: { timeouts: { request_ms: 150 } } });
-      expect([error?.code, calls]).toEqual(["request_timeout", 1]);
-      expect(error?.message).toContain("no complete answer within 0.15 s");
+      await using server = await scriptedEndpoint(play);
+      const { client } = testClient(server.url, { ports: { now: lateOnceHeard(server), timeouts: { request_ms: 150 } } });
+      await expect(client.getResponse(ask())).rejects.toMatchObject({
+        code: "request_timeout",
+        message: expect.stringContaining("no complete answer within 0.15 s"),
+      });
+      expect(server.seen).toHaveLength(1);
     }
   });
 
   it("is counted from the permit, not from the queue before it", async () => {
-    const slow: Play = (response) => void setTimeout(() => says("ok")(response, undefined as never), 120);
-    await using server = await scriptedEndpoint(slow);
-    const { client } = testClient(server.url, { permits: 1, ports: { timeouts: { request_ms: 300 } } });
+    // By this clock each takes two thirds of its time, however long that is on this machine.
+    let now = 0;
+    const answer = (response: Parameters<Play>[0]): void => {
+      now += 200;
+      says("ok")(response, undefined as never);
+    };
+    await using server = await scriptedEndpoint((response) => void setTimeout(answer, 120, response));
+    const { client } = testClient(server.url, { permits: 1, ports: { now: () => now, timeouts: { request_ms: 300 } } });
     const answers = await Promise.all(Array.from({ length: 4 }, () => client.getResponse(ask())));
     expect(answers).toHaveLength(4);
   });
@@ -266,10 +284,9 @@ describe("an abort", () => {
     const answer = client.getResponse(ask({ signal: controller.signal })).catch((thrown: unknown) => thrown);
     await vi.waitFor(() => expect(server.seen.length).toBe(1));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const begin = performance.now();
     controller.abort(reason);
+    // What it waited for never comes, or in half a minute.
     expect(await answer).toBe(reason);
-    expect(performance.now() - begin).toBeLessThan(200);
     expect([gate.inFlight, gate.waiting]).toEqual([0, 0]);
     await vi.waitFor(() => expect(server.load.now).toBe(0));
   });

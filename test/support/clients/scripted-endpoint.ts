@@ -59,6 +59,15 @@ export const cutMidBody: Play = (response) => {
 export const hangsUp: Play = (response) => void response.destroy();
 export const neverAnswers: Play = () => undefined;
 
+/**
+ * A clock that stands until the server has had a request, and is then an hour on: a time limit that ends every attempt which is not answered at
+ * once, and none before it was heard, however busy the machine is.
+ */
+export function lateOnceHeard(server: ScriptedEndpoint): () => number {
+  const begin = Date.now();
+  return () => begin + (server.seen.length > 0 ? 3_600_000 : 0);
+}
+
 /** A server on loopback that plays its script request by request; the last play is repeated. */
 export async function scriptedEndpoint(...script: Play[]): Promise<ScriptedEndpoint> {
   const seen: Seen[] = [];

@@ -32,6 +32,8 @@ export interface ModelServer {
   /** See `GET /batches`. */
   batches(): BatchLedger;
   setScript(script: ScriptInput): void;
+  /** From now on answers wait until the function that it gives back is called: what a test looks at meanwhile lasts as long as it looks. */
+  hold(): () => void;
   /** Cuts every connection and refuses new ones, until `comeUp`. */
   goDown(): Promise<void>;
   comeUp(): Promise<void>;
@@ -67,6 +69,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
     playing = play(next);
     batches.scriptChanged();
   };
+  let held: PromiseWithResolvers<void> | null = null;
 
   const server = createServer((request, response) => {
     route(request, response).catch((error: unknown) => {
@@ -152,6 +155,7 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
     const latency =
       (typeof script.latency_ms === "number" ? script.latency_ms : between(...script.latency_ms)) + (fault?.kind === "slow_headers" ? fault.ms : 0);
     if (latency > 0) await new Promise((resolve) => setTimeout(resolve, latency));
+    while (held !== null) await held.promise;
     if (response.destroyed) return;
 
     const refused = refuse(script, request, body.stream === true, model) ?? (fault === null ? null : refusalOf(fault, model));
@@ -210,6 +214,14 @@ export async function startModelServer(script: ScriptInput = {}, port = 0): Prom
     ledger,
     batches: () => batches.ledger(),
     setScript,
+    hold: () => {
+      const mine = Promise.withResolvers<void>();
+      held = mine;
+      return () => {
+        if (held === mine) held = null;
+        mine.resolve();
+      };
+    },
     goDown,
     comeUp,
     close: goDown,

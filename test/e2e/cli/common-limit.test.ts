@@ -33,6 +33,20 @@ function evaluations(bench: Bench, total: number, settings: readonly string[]): 
   return ["eval", "run", "evals.toml", "--no-preflight"];
 }
 
+/** Runs a command of which nothing is answered before so many requests are in flight, however slow the machine; gives its output. */
+async function fullThenFree({ place, model }: Bench, command: readonly string[], requests: number): Promise<string> {
+  const release = model.hold();
+  const cli = place.start(command, THREE);
+  await until(
+    () => model.ledger.stats().in_flight === requests,
+    30_000,
+    () => `${requests} requests in flight:\n${cli.stderr()}`,
+  );
+  release();
+  expect(await cli.ended, cli.stderr()).toBe(0);
+  return cli.stdout();
+}
+
 /** Requests of one of them. */
 const asked = (bench: Bench, name: string) => bench.model.ledger.entries().filter(({ prompt }) => prompt.startsWith(`${name} `));
 const lastEnd = (bench: Bench, name: string): number => Math.max(...asked(bench, name).map(({ end_ms }) => end_ms ?? Number.NaN));
@@ -50,8 +64,7 @@ describe.concurrent("max_concurrent_total is the number of requests in flight of
     { timeout: 90_000 },
     inPlace({ latency_ms: [30, 50] }, async (bench) => {
       const command = evaluations(bench, 5, ["num_examples = 20", "num_examples = 20", "num_examples = 20\nmax_concurrent = 1"]);
-      const { code, stdout, stderr } = await bench.place.run(command, THREE);
-      expect(code, stderr).toBe(0);
+      const stdout = await fullThenFree(bench, command, 5);
       expect(stdout.match(/COMPLETED/g)).toHaveLength(3);
       expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 5, total: 120 });
       // What waits says for what, and each log says it once.
@@ -72,8 +85,7 @@ describe.concurrent("max_concurrent_total is the number of requests in flight of
         2,
         NAMES.map(() => "num_examples = 40"),
       );
-      const { code, stderr } = await bench.place.run(command, THREE);
-      expect(code, stderr).toBe(0);
+      await fullThenFree(bench, command, 2);
       expect(bench.model.ledger.stats()).toMatchObject({ peak_in_flight: 2, total: 400 });
       const firstEnd = Math.min(...NAMES.map((name) => lastEnd(bench, name)));
       for (const name of NAMES) expect(asked(bench, name)[0]?.start_ms, name).toBeLessThan(firstEnd);

@@ -41,6 +41,8 @@ describe.concurrent("edgewise limits", () => {
     LONG,
     inPlace({ latency_ms: [80, 120] }, async (bench) => {
       const { place, model } = bench;
+      // Held while it is looked at, so that the run is not over before.
+      const release = model.hold();
       const cli = place.start(bench.reverse("-n", "2000", "-r", "1", "-c", "12"));
       await until(
         () => model.ledger.stats().in_flight === 12,
@@ -63,6 +65,7 @@ describe.concurrent("edgewise limits", () => {
 
       const set = await place.run(["limits", "set", "ours", "-b", model.url, "--concurrent", "3"]);
       expect([set.code, set.stdout], set.stderr).toEqual([0, expect.stringContaining("3 requests at once")]);
+      release();
       // Executors hear of it with their next exchange.
       await until(
         async () => {
@@ -82,12 +85,14 @@ describe.concurrent("edgewise limits", () => {
       const [limited] = await listed(bench);
       expect(limited).toMatchObject({ given: ["ours"], state: { limits: [{ kind: "concurrent", limit: 3, source: "given" }] } });
 
+      const releaseAgain = model.hold();
       expect((await place.run(["limits", "clear", "ours"])).code).toBe(0);
       await until(
         () => model.ledger.stats().in_flight === 12,
         30_000,
         () => "twelve requests in flight again",
       );
+      releaseAgain();
       model.setScript({ latency_ms: 2 });
       expect(await cli.ended, cli.stderr()).toBe(0);
       expect(bench.rows.filter(({ error }) => error !== null)).toEqual([]);

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { startOf } from "../../../src/cli/state/processes.ts";
 import { keysOf, metadataOf, rowsOf, until, type Workplace } from "../../support/cli/cli-process.ts";
@@ -143,11 +144,14 @@ describe("what goes wrong", () => {
   });
 
   it("a run that another command stops: what is in progress is finished, and the code is 1", async () => {
-    model.setScript({ latency_ms: 1500 });
+    const release = model.hold();
     const cli = place.start(reverse("-n", "10", "-r", "1", "-c", "2"));
     await until(() => model.ledger.stats().total === 2 && place.resultsFolders().length === 1, 20_000);
     const stopped = await place.run(["eval", "stop", place.results.split("/").at(-1) ?? ""]);
     expect(stopped).toMatchObject({ code: 0, stdout: expect.stringContaining("is cancelled") });
+    // Its executor hears of it with a beat, of which there is one a second; until then what is answered would have another follow it.
+    await sleep(3_000);
+    release();
     expect(await cli.ended).toBe(1);
     expect(cli.stderr()).toContain("ended CANCELLED");
     expect(keysOf(place.results)).toHaveLength(2);

@@ -36,12 +36,14 @@ describe.concurrent("a run of another terminal that is steered", () => {
       await until(() => asked(model) > 4, 30_000);
       const id = await idOf(bench);
 
+      const release = model.hold();
       const raised = await place.run(["eval", "set", id, "-c", "24"]);
       expect([raised.code, raised.stdout], raised.stderr).toEqual([0, `Run ${id} goes on with max_concurrent 24.\n`]);
-      await until(() => inFlight(model) === 24, 10_000);
+      await until(() => inFlight(model) === 24, 30_000);
 
       expect((await place.run(["eval", "set", id, "-c", "3"])).code).toBe(0);
-      await until(() => inFlight(model) <= 3, 10_000);
+      release();
+      await until(() => inFlight(model) <= 3, 30_000);
 
       const paused = await place.run(["eval", "pause", id]);
       expect([paused.code, paused.stdout], paused.stderr).toEqual([
@@ -80,8 +82,10 @@ describe.concurrent("a run of another terminal that is steered", () => {
       const { place, model } = bench;
       const run = place.start(["eval", "run", "wordle", "-m", "scripted", "-b", model.url, "-n", "8", "-r", "2", "-c", "4"]);
       await until(() => asked(model) > 10, 30_000);
+      const release = model.hold();
       const id = await idOf(bench);
       await place.run(["eval", "pause", id]);
+      release();
       await until(async () => (await shownOf(bench, id)).edgewise.executors === 0, 30_000);
       const before = asked(model);
       expect(before).toBeLessThan(8 * 2 * 6);
@@ -100,9 +104,11 @@ describe.concurrent("a run of another terminal that is steered", () => {
       const { place, model } = bench;
       const run = place.start(bench.reverse("-n", "200", "-r", "1", "-c", "4"));
       await until(() => asked(model) > 8, 30_000);
+      const release = model.hold();
       const id = await idOf(bench);
       await place.run(["eval", "pause", id]);
-      await until(() => inFlight(model) === 0, 10_000);
+      release();
+      await until(async () => (await shownOf(bench, id)).edgewise.executors === 0, 30_000);
       expect((await place.run(["eval", "stop", id])).code).toBe(0);
       expect(await run.ended).toBe(1);
       expect(bench.rows).toHaveLength(asked(model));

@@ -81,8 +81,12 @@ describe("a results folder on a disk without room", () => {
     writeFileSync(filler, Buffer.alloc(bavail * bsize - 64 * 1024));
     model.setScript({ latency_ms: 100 });
     const cli = place.start(reverse("-n", "60", "-r", "1", "-c", "2", "-o", "small", ...LONG_ROWS));
+    // More than there is room for, and not all of them: the run lasts until it has been said.
+    await until(() => model.ledger.stats().total >= 40, 60_000);
+    const release = model.hold();
     await cli.says(/small\/evals.* cannot be written: .*tried again/, 60_000);
     const asked = model.ledger.stats().total;
+    release();
     rmSync(filler);
     await cli.says(/small\/evals.* can be written again\./, 60_000);
     expect(await cli.ended, cli.stderr()).toBe(0);

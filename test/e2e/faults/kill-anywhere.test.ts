@@ -58,7 +58,7 @@ function surelyCommitted(entries: readonly LedgerEntry[], lost: ReadonlyMap<stri
   return [...answers].flatMap(([session, count]) => (count >= ROLLOUTS && !lost.has(session) ? [Number(session)] : []));
 }
 
-it("a run killed at 25 moments ends with every row once, and repeats no more than what was open", { timeout: 170_000 }, async () => {
+it("a run killed at 25 moments ends with every row once, and repeats no more than what was open", { timeout: 400_000 }, async () => {
   const plan = killPlan(seedOf("kill-anywhere"), { stack: 20, command: 5, requests: 80, manyRequests: 360 });
   const { ledger } = model;
   const create = ["eval", "run", "reverse-text", "-m", "scripted", "-b", model.url, "-n", String(EXAMPLES), "-r", String(ROLLOUTS), "-c", String(CONCURRENT)];

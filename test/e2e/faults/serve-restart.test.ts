@@ -41,7 +41,7 @@ interface Evaluation {
   readonly edgewise: { readonly settled: boolean; readonly errors: Readonly<Record<string, number>> };
 }
 
-it("a run created over HTTP survives 25 kills of its service, and goes on after each with nobody asking", { timeout: 170_000 }, async () => {
+it("a run created over HTTP survives 25 kills of its service, and goes on after each with nobody asking", { timeout: 400_000 }, async () => {
   const plan = killPlan(seedOf("serve-restart"), { stack: 20, command: 5, requests: 100, manyRequests: 200 });
   const { ledger } = model;
   const port = await freePort();

@@ -58,11 +58,53 @@ export interface BudgetView {
   readonly spent: { readonly [S in BudgetSpan]: { readonly settled: number; readonly unseen: { readonly calls: number; readonly amount: number } } };
   /** In the hands of executors. */
   readonly allotted: number;
+  /** Held for jobs in batches; Budgets of before have none. */
+  readonly batches?: { readonly jobs: number; readonly amount: number };
 }
+
+/**
+ * What a Budget is told of a job, which is a batch of requests at a provider (`--batch`): the most that it can cost is held for as long as it lives, through grants, restarts and
+ * kills, and settled once when its answers are there. Money is whole nano-dollars. Every word may be repeated, and counts once.
+ */
+export interface JobRequest {
+  readonly protocol: typeof BUDGET_PROTOCOL;
+  /** `{runName}/{number of the job}`. */
+  readonly job: string;
+  /** Of the grant that says it: whoever had an earlier one reserves nothing any more. */
+  readonly epoch: number;
+  /** Raised with each word of a grant, but for one that is said again: what comes late changes nothing. */
+  readonly seq: number;
+  readonly word: JobWord;
+}
+
+export type JobWord =
+  /** What may be reserved is asked, for what costs at least `least`. Nothing of the job was sent: what an earlier writer of it reserved is free. */
+  | { readonly kind: "ask"; readonly least: number }
+  /**
+   * `reserve`: its requests are written, and none of it is at its provider, or nothing is any more. `send`: it is about to be created there, so that it may be billed from now on.
+   * Both hold `amount` for `requests`, whatever was held before. `least`: of what it is made of, what costs least.
+   */
+  | { readonly kind: "reserve" | "send"; readonly amount: number; readonly requests: number; readonly least: number }
+  /** It is over: what its answers came to by their usage, and those that may be billed and do not say what they took, at their bounds. */
+  | { readonly kind: "settle"; readonly settled: number; readonly unseen: { readonly calls: number; readonly amount: number } };
+
+export type JobAnswer =
+  | {
+      readonly kind: "ok";
+      /** Whether it holds what was asked for; where not, it holds what it held. */
+      readonly held: boolean;
+      /** The most that it could hold now, what it holds among it. */
+      readonly room: number;
+      /** What is settled and unseen alone leaves less than `least`: whatever comes back, it is too little. Null = it may come back, or it is held. */
+      readonly over: Overspent | null;
+    }
+  | { readonly kind: "refused"; readonly message: string };
 
 /** A Budget's methods; its object's name is `run/{runName}`, `team/{team}` or `key/{team or *}/{variable}`. */
 export interface BudgetControl {
   exchange(request: BudgetRequest): Promise<BudgetAnswer>;
+  /** A word of a job whose requests are in one batch. Budgets of before do not know it. */
+  job(request: JobRequest): Promise<JobAnswer>;
   /**
    * What holds from now on: without a span nothing is limited, and counted all the same; null = it is over, and exchanges are refused. `spent`: what is known
    * to have been spent, also before there was a Budget: no less counts in all, with what is unseen and what executors have not told of yet, and all of it in

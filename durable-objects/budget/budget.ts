@@ -2,7 +2,16 @@ import { DurableObject } from "cloudflare:workers";
 import { bootOf, type Env, runtimeOf } from "../../src/env.ts";
 import { EdgewiseError, type Result } from "../../src/errors/result.ts";
 import { steadyNow } from "../../src/steady-clock.ts";
-import { BUDGET_PROTOCOL, type BudgetAnswer, type BudgetControl, type BudgetLimits, type BudgetRequest, type BudgetView } from "./budget-control.ts";
+import {
+  BUDGET_PROTOCOL,
+  type BudgetAnswer,
+  type BudgetControl,
+  type BudgetLimits,
+  type BudgetRequest,
+  type BudgetView,
+  type JobAnswer,
+  type JobRequest,
+} from "./budget-control.ts";
 import { BudgetStore } from "./budget-store.ts";
 import { Ledger } from "./ledger.ts";
 
@@ -20,10 +29,14 @@ export class Budget extends DurableObject<Env> implements BudgetControl {
 
   async exchange(request: BudgetRequest): Promise<BudgetAnswer> {
     if (!this.#ledger.ok) return { kind: "refused", message: this.#ledger.error.message };
-    if (request.protocol !== BUDGET_PROTOCOL) {
-      return { kind: "refused", message: `the Budget speaks version ${BUDGET_PROTOCOL} of its protocol, and the executor ${String(request.protocol)}` };
-    }
+    if (request.protocol !== BUDGET_PROTOCOL) return otherProtocol(request);
     return this.#decide((ledger) => ledger.exchange(request, steadyNow()));
+  }
+
+  async job(request: JobRequest): Promise<JobAnswer> {
+    if (!this.#ledger.ok) return { kind: "refused", message: this.#ledger.error.message };
+    if (request.protocol !== BUDGET_PROTOCOL) return otherProtocol(request);
+    return this.#decide((ledger) => ledger.job(request, steadyNow()));
   }
 
   async set(limits: BudgetLimits | null, spent = 0): Promise<void> {
@@ -65,3 +78,8 @@ export class Budget extends DurableObject<Env> implements BudgetControl {
     throw new EdgewiseError(code, message, hint === undefined ? {} : { hint });
   }
 }
+
+const otherProtocol = ({ protocol }: { readonly protocol: unknown }) => ({
+  kind: "refused" as const,
+  message: `the Budget speaks version ${BUDGET_PROTOCOL} of its protocol, and the executor ${String(protocol)}`,
+});

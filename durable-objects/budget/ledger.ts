@@ -1,5 +1,7 @@
 import { againMs, freeFor, MARGIN_MS, VALID_MS } from "./allotting.ts";
-import type { BudgetAnswer, BudgetLimits, BudgetRequest, BudgetView } from "./budget-control.ts";
+import { HeldJobs } from "./held-jobs.ts";
+import type { BudgetAnswer, BudgetLimits, BudgetRequest, BudgetView, JobAnswer, JobRequest } from "./budget-control.ts";
+import type { StoredJob } from "./stored-job.ts";
 import type { Party, StoredParty } from "./party.ts";
 import { type StoredWindow, Windows } from "./windows.ts";
 
@@ -13,6 +15,7 @@ export interface StoredLedger {
   readonly limits: BudgetLimits | null;
   readonly windows: readonly StoredWindow[];
   readonly parties: readonly StoredParty[];
+  readonly jobs: readonly StoredJob[];
 }
 
 /** What is to be written before anything that was decided is told. */
@@ -22,10 +25,12 @@ export interface LedgerChanges {
   readonly windows: readonly StoredWindow[] | null;
   readonly put: readonly StoredParty[];
   readonly gone: readonly string[];
+  /** Null = those of jobs are as they were. */
+  readonly jobs: ReturnType<HeldJobs["takeChanges"]>;
 }
 
 /**
- * All that a Budget decides. Of each span that is limited, what is settled, what is unseen and what executors have in their hands is never more than the limit,
+ * All that a Budget decides. Of each span that is limited, what is settled, what is unseen, what is held for jobs and what executors have in their hands is never more than the limit,
  * whatever is lost, doubled or late; so nothing above it can be spent. Only a person who lowers a limit leaves more than that: then nothing more is handed out.
  * Times are Unix milliseconds of one clock that does not go back. Money is whole nano-dollars.
  */
@@ -33,6 +38,7 @@ export class Ledger {
   #limits: BudgetLimits | null;
   readonly #windows: Windows;
   readonly #parties: Map<string, Party>;
+  readonly #jobs: HeldJobs;
   readonly #changed = new Set<string>();
   #isChanged = false;
 
@@ -43,6 +49,7 @@ export class Ledger {
   constructor(stored: StoredLedger | null, now: number, life: Life | null = null) {
     this.#limits = stored?.limits ?? null;
     this.#windows = new Windows(stored?.windows ?? [], now);
+    this.#jobs = new HeldJobs(stored?.jobs ?? []);
     this.#parties = new Map(
       (stored?.parties ?? []).map((party) => [
         party.executor,
@@ -82,6 +89,29 @@ export class Ledger {
     return this.#answer(allots, request);
   }
 
+  /** A word of a job. Its end counts whatever holds: what was spent is spent. */
+  job(request: JobRequest, now: number): JobAnswer {
+    const { job, word } = request;
+    const problem = jobProblem(request);
+    if (problem !== null) return { kind: "refused", message: problem };
+    this.#pass(now, null);
+    if (word.kind === "settle") {
+      if (this.#jobs.settle(job, request, now, this.#windows)) {
+        this.#windows.add({ settled: word.settled, calls: word.unseen.calls, unseen: word.unseen.amount });
+        this.#isChanged = true;
+      }
+      return { kind: "ok", held: false, room: 0, over: null };
+    }
+    if (this.#limits === null) return { kind: "refused", message: NO_LIMIT };
+    if (this.#jobs.isLate(job, request)) return { kind: "ok", held: false, room: 0, over: null };
+    if (word.kind === "ask") this.#jobs.free(job);
+    const before = this.#windows.all;
+    const held = word.kind !== "ask" && this.#jobs.hold(job, request, word, now, this.#windows, () => this.#spare);
+    if (this.#windows.all !== before) this.#isChanged = true;
+    const room = Math.min(Number.MAX_SAFE_INTEGER, this.#jobs.heldBy(job) + Math.max(0, this.#spare));
+    return { kind: "ok", held, room, over: held ? null : this.#windows.overspent(this.#limits, word.least) };
+  }
+
   set(limits: BudgetLimits | null, spent: number, now: number): void {
     this.#pass(now, null);
     this.#limits = limits;
@@ -98,18 +128,20 @@ export class Ledger {
       const { settled, unseen, unseen_calls } = this.#windows.get(span);
       return { settled, unseen: { calls: unseen_calls, amount: unseen } };
     };
-    return { limits: this.#limits, spent: { total: spentIn("total"), day: spentIn("day"), month: spentIn("month") }, allotted: this.#allotted };
+    const spent = { total: spentIn("total"), day: spentIn("day"), month: spentIn("month") };
+    return { limits: this.#limits, spent, allotted: this.#allotted, batches: this.#jobs.held };
   }
 
   /** Null = nothing is to be written. It counts as written. */
   takeChanges(): LedgerChanges | null {
-    if (!this.#isChanged && this.#changed.size === 0) return null;
+    const jobs = this.#jobs.takeChanges();
+    if (!this.#isChanged && this.#changed.size === 0 && jobs === null) return null;
     const put = [...this.#changed].flatMap((executor) => this.#parties.get(executor) ?? []);
     const gone = [...this.#changed].filter((executor) => !this.#parties.has(executor));
     const windows = this.#isChanged ? this.#windows.all : null;
     this.#changed.clear();
     this.#isChanged = false;
-    return { limits: this.#limits, windows, put, gone };
+    return { limits: this.#limits, windows, put, gone, jobs };
   }
 
   get #allotted(): number {
@@ -119,7 +151,7 @@ export class Ledger {
   }
 
   #problem({ settled, unseen, reserved, in_flight, free, wants, least, seq }: BudgetRequest): string | null {
-    if (this.#limits === null) return "it has no limit: nothing may be spent from it";
+    if (this.#limits === null) return NO_LIMIT;
     const whole = [settled, unseen.calls, unseen.amount, reserved, in_flight, wants, seq, least ?? 0].every((each) => Number.isSafeInteger(each) && each >= 0);
     return whole && Number.isSafeInteger(free) ? null : "an executor told of money in numbers that are not whole";
   }
@@ -143,6 +175,8 @@ export class Ledger {
       }
     }
     if (this.#windows.turn(now, lost)) this.#isChanged = true;
+    // After a day has begun, since what lapses counts in the one that is now.
+    if (this.#jobs.pass(now, this.#windows)) this.#isChanged = true;
   }
 
   /** Nobody knows what became of what it had. */
@@ -175,8 +209,12 @@ export class Ledger {
   #freeFor({ executor, reserved, wants, least }: BudgetRequest, free: number): number {
     let othersWant = 0;
     for (const party of this.#parties.values()) if (party.lost_at === null && party.executor !== executor) othersWant += Math.max(0, party.wants - party.free);
-    const spare = this.#windows.left(this.#limits ?? {}) - this.#allotted + free;
-    return freeFor({ spare, reserved, wants, least, othersWant, executors: this.#spending });
+    return freeFor({ spare: this.#spare + free, reserved, wants, least, othersWant, executors: this.#spending });
+  }
+
+  /** What nobody has; below 0 where a limit was lowered. */
+  get #spare(): number {
+    return this.#windows.left(this.#limits ?? {}) - this.#allotted - this.#jobs.held.amount;
   }
 
   /** Executors that have calls under way or waiting. */
@@ -191,6 +229,23 @@ export class Ledger {
     return { kind: "ok", allots, valid_ms: VALID_MS, again_ms: againMs(this.#spending, wants > Math.max(0, free) + allots), over };
   }
 }
+
+const NO_LIMIT = "it has no limit: nothing may be spent from it";
+
+function jobProblem({ job, epoch, seq, word }: JobRequest): string | null {
+  const amounts =
+    word.kind === "settle"
+      ? [word.settled, word.unseen.calls, word.unseen.amount]
+      : word.kind === "ask"
+        ? [word.least]
+        : [word.amount, word.requests, word.least];
+  const whole = [epoch, seq, ...amounts].every((each) => Number.isSafeInteger(each) && each >= 0);
+  if (!whole) return "a job was told of in numbers that are not whole";
+  return job.length > 0 && job.length <= MOST_NAME ? null : "a job has no name, or one that is too long";
+}
+
+/** Characters: that of a team, a run and a number are a third of it. */
+const MOST_NAME = 256;
 
 type Life = Pick<BudgetRequest, "boot" | "runtime">;
 const isOf = (party: Life, { boot, runtime }: Life): boolean => party.boot === boot && party.runtime === runtime;

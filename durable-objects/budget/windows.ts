@@ -58,6 +58,18 @@ export class Windows {
     }));
   }
 
+  /** As they were. */
+  reset(before: readonly StoredWindow[]): void {
+    this.#windows = before;
+  }
+
+  /** It is known now what became of what counted as unseen since then (Unix milliseconds): in a day or a month that began later it does not count. */
+  takeBack(since: number, { calls, unseen }: { readonly calls: number; readonly unseen: number }): void {
+    this.#windows = this.#windows.map((window) =>
+      window.label === labelOf(window.span, since) ? { ...window, unseen_calls: window.unseen_calls - calls, unseen: window.unseen - unseen } : window,
+    );
+  }
+
   /** No less than `spent` is gone in all, settled or unseen; where nothing was counted yet, in each span. */
   least(spent: number): void {
     const isNew = this.#windows.every(({ settled, unseen_calls }) => settled === 0 && unseen_calls === 0);

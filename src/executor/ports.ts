@@ -71,7 +71,7 @@ export interface ExecutorPorts {
   /** The desk of a team's kept answers whose digests begin with that digit, a fresh stub per call; null in a deployment that has none. */
   readonly answers: (team: string, digit: (typeof ANSWER_DESKS)[number]) => Pick<AnswerDeskControl, "ask"> | null;
   /** The Budget of that name (src/budgets/budget-name.ts), as of Limiters. */
-  readonly budget: (name: string) => Pick<BudgetControl, "exchange"> | null;
+  readonly budget: (name: string) => Pick<BudgetControl, "exchange" | "job"> | null;
   readonly keyOf: (variable: string, baseUrl: string) => Result<EndpointKey>;
   /** Variables and bindings of this host that keys of teams are checked beside. */
   readonly keys: KeySource;

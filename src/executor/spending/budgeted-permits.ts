@@ -5,14 +5,12 @@ import type { Gate } from "../../clients/gate.ts";
 import { WaitingLine } from "../../clients/waiting-line.ts";
 import type { AttemptOutcome } from "../../endpoint-limits/limit-kinds.ts";
 import { EdgewiseError } from "../../errors/result.ts";
-import { costOf, type Price } from "../../prices/price.ts";
-import { boundNano, nanoOf } from "../../prices/request-bound.ts";
+import type { Price } from "../../prices/price.ts";
+import { billedNano, payable, type Reserved } from "./payable.ts";
 import type { Purse } from "./purse.ts";
 
 /** Calls of a grant without a limit of requests that wait for money at once. */
 const MOST_WAITING = 64;
-/** No cost that anybody had: what a server says beyond it would be no whole number. */
-const MOST_NANO = 1e15;
 
 export interface Spending {
   /** What keeps a request from beginning beside money. */
@@ -25,11 +23,6 @@ export interface Spending {
   readonly priceOf: (model: string) => Price | null;
   /** Nothing is left in this Budget for calls that wait. */
   readonly onOver: (budget: string, over: Overspent) => void;
-}
-
-interface Reserved {
-  readonly amount: number;
-  readonly price: Price;
 }
 
 /**
@@ -135,32 +128,16 @@ export class BudgetedPermits implements Permits {
     const spent = cost.spent ?? { kind: "unseen" };
     for (const purse of this.#spending.purses) {
       if (spent.kind === "unseen") purse.lose(amount);
-      else purse.settle(amount, spent.kind === "nothing" ? 0 : Math.min(MOST_NANO, nanoOf(costOf(spent.usage, price))));
+      else purse.settle(amount, spent.kind === "nothing" ? 0 : billedNano(spent.usage, price));
     }
   }
 
   /** Throws `unknown_price` and `unbounded_cost`. */
   #bound({ bound }: AttemptCost): Reserved {
     if (bound === undefined) throw new RangeError("a request that a budget holds for does not say what it can cost");
-    const price = this.#spending.priceOf(bound.model);
-    if (price === null)
-      throw new EdgewiseError("unknown_price", `nobody knows what ${JSON.stringify(bound.model.slice(0, 256))} costs, and a budget holds for it`, {
-        hint: "give its price in the endpoint registry ([[price]], docs/costs.md)",
-      });
-    const amount = boundNano(bound, price);
-    if (amount === null || !Number.isSafeInteger(amount))
-      throw new EdgewiseError(
-        "unbounded_cost",
-        `nothing bounds what a request of ${JSON.stringify(bound.model.slice(0, 256))} costs (${openOf(bound.open)}), and a budget holds for it`,
-        {
-          hint: "give it a limit of tokens (-t 1024; `max_tokens` of a judge)",
-        },
-      );
-    return { amount, price };
+    return payable(bound, this.#spending.priceOf(bound.model));
   }
 }
-
-const openOf = (open: string | null): string => open ?? "it has no limit of tokens";
 
 const unsent = (cost: AttemptCost): AttemptOutcome => ({
   kind: "unsent",

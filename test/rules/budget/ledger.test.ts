@@ -197,14 +197,14 @@ describe("limits", () => {
 
 describe("a Budget that begins anew", () => {
   it("knows all that it had told, at every step", () => {
-    const kept: { stored: StoredLedger } = { stored: { limits: null, windows: [], parties: [] } };
+    const kept: { stored: StoredLedger } = { stored: { limits: null, windows: [], parties: [], jobs: [] } };
     const keep = (ledger: Ledger): void => {
       const changes = ledger.takeChanges();
       if (changes === null) return;
       const parties = new Map(kept.stored.parties.map((party) => [party.executor, party]));
       for (const each of changes.gone) parties.delete(each);
       for (const each of changes.put) parties.set(each.executor, each);
-      kept.stored = { limits: changes.limits, windows: changes.windows ?? kept.stored.windows, parties: [...parties.values()] };
+      kept.stored = { limits: changes.limits, windows: changes.windows ?? kept.stored.windows, parties: [...parties.values()], jobs: [] };
     };
     let ledger = new Ledger(null, NOON);
     ledger.set({ total: 1_000 }, 0, NOON);

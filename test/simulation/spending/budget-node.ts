@@ -1,10 +1,10 @@
-import type { BudgetAnswer, BudgetLimits, BudgetRequest, BudgetView } from "../../../durable-objects/budget/budget-control.ts";
+import type { BudgetAnswer, BudgetLimits, BudgetRequest, BudgetView, JobAnswer, JobRequest } from "../../../durable-objects/budget/budget-control.ts";
 import { BUDGET_SPANS } from "../../../durable-objects/budget/budget-control.ts";
 import { Ledger, type LedgerChanges, type StoredLedger } from "../../../durable-objects/budget/ledger.ts";
 import { broken } from "../invariants.ts";
 import type { VirtualTime } from "../limiting/world/virtual-time.ts";
 
-const NOTHING: StoredLedger = { limits: null, windows: [], parties: [] };
+const NOTHING: StoredLedger = { limits: null, windows: [], parties: [], jobs: [] };
 
 /** A Budget: its ledger as shipped, what its object has stored, and an end at any moment. */
 export class BudgetNode {
@@ -38,6 +38,18 @@ export class BudgetNode {
     return answer;
   }
 
+  /** The same of a word of a job. */
+  async job(request: JobRequest): Promise<JobAnswer> {
+    this.#step();
+    const ledger = this.#alive();
+    const answer = ledger.job(request, this.#time.now());
+    this.#step();
+    this.#write(ledger.takeChanges());
+    this.#check();
+    this.#step();
+    return answer;
+  }
+
   get view(): BudgetView {
     return this.#alive().view(this.#time.now()) ?? broken("it has no limits");
   }
@@ -47,11 +59,12 @@ export class BudgetNode {
   }
 
   #check(): void {
-    const { limits, spent, allotted } = this.view;
+    const { limits, spent, allotted, batches } = this.view;
+    const held = batches?.amount ?? 0;
     for (const span of BUDGET_SPANS) {
       const { settled, unseen } = spent[span];
-      if (settled + unseen.amount + allotted > (limits[span] ?? Number.POSITIVE_INFINITY))
-        broken(`${settled} settled, ${unseen.amount} unseen and ${allotted} allotted are more than the ${limits[span]} of ${span}`);
+      if (settled + unseen.amount + allotted + held > (limits[span] ?? Number.POSITIVE_INFINITY))
+        broken(`${settled} settled, ${unseen.amount} unseen and ${allotted} allotted and ${held} held for jobs are more than the ${limits[span]} of ${span}`);
     }
   }
 
@@ -65,10 +78,14 @@ export class BudgetNode {
     const parties = new Map(this.#stored.parties.map((party) => [party.executor, party]));
     for (const executor of changes.gone) parties.delete(executor);
     for (const party of changes.put) parties.set(party.executor, party);
+    const jobs = new Map(this.#stored.jobs.map((job) => [job.job, job]));
+    for (const job of changes.jobs?.gone ?? []) jobs.delete(job);
+    for (const job of changes.jobs?.put ?? []) jobs.set(job.job, job);
     this.#stored = structuredClone({
       limits: changes.windows === null ? this.#stored.limits : changes.limits,
       windows: changes.windows ?? this.#stored.windows,
       parties: [...parties.values()],
+      jobs: [...jobs.values()],
     });
   }
 

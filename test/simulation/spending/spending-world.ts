@@ -1,4 +1,4 @@
-import type { BudgetAnswer, BudgetLimits, BudgetRequest } from "../../../durable-objects/budget/budget-control.ts";
+import type { BudgetAnswer, BudgetControl, BudgetLimits, BudgetRequest, JobAnswer, JobRequest } from "../../../durable-objects/budget/budget-control.ts";
 import type { AttemptCost, AttemptSpent } from "../../../src/clients/client.ts";
 import { Gate } from "../../../src/clients/gate.ts";
 import { EdgewiseError } from "../../../src/errors/result.ts";
@@ -82,9 +82,13 @@ export class SpendingWorld {
     });
   }
 
-  line(name: string): ExchangeLine<BudgetRequest, BudgetAnswer> | null {
+  line(name: string): Pick<BudgetControl, "exchange" | "job"> | null {
     const node = this.budgets.get(name);
-    return node === undefined ? null : new ExchangeLine<BudgetRequest, BudgetAnswer>(node, this.time, this.random, () => this.faults);
+    if (node === undefined) return null;
+    const faults = (): LineFaults => this.faults;
+    const spending = new ExchangeLine<BudgetRequest, BudgetAnswer>(node, this.time, this.random, faults);
+    const jobs = new ExchangeLine<JobRequest, JobAnswer>({ exchange: (request) => node.job(request) }, this.time, this.random, faults);
+    return { exchange: (request) => spending.exchange(request), job: (request) => jobs.exchange(request) };
   }
 
   take(): number | null {

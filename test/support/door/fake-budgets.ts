@@ -34,6 +34,9 @@ export class FakeBudget implements BudgetControl {
   async exchange(): Promise<never> {
     throw new Error("nobody spends here");
   }
+  async job(): Promise<never> {
+    throw new Error("nobody spends here");
+  }
   async set(limits: BudgetLimits | null, spent?: number): Promise<void> {
     this.limits = limits;
     this.before.push(spent);

@@ -60,7 +60,7 @@ class Scene {
       runtime: "r",
       now: time.now,
       sleep: time.sleep,
-      budget: (name) => (name === "team/none" ? null : { exchange }),
+      budget: (name) => (name === "team/none" ? null : { exchange, job: async (request) => this.ledger.job(request, time.now()) }),
     });
     this.purses = new Purses(ports, { spend: () => undefined });
   }

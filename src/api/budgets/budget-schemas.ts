@@ -16,6 +16,8 @@ export const spent = z.strictObject({
   settled_usd: dollars.describe("By the usage of answers."),
   unseen_usd: dollars.describe("Of calls whose end nobody saw: the most that they can have cost."),
   unseen_calls: z.int().min(0),
+  batches_usd: dollars.optional().describe("Held for batches that are not over, at the most that they can cost; only where there are any."),
+  batches: z.int().min(1).optional().describe("How many those are."),
 });
 
 const budget = z.strictObject({

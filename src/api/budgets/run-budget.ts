@@ -143,7 +143,7 @@ export async function spentOfRun(
   if (config.max_cost === undefined) return {};
   try {
     const view = await ports.budget(runBudget(config))?.view();
-    return view ? { budget: shownSpent(view.spent.total) } : {};
+    return view ? { budget: shownSpent(view, "total") } : {};
   } catch (thrown) {
     logUnexpected("budget", thrown);
     return {};

@@ -1,4 +1,4 @@
-import type { BudgetView } from "../../../durable-objects/budget/budget-control.ts";
+import type { BudgetSpan, BudgetView } from "../../../durable-objects/budget/budget-control.ts";
 import type { KeptBudget } from "../../../durable-objects/registry/budgets/kept-budget-control.ts";
 import { budgetOwner } from "../../budgets/budget-name.ts";
 import { dollarsOf } from "../../budgets/money.ts";
@@ -12,14 +12,19 @@ export function shownBudget({ name, limits, updated_at, updated_by }: KeptBudget
     team: owner.kind === "run" ? null : owner.team,
     api_key_var: key?.variable ?? null,
     limits,
-    spent: view === null ? null : { day: shownSpent(view.spent.day), month: shownSpent(view.spent.month), allotted_usd: dollarsOf(view.allotted) },
+    spent: view === null ? null : { day: shownSpent(view, "day"), month: shownSpent(view, "month"), allotted_usd: dollarsOf(view.allotted) },
     updated_at: new Date(updated_at).toISOString(),
     updated_by,
   };
 }
 
-export const shownSpent = ({ settled, unseen }: BudgetView["spent"]["day"]) => ({
-  settled_usd: dollarsOf(settled),
-  unseen_usd: dollarsOf(unseen.amount),
-  unseen_calls: unseen.calls,
-});
+/** Of one span; what is held for batches is so in each. */
+export function shownSpent({ spent, batches }: BudgetView, span: BudgetSpan) {
+  const { settled, unseen } = spent[span];
+  return {
+    settled_usd: dollarsOf(settled),
+    unseen_usd: dollarsOf(unseen.amount),
+    unseen_calls: unseen.calls,
+    ...(batches === undefined || batches.jobs === 0 ? {} : { batches_usd: dollarsOf(batches.amount), batches: batches.jobs }),
+  };
+}

@@ -20,6 +20,8 @@ interface Spent {
   readonly settled_usd: number;
   readonly unseen_usd: number;
   readonly unseen_calls: number;
+  /** Absent = nothing is held for batches. */
+  readonly batches_usd?: number;
 }
 /** The parts of the answers of `/budgets` that commands read. */
 interface ShownBudget {
@@ -84,9 +86,10 @@ function budgetLines(budgets: readonly ShownBudget[], width: number): readonly s
   return columnLines(COLUMNS, rows, width);
 }
 
-/** `$1.23 of $20.00`: what is settled and what may have been spent unseen, of what may be. */
+/** `$1.23 of $20.00`: what is settled and what may have been spent unseen, of what may be; beside it what is held for batches. */
 function usedText(spent: Spent | undefined, limit: number | undefined): string {
   const used = spent === undefined ? "-" : dollarsText(spent.settled_usd + spent.unseen_usd);
   const unseen = spent === undefined || spent.unseen_calls === 0 ? "" : ` (${dollarsText(spent.unseen_usd)} unseen)`;
-  return `${used}${unseen}${limit === undefined ? "" : ` of ${dollarsText(limit)}`}`;
+  const batches = spent?.batches_usd === undefined ? "" : ` (${dollarsText(spent.batches_usd)} in batches)`;
+  return `${used}${unseen}${batches}${limit === undefined ? "" : ` of ${dollarsText(limit)}`}`;
 }

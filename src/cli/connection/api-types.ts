@@ -71,7 +71,13 @@ export interface RunState {
   readonly judges?: { readonly requests: number; readonly input: number; readonly output: number; readonly cost?: JudgeFields["cost"] };
   /** Dollars that it may spend, and what is spent of it where one run is asked for; absent = it has no budget of its own. */
   readonly max_cost?: number;
-  readonly budget?: { readonly settled_usd: number; readonly unseen_usd: number; readonly unseen_calls: number };
+  readonly budget?: {
+    readonly settled_usd: number;
+    readonly unseen_usd: number;
+    readonly unseen_calls: number;
+    readonly batches_usd?: number;
+    readonly batches?: number;
+  };
   /** Of the model's answers; null where it is known of no rollout, absent from services of before. */
   readonly cost?: KnownCost | null;
   /** How calls were answered; absent where the run does not read the cache. */

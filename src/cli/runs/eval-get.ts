@@ -135,10 +135,14 @@ const sureText = ({ reward_ci95, n_clusters, cluster_by }: MoreOfRun["scores"]["
 function budgetText({ max_cost, budget }: Evaluation["edgewise"]): string | null {
   if (max_cost === undefined) return null;
   if (budget === undefined) return `${dollarsText(max_cost)} at most`;
-  const { settled_usd, unseen_usd, unseen_calls } = budget;
+  const { settled_usd, unseen_usd, unseen_calls, batches_usd, batches } = budget;
   const calls = unseen_calls === 1 ? "1 call" : `${thousands(unseen_calls)} calls`;
   const unseen = unseen_calls === 0 ? "" : `, and at most ${dollarsText(unseen_usd)} by ${calls} whose end nobody saw`;
-  return `${dollarsText(settled_usd)} of ${dollarsText(max_cost)}${unseen}`;
+  const held =
+    batches_usd === undefined
+      ? ""
+      : `; ${dollarsText(batches_usd)} are held for ${batches === 1 ? "1 batch" : `${batches} batches`}, at the most that may cost`;
+  return `${dollarsText(settled_usd)} of ${dollarsText(max_cost)}${unseen}${held}`;
 }
 
 const judgesOf = ({ requests, input, output, cost }: NonNullable<Evaluation["edgewise"]["judges"]>): string =>

@@ -4,7 +4,7 @@ import type { Price } from "../../prices/price.ts";
 import { billedOf } from "../../rollouts/state/usage.ts";
 import { billedNano } from "./payable.ts";
 
-/** What the answers of one job came to. One that was refused, lost, expired or cancelled costs nothing; one that does not say what it took counts at its bound. */
+/** What the answers of one job came to. One that was refused, lost, expired or cancelled costs nothing; one that does not say what it took, or is too large to be read, counts at its bound. */
 export class JobBill {
   readonly #price: Price;
   readonly #silent = new Set<string>();
@@ -14,7 +14,9 @@ export class JobBill {
     this.#price = price;
   }
 
+  /** Each request of the job once. */
   add(line: BatchLine): void {
+    if (line.kind === "large") return void this.#silent.add(line.custom_id);
     if (line.kind === "lost" || line.status < 200 || line.status > 299) return;
     const usage = usageOf(line.text);
     if (usage === null) this.#silent.add(line.custom_id);

@@ -36,6 +36,9 @@ describe("a budget", () => {
       month: { settled_usd: 30, unseen_usd: 0.02, unseen_calls: 2 },
       allotted_usd: 0,
     });
+    if (team !== undefined) team.batches = { jobs: 3, amount: 700_000_000 };
+    const held = { batches: 3, batches_usd: 0.7 };
+    expect((await list(door))[0]?.spent).toMatchObject({ day: held, month: held });
     expect(door.registry.audited).toMatchObject([{ action: "budget.set" }, { action: "budget.set" }, { action: "budget.set" }]);
   });
 

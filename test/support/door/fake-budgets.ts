@@ -29,6 +29,7 @@ export class FakeBudget implements BudgetControl {
   /** Of every call to `set`, the second argument. */
   readonly before: (number | undefined)[] = [];
   spent: BudgetView["spent"] = { total: NOTHING, day: NOTHING, month: NOTHING };
+  batches: { jobs: number; amount: number } | null = null;
   removed = false;
 
   async exchange(): Promise<never> {
@@ -42,7 +43,7 @@ export class FakeBudget implements BudgetControl {
     this.before.push(spent);
   }
   async view(): Promise<BudgetView | null> {
-    return this.limits === null ? null : { limits: this.limits, spent: this.spent, allotted: 0 };
+    return this.limits === null ? null : { limits: this.limits, spent: this.spent, allotted: 0, ...(this.batches === null ? {} : { batches: this.batches }) };
   }
   async remove(): Promise<void> {
     this.removed = true;

@@ -50,9 +50,12 @@ describe("edgewise budget", () => {
       "acme | any | $1.23 ($0.0300 unseen) of $20.00 | $30.00 of $200.00 | ada",
       "all | OPENAI_API_KEY | - | - of $0.5000 | owner",
     ]);
+    data = [{ ...TEAM, spent: { ...TEAM.spent, day: { ...spent(1.2, 0.03), batches_usd: 5, batches: 2 } } }];
+    expect((await run([])).lines[1]).toContain("$1.23 ($0.0300 unseen) ($5.00 in batches) of $20.00");
     data = [];
     expect((await run(["ls", "--team", "acme"])).stderr).toContain("npx edgewise budget set --month 200");
     expect(asked()).toEqual([
+      ["GET /budgets", null],
       ["GET /budgets", null],
       ["GET /budgets?team_id=acme", null],
     ]);

@@ -135,7 +135,8 @@ describe("what the answers of a job came to", () => {
     bill.add({ kind: "answer", custom_id: "d", status: 200, text: "no JSON" });
     bill.add(line("e", { prompt_tokens: 1_000, completion_tokens: 1_000 }, 400));
     bill.add({ kind: "lost", custom_id: "f", why: "expired", message: "too late" });
-    expect([...bill.silent]).toEqual(["c", "d"]);
-    expect(bill.spent(7)).toEqual({ settled: 165_000, unseen: { calls: 2, amount: 7 } });
+    bill.add({ kind: "large", custom_id: "g", bytes: 1e9 });
+    expect([...bill.silent]).toEqual(["c", "d", "g"]);
+    expect(bill.spent(7)).toEqual({ settled: 165_000, unseen: { calls: 3, amount: 7 } });
   });
 });

@@ -157,6 +157,7 @@ function lineOf(custom_id: string, fields: Fields): BatchLine | null {
   }
   const error = record(fields.error);
   if (error === null) return null;
+  // `batch_expired`, `batch_cancelled`, `request_timeout`.
   const code = text(error.code);
   return { kind: "lost", custom_id, why: /expired/.test(code) ? "expired" : /cancel/.test(code) ? "cancelled" : "error", message: text(error.message) || code };
 }

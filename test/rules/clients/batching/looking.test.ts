@@ -15,8 +15,7 @@ describe.each(TYPES)("a batch of %s that is under way", (type) => {
     const lines = await place.results(batch_id);
     expect(lines.filter(({ kind }) => kind === "answer").map(({ custom_id }) => custom_id)).toEqual(["u1-r0-q", "u0-r0-q"]);
     const lost = lines.filter((line) => line.kind === "lost");
-    // OpenAI says nothing of requests that it did not come to.
-    expect(lost.map(({ why }) => why)).toEqual(type === "anthropic_messages" ? ["cancelled", "cancelled"] : []);
+    expect(lost.map(({ why }) => why)).toEqual(["cancelled", "cancelled"]);
     expect(place.ledger().paid).toBe(2);
   });
 

@@ -106,23 +106,33 @@ function shown(store: BatchStore, batch: StoredBatch): { readonly id: string } &
   };
 }
 
-/** Of a batch that was cancelled nothing is said of the requests that it did not come to. */
+/** Of a batch that has ended: its two files, which stay as they are. */
+const FILES = new WeakMap<StoredBatch, { readonly output: string[]; readonly error: string[] }>();
+
 function linesOf(batch: StoredBatch, output: boolean): string[] {
-  return (batch.results ?? [])
-    .flatMap((result, at) => lines(result, `batch_req_${batch.n}_${at}`, batch.ended === "cancelled"))
-    .flatMap(([isOutput, line]) => (isOutput === output ? [line] : []));
+  if (batch.results === null) return [];
+  let files = FILES.get(batch);
+  if (files === undefined) {
+    files = { output: [], error: [] };
+    for (const [at, result] of batch.results.entries())
+      for (const [isOutput, line] of lines(result, `batch_req_${batch.n}_${at}`)) (isOutput ? files.output : files.error).push(line);
+    FILES.set(batch, files);
+  }
+  return output ? files.output : files.error;
 }
 
-function lines(result: LineResult, id: string, cancelled: boolean): (readonly [isOutput: boolean, line: string])[] {
+/** What the file of errors says of a request that was never answered. */
+const UNANSWERED = {
+  expired: { code: "batch_expired", message: "This request could not be executed before the completion window expired." },
+  cancelled: { code: "batch_cancelled", message: "The batch was cancelled before this request was executed." },
+} as const;
+
+function lines(result: LineResult, id: string): (readonly [isOutput: boolean, line: string])[] {
   const { custom_id, fault } = result;
   const line = (fields: object): string => `${JSON.stringify({ id, custom_id, response: null, error: null, ...fields })}\n`;
   if (fault?.kind === "lost") return [];
-  if (result.kind === "lost") {
-    if (result.why === "cancelled" && cancelled && fault === null) return [];
-    const expired = { code: "batch_expired", message: "This request could not be executed before the completion window expired." };
-    return [[false, line({ error: result.why === "expired" ? expired : { code: "batch_cancelled", message: "The batch was cancelled." } })]];
-  }
-  if (fault?.kind === "error") return [[false, line({ error: { code: "request_failed", message: fault.message } })]];
+  if (result.kind === "lost") return [[false, line({ error: UNANSWERED[result.why] })]];
+  if (fault?.kind === "error") return [[false, line({ error: { code: "request_timeout", message: fault.message } })]];
   const { status, body } = result;
   const whole = line({ response: { status_code: status, request_id: `req_${id}`, body } });
   if (fault?.kind === "broken") return [[status === 200, `${whole.slice(0, whole.length / 2)}\n`]];

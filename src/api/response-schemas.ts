@@ -2,6 +2,7 @@ import { EXAMPLES_OF_RESCORE } from "../config/plan/rescored-from.ts";
 import { z } from "zod";
 import { LIMIT_KINDS } from "../endpoint-limits/limit-kinds.ts";
 import { spent } from "./budgets/budget-schemas.ts";
+import { batchesOfRun, stoppedEarly } from "./runs/run-state-schemas.ts";
 import { ROLLOUT_ERRORS, SERVICE_ERRORS } from "../errors/codes.ts";
 
 /** What the service answers. Serves the OpenAPI document; that real answers are as described is tested, not checked at run time. */
@@ -126,18 +127,7 @@ export const runState = z.strictObject({
   total_units: count,
   open_units: count,
   finished_rollouts: count.describe("Those that are done, and those that have finished in units that are not."),
-  stopped_early: z
-    .strictObject({
-      rule: text.describe("As it was written down before the first call."),
-      alpha: z.number().describe("Chance that what it found is not so, over all looks together."),
-      finding: z.enum(["narrow enough", "below", "above", "better", "worse"]),
-      interval: z.tuple([z.number(), z.number()]).describe("Of the mean of all its examples, or of the difference to the baseline; holds at any time."),
-      p: z.number().optional().describe("Of the test of pairs that differ, where single attempts of 0 and 1 are compared."),
-      reward_ci95: z.tuple([z.number(), z.number()]).describe("95 % interval of the mean reward of all its examples; holds at any time."),
-      examples: count.describe("Examples that the decision took."),
-      of: count.describe("Examples that the run was to have."),
-      saved: count.describe("Rollouts that are not played."),
-    })
+  stopped_early: stoppedEarly
     .optional()
     .describe("The rule to stop by is met: what was open is finished, and no other example is played."),
   kept_rollouts: count.describe(
@@ -180,6 +170,7 @@ export const runState = z.strictObject({
     })
     .optional(),
   cache: answeredCalls.extend({ judges: answeredCalls.optional() }).optional().describe("How calls were answered, in a run that reads the cache."),
+  batch: batchesOfRun.optional().describe("Of a run whose requests go out in batches: where they stand."),
   grouping_problem: z.string().optional(),
   cluster_by: text.optional().describe("The key of rows over whose groups every interval of the run is; absent where they are over examples."),
   n_clusters: count.optional().describe("Examples, or groups of them, that the interval of the reward is over; this and the next three of a settled run."),

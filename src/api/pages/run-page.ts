@@ -6,6 +6,7 @@ import { USUAL_RANGE } from "../../metrics/interval.ts";
 import { errorBounds, leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { stoppedText } from "../../metrics/sequential/stopped-early.ts";
 import { averageReward, erroredRollouts } from "../../metrics/totals.ts";
+import { batchesText } from "../../report/text/batch-text.ts";
 import { codesText, limitedText, waitText } from "../../report/text/code-text.ts";
 import { severalModelsText } from "../../report/text/response-models-text.ts";
 import { corpusText } from "../../report/statistics/corpus-lines.ts";
@@ -67,6 +68,8 @@ const identity = ({
   waiting_for,
   loading,
   vitals,
+  batch,
+  phase,
 }: RunView): Cell[] => [
   [
     "Waiting",
@@ -76,6 +79,7 @@ const identity = ({
         ...(paused === undefined ? {} : { paused }),
         ...(waiting_for === undefined ? {} : { waiting_for }),
         ...(loading === undefined ? {} : { loading }),
+        ...(batch === undefined ? {} : { batch, settled: phase === "settled" }),
       },
       (at) => pageTime(at) ?? "",
     ) ?? limitedText(vitals),
@@ -89,6 +93,7 @@ const identity = ({
   ["Model", config.model],
   ["Answered by", severalModelsText(response_models)],
   ["Endpoint", config.base_url],
+  ["Batches", batch === undefined ? null : batchesText(batch)],
   ["Created", pageTime(created_at)],
   ["Started", pageTime(started_at)],
   ["Ended", pageTime(ended_at)],

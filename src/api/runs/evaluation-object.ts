@@ -63,6 +63,7 @@ export function edgewiseObject(view: RunView): Record<string, unknown> {
     cost: costOfRun(totals),
     ...(totals.judges === undefined ? {} : { judges: judgesOf(totals.judges) }),
     ...(totals.cache === undefined ? {} : { cache: totals.cache }),
+    ...(view.batch === undefined ? {} : { batch: view.batch }),
     ...(totals.other_prompts === undefined ? {} : { grouping_problem: groupingProblem(totals.other_prompts) }),
     vitals: view.vitals,
     executors: view.executors,

@@ -1,5 +1,6 @@
 import type { RescoredMetadata } from "../../report/metadata.ts";
 import type { LoadingAgain, RunPhase, WaitingFor } from "../../../durable-objects/run/control.ts";
+import type { BatchView } from "../../../durable-objects/run/batching/batching-protocol.ts";
 import type { Vitals } from "../../../durable-objects/run/protocol.ts";
 import type { RunStatus } from "../../config/run-status.ts";
 import type { Prospects } from "../../errors/leftovers.ts";
@@ -80,6 +81,8 @@ export interface RunState {
   };
   /** Of the model's answers; null where it is known of no rollout, absent from services of before. */
   readonly cost?: KnownCost | null;
+  /** Of a run whose requests go out in batches. */
+  readonly batch?: BatchView;
   /** How calls were answered; absent where the run does not read the cache. */
   readonly cache?: CacheUsage;
   /** Why there is neither pass@k nor an interval; only where that is so. */

@@ -4,11 +4,12 @@ import { dollarsText } from "../../report/text/cost-text.ts";
 import { fixed, formatSeconds, panelNumber, thousands } from "../../report/text/format.ts";
 import { boundsText, intervalText, observedText } from "../../report/statistics/uncertainty.ts";
 import { liveSource, liveSureText } from "../../report/statistics/live-text.ts";
+import { batchesText } from "../../report/text/batch-text.ts";
 import { cachedText } from "../../report/text/cache-text.ts";
 import { textWidth } from "../../report/text/text-width.ts";
 import { concurrencyText, endpointText, samplingText } from "../../report/settings.ts";
 import type { RunState } from "../connection/api-types.ts";
-import { costSoFar, endingText, inFlightText, isEnding, waitingText, waitOf } from "./progress.ts";
+import { costSoFar, endingText, inFlightText, isEnding, timeOfDay, waitingText, waitOf } from "./progress.ts";
 import { type Line, lineOf, type Span, span } from "../terminal/canvas.ts";
 import { errorCount, errorShare, MANY_ERRORS } from "./overview.ts";
 import type { RunNumbers, RunView } from "./run-view.ts";
@@ -61,6 +62,7 @@ export function detailLines(view: RunView, { columns, clock, now }: DetailOption
           list("tokens", tokenSpans(state, numbers)),
           ...(state.cache === undefined ? [] : [field("cached", span(cachedText(state.cache)))]),
           list("requests", requestSpans(state, clock)),
+          ...(state.batch === undefined ? [] : [list("batches", batchSpans(state.batch))]),
         ]),
   ].flatMap((entry) => (isList(entry) ? entry : [entry]));
 }
@@ -139,6 +141,14 @@ function requestSpans({ vitals }: RunState, clock: number): readonly Line[] {
   const waiting = waitingText(vitals, clock);
   const limit: Span = waiting === null ? span("no rate limit", "faint") : span(waiting, "fair");
   return [[span(inFlightText(vitals))], [span(`${retries} ${retries === 1 ? "retry" : "retries"}`)], [limit]];
+}
+
+function batchSpans(batch: NonNullable<RunState["batch"]>): readonly Line[] {
+  const came = batchesText(batch);
+  return [
+    [came === null ? span("none yet", "faint") : span(came)],
+    ...(batch.look_at === null || batch.look_at === 0 ? [] : [[span(`next look ${timeOfDay(batch.look_at)}`, "faint")]]),
+  ];
 }
 
 /** Items side by side, in as many lines of at most `columns` as they take. */

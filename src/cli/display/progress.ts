@@ -1,6 +1,7 @@
 /** What is shown while a run goes on where there is no live display: plain lines for logs and pipes. */
 import { boundText } from "../../endpoint-limits/bound-text.ts";
 import { isEnvironmentLine } from "../../logging/environment-line.ts";
+import { batchWaitText } from "../../report/text/batch-text.ts";
 import { cachedText } from "../../report/text/cache-text.ts";
 import { waitText } from "../../report/text/code-text.ts";
 import { dollarsText } from "../../report/text/cost-text.ts";
@@ -23,6 +24,8 @@ const LINE_MS = 5000;
 const LINE_SHARE = 0.1;
 /** A line even if nothing changed, so that a slow model does not look like a hung command. */
 const QUIET_MS = 30_000;
+/** The same where batches are waited for, which takes hours. */
+const QUIET_BATCH_MS = 10 * 60_000;
 
 export class Progress {
   private readonly options: ProgressOptions;
@@ -73,7 +76,8 @@ export class Progress {
     const text = progressText(state, this.speed.remainingMs(state, now), options.clock());
     const share = shareOf(state);
     const due = now - this.lastLineAt >= LINE_MS || share - this.lastLineShare >= LINE_SHARE;
-    if (!due || (text === this.lastLine && now - this.lastLineAt < QUIET_MS)) return;
+    const quiet = state.batch === undefined || batchWaitText(state.batch) === null ? QUIET_MS : QUIET_BATCH_MS;
+    if (!due || (text === this.lastLine && now - this.lastLineAt < quiet)) return;
     this.lastLineAt = now;
     this.lastLineShare = share;
     this.writeLine(text);

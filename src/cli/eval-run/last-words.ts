@@ -57,6 +57,12 @@ export function detachedLines(names: RunNames, { url }: Pick<Service, "url">): r
   ];
 }
 
+/** Of a run whose requests go out in batches, when it begins: how long that may take, and what becomes of them without this command. */
+export function batchLines(names: RunNames, { role }: Pick<Service, "role">): readonly string[] {
+  const times = "Requests go out in batches: their answers may take up to a day.";
+  return role === "remote" ? [times] : [times, `They go on at the provider if you press Ctrl-C; this collects them: ${goOn(names)}`];
+}
+
 /** An error that ends the command still says where the results are. */
 export function withResume(error: unknown, names: RunNames, { role }: Pick<Service, "role">): unknown {
   if (!(error instanceof CliError)) return error;

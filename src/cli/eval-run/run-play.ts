@@ -14,7 +14,7 @@ import { type FinalReport, reportOfFolder, reportOfRun } from "./final-report.ts
 import type { GivenOptions } from "../command-line/flags.ts";
 import type { ServiceClient } from "../connection/http-client.ts";
 import { Interrupted, type Interrupts } from "../terminal/interrupts.ts";
-import type { RunNames } from "./last-words.ts";
+import { batchLines, type RunNames } from "./last-words.ts";
 import { patiently } from "../connection/patience.ts";
 import { namedFolder, rolloutsOfWhole } from "../results/resume-folder.ts";
 import { outputBase, ResultsFolder, resultsFolderOf } from "../results/results-folder.ts";
@@ -141,6 +141,8 @@ export class RunPlay {
       reopen: (lost) => service.instead(lost),
     });
     this.#work = { started, watch, folder };
+    if (started.evaluation.eval_config.batch === true && started.how !== "nothing owed")
+      for (const line of batchLines(this.names(), current)) progress.note(line);
     const end = await watch.untilEnd();
     if (end.suspended) throw new Suspended(`run ${evaluation_id} was interrupted by another command`);
     return await this.#finish(this.#work, end);

@@ -15,6 +15,7 @@ import { leadsWithRange } from "../../metrics/one-run/error-bounds.ts";
 import { corpusText } from "../../report/statistics/corpus-lines.ts";
 import { liveText } from "../../report/statistics/live-text.ts";
 import { judgesText } from "../../report/plain-report.ts";
+import { batchesText } from "../../report/text/batch-text.ts";
 import { cacheText } from "../../report/text/cache-text.ts";
 import type { RunMetadata } from "../../report/metadata.ts";
 import { printableJson, singleLine } from "../../report/text/printable.ts";
@@ -114,6 +115,7 @@ export function runLines(run: Evaluation, { scores, folder }: MoreOfRun = NOTHIN
     ["Budget", budgetText(edgewise)],
     ["Judges", edgewise.judges === undefined ? null : judgesOf(edgewise.judges)],
     ["Cached", edgewise.cache === undefined ? null : cacheText(edgewise.cache)],
+    ["Batches", edgewise.batch === undefined ? null : batchesText(edgewise.batch)],
     ["Groups", edgewise.grouping_problem ?? null],
     ["Created", timeText(run.created_at)],
     ["Started", timeText(run.started_at)],

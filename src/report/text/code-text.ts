@@ -2,6 +2,7 @@
 import { shortDigest, TO_GO_ON } from "../../config/env-digest.ts";
 import type { Limited } from "../../endpoint-limits/bound.ts";
 import { boundText } from "../../endpoint-limits/bound-text.ts";
+import { batchWaitText, type ShownBatches } from "./batch-text.ts";
 import { thousands } from "./format.ts";
 import { singleLine } from "./printable.ts";
 
@@ -21,6 +22,10 @@ export interface Waits {
   readonly waiting_for?: { readonly env_digest: string; readonly found: string | null; readonly until: number };
   /** Another attempt to load its environment, or to read its examples. */
   readonly loading?: { readonly attempts: number; readonly message: string; readonly retry_at: number };
+  /** Answers of its batches. */
+  readonly batch?: ShownBatches;
+  /** It has ended, and waits for nothing. */
+  readonly settled?: boolean;
 }
 
 /** The limit that requests of a run wait for, while it goes on; null when none does. */
@@ -30,10 +35,10 @@ export function limitedText({ waiting, limited }: { readonly waiting: number; re
 }
 
 /** Null when it waits for nothing; `time` words Unix milliseconds. */
-export function waitText({ paused, vitals, waiting_for, loading }: Waits, time: (unixMs: number) => string): string | null {
+export function waitText({ paused, vitals, waiting_for, loading, batch, settled }: Waits, time: (unixMs: number) => string): string | null {
   if (paused !== undefined) return pauseText(paused.at, vitals?.in_flight ?? 0, time);
   if (waiting_for !== undefined) return codeWaitText(waiting_for, time);
-  if (loading === undefined) return null;
+  if (loading === undefined) return batch === undefined || settled === true ? null : batchWaitText(batch);
   const { attempts, message, retry_at } = loading;
   return `tried again at ${time(retry_at)}, after ${attempts} ${attempts === 1 ? "attempt" : "attempts"} that failed: ${singleLine(message)}`;
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { RunState } from "../../../../src/cli/connection/api-types.ts";
+import { Progress } from "../../../../src/cli/display/progress.ts";
 import { plainDisplay } from "../../../../src/cli/display/runs-display.ts";
 
 const state = (change: Partial<RunState> = {}): RunState => ({
@@ -44,4 +45,30 @@ it("of many that wait the first are named and the others counted, and none that 
   display.run(0).ended("STOPPED");
   const waits = ["b", "c", "d"].map((name) => `${name}: 1 request waits for OpenAI's 500 requests a minute`).join(" · ");
   expect(next()).toBe(`1/6 evaluations · 24/60 rollouts (40 %) · ${waits} · 2 more wait`);
+});
+
+it("of a run that waits for batches come when something has changed, and every ten minutes where nothing has", () => {
+  const lines: string[] = [];
+  const progress = new Progress({ tell: (line) => lines.push(line), now: () => performance.now(), clock: Date.now });
+  const job = { job: 1, state: "submitted", requests: 10, batch_id: "batch_1", submitted_at: 0, ended_at: null, expires_at: null } as const;
+  const under = (answered: number, look_at: number) =>
+    state({
+      batch: {
+        ...{ unasked: 0, requests: 10, answered, failed: 0, lost: {}, look_at, closing: null },
+        jobs: [{ ...job, counts: { answered, failed: 0 } }],
+      },
+    });
+  progress.start();
+  progress.update(under(0, 1));
+  for (let look = 2; look < 10; look++) {
+    vi.advanceTimersByTime(60_000);
+    progress.update(under(0, look));
+  }
+  expect(lines).toEqual(["4/10 rollouts (40 %) · 1 batch under way: 0 of 10 requests answered"]);
+  vi.advanceTimersByTime(3 * 60_000);
+  expect(lines).toHaveLength(2);
+  progress.update(under(7, 10));
+  vi.advanceTimersByTime(10_000);
+  expect(lines.at(-1)).toContain("7 of 10 requests answered");
+  progress.end();
 });

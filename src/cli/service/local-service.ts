@@ -74,7 +74,7 @@ export function executorCount(env: NodeJS.ProcessEnv, wanted = 1): number {
 
 /**
  * Settings that a person may set in the environment: a mirror of the Hugging Face Hub, under the name that its own tools read,
- * which keys requests over HTTP may name, which hosts environments may call, how long an endpoint or the code of a run may be away, how much the library's own log says.
+ * which keys requests over HTTP may name, which hosts environments may call, how long an endpoint or the code of a run may be away, how soon a batch is looked at, how much the library's own log says.
  */
 const VARS = [
   "HF_ENDPOINT",

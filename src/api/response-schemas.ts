@@ -127,9 +127,7 @@ export const runState = z.strictObject({
   total_units: count,
   open_units: count,
   finished_rollouts: count.describe("Those that are done, and those that have finished in units that are not."),
-  stopped_early: stoppedEarly
-    .optional()
-    .describe("The rule to stop by is met: what was open is finished, and no other example is played."),
+  stopped_early: stoppedEarly.optional().describe("The rule to stop by is met: what was open is finished, and no other example is played."),
   kept_rollouts: count.describe(
     "Rollouts that are generated and kept, of examples that are not done: no average counts them yet, and a resume does not generate them again.",
   ),

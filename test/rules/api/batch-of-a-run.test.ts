@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { runState } from "../../../src/api/response-schemas.ts";
 import type { JsonObject, RunConfig } from "../../../src/config/plan/run-config.ts";
 import { COMMAND_SECRET, CONFIG, openDoor, viewFor } from "../../support/door/fake-ports.ts";
 
@@ -66,6 +68,25 @@ describe("batches of a run", () => {
     expect(await (await door.call("GET", `/evaluations/${ID}`)).json()).toMatchObject({ eval_config: { batch: true } });
     door.run(ID).state = viewFor(CONFIG);
     expect(JSON.stringify(await (await door.call("GET", `/evaluations/${ID}`)).json())).not.toContain('"batch"');
+  });
+
+  it("are shown with where they stand, and as OpenAPI describes it", async () => {
+    const door = openDoor();
+    const job = {
+      job: 1,
+      state: "submitted",
+      requests: 10,
+      counts: { answered: 4, failed: 1 },
+      batch_id: "batch_1",
+      submitted_at: 1,
+      ended_at: null,
+      expires_at: 2,
+    } as const;
+    const batch = { unasked: 3, jobs: [job], requests: 10, answered: 4, failed: 1, lost: { expired: 2 }, look_at: 5, closing: null };
+    door.run(ID).state = { ...viewFor({ ...CONFIG, batch: true }), batch };
+    const shown = (await (await door.call("GET", `/evaluations/${ID}`)).json()) as { edgewise: unknown };
+    expect(shown).toMatchObject({ edgewise: { batch } });
+    expect(runState.extend({ settings: z.looseObject({}) }).safeParse(shown.edgewise).error?.issues).toBeUndefined();
   });
 
   it("are turned to, kept and left by a resume", async () => {

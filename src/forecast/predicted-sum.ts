@@ -16,16 +16,28 @@ export const LEAST_EXAMPLES = 5;
  * Both were chosen by simulation (docs/decisions/forecast-intervals.md).
  */
 const LOW_QUANTILE = 0.99;
-const HIGH_QUANTILE = 0.9998;
+const HIGH_QUANTILE = 0.99995;
+
+/**
+ * Dear examples of which none may have been seen: at most one in ten, each ten times as dear as the others. A few examples that are all alike say nothing against
+ * those: ten have none of them in one run of three.
+ */
+const UNSEEN_SHARE = 0.1;
+const UNSEEN_TIMES = 10;
+/** How likely it is at least that none of a share was seen that is reckoned with. */
+const UNSEEN_CHANCE = 0.2;
+/** The normal quantile that 5 % are above. */
+const HIGH_NORMAL = 1.645;
 
 /** Sums of doubles differ in their last places by the order in which they were added; an interval without width would miss for that. */
 const ROUNDING = 1e-9;
 
 /**
  * What `more` further examples will come to in sum, from those there are: numbers of 0 or more, at least `LEAST_EXAMPLES` of them. The interval is of the
- * sum itself, not of its mean: the further examples scatter, too. Where all are alike it has no width. Throws a `RangeError` for too few.
+ * sum itself, not of its mean: the further examples scatter, too. Where all are alike it has no width. `unseen`: whether some may be far dearer than any that was
+ * seen, as whatever a model says or does. Throws a `RangeError` for too few.
  */
-export function predictedSum(values: readonly number[], more: number): Predicted {
+export function predictedSum(values: readonly number[], more: number, { unseen = true }: { readonly unseen?: boolean } = {}): Predicted {
   const n = values.length;
   if (n < LEAST_EXAMPLES) throw new RangeError(`a forecast takes at least ${LEAST_EXAMPLES} examples, not ${n}`);
   if (more === 0) return exactly(0);
@@ -42,8 +54,14 @@ export function predictedSum(values: readonly number[], more: number): Predicted
     expected,
     // On the scale of the logarithm: costs are never below zero.
     low: expected * Math.exp((-studentTQuantile(LOW_QUANTILE, n - 1) * error) / mean),
-    high: expected + more * studentTQuantile(HIGH_QUANTILE, n - 1) * error,
+    high: expected + Math.max(more * studentTQuantile(HIGH_QUANTILE, n - 1) * error, unseen ? expected * (UNSEEN_TIMES - 1) * unseenShare(n, more) : 0),
   };
+}
+
+/** Of further examples those that are dearer than any of `n`: as many as may well be, and so many more as chance may make of them. */
+function unseenShare(n: number, more: number): number {
+  const share = Math.min(UNSEEN_SHARE, 1 - UNSEEN_CHANCE ** (1 / n));
+  return share + HIGH_NORMAL * Math.sqrt((share * (1 - share)) / more);
 }
 
 /** What is known already. */

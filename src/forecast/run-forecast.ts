@@ -34,13 +34,17 @@ export function forecastRun({ examples, own, total, rollouts, pace }: ForecastWi
   const ofExamples = (value: (rollout: RolloutFigures) => number): readonly number[] =>
     // Fewer attempts stand for more of them: their mean is as right, and scatters more, so that the interval is rather too wide.
     examples.map((each) => (sumOf(each.map(value)) * (own ? each.length : rollouts)) / Math.max(1, each.length));
-  const whole = (value: (rollout: RolloutFigures) => number, paid = value): Predicted & { readonly spent: number } => {
+  /** Of one call each only the data set says how much is read: what a model makes of it runs away, and not that. */
+  const isOneTurn = examples.every((each) => each.every(({ calls }) => calls <= 1));
+  const whole = (value: (rollout: RolloutFigures) => number, paid = value, unseen = true): Predicted & { readonly spent: number } => {
     const values = ofExamples(value);
     const spent = own ? sumOf(ofExamples(paid)) : 0;
-    const { expected, low, high } = predictedSum(values, more);
+    const { expected, low, high } = predictedSum(values, more, { unseen });
     return { spent, expected: spent + expected, low: spent + low, high: spent + high };
   };
-  const counts = Object.fromEntries(COUNTED.map((name) => [name, whole((rollout) => rollout[name])])) as Record<Counted, Predicted & { spent: number }>;
+  const counts = Object.fromEntries(
+    COUNTED.map((name) => [name, whole((rollout) => rollout[name], undefined, name !== "input_tokens" || !isOneTurn)]),
+  ) as Record<Counted, Predicted & { spent: number }>;
   const priced = examples.every((each) => each.every(({ cost_usd, paid_usd }) => cost_usd !== null && (!own || paid_usd !== null)));
   const toCome = ({ spent, expected, low, high }: Predicted & { spent: number }): Predicted => ({
     expected: expected - spent,

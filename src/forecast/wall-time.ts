@@ -22,10 +22,13 @@ export interface WorkToCome {
   readonly tokens: Predicted;
 }
 
+/** How many times as long as the longest of the rollouts that were seen the longest of e times as many may be. */
+const LONGER = 2.25;
+
 /**
  * Seconds until the rollouts to come are done, begun one after another on as many lanes as there are: at least their work divided by the lanes, and at
  * most some rollouts more, those that begin last. Of many rollouts the longest is longer than of few, and by how much nobody can tell from the few: the upper
- * end holds in 90 of 100 runs, and in 83 where lengths are log-normal with a spread of 1.2 (simulated). Under a limit no faster than it allows.
+ * end was chosen by simulation (docs/decisions/forecast-intervals.md). Under a limit no faster than it allows.
  */
 export function wallTime({ seconds, longest, more, rollouts, calls, tokens }: WorkToCome, pace: Pace): Predicted {
   const waiting = more * rollouts;
@@ -46,7 +49,7 @@ export function wallTime({ seconds, longest, more, rollouts, calls, tokens }: Wo
       least(({ expected }) => expected),
     ),
     high: Math.max(
-      work.high / lanes + longest * (2 + Math.log(1 + more / seconds.length)),
+      work.high / lanes + longest * (2 + LONGER * Math.log(1 + more / seconds.length)),
       least(({ high }) => high),
     ),
   };

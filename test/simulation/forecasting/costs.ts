@@ -3,6 +3,9 @@ export const COSTS: Readonly<Record<string, (random: () => number) => number>> =
   constant: () => 0.0123,
   "log-normal (spread 1)": logNormal(1),
   "log-normal, heavy (spread 1.2)": logNormal(1.2),
+  "log-normal, very heavy (spread 1.6)": logNormal(1.6),
+  "one in ten ten times as dear": twoHumps(0.1, 10),
+  "nearly alike": logNormal(0.2),
   "short, and three in ten twenty times as long": twoHumps(0.3, 20),
   agent,
 };

@@ -7,17 +7,20 @@ import { METHODS } from "./methods.ts";
 const RUNS = 1000;
 const TOTAL = 500;
 const CASES = [
-  { pilot: 10, name: "10: log-normal, spread 1", draw: logNormal(1) },
+  { pilot: 10, name: "10: log-normal, spread 0.2", draw: logNormal(0.2) },
+  { pilot: 10, name: "spread 1", draw: logNormal(1) },
   { pilot: 10, name: "spread 1.3", draw: logNormal(1.3) },
   { pilot: 10, name: "spread 1.6", draw: logNormal(1.6) },
   { pilot: 10, name: "30 % twenty times as dear", draw: twoHumps(0.3, 20) },
   { pilot: 10, name: "agent", draw: agent },
-  { pilot: 20, name: "20: spread 1.3", draw: logNormal(1.3) },
+  { pilot: 20, name: "20: spread 0.2", draw: logNormal(0.2) },
+  { pilot: 20, name: "spread 1.3", draw: logNormal(1.3) },
   { pilot: 20, name: "spread 1.6", draw: logNormal(1.6) },
   { pilot: 20, name: "agent", draw: agent },
   { pilot: 10, name: "10: 10 % ten times as dear", draw: twoHumps(0.1, 10) },
   { pilot: 20, name: "20", draw: twoHumps(0.1, 10) },
   { pilot: 40, name: "40", draw: twoHumps(0.1, 10) },
+  { pilot: 40, name: "40: spread 0.2", draw: logNormal(0.2) },
 ];
 
 console.log(`| method | ${CASES.map(({ name }) => name).join(" | ")} |`);

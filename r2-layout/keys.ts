@@ -5,6 +5,7 @@ import { MAX_R2_KEY_BYTES } from "../src/limits.ts";
 const RUN_ID = /^[0-9a-f]{8}$/;
 const DIGEST = /^[0-9a-f]{64}$/;
 const BATCH = /^[0-9a-f]{32}(?:-traces)?$/;
+const JOB_OBJECT = /^\d{1,9}-\d{1,9}-\d{1,9}-\d{1,9}$/;
 const SEGMENT = /^\d{1,9}-\d{1,9}-\d{1,9}$/;
 
 export const isRunId = (text: string): boolean => RUN_ID.test(text);
@@ -59,6 +60,25 @@ export const isTraces = (object: string): boolean => object.endsWith("-traces");
 /** A batch as it was sent, a gzip of traces unpacked. */
 export const batchKey = (runId: string, object: string): string =>
   `${runPrefix(runId)}pushed/${must(BATCH, object, "batch")}.${isTraces(object) ? "jsonl" : "json"}`;
+/** Of what a run whose requests go out in batches keeps of its jobs. */
+export const jobsPrefix = (runId: string): string => `${runPrefix(runId)}batches/`;
+/** Name of what one grant stores of a job: the `n`th thing that it stores. */
+export const jobObject = (job: number, ticket: number, epoch: number, n: number): string =>
+  must(JOB_OBJECT, `${job}-${ticket}-${epoch}-${n}`, "name of a job's object");
+const jobKey = (runId: string, object: string): string => `${jobsPrefix(runId)}${must(JOB_OBJECT, object, "name of a job's object")}`;
+/** Requests of a job, as its provider is given them. */
+export const requestsKey = (runId: string, object: string): string => `${jobKey(runId, object)}.requests.jsonl`;
+/** Answers of a job, as they came, and where each is. */
+export const answersKey = (runId: string, object: string, part: number): string => checked(`${jobKey(runId, object)}.answers-${part}`);
+export const answerIndexKey = (runId: string, object: string): string => `${jobKey(runId, object)}.index.jsonl`;
+/** The job that an object is of, and the epoch of the grant that wrote it; null for a key of anything else. */
+export function jobOf(runId: string, key: string): { readonly job: number; readonly object: string; readonly epoch: number } | null {
+  const prefix = jobsPrefix(runId);
+  const object = key.startsWith(prefix) ? (key.slice(prefix.length).split(".")[0] ?? "") : "";
+  if (!JOB_OBJECT.test(object)) return null;
+  const [job, , epoch] = object.split("-").map(Number);
+  return { job: job ?? 0, object, epoch: epoch ?? 0 };
+}
 export const segmentPrefix = (runId: string): string => `${runPrefix(runId)}segments/`;
 /** The segment an object holds, and the epoch of the grant that wrote it; null for a key of anything else. */
 export function segmentOf(runId: string, key: string): { readonly name: string; readonly epoch: number } | null {

@@ -1,4 +1,5 @@
 import { fail, ok, type Result } from "../src/errors/result.ts";
+import { GrowingBytes } from "./growing-bytes.ts";
 import { SEGMENT_BYTES, SEGMENT_ROWS } from "../src/limits.ts";
 
 /** Where the rows of a unit lie inside a segment: r lines, each ended by a line feed. */
@@ -33,7 +34,6 @@ export interface KeptRolloutLine {
   readonly isUnscored?: boolean;
 }
 
-const FIRST_CAPACITY = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /**
@@ -42,8 +42,7 @@ const LINE_FEED = 0x0a;
  */
 export class SegmentBuffer {
   readonly #encoder = new TextEncoder();
-  #bytes: Uint8Array = new Uint8Array(0);
-  #length = 0;
+  readonly #bytes = new GrowingBytes(SEGMENT_BYTES);
   #rows = 0;
   #units: SegmentUnit[] = [];
   #pieces: SegmentPiece[] = [];
@@ -54,16 +53,16 @@ export class SegmentBuffer {
   }
 
   get isEmpty(): boolean {
-    return this.#length === 0;
+    return this.#bytes.length === 0;
   }
 
   /** Time to flush, whatever the age of what is in it. */
   get isFull(): boolean {
-    return this.#length >= SEGMENT_BYTES || this.#rows >= this.#mostRows;
+    return this.#bytes.length >= SEGMENT_BYTES || this.#rows >= this.#mostRows;
   }
 
   get bytes(): number {
-    return this.#length;
+    return this.#bytes.length;
   }
 
   get rows(): number {
@@ -72,7 +71,7 @@ export class SegmentBuffer {
 
   /** Memory held, in bytes: at most SEGMENT_BYTES, or the single unit that is larger. */
   get capacity(): number {
-    return this.#bytes.byteLength;
+    return this.#bytes.capacity;
   }
 
   /**
@@ -87,7 +86,7 @@ export class SegmentBuffer {
 
   /** Appends kept rollouts of a unit, in their order as many as there is room for, and returns how many. To be called once for a unit. */
   addPiece(unit: number, rollouts: readonly KeptRolloutLine[]): number {
-    const offset = this.#length;
+    const offset = this.#bytes.length;
     const taken: number[] = [];
     const begun: number[] = [];
     const unscored: number[] = [];
@@ -99,7 +98,7 @@ export class SegmentBuffer {
     const count = taken.length + begun.length;
     if (count > 0) {
       const open = { ...(begun.length === 0 ? {} : { begun }), ...(unscored.length === 0 ? {} : { unscored }) };
-      this.#pieces.push({ unit, offset, length: this.#length - offset, rollouts: taken, ...open });
+      this.#pieces.push({ unit, offset, length: this.#bytes.length - offset, rollouts: taken, ...open });
     }
     return count;
   }
@@ -108,38 +107,20 @@ export class SegmentBuffer {
     if (lines.length === 0) throw new RangeError(`unit ${unit} has no rows`);
     if (lines.some((line) => line.includes("\n"))) throw new RangeError(`a row of unit ${unit} is not a single line`);
     const encoded = this.#encoder.encode(`${lines.join("\n")}\n`);
-    if (!this.isEmpty && this.#length + encoded.byteLength > SEGMENT_BYTES) return null;
-    this.#append(encoded);
+    if (!this.#bytes.fits(encoded.byteLength)) return null;
+    this.#bytes.append(encoded);
     this.#rows += lines.length;
-    return { unit, offset: this.#length - encoded.byteLength, length: encoded.byteLength };
+    return { unit, offset: this.#bytes.length - encoded.byteLength, length: encoded.byteLength };
   }
 
   /** Everything collected; the buffer is empty afterwards and shares no memory with what was taken. Null when there is nothing. */
   take(): SegmentContents | null {
     if (this.isEmpty) return null;
-    const contents = { bytes: this.#bytes.subarray(0, this.#length), units: this.#units, pieces: this.#pieces, rows: this.#rows };
-    this.#bytes = new Uint8Array(0);
-    this.#length = 0;
+    const contents = { bytes: this.#bytes.take(), units: this.#units, pieces: this.#pieces, rows: this.#rows };
     this.#rows = 0;
     this.#units = [];
     this.#pieces = [];
     return contents;
-  }
-
-  #append(encoded: Uint8Array): void {
-    const length = this.#length + encoded.byteLength;
-    if (length > this.#bytes.byteLength) {
-      if (encoded.byteLength >= SEGMENT_BYTES) {
-        this.#bytes = encoded;
-        this.#length = length;
-        return;
-      }
-      const grown = new Uint8Array(Math.min(SEGMENT_BYTES, Math.max(FIRST_CAPACITY, 2 * length)));
-      grown.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = grown;
-    }
-    this.#bytes.set(encoded, this.#length);
-    this.#length = length;
   }
 }
 

@@ -2,6 +2,8 @@ import { isEmbeddedUrl } from "../config/endpoints/providers.ts";
 import type { Json, JsonObject } from "../config/plan/run-config.ts";
 import type { RequestBound } from "../prices/request-bound.ts";
 import type { Client, Message, ModelCall, ModelRequest, ModelResponse, RelayReply, RelayRequest, Tool } from "../rollouts/types.ts";
+import type { Batched, BatchedAnswer } from "./batching/batch-route.ts";
+import { inOnePiece } from "./batching/one-piece.ts";
 import type { AttemptWatch } from "./limits/attempt-watch.ts";
 import { LimitHeaders } from "./limits/limit-headers.ts";
 import { requestBound } from "./limits/request-bound.ts";
@@ -106,6 +108,11 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   /** What a refusal of the provider stands for: `RequestFailed`, or `OverlongPromptError`. */
   abstract errorOfRefusal(answer: StatusAnswer): Error;
 
+  /** The answer of a batch as `getNativeResponse` would have given it. Throws as that does. */
+  protected async readBatched(_answer: BatchedAnswer): Promise<NativeResponse> {
+    throw badAnswer("bad_request", `a client of the type ${this.type} puts no requests into batches`);
+  }
+
   /** Lets go of what the client holds. Nothing here holds anything between requests. */
   async close(): Promise<void> {}
 
@@ -131,7 +138,8 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
   async getResponse(request: ModelRequest): Promise<ModelResponse> {
     return await this.named(request.model, async () => {
       const native = this.#prepare(request);
-      const ask = (): Promise<Taken<NativeResponse>> => this.#ask(request, native);
+      const { batched } = this.ports;
+      const ask = (): Promise<Taken<NativeResponse>> => (batched === undefined ? this.#ask(request, native) : this.#askBatched(request, native, batched));
       const { answers } = this.ports;
       if (answers === undefined) return (await ask()).value;
       const { model, body } = native;
@@ -166,6 +174,17 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     return taken;
   }
 
+  /** Nothing is sent, and nobody's permit is held: a batch has answered, or will. */
+  async #askBatched(request: ModelRequest, native: NativeRequest, batched: Batched): Promise<Taken<NativeResponse>> {
+    const { state, signal, onBegin, onAnswer } = request;
+    onBegin?.();
+    const answer = await batched.answer({ model: native.model, body: inOnePiece(native.body), state }, signal);
+    onAnswer?.();
+    const taken = this.#takenOf(await this.readBatched(answer));
+    this.inspect(request, taken.value, native);
+    return taken;
+  }
+
   /** What decides an answer beside the body of its request; null = nothing does. */
   protected decidesToo(_state: Readonly<Record<string, unknown>>): Json | null {
     return null;
@@ -184,6 +203,8 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     weigh: () => Weight,
     attempt: (signal: AbortSignal, watch: AttemptWatch | undefined) => Promise<T>,
   ): Promise<T> {
+    if (this.ports.batched !== undefined)
+      throw badAnswer("bad_request", "in a run with --batch the model is asked for answers alone: no request is passed on, and no text scored");
     return await sendWithRetries({ signal, clock: this.#clock, costs: this.#costs, headers: this.#headers, weigh, onBegin, onWait, attempt }, this.ports);
   }
 
@@ -247,10 +268,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
     let response: NativeResponse | null = null;
     try {
       response = await this.getNativeResponse(request, attempt);
-      this.raiseFromNativeResponse(response);
-      const value = this.fromNativeResponse(response);
-      this.ports.onTaken?.(response);
-      return { value, answer: response };
+      return this.#takenOf(response);
     } catch (thrown) {
       throw this.#scrubbed(thrown);
     } finally {
@@ -258,6 +276,13 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
       attempt.watch?.took(usage);
       this.ports.onAttempt?.(attempt.state, readUsage(usage), response !== null);
     }
+  }
+
+  #takenOf(response: NativeResponse): Taken<NativeResponse> {
+    this.raiseFromNativeResponse(response);
+    const value = this.fromNativeResponse(response);
+    this.ports.onTaken?.(response);
+    return { value, answer: response };
   }
 
   /** Whatever of an answer stands in a failure, a key that it echoes does not. */
@@ -269,7 +294,7 @@ export abstract class BaseClient<Sdk, Prompt, NativeTool, NativeResponse> implem
 
   #prepare(request: ModelRequest): NativeRequest {
     try {
-      const visibly = this.showsWriting && this.#writing.mayShow(request);
+      const visibly = this.ports.batched === undefined && this.showsWriting && this.#writing.mayShow(request);
       const body = this.toNativeBody({
         model: request.model,
         prompt: this.toNativePrompt(request.prompt),

@@ -89,8 +89,14 @@ export interface BatchedRequest {
   readonly state: Readonly<Record<string, unknown>>;
 }
 
+/** The answer as the server gave it, in its batch. */
+export interface BatchedAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** What a client that is in a batch asks instead of a server (ClientPorts.batched). */
 export interface Batched {
-  /** The answer as the server gave it, in its batch. Never resolves while requests are being written: who asks is ended. Rejects with `RequestFailed`. */
-  answer(request: BatchedRequest, signal: AbortSignal | null): Promise<{ readonly status: number; readonly text: string }>;
+  /** Never resolves while requests are being written: who asks is ended. Rejects with `RequestFailed`, or the signal's reason. */
+  answer(request: BatchedRequest, signal: AbortSignal | null): Promise<BatchedAnswer>;
 }

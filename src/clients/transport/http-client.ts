@@ -1,9 +1,10 @@
 import { parseShallow } from "../../config/json-depth.ts";
 import { MAX_RELAYED_STREAM_CHARACTERS, MIB } from "../../limits.ts";
 import type { RelayReply, RelayRequest, RelayRoute } from "../../rollouts/types.ts";
+import type { BatchedAnswer } from "../batching/batch-route.ts";
 import { type Attempt, BaseClient, type NativeRequest } from "../base-client.ts";
 import { likelyBases, type Looked, modelAdvice, modelNames } from "../endpoint-advice.ts";
-import { readAnswer, type StreamFold } from "./read-answer.ts";
+import { type AnswerReader, readAnswer, type StreamFold } from "./read-answer.ts";
 import { readReply } from "../relay/read-reply.ts";
 import { failureOfNetwork, RequestFailed, type RequestFailure } from "./request-failure.ts";
 import { type RequestBuilder, type Template, templateOf } from "./request-template.ts";
@@ -69,16 +70,25 @@ export abstract class HttpClient<Sdk extends RequestBuilder, Prompt, NativeTool>
   /** What servers of a route read beside the headers of this client's own. */
   protected abstract relayHeaders(route: RelayRoute): Readonly<Record<string, string>>;
 
-  /** Posts `text` to a route, `path` below the base URL or a whole URL, and reads its answer. Throws as `readAnswer` does. */
-  protected async post(path: string, text: string, streamed: boolean, attempt: Attempt): Promise<unknown> {
-    const response = await this.#send(path, text, attempt);
-    return await readAnswer(response, {
+  protected override async readBatched({ status, text }: BatchedAnswer): Promise<unknown> {
+    const headers = { "content-type": "application/json" };
+    return await readAnswer(new Response(text, { status, headers }), this.#reader(false));
+  }
+
+  #reader(streamed: boolean, onAnswer?: () => void): AnswerReader {
+    return {
       streamed,
       scrub: this.scrub,
       streamFold: () => this.streamFold(),
       errorOfRefusal: (answer) => this.errorOfRefusal(answer),
-      onAnswer: attempt.onAnswer,
-    });
+      onAnswer,
+    };
+  }
+
+  /** Posts `text` to a route, `path` below the base URL or a whole URL, and reads its answer. Throws as `readAnswer` does. */
+  protected async post(path: string, text: string, streamed: boolean, attempt: Attempt): Promise<unknown> {
+    const response = await this.#send(path, text, attempt);
+    return await readAnswer(response, this.#reader(streamed, attempt.onAnswer));
   }
 
   /** Path of the list of models below the base URL; null where the route has none. */

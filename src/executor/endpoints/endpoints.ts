@@ -1,20 +1,16 @@
 import type { Overspent } from "../../../durable-objects/budget/budget-control.ts";
 import type { Grant, Holding, Vitals } from "../../../durable-objects/run/protocol.ts";
-import { MAX_RELAYED_STREAM_CHARACTERS_LOCAL } from "../../limits.ts";
-import { aroundClient } from "../../clients/around-client.ts";
+import type { Batched } from "../../clients/batching/batch-route.ts";
 import type { ClientPorts, Outlasting, Permits } from "../../clients/client.ts";
-import { createClient } from "../../clients/create-client.ts";
 import { Gate } from "../../clients/gate.ts";
 import { shownUrl } from "../../clients/secrets.ts";
-import { callUrl } from "../../config/endpoints/providers.ts";
 import { placesOf, type Replica, type RunConfig } from "../../config/plan/run-config.ts";
 import type { BoundEndpoint, EnvironmentFetch } from "../../environments/definition/definition.ts";
 import { isNone, ResponseModelMeter } from "../../metrics/response-models.ts";
 import type { Price } from "../../prices/price.ts";
 import { priceOf } from "../../prices/price-of.ts";
-import type { Client, ModelResponse } from "../../rollouts/types.ts";
-import type { EndpointKey } from "../../config/endpoints/secrets.ts";
-import { EdgewiseError, type Result } from "../../errors/result.ts";
+import type { Client } from "../../rollouts/types.ts";
+import { EdgewiseError } from "../../errors/result.ts";
 import { RunSecrets } from "../../secrets/run-secrets.ts";
 import type { CacheMeter } from "../../rollouts/state/cache-meter.ts";
 import { JudgeMeter } from "../../rollouts/state/judge-usage.ts";
@@ -23,11 +19,13 @@ import type { AskedPlace } from "../answers/question.ts";
 import type { RunNotes } from "./notes.ts";
 import { type CalledPlace, type HeldBy, type HeldPermits, LimiterLinks } from "../limiting/limiter-links.ts";
 import type { ExecutorBudget, ExecutorPorts } from "../ports.ts";
+import { askedPlace } from "./asked-place.ts";
 import { countedBy } from "./counted-answers.ts";
 import { NO_MODEL } from "../rescoring/no-model.ts";
 import { clientByModel } from "./judge-clients.ts";
 import { tellOverBudget } from "../over-budget.ts";
 import { Purses } from "../spending/purses.ts";
+import { EndpointClients } from "./endpoint-clients.ts";
 import { outwardOf } from "./outward.ts";
 import { isOutOfPatience, outlastingOf } from "./patience.ts";
 import { type Place, Places } from "./places.ts";
@@ -60,12 +58,6 @@ interface Judges {
   isOver: boolean;
 }
 
-/** Throws `missing_key`, or why it is not sent there. */
-function keyOrThrow(key: Result<EndpointKey>): EndpointKey {
-  if (key.ok) return key.value;
-  throw new EdgewiseError(key.error.code, key.error.message, key.error.hint === undefined ? {} : { hint: key.error.hint });
-}
-
 /** One of its own for each holder, so that it is told of by itself. */
 const warningOf =
   (notes: Notes): HeldBy["warning"] =>
@@ -77,8 +69,7 @@ const isOneOrigin = (a: string, b: string): boolean => URL.canParse(a) && URL.ca
 /** Endpoints that an executor calls. */
 export class Endpoints {
   readonly #ports: ExecutorPorts;
-  readonly #slice: Slice;
-  readonly #connections: Gate | null;
+  readonly #clients: EndpointClients;
   readonly #patience: Pick<ExecutorBudget, "outage" | "firstAnswer">;
   readonly #places: Places;
   readonly #links: LimiterLinks;
@@ -88,6 +79,8 @@ export class Endpoints {
   readonly #over = new WeakSet<Grant>();
   /** Sends what environments at the other end of a network are told. */
   readonly outward: EnvironmentFetch;
+  /** A request of this executor that no model takes: within its connections, and counted. */
+  readonly fetch: ExecutorPorts["fetch"];
   /** Of what environments call themselves. */
   readonly #judges = new WeakMap<Grant, Judges>();
 
@@ -97,25 +90,26 @@ export class Endpoints {
     { connections, storm, ...patience }: Pick<ExecutorBudget, "connections" | "outage" | "firstAnswer" | "storm">,
   ) {
     this.#ports = ports;
-    this.#slice = slice;
     this.#patience = patience;
-    this.#connections = connections === null ? null : new Gate(connections);
+    const shared = connections === null ? null : new Gate(connections);
+    this.#clients = new EndpointClients(ports, slice, shared);
+    this.fetch = this.#clients.fetch;
     this.#places = new Places(ports, storm);
     this.#links = new LimiterLinks(ports, slice);
-    this.#answers = new ExecutorAnswers(ports, slice, this.#connections);
+    this.#answers = new ExecutorAnswers(ports, slice, shared);
     this.#purses = new Purses(ports, slice);
-    this.outward = outwardOf(ports, slice, this.#connections);
+    this.outward = outwardOf(ports, slice, shared);
   }
 
   /**
    * Clients for one grant, bound to the run's keys and limited together to the requests of the grant. The keys live in them and
-   * nowhere else. `cache` counts how calls are answered. Throws `missing_key`.
+   * nowhere else. `cache` counts how calls are answered. `batched`: who answers instead of the places, which nothing is sent to then. Throws `missing_key`.
    */
-  async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE, cache: CacheMeter | undefined = undefined): Promise<OpenEndpoint> {
+  async open(grant: Grant, notes: Notes, secrets = RunSecrets.NONE, cache: CacheMeter | undefined = undefined, batched?: Batched): Promise<OpenEndpoint> {
     const { config } = grant;
     // Who scores again asks no model, and needs no key of one.
     const places = (config.rescored_from === undefined ? placesOf(config) : []).map((replica) => {
-      const key = keyOrThrow(this.#keyOf(secrets, replica));
+      const key = this.#clients.keyOf(secrets, replica);
       return { replica, key, place: this.#places.of(replica, config.model, config, secrets) };
     });
     const gate = new Gate(Math.min(grant.requests, grant.generation ?? grant.requests));
@@ -130,14 +124,13 @@ export class Endpoints {
       const outlasting = outlastingOf(this.#patience, { outage: place.outage, url, notes, answered });
       const passes = (): boolean => isOutOfPatience(place, outlasting) || replicas.takes("connection_failed");
       const called = { base_url: url, api_key_var, key: key.key, model: config.model };
-      const own = await this.#hold(called, { config, kind: "model", gate, outage: place.outage, passes, warning: warningOf(notes) }, grant);
-      held.push({ pause: place.pause, held: own });
-      const asked = { role: "model" as const, base_url: url, client_type: config.api_client_type, headers: { ...replica.headers, ...config.headers } };
-      const client = this.#client(config, replica, notes, place, key, {
-        ...this.#answersOf(config, { ...asked, headers_from_state: config.headers_from_state }, notes, (state, usage) =>
-          cache?.tookKept(state, "model", usage),
-        ),
-        gate: own.permits,
+      const by = { config, kind: "model" as const, gate, outage: place.outage, passes, warning: warningOf(notes) };
+      const own = batched === undefined ? await this.#hold(called, by, grant) : null;
+      if (own !== null) held.push({ pause: place.pause, held: own });
+      const client = this.#clients.client(config, replica, notes, place, key, {
+        ...this.#answersOf(config, askedPlace(config, replica), notes, (state, usage) => cache?.tookKept(state, "model", usage)),
+        gate: own?.permits ?? gate,
+        ...(batched === undefined ? {} : { batched }),
         ...(outlasting === null ? {} : { outlasting }),
         elsewhere: (code) => replicas.takes(code),
         onTaken: (answer) => models.count(answer),
@@ -228,11 +221,11 @@ export class Endpoints {
       const called = { base_url, api_key_var };
       const problem = this.#judgeProblem(config, called, declared, secrets);
       if (problem !== null) throw new EdgewiseError("invalid_request", `environment ${config.env_id} calls a model: ${problem}`);
-      const key = keyOrThrow(secrets.judgeKeyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url));
+      const key = this.#clients.judgeKeyOf(secrets, called);
       judges.open();
       const clientOf = (place: Place, permits: Permits, outlasting: Outlasting | null, price: Price | null): Client =>
         // Headers of the run are for the model under evaluation.
-        this.#client({ api_client_type: client_type }, called, notes, place, key, {
+        this.#clients.client({ api_client_type: client_type }, called, notes, place, key, {
           ...this.#answersOf(config, { role: "judges", base_url, client_type, headers: {} }, notes, (state, usage) => {
             cache?.tookKept(state, "judges", usage);
             judges.countKept(state, usage, price);
@@ -317,78 +310,5 @@ export class Endpoints {
     const named = declared.includes(api_key_var) || places.some((own) => own.api_key_var === api_key_var && isOneOrigin(own.base_url, base_url));
     const problem = config.attended && named ? null : this.#ports.placeProblem(place);
     return problem === null || !config.attended ? problem : `${problem}; or the environment declares ${api_key_var} among its \`keys\``;
-  }
-
-  #client(
-    config: Pick<RunConfig, "api_client_type" | "headers" | "headers_from_state">,
-    { base_url, api_key_var, headers }: Replica,
-    notes: Notes,
-    { pause, health, limitName, scoring, costs, storm }: Place,
-    { key, headers: keyHeaders }: EndpointKey,
-    ports: Partial<ClientPorts>,
-  ): Client {
-    const { now, sleep, random, ai } = this.#ports;
-    const client = createClient(
-      config.api_client_type,
-      {
-        base_url: callUrl(base_url),
-        api_key: key,
-        api_key_var,
-        headers: { ...headers, ...config.headers, ...keyHeaders },
-        ...(config.headers_from_state === undefined ? {} : { headers_from_state: config.headers_from_state }),
-      },
-      {
-        now,
-        sleep,
-        random,
-        ...(this.#connections === null ? { relayedCharacters: MAX_RELAYED_STREAM_CHARACTERS_LOCAL } : { connections: this.#connections }),
-        ...(ai === null ? {} : { ai: { run: (...call) => this.#spending(() => ai.run(...call)) } }),
-        fetch: async (url, init) => {
-          try {
-            const response = await this.#spending(() => this.#ports.fetch(url, init));
-            health.reached();
-            return response;
-          } catch (thrown) {
-            if (!init?.signal?.aborted) health.refused();
-            throw thrown;
-          }
-        },
-        onWarning: (kind, message) => notes.warning(kind, message),
-        onNote: (message) => notes.info(message),
-        timeouts: {},
-        pause,
-        limitName,
-        scoring,
-        costs,
-        storm,
-        ...ports,
-      },
-    );
-    // Environments hold it, and nothing of it leads to the key.
-    return aroundClient(client, async (request, ask) => {
-      const answer = await ask(request);
-      // What was kept says nothing of the place.
-      if ((answer as Partial<ModelResponse>).cached !== true) notes.answered++;
-      return answer;
-    });
-  }
-
-  /** A request of this executor that no model takes: within its connections, and counted. */
-  readonly fetch: ExecutorPorts["fetch"] = async (url, init) => {
-    await this.#connections?.enter(init?.signal);
-    try {
-      return await this.#spending(() => this.#ports.fetch(url, init));
-    } finally {
-      this.#connections?.leave();
-    }
-  };
-
-  #keyOf(secrets: RunSecrets, { base_url, api_key_var }: Replica): Result<EndpointKey> {
-    return secrets.keyOf(this.#ports.keys, api_key_var, base_url) ?? this.#ports.keyOf(api_key_var, base_url);
-  }
-
-  #spending<T>(call: () => Promise<T>): Promise<T> {
-    this.#slice.spend();
-    return call();
   }
 }

@@ -77,6 +77,8 @@ const isAnswer = (status: number): boolean => Number.isInteger(status) && status
 
 async function answerOf(line: BatchLine, parts: AnswerParts): Promise<IndexedAnswer> {
   if (line.kind === "lost") return { kind: "lost", why: line.why, message: parts.clean(line.message) };
+  // One that is larger than an answer may be is kept nowhere.
+  if (line.kind === "large") return { kind: "answer", status: 200, part: null, offset: 0, length: line.bytes };
   const { status, text } = line;
   if (!isAnswer(status)) return { kind: "lost", why: "error", message: `its answer has the status ${status}` };
   if (isPassing(status)) return { kind: "lost", why: `HTTP ${status}`, message: parts.clean(text) };

@@ -66,7 +66,7 @@ export class BatchedRun {
 
   get ports(): ExecutorPorts {
     const { store, bytes } = this;
-    return { store, bytes, now: Date.now, sleep, random: () => 0 } as Partial<ExecutorPorts> as ExecutorPorts;
+    return { store, bytes, now: Date.now, sleep, random: () => 0 } as unknown as ExecutorPorts;
   }
 
   client(batched: Batched): Client {

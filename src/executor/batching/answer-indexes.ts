@@ -47,8 +47,10 @@ export class AnswerIndexes {
   /** `jobs`: oldest first. Throws `storage_damaged` when an index is not there any more. */
   async saidOf(jobs: readonly CollectedJob[], asked: RequestId): Promise<SaidOf> {
     let lost: LostAnswer | null = null;
-    for (const { index } of [...jobs].reverse()) {
+    for (const { index, earlier } of [...jobs].reverse()) {
       const said = await this.#answerIn(index, asked);
+      // A refusal of then is asked again, as a resume does with every error.
+      if (said?.kind === "answer" && earlier === true && said.status >= 400) continue;
       if (said?.kind === "answer") return { answer: { ...said, index }, lost: null };
       lost ??= said;
     }

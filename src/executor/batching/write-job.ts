@@ -85,32 +85,44 @@ class JobWriter {
   readonly #plan: Write;
   readonly #inputs: Inputs;
   readonly #signal: AbortSignal;
-  readonly #rollouts: readonly number[];
-  #isChecked = false;
+  #isChecked: boolean;
 
   constructor(host: WritingHost & CatchingHost, plan: Write, inputs: Inputs, signal: AbortSignal) {
     this.#host = host;
     this.#plan = plan;
     this.#inputs = inputs;
     this.#signal = signal;
-    this.#rollouts = Array.from({ length: host.config.rollouts_per_example }, (_, index) => index);
+    this.#isChecked = !plan.first;
   }
 
   get unitsAtOnce(): number {
-    const { concurrency } = this.#host.environment.traits;
-    return Math.max(1, Math.min(Math.floor(ROLLOUTS_AT_ONCE / this.#rollouts.length), concurrency ?? ROLLOUTS_AT_ONCE));
+    const { environment, config } = this.#host;
+    const { concurrency } = environment.traits;
+    return Math.max(1, Math.min(Math.floor(ROLLOUTS_AT_ONCE / config.rollouts_per_example), concurrency ?? ROLLOUTS_AT_ONCE));
   }
 
   async linesOf(unit: number): Promise<UnitLines> {
     const { route } = this.#host;
     const lines: string[] = [];
-    for (let from = 0; from < this.#rollouts.length; from += ROLLOUTS_AT_ONCE) {
-      for (const { id, request } of await this.#askedBy(unit, this.#rollouts.slice(from, from + ROLLOUTS_AT_ONCE))) {
+    const rollouts = this.#owedOf(unit);
+    for (let from = 0; from < rollouts.length; from += ROLLOUTS_AT_ONCE) {
+      for (const { id, request } of await this.#askedBy(unit, rollouts.slice(from, from + ROLLOUTS_AT_ONCE))) {
         const line = route.line(customIdOf(id), request.body);
         if (unaskable(line) === null && !(await this.#isAnswered(id))) lines.push(line);
       }
     }
     return { unit, lines };
+  }
+
+  /** Its rollouts but for those that are there: as rows that stay, or generated. */
+  #owedOf(unit: number): number[] {
+    const { redo, pieces } = this.#plan;
+    const isOf = (each: { readonly unit: number }): boolean => each.unit === unit;
+    const there = new Set([
+      ...redo.filter(isOf).flatMap(({ keep }) => keep),
+      ...pieces.filter(isOf).flatMap(({ rollouts, unscored = [] }) => [...rollouts, ...unscored]),
+    ]);
+    return Array.from({ length: this.#host.config.rollouts_per_example }, (_, index) => index).filter((index) => !there.has(index));
   }
 
   async #isAnswered(id: FirstRequest["id"]): Promise<boolean> {
@@ -135,13 +147,8 @@ class JobWriter {
       const second = again.get(rollout);
       if (second === undefined || second.id.asked === id.asked) continue;
       const { id: name } = this.#host.environment.traits;
-      throw new EdgewiseError(
-        "environment_failed",
-        `environment ${name} asks the model something else each time that it plays example ${unit}, and --batch has each played twice`,
-        {
-          hint: "have what it draws come from the example or a seed, or leave out --batch",
-        },
-      );
+      const message = `environment ${name} asks the model something else each time that it plays example ${unit}, and --batch has each played twice`;
+      throw new EdgewiseError("environment_failed", message, { hint: "have what it draws come from the example or a seed, or leave out --batch" });
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { BatchPlan } from "../../../durable-objects/run/batching/batching-protocol.ts";
 import type { CollectedJob, Grant } from "../../../durable-objects/run/protocol.ts";
 import { inputsKey, requestsKey } from "../../../r2-layout/keys.ts";
 import type { Batched, BatchLimits, BatchLine } from "../../../src/clients/batching/batch-route.ts";
@@ -76,7 +77,12 @@ export class BatchedRun {
     return createClient(this.grant.config.api_client_type, ENDPOINT, { batched, fetch });
   }
 
-  async write(units: readonly { readonly lo: number; readonly hi: number }[], limits = LIMITS, signal = new AbortController().signal) {
+  async write(
+    units: readonly { readonly lo: number; readonly hi: number }[],
+    limits = LIMITS,
+    signal = new AbortController().signal,
+    changes: Partial<Extract<BatchPlan, { kind: "write" }>> = {},
+  ) {
     const caught = new CaughtRequests(this.#name);
     const client = this.client(caught);
     const { ports } = this;
@@ -86,7 +92,12 @@ export class BatchedRun {
       ...{ route: { limits, line: (custom_id: string, body: JsonObject) => JSON.stringify({ custom_id, body }) }, place: 0, object: this.#object() },
     };
     const chunks = [{ lo: 0, hi: this.#inputs.length, digest: DIGEST, bytes: 1_000 }];
-    return await writeJob(host, this.grant, { kind: "write", job: this.jobs.length + 1, units, chunks, known: this.jobs }, signal);
+    return await writeJob(
+      host,
+      this.grant,
+      { kind: "write", job: this.jobs.length + 1, first: true, units, chunks, redo: [], pieces: [], known: this.jobs, ...changes },
+      signal,
+    );
   }
 
   #object(): string {
@@ -108,7 +119,18 @@ export class BatchedRun {
       ...{ ports: this.ports, slice: this.slice, object: this.#object(), blot: (text: string) => text.replaceAll(ENDPOINT.api_key, "[secret]") },
       route: { results: () => ReadableStream.from(results) as unknown as AsyncIterable<BatchLine> },
     };
-    const plan = { kind: "collect", job: this.jobs.length + 1, place: 0, batch_id: "b", object, units: [], known: this.jobs } as const;
+    const plan = {
+      kind: "collect",
+      job: this.jobs.length + 1,
+      place: 0,
+      batch_id: "b",
+      object,
+      requests: 0,
+      units: [],
+      redo: [],
+      pieces: [],
+      known: this.jobs,
+    } as const;
     const told = await collectJob(host, this.grant, plan, new AbortController().signal);
     this.jobs.push({ job: told.job, index: told.index });
     return told;

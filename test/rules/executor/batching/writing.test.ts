@@ -143,6 +143,27 @@ describe("requests that are written for a batch", () => {
     const again = await run.write(all(2));
     expect(again).toMatchObject({ requests: 1, units: [{ lo: 0, hi: 2 }], ready: [{ lo: 0, hi: 1 }] });
     expect(run.written(again.object).map(({ custom_id }) => custom_id)).toEqual([four.custom_id]);
+    // A refusal counts as an answer in its own generation of the run, and is asked again in the next.
+    if (again.object === null) throw new Error("one request");
+    await run.collect(again.object, [answered(four, { error: { message: "no" } }, 400)]);
+    expect(await run.write(all(2))).toMatchObject({ requests: 0, ready: [{ lo: 0, hi: 2 }] });
+    const known = run.jobs.map((job) => ({ ...job, earlier: true as const }));
+    const resumed = await run.write(all(2), undefined, undefined, { known });
+    expect(run.written(resumed.object).map(({ custom_id }) => custom_id)).toEqual([four.custom_id]);
+  });
+
+  it("leave out rollouts that are there: rows that stay, and what is generated", async () => {
+    const seen = nothing();
+    const run = new BatchedRun(inProcess(environment(seen)), 3, { rollouts_per_example: 3 });
+    const place = { segment: "1-1-1", offset: 0, length: 10 };
+    const redo = [
+      { unit: 0, place, keep: [0, 2] },
+      { unit: 1, place, keep: [0, 1, 2] },
+    ];
+    const told = await run.write(all(3), undefined, undefined, { first: false, redo, pieces: [{ unit: 2, ...place, rollouts: [1] }] });
+    expect(told).toMatchObject({ requests: 3, ready: [{ lo: 1, hi: 2 }] });
+    expect(run.written(told.object).map(({ custom_id }) => custom_id.slice(0, 5))).toEqual(["u0-r1", "u2-r0", "u2-r2"]);
+    expect(seen.played).toBe(3);
   });
 
   it("hold no secret: one that would is not written, and its rollout says why", async () => {

@@ -187,7 +187,8 @@ chat([{"role": "user", "content": "again"}])
       });
       expect(sandbox.ended).toEqual(sandbox.made);
     },
-    30_000,
+    // Where its first call was waited for already, that wait is over first: twenty seconds.
+    90_000,
   );
 
   it("needs python3 in its sandbox, which it says", async () => {
